@@ -13,7 +13,19 @@ namespace debubble::models {
 
 /// Decides only which tensors a checkpoint has and their (Hugging Face's) names: weight_format.h,
 /// layer_names.h. All else is a property of the architecture.
-enum class Family { Gpt2, Llama, Deepseek, Qwen3Next, NemotronH, Vit };
+enum class Family {
+    Gpt2,
+    GptNeox,
+    Mpt,
+    Llama,
+    Phi3,
+    Deepseek,
+    GptOss,
+    Llama4,
+    Qwen3Next,
+    NemotronH,
+    Vit
+};
 struct Architecture {
     std::string name;
     std::string source;  ///< paper or repository of the figures
@@ -32,6 +44,7 @@ struct Architecture {
     /// Checkpoints hold the weights of norms minus 1, so that 0 is no scale (Megatron-LM's
     /// --apply-layernorm-1p; Gemma, Nemotron). Only what reads and writes weights sees it.
     bool zero_centred_norms = false;
+    bool norm_bias = true;          ///< of layer norms; RMS norms have none
     bool scaled_embedding = false;  ///< embedded tokens are multiplied by the root of `hidden`
     std::optional<double> logit_softcap = {};  ///< logits are cap tanh(logit / cap)
     /// Depths of multi-token prediction (DeepSeek-V3, arXiv:2412.19437, section 2.2): modules after
@@ -44,6 +57,13 @@ struct Architecture {
                                                   ///< default
     friend bool operator==(const Architecture&, const Architecture&) = default;
 
+    /// A layer of the network, or, counted on from its last, one of multi-token prediction, which
+    /// is like the last. Precondition: the network has layers.
+    const Layer& layer_at(int index) const {
+        return layers[index < layers.count() ? index : layers.count() - 1];
+    }
+    /// The last stage has a copy of the token embedding, if it is not the first one too.
+    bool shares_embedding() const { return tied_embedding || mtp_layers > 0; }
     bool has_experts() const { return layers.first<Experts>() != nullptr; }
     /// True if queries and keys of any layer are rotated.
     bool has_rotary() const {

@@ -104,9 +104,9 @@ void check_masks_and_angles(const Attention& attention, text::MappingReader& map
     if (!scaling || scaling->kind != RopeScaling::Kind::Longrope) return;
     for (const std::vector<double>* factors : {&scaling->short_factors, &scaling->long_factors})
         if (static_cast<std::int64_t>(factors->size()) != angles(attention))
-            map.complain("rope_scaling",
-                         fmt::format("{} factors are not one for each of the {} angles",
-                                     factors->size(), angles(attention)));
+            return map.complain("rope_scaling",
+                                fmt::format("{} factors are not one for each of the {} angles",
+                                            factors->size(), angles(attention)));
 }
 
 void check_recurrent(const Layer& layer, text::MappingReader& map) {
@@ -193,6 +193,10 @@ void check_architecture(const Architecture& a, text::MappingReader& map) {
                                             experts, kMostExpertsOfAll));
     for (FormatMistake& mistake : format_mistakes(a))
         map.complain(mistake.key, std::move(mistake.sentence));
+    if (a.mtp_layers > 0 && (a.sees_images() || a.learned_positions))
+        map.complain("mtp_layers",
+                     "several tokens are predicted by networks of tokens without "
+                     "learned positions alone");
     if (!a.sees_images()) return;
     if (*a.image_size % *a.patch_size != 0)
         map.complain("patch_size", fmt::format("patches of {} pixels do not tile an image of {}",

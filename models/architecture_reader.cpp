@@ -48,9 +48,28 @@ ArchitectureFile of_family(Family family) {
     a.family = family;
     switch (family) {
         case Family::Gpt2: break;
+        case Family::GptNeox:
+            a.learned_positions = false;
+            a.tied_embedding = false;
+            file.layer.activation = Activation::Gelu;
+            file.layer.rotary = true;
+            file.layer.parallel_residual = true;
+            file.positions = Positions::Rope;
+            break;
+        case Family::Mpt:
+            a.learned_positions = false;
+            a.norm_bias = false;
+            file.layer.activation = Activation::Gelu;
+            file.layer.alibi = true;
+            file.layer.linear_bias = false;
+            file.positions = Positions::Alibi;
+            break;
         case Family::Llama:
+        case Family::Phi3:
         case Family::Deepseek:
         case Family::Qwen3Next:
+        case Family::GptOss:
+        case Family::Llama4:
             a.norm = Norm::RmsNorm;
             a.learned_positions = false;
             a.tied_embedding = false;
@@ -156,6 +175,8 @@ const Fields<ArchitectureFile>& network_fields() {
          "The probability of dropout in the published recipe.", "0.1"},
         {"norm_eps", real(of_network(&Architecture::norm_eps), 0, 1),
          "The term that keeps a norm's denominator from 0.", "1e-5"},
+        {"norm_bias", flag(of_network(&Architecture::norm_bias)),
+         "Layer norms have biases; RMS norms never have.", "false"},
         {"zero_centred_norms", flag(of_network(&Architecture::zero_centred_norms)),
          "Checkpoints hold the weights of norms minus 1.", "true"},
         {"scaled_embedding", flag(of_network(&Architecture::scaled_embedding)),

@@ -10,12 +10,17 @@
 namespace debubble::models {
 
 /// How a file says that positions are told: by a learned table of the network, or by its layers.
-enum class Positions { None, Learned, Rope };
+enum class Positions { None, Learned, Rope, Alibi };
 
 inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
     {"gpt2", Family::Gpt2},
+    {"gpt_neox", Family::GptNeox},
+    {"mpt", Family::Mpt},
     {"llama", Family::Llama},
+    {"phi3", Family::Phi3},
     {"deepseek", Family::Deepseek},
+    {"gpt_oss", Family::GptOss},
+    {"llama4", Family::Llama4},
     {"qwen3_next", Family::Qwen3Next},
     {"nemotron_h", Family::NemotronH},
     {"vit", Family::Vit}};
@@ -50,7 +55,10 @@ inline constexpr std::pair<std::string_view, MixerKind> kMixers[] = {
     {"delta_net", MixerKind::DeltaNet},
     {"none", MixerKind::None}};
 inline constexpr std::pair<std::string_view, Positions> kPositions[] = {
-    {"none", Positions::None}, {"learned", Positions::Learned}, {"rope", Positions::Rope}};
+    {"none", Positions::None},
+    {"learned", Positions::Learned},
+    {"rope", Positions::Rope},
+    {"alibi", Positions::Alibi}};
 inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {
     {"column", Sharding::Column},
     {"row", Sharding::Row},

@@ -18,9 +18,10 @@ std::string_view spelled(const E& value, const auto& words) {
 }
 
 std::string_view positions_of(const LayerKeys& keys, bool learned) {
-    return spelled(keys.rotary ? Positions::Rope
-                   : learned   ? Positions::Learned
-                               : Positions::None,
+    return spelled(keys.rotary  ? Positions::Rope
+                   : keys.alibi ? Positions::Alibi
+                   : learned    ? Positions::Learned
+                                : Positions::None,
                    kPositions);
 }
 
@@ -147,6 +148,7 @@ std::string architecture_json(const Architecture& a) {
     json["causal"] = a.causal;
     json["dropout"] = a.dropout;
     json["norm_eps"] = a.norm_eps;
+    if (!a.norm_bias) json["norm_bias"] = false;
     if (a.zero_centred_norms) json["zero_centred_norms"] = true;
     if (a.scaled_embedding) json["scaled_embedding"] = true;
     if (a.logit_softcap) json["logit_softcap"] = *a.logit_softcap;

@@ -113,7 +113,8 @@ const Fields<LayerFile>& attention_fields() {
         {"head_dim", custom(read_head_dim, {Form{text::WholeForm{1, kWidest, {}}}}),
          "The width of a head.", "128", "hidden / heads"},
         {"positions", word(&LayerFile::positions, kPositions),
-         "How positions are told: a learned table, rotated queries and keys, or not at all.",
+         "How positions are told: a learned table, rotated queries and keys, scores that fall with "
+         "the distance (alibi), or not at all.",
          "rope"},
         {"qkv_bias", flag(of_keys(&LayerKeys::qkv_bias)),
          "The products of queries, keys and values have biases, whatever the others have.", "true",

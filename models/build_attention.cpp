@@ -41,7 +41,8 @@ struct Core {
     }
 
     void flash();
-    void see_window(FlashAttention& work, std::int64_t window) const;
+    void see_less(FlashAttention& work) const;
+    void add_sinks();
     void unfused();
     models::op::Probabilities probabilities(const char* suffix) const;
     void unfused_forward(std::vector<Kernel>& kernels, std::vector<int>& uses,
@@ -65,7 +66,7 @@ void Core::flash() {
     const Attention& attention = builder.attention();
     if (attention.value_dim != attention.head_dim) work.narrow_values = attention.value_dim;
     work.causal = builder.model().causal;
-    if (attention.window) see_window(work, *attention.window);
+    see_less(work);
     work.element_bytes = static_cast<int>(size.element);
     op.forward = {{place.kernel, place.layer.value_or(-1), work}};
     work.backward = true;
@@ -84,16 +85,37 @@ void Core::flash() {
     roles.kernel = flash;
 }
 
-/// Context-parallel ranks have queries from all over the slice, which see as many keys as its mean.
-void Core::see_window(FlashAttention& work, std::int64_t window) const {
+/// Windows and chunks. Context-parallel ranks have queries from all over the slice, which see as
+/// many keys as its mean.
+void Core::see_less(FlashAttention& work) const {
+    const Attention& attention = builder.attention();
+    if (!attention.window && !attention.chunk) return;
     const Execution& how = builder.how();
-    work.window = window;
+    work.window = attention.window.value_or(0);
+    work.chunk = attention.chunk.value_or(0);
     if (how.context == 1 || exchanges_heads(how)) return;
     FlashAttention slice = work;
     slice.queries = how.seq_length / how.slices;
     slice.keys = slice.queries * (how.slice + 1);
     work.causal = false;
     work.keys = static_cast<std::int64_t>(pairs(slice) / static_cast<double>(slice.queries));
+}
+
+/// A logit of each head, cut with the heads.
+void Core::add_sinks() {
+    const Attention& attention = builder.attention();
+    if (builder.how().attention == AttentionKernel::Unfused) {
+        if (attention.sinks) builder.refuse("attention sinks are planned in fused attention alone");
+        if (attention.score_softcap)
+            builder.refuse("soft-caps of scores are planned in fused attention alone");
+    }
+    if (!attention.sinks) return;
+    const std::string name = place.name + ".sinks";
+    const bool cut = builder.size.query_width != attention.query_width();
+    Parameter sinks{name, {attention.heads}, cut ? Sharding::Column : Sharding::Replicated, 0, 1,
+                    {}};
+    roles.sinks = builder.parameter(std::move(sinks));
+    op.parameters = {*roles.sinks};
 }
 
 op::Probabilities Core::probabilities(const char* suffix) const {
@@ -289,6 +311,7 @@ Value core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& s
     } else {
         part.unfused();
     }
+    part.add_sinks();
     part.context_parallel();
     part.earlier_slices();
     // Values that were exchanged are not a view of the packed product.
@@ -361,8 +384,7 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
         (builder.attention().output_gate ? 2 : 1) * size.query_width + 2 * size.key_width, cut,
         builder.attention().qkv_bias};
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
-    if (builder.attention().qk_norm == QkNorm::Heads)
-        norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
+    norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
     return split_heads(builder, at(names.attention, "attn.split"), packed);
 }
 
@@ -421,7 +443,7 @@ Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed)
 
 }  // namespace
 
-Value mixer_part(GraphBuilder& builder, Value x, int gradient) {
+Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const Sizes& size = builder.size;
     const int layer = builder.layer_index;
     const LayerNames names = layer_names(builder.model(), layer);
@@ -430,9 +452,8 @@ Value mixer_part(GraphBuilder& builder, Value x, int gradient) {
     };
     const auto* attention = builder.layer().as<Attention>();
     const bool biased = attention != nullptr && attention->output_bias;
-    const Value normed = norm(builder, at(names.norm1, "ln1"),
-                              norm_parameters(builder, names.prefix + names.norm1), x, gradient);
-    const Context context = context_of(builder, names, normed);
+    const Value opened = open_branch(builder, at(names.norm1, "ln1"), x, gradients.through);
+    const Context context = context_of(builder, names, opened);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const LinearParameters out_weights =
         projection_parameters(builder, names, context.width, biased);
@@ -440,10 +461,11 @@ Value mixer_part(GraphBuilder& builder, Value x, int gradient) {
     const LinearShape out_shape{
         builder.part(out_cut == Sharding::Row, context.width, "columns of the context"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
-    const Value branch =
-        linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape, out_weights,
-                         context.value, branch_gradient(builder, residual_place, gradient));
-    return residual(builder, residual_place, x, branch, gradient, biased);
+    const BranchEnd end(builder, at(names.norm1_after, "ln1_after"),
+                        branch_gradient(builder, residual_place, gradients.y));
+    const Value product = linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape,
+                                           out_weights, context.value, end.product_gradient);
+    return {residual_place, end.close(product), biased};
 }
 
 }  // namespace debubble::models

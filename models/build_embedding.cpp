@@ -91,15 +91,10 @@ std::optional<int> gradient_of_table(GraphBuilder& builder, Operator& op, std::i
     return made;
 }
 
-}  // namespace
-
 /// The rank's rows of the vocabulary give a partial sum; the rank's columns are gathered.
-Value token_embedding(GraphBuilder& builder, int stream_gradient) {
+Value embedded(GraphBuilder& builder, int table, Sharding cut, int stream_gradient, int ahead) {
     const Sizes& size = builder.size;
-    const StageNames names = stage_names(builder.model());
-    const OperatorPlace place{names.token_embedding, "embedding", {}};
-    const Sharding cut = builder.sharding_of(
-        place.name, {Sharding::Vocabulary, Sharding::Column, Sharding::Replicated});
+    const OperatorPlace place{stage_names(builder.model()).token_embedding, "embedding", {}};
     const bool by_vocabulary = cut == Sharding::Vocabulary;
     const bool by_column = cut == Sharding::Column && size.tensor > 1;
     builder.cut_vocabulary(by_vocabulary);
@@ -109,15 +104,11 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
     Value out{builder.tensor("embedding.out", by_column ? full : size.stream_bytes()),
               stream_gradient, by_column};
     if (by_column) out.gradient = builder.tensor("d.embedding.out", full);
-    op.parameters = {builder.parameter({names.token_embedding,
-                                        {builder.model().vocab, builder.model().hidden},
-                                        cut,
-                                        cut == Sharding::Column ? 1 : 0,
-                                        1,
-                                        {}})};
+    op.parameters = {table};
     op::TokenEmbedding roles;
-    roles.table = op.parameters.front();
+    roles.table = table;
     roles.sharding = cut;
+    roles.ahead = ahead;
     roles.tokens = builder.tensor("embedding.tokens", 8 * size.tokens);
     roles.y = out;
     op.saved = {roles.tokens};
@@ -136,11 +127,40 @@ Value token_embedding(GraphBuilder& builder, int stream_gradient) {
         append(op.forward, collective(builder, "embedding.reduce", {}, Kind::AllReduce, full));
     }
     op.forward_uses.push_back(out.tensor);
+    if (builder.model().scaled_embedding) {
+        const std::int64_t bytes = builder.graph.tensors[out.tensor].bytes.count;
+        roles.scaled = true;
+        op.forward.push_back(moves("embedding.scale", {}, bytes, bytes));
+        op.backward_weight.push_back(moves("embedding.scale.dx", {}, bytes, bytes));
+    }
     roles.table_gradient = gradient_of_table(builder, op, size.vocab * columns, full);
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
-    const OperatorPlace whole{place.name, "embedding.out", {}};
-    return positions_and_dropout(builder, gathered(builder, whole, out, stream_gradient));
+    return gathered(builder, {place.name, "embedding.out", {}}, out, stream_gradient);
+}
+
+Sharding cut_of_embedding(GraphBuilder& builder) {
+    return builder.sharding_of(stage_names(builder.model()).token_embedding,
+                               {Sharding::Vocabulary, Sharding::Column, Sharding::Replicated});
+}
+
+}  // namespace
+
+Value token_embedding(GraphBuilder& builder, int stream_gradient) {
+    const Architecture& model = builder.model();
+    const Sharding cut = cut_of_embedding(builder);
+    const int table = builder.parameter({stage_names(model).token_embedding,
+                                         {model.vocab, model.hidden},
+                                         cut,
+                                         cut == Sharding::Column ? 1 : 0,
+                                         1,
+                                         {}});
+    return positions_and_dropout(builder, embedded(builder, table, cut, stream_gradient, 0));
+}
+
+Value embedding_ahead(GraphBuilder& builder, int table, int ahead) {
+    const int gradient = builder.tensor("d.embedding.ahead", builder.size.stream_bytes());
+    return embedded(builder, table, cut_of_embedding(builder), gradient, ahead);
 }
 
 }  // namespace debubble::models

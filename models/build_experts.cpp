@@ -120,7 +120,7 @@ struct Route {
     Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
-    std::vector<int> parameters(bool in) const;
+    LinearParameters parameters(bool in) const;
 };
 
 /// Logits, scores and the k best: a weight in fp32 for every token and expert.
@@ -137,11 +137,15 @@ Value Route::weights(Value tokens) const {
     op.inputs = {tokens.tensor};
     op.saved = {tokens.tensor, y.tensor};
     op.parameters = {builder.whole_parameter(router() + ".weight", {count, size().hidden})};
+    if (experts.router_bias)
+        op.parameters.push_back(
+            builder.whole_parameter(router() + ".bias", {count}, Initial::Zeros));
     op.forward = {
         gemm(builder, "experts.router", layer, {1, rows, count, size().hidden, {}}),
         copies("router.top_k", logits, probabilities),
     };
-    op::Router roles{op.parameters.front(), tokens, y};
+    op::Router roles{op.parameters.front(), {}, tokens, y};
+    if (experts.router_bias) roles.bias = op.parameters.back();
     roles.logits = builder.scratch("experts.router.logits", logits);
     roles.logits_gradient = builder.scratch("d.experts.router.logits", logits);
     roles.keeps_logits = keeps_logits;
@@ -199,6 +203,13 @@ Value Route::to_experts(Value tokens, Value weights) const {
     op.forward_uses = {tokens.tensor, rows.tensor, weights.tensor};
     op.backward_input = {copies("permute.dx", own, stream)};
     op.backward_input_uses = {rows.gradient, tokens.gradient, weights.tensor};
+    if (experts.weighs_input) {  // the weights' gradient is made of the tokens
+        std::get<op::Permute>(op.roles).weights_gradient = weights.gradient;
+        op.saved.push_back(tokens.tensor);
+        op.backward_input_uses.push_back(tokens.tensor);
+        op.backward_input_uses.push_back(weights.gradient);
+        op.backward_input.push_back(copies("permute.weigh.dx", 2 * own, 4 * routed()));
+    }
     builder.graph.operators.push_back(std::move(op));
     return sorted(gathered(exchanged(rows, false), false), false);
 }
@@ -222,8 +233,9 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
     Operator op = start(at("unpermute"));
     op.inputs = {rows.tensor, weights.tensor};
+    if (experts.weighs_input) op.inputs.pop_back();
     op::Combine roles{rows, branch, {}};
-    if (builder.how().kernels.weighted_experts_activation) {
+    if (builder.how().kernels.weighted_experts_activation || experts.weighs_input) {
         op.roles = roles;
         op.forward = {copies("unpermute", own, stream)};
         op.forward_uses = {rows.tensor, branch.tensor};
@@ -247,21 +259,23 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     return branch;
 }
 
-/// The parameters of the experts of this expert-parallel rank.
-std::vector<int> Route::parameters(bool in) const {
+/// The parameters of the experts of this expert-parallel rank. Ranks that cut an expert have the
+/// biases of their outputs, and all of them the one that is added to the sum of theirs.
+LinearParameters Route::parameters(bool in) const {
     const std::int64_t hidden = size().hidden;
-    std::vector<int> indices;
+    LinearParameters all;
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
-        Parameter parameter{
-            fmt::format("{}{}.{}.{}.weight", names.prefix, names.experts, expert, weight),
-            {outputs, inputs},
-            sharding,
-            sharding == Sharding::Column ? 0 : 1,
-            1,
-            {},
-            true};
-        indices.push_back(builder.parameter(std::move(parameter)));
+        const std::string name =
+            fmt::format("{}{}.{}.{}", names.prefix, names.experts, expert, weight);
+        const bool column = sharding == Sharding::Column;
+        all.weights.push_back(builder.parameter(
+            {name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, 1, {}, true}));
+        if (!experts.bias) return;
+        Parameter bias{
+            name + ".bias", {outputs}, column ? sharding : Sharding::Replicated, 0, 1, {}, true};
+        bias.initial = Initial::Zeros;
+        all.biases.push_back(builder.parameter(std::move(bias)));
     };
     const bool gated = is_gated(experts.activation);
     const bool gate_first = gated || builder.model().family == Family::Llama;
@@ -274,7 +288,7 @@ std::vector<int> Route::parameters(bool in) const {
         add(expert, names.of_expert[gate_first ? 0 : 1], hidden, experts.ffn, Sharding::Column);
         if (gated) add(expert, names.of_expert[1], hidden, experts.ffn, Sharding::Column);
     }
-    return indices;
+    return all;
 }
 
 }  // namespace
@@ -291,13 +305,15 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     in.outputs = size.gates * size.expert_ffn;
     in.rows = size.expert_rows;
     in.products = size.experts;
+    in.bias = experts.bias;
     const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
     route.mark_at_experts(wide);
     const Value active =
         activate(builder, route.at("act"), wide,
-                 {experts.activation, false, true, size.all_expert_rows(), size.expert_ffn});
+                 {experts.activation, experts.bias, true, size.all_expert_rows(), size.expert_ffn});
     route.mark_at_experts(active);
-    if (builder.how().kernels.weighted_experts_activation) route.weigh_activation(weights);
+    if (builder.how().kernels.weighted_experts_activation && !experts.weighs_input)
+        route.weigh_activation(weights);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;

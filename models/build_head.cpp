@@ -122,15 +122,36 @@ void chunked(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     op.backward_input.insert(op.backward_input.begin(), {product, softmax});
     append(op.backward_input, std::move(op.backward_weight));
     op.backward_weight.clear();
+    roles.softcap = builder.model().logit_softcap;
+    if (roles.softcap) {
+        op.forward.push_back(moves("logits.softcap", {}, e * entries, e * entries));
+        op.backward_input.push_back(moves("logits.softcap.dx", {}, 2 * e * entries, e * entries));
+    }
     op.roles = std::move(roles);
 }
 
-/// The head's weight and how it is cut as a product y = x W. A head tied to the embedding is cut
-/// like the embedding: the embedding's columns are the head's inputs.
-struct HeadWeight {
-    int index;
-    Sharding sharding;
-};
+/// Capped logits. The backward makes them again of the product's, since the loss may write its
+/// gradient over them.
+Value capped(GraphBuilder& builder, Value logits, double cap) {
+    const std::int64_t bytes = builder.graph.tensors[logits.tensor].bytes.count;
+    const int made = builder.tensor("logits.softcap.out", bytes);
+    const Value out{made,
+                    gradient_replaces_logits(builder.how())
+                        ? made
+                        : builder.tensor("d.logits.softcap.out", bytes),
+                    logits.cut};
+    Operator op = start({"logits.softcap", "logits.softcap", {}}, logits);
+    const std::int64_t columns = bytes / builder.size.element / builder.size.tokens;
+    op.roles = op::SoftCap{logits, out, cap, builder.size.tokens, columns};
+    op.saved = {logits.tensor};
+    op.forward = {moves("logits.softcap", {}, bytes, bytes)};
+    op.forward_uses = {logits.tensor, out.tensor};
+    op.backward_input = {moves("logits.softcap.dx", {}, 2 * bytes, bytes)};
+    op.backward_input_uses = {out.gradient, logits.tensor};
+    if (logits.gradient != logits.tensor) op.backward_input_uses.push_back(logits.gradient);
+    builder.graph.operators.push_back(std::move(op));
+    return out;
+}
 
 HeadWeight head_weight(GraphBuilder& builder) {
     const Architecture& model = builder.model();
@@ -161,26 +182,35 @@ HeadWeight head_weight(GraphBuilder& builder) {
 }  // namespace
 
 void head_and_loss(GraphBuilder& builder, Value x) {
-    const Sizes& size = builder.size;
     const StageNames names = stage_names(builder.model());
     const Value normed = norm(builder, {names.final_norm, "ln_f", {}},
                               norm_parameters(builder, names.final_norm), x, {});
-    const auto [weight, cut] = head_weight(builder);
+    const HeadWeight head = head_weight(builder);
+    if (builder.model().mtp_layers > 0) predict_ahead(builder, head, normed, 1);
+    logits_and_loss(builder, head, normed, 0);
+}
+
+void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead) {
+    const Sizes& size = builder.size;
+    const auto [weight, cut] = head;
     builder.cut_vocabulary(cut == Sharding::Vocabulary);
-    const OperatorPlace place{names.head, "head", {}};
+    const OperatorPlace place{stage_names(builder.model()).head, "head", {}};
     LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"), size.vocab,
                       cut};
     shape.own_gather_buffer = true;
     if (builder.how().kernels.loss == LossKernel::Chunked) {
         chunked(builder, place, shape, weight, normed);
+        std::get<op::ChunkedLoss>(builder.graph.operators.back().roles).ahead = ahead;
         return;
     }
     Value logits = linear(builder, place, shape, {{weight}, {}}, normed);
     if (gradient_replaces_logits(builder.how())) {
-        Operator& head = builder.graph.operators.back();
-        gradient_in_place(builder, head, std::get<op::Linear>(head.roles));
+        Operator& product = builder.graph.operators.back();
+        gradient_in_place(builder, product, std::get<op::Linear>(product.roles));
         logits.gradient = logits.tensor;
     }
+    if (builder.model().logit_softcap)
+        logits = capped(builder, logits, *builder.model().logit_softcap);
     if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {  // it does not support cut logits
         logits = gathered(builder, {"logits", "logits", {}}, logits);
     }
@@ -192,6 +222,7 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     loss.roles.rows = size.tokens;
     loss.roles.columns = entries / size.tokens;
     loss.roles.cut = logits.cut;
+    loss.roles.ahead = ahead;
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();
     } else if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {

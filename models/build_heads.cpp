@@ -98,32 +98,117 @@ op::Heads in_place(GraphBuilder& builder, const OperatorPlace& place, Value pack
 
 }  // namespace
 
-void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
-                Value packed) {
-    const Sizes& size = builder.size;
-    const std::int64_t bytes = size.element * size.tokens * (size.query_width + size.key_width);
-    const auto gain = [&](const char* name) {
-        const int index = builder.whole_parameter(names.prefix + names.attention + name + ".weight",
-                                                  {builder.attention().head_dim}, Initial::Ones);
+namespace {
+
+/// The tensors of a norm of queries and keys in place: what it keeps, and its statistics.
+struct HeadNorms {
+    GraphBuilder& builder;
+    const OperatorPlace& place;
+    const LayerNames& names;
+    Value packed;
+
+    std::int64_t bytes() const {
+        const Sizes& size = builder.size;
+        return size.element * size.tokens * (size.query_width + size.key_width);
+    }
+    op::Heads heads() const {
+        op::Heads all = heads_of(builder, op::Heads::Layout::Packed);
+        all.queries = packed;
+        return all;
+    }
+    int kept() const { return builder.tensor(place.kernel + ".kept", bytes()); }
+    /// `count` values of every token.
+    int statistics(const char* name, std::int64_t count) const {
+        return builder.tensor(place.kernel + name, 4 * builder.size.tokens * count);
+    }
+    std::string gain(const char* name) const {
+        return names.prefix + names.attention + name + ".weight";
+    }
+    int gain_of_heads(const char* name) const {
+        const int index =
+            builder.whole_parameter(gain(name), {builder.attention().head_dim}, Initial::Ones);
         builder.graph.parameters[static_cast<std::size_t>(index)].of_own_heads =
-            size.heads != builder.attention().heads;
+            builder.size.heads != builder.attention().heads;
         return index;
-    };
-    op::HeadNorm roles{heads_of(builder, op::Heads::Layout::Packed), gain(".q_norm"),
-                       gain(".k_norm"), builder.tensor(place.kernel + ".kept", bytes),
-                       builder.tensor(place.kernel + ".statistics",
-                                      4 * size.tokens * (size.heads + size.kv_heads))};
-    roles.heads.queries = packed;
-    Operator op = start(place, packed);
-    op.parameters = {roles.query_gain, roles.key_gain};
-    op.saved = {roles.kept, roles.statistics};
-    op.forward = {moves(place.kernel, place.layer, bytes, 2 * bytes)};
-    op.forward_uses = {packed.tensor, roles.kept, roles.statistics};
-    op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes),
-                         moves(place.kernel + ".dw", place.layer, 2 * bytes, 0)};
-    op.backward_input_uses = {packed.gradient, roles.kept, roles.statistics};
+    }
+    /// A weight of every column, cut with the heads.
+    int gain_of_width(const char* name, std::int64_t columns) const {
+        const bool cut = builder.size.query_width != builder.attention().query_width();
+        Parameter gain_parameter{
+            gain(name), {columns}, cut ? Sharding::Column : Sharding::Replicated, 0, 1, {}};
+        gain_parameter.initial = Initial::Ones;
+        return builder.parameter(std::move(gain_parameter));
+    }
+    Operator started(int kept, int statistics, std::vector<int> parameters) const {
+        Operator op = start(place, packed);
+        op.parameters = std::move(parameters);
+        op.saved = {kept, statistics};
+        op.forward = {moves(place.kernel, place.layer, bytes(), 2 * bytes())};
+        op.forward_uses = {packed.tensor, kept, statistics};
+        op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes(), bytes())};
+        if (!op.parameters.empty())
+            op.backward_input.push_back(moves(place.kernel + ".dw", place.layer, 2 * bytes(), 0));
+        op.backward_input_uses = {packed.gradient, kept, statistics};
+        return op;
+    }
+    void of_heads() const;
+    void of_width() const;
+    void without_weights() const;
+};
+
+void HeadNorms::of_heads() const {
+    const Sizes& size = builder.size;
+    const op::HeadNorm roles{heads(), gain_of_heads(".q_norm"), gain_of_heads(".k_norm"), kept(),
+                             statistics(".statistics", size.heads + size.kv_heads)};
+    Operator op = started(roles.kept, roles.statistics, {roles.query_gain, roles.key_gain});
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
+}
+
+/// The ranks' sums of squares are added up, and in the backward those of gradients and values.
+void HeadNorms::of_width() const {
+    op::WidthNorm roles;
+    roles.heads = heads();
+    roles.query_gain = gain_of_width(".q_norm", builder.attention().query_width());
+    roles.key_gain = gain_of_width(".k_norm", builder.attention().key_width());
+    roles.kept = kept();
+    roles.statistics = statistics(".statistics", 2);
+    const std::int64_t sums = 8 * builder.size.tokens;
+    roles.sums = builder.scratch(place.kernel + ".sums", sums);
+    roles.gradient_sums = builder.scratch("d." + place.kernel + ".sums", sums);
+    Operator op = started(roles.kept, roles.statistics, {roles.query_gain, roles.key_gain});
+    op.forward_uses.push_back(roles.sums);
+    op.backward_input_uses.push_back(roles.gradient_sums);
+    if (packed.cut) {
+        append(op.forward, collective(builder, place.kernel + ".reduce", place.layer,
+                                      Collective::Kind::AllReduce, sums));
+        append(op.backward_input, collective(builder, place.kernel + ".dx.reduce", place.layer,
+                                             Collective::Kind::AllReduce, sums));
+    }
+    op.roles = roles;
+    builder.graph.operators.push_back(std::move(op));
+}
+
+void HeadNorms::without_weights() const {
+    const Sizes& size = builder.size;
+    const op::HeadL2Norm roles{heads(), kept(),
+                               statistics(".statistics", size.heads + size.kv_heads)};
+    Operator op = started(roles.kept, roles.statistics, {});
+    op.roles = roles;
+    builder.graph.operators.push_back(std::move(op));
+}
+
+}  // namespace
+
+void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
+                Value packed) {
+    const HeadNorms norms{builder, place, names, packed};
+    switch (builder.attention().qk_norm) {
+        case QkNorm::None: return;
+        case QkNorm::Heads: return norms.of_heads();
+        case QkNorm::Width: return norms.of_width();
+        case QkNorm::L2: return norms.without_weights();
+    }
 }
 
 bool attends_packed(const Attention& attention, const Execution& execution) {

@@ -175,13 +175,14 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
 }
 
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-                      const std::vector<int>& parameters, Value x) {
-    const Value y = linear(builder, place, shape, {parameters, {}}, x);
+                      const LinearParameters& parameters, Value x) {
+    const Value y = linear(builder, place, shape, parameters, x);
     Roles& roles = builder.graph.operators.back().roles;
     const auto product = std::get<op::Linear>(std::move(roles));
     roles = op::ExpertProducts{x,
                                y,
-                               parameters,
+                               parameters.weights,
+                               parameters.biases,
                                shape.products,
                                shape.products * product.rows,
                                shape.inputs,

@@ -121,7 +121,7 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
     of_shared.fc1 = names.shared_experts + ".up_proj";
     of_shared.gate = names.shared_experts + ".gate_proj";
     of_shared.fc2 = names.shared_experts + ".down_proj";
-    const DenseMlp mlp{experts.shared_ffn, experts.activation, false};
+    const DenseMlp mlp{experts.shared_ffn, experts.activation, experts.bias};
     const DenseBranch branch{builder, of_shared, mlp, "shared"};
     if (!experts.shared_gate) return branch.build(normed, gradient, true);
     const int inner = builder.tensor("d.shared.branch", builder.size.stream_bytes());
@@ -130,28 +130,28 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
 
 }  // namespace
 
-Value mlp_part(GraphBuilder& builder, Value x, int gradient) {
+Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const LayerNames names = layer_names(builder.model(), builder.layer_index);
     const auto at = [&](const std::string& name, const char* kernel) {
         return OperatorPlace{names.prefix + name, kernel, builder.layer_index};
     };
-    const Value normed = norm(builder, at(names.norm2, "ln2"),
-                              norm_parameters(builder, names.prefix + names.norm2), x, gradient);
+    const Value opened = open_branch(builder, at(names.norm2, "ln2"), x, gradients.through);
     const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
-    const int of_branch = branch_gradient(builder, residual_place, gradient);
+    const BranchEnd end(builder, at(names.norm2_after, "ln2_after"),
+                        branch_gradient(builder, residual_place, gradients.y));
     const auto* experts = builder.layer().as<Experts>();
     if (experts == nullptr) {
         const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
-        const Value branch =
-            DenseBranch{builder, names, mlp, "mlp"}.build(normed, of_branch, false);
-        return residual(builder, residual_place, x, branch, gradient, mlp.bias);
+        const Value product =
+            DenseBranch{builder, names, mlp, "mlp"}.build(opened, end.product_gradient, false);
+        return {residual_place, end.close(product), mlp.bias};
     }
     std::optional<Value> shared;
     if (experts->shared_ffn > 0)
-        shared = shared_branch(builder, names, *experts, normed, of_branch);
-    Value branch = expert_branch(builder, *experts, normed, of_branch);
+        shared = shared_branch(builder, names, *experts, opened, end.product_gradient);
+    Value branch = expert_branch(builder, *experts, opened, end.product_gradient);
     if (shared) branch = add_branches(builder, at(names.mlp, "experts.add"), branch, *shared);
-    return residual(builder, residual_place, x, branch, gradient, false);
+    return {residual_place, end.close(branch), false};
 }
 
 }  // namespace debubble::models

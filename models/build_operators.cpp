@@ -1,4 +1,7 @@
+#include <utility>
+
 #include "models/graph_builder.h"
+#include "models/layer_names.h"
 
 namespace debubble::models {
 
@@ -42,15 +45,17 @@ namespace {
 
 /// A norm of `columns` of every token of the stream.
 Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters,
-                Value x, std::optional<int> through, Norm function, std::int64_t columns) {
+                Value x, std::optional<int> through, Norm function, std::int64_t columns,
+                std::optional<int> y_gradient = {}) {
     const std::int64_t tokens = builder.size.stream_tokens;
     const std::int64_t bytes = builder.size.element * tokens * columns;
     const bool layer_norm = function == Norm::LayerNorm;
-    const Value y{builder.tensor(place.kernel + ".out", bytes),
-                  builder.tensor("d." + place.kernel + ".out", bytes)};
+    const int made = builder.tensor(place.kernel + ".out", bytes);
+    const Value y{made,
+                  y_gradient ? *y_gradient : builder.tensor("d." + place.kernel + ".out", bytes)};
     Operator op = start(place, x);
     op::Norm roles{function, x, y, parameters.front()};
-    if (layer_norm) roles.shift = parameters.back();
+    if (layer_norm && parameters.size() > 1) roles.shift = parameters.back();
     roles.through = through;
     op.parameters = std::move(parameters);
     op.forward = {moves(place.kernel, place.layer, bytes, bytes)};
@@ -98,6 +103,44 @@ Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> p
 Value norm_of_columns(GraphBuilder& builder, const OperatorPlace& place, int gain, Value x,
                       std::int64_t columns) {
     return norm_over(builder, place, {gain}, x, {}, Norm::RmsNorm, columns);
+}
+
+Value norm_of_branch(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters,
+                     Value x, int gradient) {
+    return norm_over(builder, place, std::move(parameters), x, {}, builder.model().norm,
+                     builder.size.hidden, gradient);
+}
+
+Value open_branch(GraphBuilder& builder, const OperatorPlace& place, Value x, int through) {
+    if (builder.layer().norms != NormPosition::After)
+        return norm(builder, place, norm_parameters(builder, place.name), x, through);
+    const std::int64_t bytes = builder.size.stream_bytes();
+    const Value y{x.tensor, builder.tensor("d." + place.kernel + ".branch", bytes)};
+    Operator op = start({"", place.kernel + ".branch", place.layer}, x);
+    op.name = place.name + ".branch";
+    op.roles = op::OpenBranch{x, y, through};
+    op.forward_uses = {x.tensor};
+    op.backward_input = {moves(place.kernel + ".branch.accumulate", place.layer, 2 * bytes, bytes)};
+    op.backward_input_uses = {y.gradient, through};
+    if (through != x.gradient) op.backward_input_uses.push_back(x.gradient);
+    builder.graph.operators.push_back(std::move(op));
+    return y;
+}
+
+BranchEnd::BranchEnd(GraphBuilder& graph_builder, OperatorPlace of_norm, int branch_gradient)
+    : builder(graph_builder),
+      norm_place(std::move(of_norm)),
+      gradient(branch_gradient),
+      product_gradient(branch_gradient) {
+    if (builder.layer().norms != NormPosition::Before)
+        product_gradient =
+            builder.tensor("d." + norm_place.kernel + ".in", builder.size.stream_bytes());
+}
+
+Value BranchEnd::close(Value product) const {
+    if (product_gradient == gradient) return product;
+    return norm_of_branch(builder, norm_place, norm_parameters(builder, norm_place.name), product,
+                          gradient);
 }
 
 Value add_branches(GraphBuilder& builder, const OperatorPlace& place, Value a, Value b) {

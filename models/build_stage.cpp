@@ -86,15 +86,8 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     builder.graph.content = content;
     StageGraph& graph = builder.graph;
     const bool images = architecture.sees_images();
-    // One gradient of the residual stream, added to in place all the way down; only the gradient
-    // that arrives from the next stage is a buffer of its own. But where a projection's weight
-    // gradient waits for it too, each sum is a new one.
     const std::int64_t stream_bytes = builder.size.stream_bytes();
     const int stream_gradient = builder.tensor("d.stream", stream_bytes);
-    const bool in_place = !execution.split_backward || builder.drops();
-    const auto new_sum = [&](const char* name) {
-        return in_place ? stream_gradient : builder.tensor(name, stream_bytes);
-    };
     Value x{0, stream_gradient};
     if (content.embedding) {
         x = images ? patch_embedding(builder, stream_gradient)
@@ -106,13 +99,8 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     for (int i = 0; i < content.layers; ++i) {
         const bool last = i == content.layers - 1 && !content.head;
-        builder.begin_layer(content.first_layer + i);
-        const Layer& layer = builder.layer();
-        const auto sum = [&](const char* name, bool ends) {
-            return last && ends ? builder.tensor("d.output", stream_bytes) : new_sum(name);
-        };
-        if (layer.mixes()) x = mixer_part(builder, x, sum("d.attn.stream", !layer.has_mlp()));
-        if (layer.has_mlp()) x = mlp_part(builder, x, sum("d.mlp.stream", true));
+        x = build_layer(builder, content.first_layer + i, x,
+                        {stream_gradient, last ? "d.output" : nullptr});
     }
     if (!content.head) {
         graph.output = x.tensor;

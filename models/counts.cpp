@@ -17,8 +17,9 @@ StageGraph uncut(Architecture architecture, const StageContent& content) {
 }
 
 /// The parameters of a stage with these layers and both ends, without copies of tied tensors.
-std::int64_t parameters_with(Architecture architecture, Layers layers) {
+std::int64_t parameters_with(Architecture architecture, Layers layers, int mtp_layers = 0) {
     architecture.layers = std::move(layers);
+    architecture.mtp_layers = mtp_layers;
     return uncut(architecture, {0, architecture.layers.count(), true, true}).parameter_elements();
 }
 
@@ -37,9 +38,25 @@ std::int64_t parameter_count(const Architecture& architecture) {
             const std::int64_t one = parameters_with(architecture, {kinds[kind], 1}) - without;
             sum += architecture.layers.count_of(kind) * one;
         }
+        if (architecture.mtp_layers > 0) {
+            const Layers last(architecture.layers[architecture.layers.count() - 1], 1);
+            sum += architecture.mtp_layers *
+                   (parameters_with(architecture, last, 1) - parameters_with(architecture, last));
+        }
         return std::make_unique<const std::int64_t>(sum);
     });
 }
+
+namespace {
+
+/// Layers of a kind, with those of multi-token prediction.
+int layers_of(const Architecture& architecture, std::size_t kind) {
+    const Layers& layers = architecture.layers;
+    const bool last = layers.kind_of(layers.count() - 1) == kind;
+    return layers.count_of(kind) + (last ? architecture.mtp_layers : 0);
+}
+
+}  // namespace
 
 std::int64_t active_parameter_count(const Architecture& architecture) {
     std::int64_t idle = 0;  // parameters of the experts that a token does not go to
@@ -47,9 +64,10 @@ std::int64_t active_parameter_count(const Architecture& architecture) {
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
         const auto* experts = kinds[kind].as<Experts>();
         if (experts == nullptr) continue;
-        const std::int64_t expert =
-            (is_gated(experts->activation) ? 3 : 2) * architecture.hidden * experts->ffn;
-        idle += architecture.layers.count_of(kind) * (experts->count - experts->per_token) * expert;
+        const std::int64_t inner = is_gated(experts->activation) ? 2 * experts->ffn : experts->ffn;
+        const std::int64_t biases = experts->bias ? inner + architecture.hidden : 0;
+        const std::int64_t expert = architecture.hidden * (inner + experts->ffn) + biases;
+        idle += layers_of(architecture, kind) * (experts->count - experts->per_token) * expert;
     }
     return parameter_count(architecture) - idle;
 }
@@ -191,9 +209,11 @@ double flops_per_sample(const Architecture& model, std::int64_t seq_length, Coun
     double layers = 0;
     const std::vector<Layer>& kinds = model.layers.kinds();
     for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], model, tokens, count);
+        layers += layers_of(model, kind) * layer_flops(kinds[kind], model, tokens, count);
     const double classes = number(model.vocab);
-    double ends = 6 * hidden * classes * tokens;
+    // Each depth of multi-token prediction has a projection of 2 h to h and the head once more.
+    double ends = 6 * hidden * classes * tokens * (1 + model.mtp_layers) +
+                  model.mtp_layers * 12 * hidden * hidden * tokens;
     if (model.sees_images()) {
         const double side = number(model.patch_size.value_or(16));
         const double pixels = number(model.channels.value_or(3)) * side * side;

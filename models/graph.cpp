@@ -37,6 +37,11 @@ std::vector<int> Operator::parameters_in_memory() const {
         Overloaded{[&](const op::Linear& product) { return of_product(product); },
                    [&](const op::PatchEmbedding& patches) { return of_product(patches.product); },
                    [&](const op::ChunkedLoss& loss) { return of_product(loss.head); },
+                   [&](const op::ExpertProducts& experts) {
+                       std::vector<int> all = experts.weights;
+                       all.insert(all.end(), experts.biases.begin(), experts.biases.end());
+                       return all;
+                   },
                    [&](const auto&) { return parameters; }},
         roles);
 }

@@ -38,7 +38,7 @@ struct GraphBuilder {
     const Architecture& model() const { return graph.architecture; }
     /// Makes `layer` the one that is being built: the sizes are its.
     void begin_layer(int layer);
-    const Layer& layer() const { return model().layers[layer_index]; }
+    const Layer& layer() const { return model().layer_at(layer_index); }
     const Attention& attention() const { return std::get<Attention>(layer().mixer); }
     const Execution& how() const { return graph.execution; }
     int tensor(std::string name, std::int64_t bytes) {
@@ -122,7 +122,7 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});
 /// The product of each expert with its own rows; `parameters` are listed expert by expert.
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
-                      const std::vector<int>& parameters, Value x);
+                      const LinearParameters& parameters, Value x);
 
 /// True if context-parallel ranks exchange their tokens' heads for whole sequences of some heads.
 bool exchanges_heads(const Execution& how);
@@ -149,6 +149,23 @@ Value sliced(GraphBuilder& builder, const OperatorPlace& place, Value x);
 /// `through` is the gradient that reaches x past the branch that this norm opens.
 Value norm(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters, Value x,
            std::optional<int> through);
+/// The norm of a branch's end, which gives the branch the gradient `gradient`.
+Value norm_of_branch(GraphBuilder& builder, const OperatorPlace& place, std::vector<int> parameters,
+                     Value x, int gradient);
+/// The input of a branch: x normed, or x itself where the layer's norms stand after its parts.
+/// `through` is the gradient that reaches x past the branch.
+Value open_branch(GraphBuilder& builder, const OperatorPlace& place, Value x, int through);
+/// Ends a branch whose place in front of the residual sum is `residual`: gives its last product an
+/// output gradient, and the norm after it where the layer has one.
+struct BranchEnd {
+    GraphBuilder& builder;
+    OperatorPlace norm_place;  ///< of the norm after it
+    int gradient = 0;          ///< of the branch as the sum reads it
+    int product_gradient = 0;  ///< of the last product's output
+
+    BranchEnd(GraphBuilder& graph_builder, OperatorPlace of_norm, int branch_gradient);
+    Value close(Value product) const;
+};
 /// The same of the first `columns` of x [Ts, more columns], which opens no branch.
 Value norm_of_columns(GraphBuilder& builder, const OperatorPlace& place, int gain, Value x,
                       std::int64_t columns);
@@ -162,9 +179,12 @@ Value add_branches(GraphBuilder& builder, const OperatorPlace& place, Value a, V
 int branch_gradient(GraphBuilder& builder, const OperatorPlace& place, int stream_gradient);
 
 Value token_embedding(GraphBuilder& builder, int stream_gradient);
+/// The embedding of the tokens `ahead` places later by a table of the stage, whole in the stream.
+Value embedding_ahead(GraphBuilder& builder, int table, int ahead);
 Value patch_embedding(GraphBuilder& builder, int stream_gradient);
 struct LayerNames;
-/// Norms of the heads of queries and keys, in place.
+/// Norms of the heads of queries and keys, or of their whole width, in place, as the layer has
+/// them.
 void norm_heads(GraphBuilder& builder, const OperatorPlace& place, const LayerNames& names,
                 Value packed);
 /// The heads of an attention, and the value of which they are a view if they are one.
@@ -182,9 +202,29 @@ Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba&
                     Value normed);
 Value delta_net_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,
                         Value normed);
-/// `gradient` is that of its result.
-Value mixer_part(GraphBuilder& builder, Value x, int gradient);
-Value mlp_part(GraphBuilder& builder, Value x, int gradient);
+/// The gradients around a part of a layer.
+struct PartGradients {
+    int y = 0;        ///< of the sum that it adds to
+    int through = 0;  ///< the one that reaches its input past it: `y`, or in a layer whose parts
+                      ///< read the same input what the other part has made of it
+};
+/// A part of a layer up to its branch, whose gradient is that in front of the sum; `biased` if its
+/// last product has a bias that the sum may add.
+struct Branch {
+    OperatorPlace place;  ///< of the sum
+    Value value;
+    bool biased = false;
+};
+Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients);
+Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients);
+/// The gradients of a layer's sums: the residual stream's, which is added to, and where the layer's
+/// result has one of its own, as the gradient that arrives from the next stage, the name of that.
+struct LayerGradients {
+    int stream = 0;
+    const char* result = nullptr;
+};
+/// The layer of that index, or one of multi-token prediction after the last.
+Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradients& gradients);
 /// The nonlinearity of an MLP over [rows, columns] of its inner width, which reads both halves if
 /// it is gated; `biased` if a bias of the product before it is added here.
 struct ActivationShape {
@@ -199,6 +239,17 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
 /// Experts in place of the MLP: from `normed`, the input of both, to the branch.
 Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed, int gradient);
 void head_and_loss(GraphBuilder& builder, Value x);
+/// The head's weight and how it is cut as a product y = x W. A head tied to the embedding is cut
+/// like the embedding: the embedding's columns are the head's inputs.
+struct HeadWeight {
+    int index = 0;
+    Sharding sharding{};
+};
+/// The product of a normed value with the head and the loss, of the tokens `ahead` places later.
+void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead);
+/// Predicts the tokens after `ahead` more from `normed`, the normed value of what predicts those
+/// before, and so on. Its gradients are added to those of `normed`.
+void predict_ahead(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead);
 void classifier(GraphBuilder& builder, Value x);
 
 }  // namespace debubble::models

@@ -7,27 +7,32 @@ std::span<const HfClass> hf_classes(Family family) {
     static constexpr HfClass kLlama[] = {{"LlamaForCausalLM", "llama", llama_config},
                                          {"MixtralForCausalLM", "mixtral", mixtral_config},
                                          {"MistralForCausalLM", "mistral", mistral_config},
-                                         {"Qwen2ForCausalLM", "qwen2", qwen2_config}};
+                                         {"Qwen2ForCausalLM", "qwen2", qwen2_config},
+                                         {"Gemma2ForCausalLM", "gemma2", gemma2_config},
+                                         {"Gemma3ForCausalLM", "gemma3_text", gemma3_config},
+                                         {"Olmo2ForCausalLM", "olmo2", olmo2_config},
+                                         {"NemotronForCausalLM", "nemotron", nemotron_config}};
     static constexpr HfClass kDeepseek[] = {
         {"Qwen3ForCausalLM", "qwen3", qwen3_config},
         {"Qwen3MoeForCausalLM", "qwen3_moe", qwen3_moe_config},
         {"DeepseekV3ForCausalLM", "deepseek_v3", deepseek_v3_config},
         {"DeepseekV2ForCausalLM", "deepseek_v2", deepseek_v2_config},
-        {"Glm4MoeForCausalLM", "glm4_moe", glm4_moe_config},
-        {"GptOssForCausalLM", "gpt_oss", gpt_oss_config},
-        {"Gemma2ForCausalLM", "gemma2", gemma2_config},
-        {"Gemma3ForCausalLM", "gemma3_text", gemma3_config},
-        {"Olmo2ForCausalLM", "olmo2", olmo2_config},
-        {"Phi3ForCausalLM", "phi3", phi3_config},
-        {"NemotronForCausalLM", "nemotron", nemotron_config},
-        {"GPTNeoXForCausalLM", "gpt_neox", gpt_neox_config}};
+        {"Glm4MoeForCausalLM", "glm4_moe", glm4_moe_config}};
+    static constexpr HfClass kGptNeox[] = {{"GPTNeoXForCausalLM", "gpt_neox", gpt_neox_config}};
+    static constexpr HfClass kGptOss[] = {{"GptOssForCausalLM", "gpt_oss", gpt_oss_config}};
+    static constexpr HfClass kPhi3[] = {{"Phi3ForCausalLM", "phi3", phi3_config}};
     static constexpr HfClass kVit[] = {{"ViTForImageClassification", "vit", vit_config}};
     switch (family) {
         case Family::Gpt2: return kGpt2;
+        case Family::GptNeox: return kGptNeox;
         case Family::Llama: return kLlama;
+        case Family::Phi3: return kPhi3;
         case Family::Deepseek: return kDeepseek;
+        case Family::GptOss: return kGptOss;
+        case Family::Mpt:
+        case Family::Llama4:
         case Family::Qwen3Next:
-        case Family::NemotronH: break;  // networks with recurrent layers are planned only
+        case Family::NemotronH: break;  // planned only
         case Family::Vit: return kVit;
     }
     return {};

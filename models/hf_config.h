@@ -1,5 +1,12 @@
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "models/architecture.h"
 #include "models/layer_keys.h"
 #include "text/mapping_reader.h"
@@ -13,30 +20,81 @@ struct Config {
     Architecture network;
     LayerKeys layer;
     int layers = 1;
-    int dense_first = 0;                ///< layers before those with experts
-    std::int64_t dense_ffn = 1;         ///< inner width of their MLPs
-    std::optional<Layers> listed = {};  ///< all layers, of a file that says of each what it is
+    int dense_first = 0;                  ///< layers before those with experts
+    std::int64_t dense_ffn = 1;           ///< inner width of the MLPs of layers without experts
+    std::optional<Layers> listed = {};    ///< all layers, of a file that says of each what it is
+    std::vector<LayerKeys> each = {};     ///< the layers one by one, once they were told apart
+    std::vector<std::string> notes = {};  ///< what is left out, as sentences' ends: "without ..."
+    // What a family has where its file is silent, for read_llama_kind().
+    int usual_layers = 32;
+    std::int64_t usual_hidden = 4096;
+    std::int64_t usual_heads = 32;
+    std::optional<std::int64_t> usual_head_dim = {};  ///< unset: the width over the heads
+    std::string_view activation_key = "hidden_act";
+    Activation usual_activation = Activation::Swiglu;
+    std::span<const std::pair<std::string_view, Activation>> activations = {};  ///< empty: SwiGLU's
+    std::optional<std::int64_t> original_positions = {};  ///< of scaled rotary positions
 };
 
+/// The layers one by one, to be changed.
+std::vector<LayerKeys>& layers_of(Config& config);
+/// Makes a layer one with a dense MLP.
+void without_experts(LayerKeys& layer, const Config& config);
 /// The network with its layers.
 Architecture network_of(Config config);
 
+/// Takes over what the map sets by the keys of this project's own model files.
+void override_config(text::MappingReader& in, Architecture& network);
+
 /// Complains if a flag is set that asks for another network.
 void refuse_flag(text::MappingReader& in, std::string_view key);
+/// Complains if the key is given and not null.
+void refuse_given(text::MappingReader& in, std::string_view key, std::string_view sentence);
+/// True if the key is there and null: a default of the class does not hold.
+bool is_null(const text::MappingReader& in, std::string_view key);
+/// The sizes that every file of today states.
+void demand_sizes(text::MappingReader& in);
+/// `head_dim` of as many heads as the width gives room for.
+void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_key);
 /// Rotary positions and their scaling. Since transformers 5 they are in a map of its own.
-void read_rope(text::MappingReader& in, LayerKeys& layer);
+void read_rope(text::MappingReader& in, Config& config);
+/// The share of a head's columns that is rotated, `usual` if no key says it.
+void read_rotary_share(text::MappingReader& in, Config& config, std::string_view key, double usual);
+/// The map of rotary positions of one type of layer.
+void read_rope_of(const text::NodePtr& map, std::string_view name, text::Mistakes& mistakes,
+                  LayerKeys& layer);
+/// Biases of the products of attention and of the MLP.
+void read_biases(text::MappingReader& in, LayerKeys& layer);
 /// The keys that Llama and most networks after it share; `config` holds the defaults of their
 /// sizes, 0 key-value heads for as many as heads.
 void read_llama_kind(text::MappingReader& in, Config& config);
+/// Sets the window of those layers that `layer_types` calls sliding, else of those in `usual`.
+void set_windows(text::MappingReader& in, Config& config, std::int64_t window,
+                 const std::vector<bool>& usual);
+/// Experts by the names of Qwen's and DeepSeek's files; `count` is the key of their number.
+void read_experts(text::MappingReader& in, Config& config, std::string_view count);
+/// A module for the tokens after the next, which a plan has where `mtp_layers` asks for it.
+void note_prediction(text::MappingReader& in, Config& config);
 
 // Families by transformers' `model_type`.
+void read_gpt_neox(text::MappingReader& in, Config& config);
+void read_mpt(text::MappingReader& in, Config& config);
 void read_mistral(text::MappingReader& in, Config& config);
 void read_qwen2(text::MappingReader& in, Config& config);
+void read_qwen2_moe(text::MappingReader& in, Config& config);
 void read_qwen3(text::MappingReader& in, Config& config);
 void read_qwen3_moe(text::MappingReader& in, Config& config);
 void read_deepseek_v2(text::MappingReader& in, Config& config);
 /// Kimi K2's too.
 void read_deepseek_v3(text::MappingReader& in, Config& config);
+void read_glm4_moe(text::MappingReader& in, Config& config);
+void read_gemma2(text::MappingReader& in, Config& config);
+void read_gemma3(text::MappingReader& in, Config& config);
+void read_gpt_oss(text::MappingReader& in, Config& config);
+void read_llama4(text::MappingReader& in, Config& config);
+void read_nemotron(text::MappingReader& in, Config& config);
+void read_phi3(text::MappingReader& in, Config& config);
+void read_olmo2(text::MappingReader& in, Config& config);
 
 // Networks with recurrent layers.
 void read_qwen3_next(text::MappingReader& in, Config& config);

@@ -17,23 +17,37 @@ namespace {
 
 enum class Type : std::uint8_t {
     Gpt2,
+    GptNeox,
+    Mpt,
     Llama,
     Mistral,
     Mixtral,
     Qwen2,
+    Qwen2Moe,
     Qwen3,
     Qwen3Moe,
     Qwen3Next,
     NemotronH,
     DeepseekV2,
     DeepseekV3,
+    Glm4Moe,
+    Gemma2,
+    Gemma3,
+    GptOss,
+    Llama4,
+    Nemotron,
+    Phi3,
+    Olmo2,
     Vit
 };
 constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
+                                                        {"gpt_neox", Type::GptNeox},
+                                                        {"mpt", Type::Mpt},
                                                         {"llama", Type::Llama},
                                                         {"mistral", Type::Mistral},
                                                         {"mixtral", Type::Mixtral},
                                                         {"qwen2", Type::Qwen2},
+                                                        {"qwen2_moe", Type::Qwen2Moe},
                                                         {"qwen3", Type::Qwen3},
                                                         {"qwen3_moe", Type::Qwen3Moe},
                                                         {"qwen3_next", Type::Qwen3Next},
@@ -41,6 +55,16 @@ constexpr std::pair<std::string_view, Type> kTypes[] = {{"gpt2", Type::Gpt2},
                                                         {"deepseek_v2", Type::DeepseekV2},
                                                         {"deepseek_v3", Type::DeepseekV3},
                                                         {"kimi_k2", Type::DeepseekV3},
+                                                        {"glm4_moe", Type::Glm4Moe},
+                                                        {"gemma2", Type::Gemma2},
+                                                        {"gemma3_text", Type::Gemma3},
+                                                        {"gemma3", Type::Gemma3},
+                                                        {"gpt_oss", Type::GptOss},
+                                                        {"llama4_text", Type::Llama4},
+                                                        {"llama4", Type::Llama4},
+                                                        {"nemotron", Type::Nemotron},
+                                                        {"phi3", Type::Phi3},
+                                                        {"olmo2", Type::Olmo2},
                                                         {"vit", Type::Vit}};
 constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"gelu_new", Activation::GeluTanh},
@@ -49,16 +73,6 @@ constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"relu", Activation::Relu}};
 constexpr std::pair<std::string_view, Activation> kGated[] = {{"silu", Activation::Swiglu},
                                                               {"swish", Activation::Swiglu}};
-
-/// Both the number of heads and the width are given; head_dim is the width of one head.
-void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_key) {
-    const std::int64_t hidden = config.network.hidden;
-    const std::int64_t heads = config.layer.heads;
-    config.layer.head_dim = std::max<std::int64_t>(1, hidden / heads);
-    if (hidden % heads != 0)
-        in.complain(heads_key,
-                    fmt::format("{} heads do not divide the width of {}", heads, hidden));
-}
 
 void read_gpt2(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
@@ -92,18 +106,19 @@ void read_gpt2(text::MappingReader& in, Config& config) {
 void read_llama(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
     LayerKeys& layer = config.layer;
+    a.vocab = 32000;
     a.max_positions = 2048;
     layer.ffn = 11008;
     a.norm_eps = 1e-6;
     layer.kv_heads = 0;  // 0 means as many as heads
     read_llama_kind(in, config);
-    refuse_flag(in, "attention_bias");
-    refuse_flag(in, "mlp_bias");
+    read_biases(in, layer);
 }
 
 void read_mixtral(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
     LayerKeys& layer = config.layer;
+    a.vocab = 32000;
     a.max_positions = 131072;
     layer.ffn = 14336;
     a.norm_eps = 1e-5;
@@ -114,13 +129,9 @@ void read_mixtral(text::MappingReader& in, Config& config) {
     read_llama_kind(in, config);
     in.whole("num_local_experts", layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
-    std::int64_t window = a.max_positions;
+    std::int64_t window = 0;
     if (in.whole("sliding_window", window, 1, kMostPositions) && window < a.max_positions)
-        in.complain(
-            "sliding_window",
-            fmt::format(
-                "attention to the last {} of {} tokens is not supported; null attends to all",
-                window, a.max_positions));
+        layer.window = window;
 }
 
 /// Classes of the head: transformers derives num_labels from id2label.
@@ -168,38 +179,6 @@ void read_vit(text::MappingReader& in, Config& config) {
         in.complain("qkv_bias", "a ViT without biases on q, k and v is not supported");
 }
 
-constexpr std::pair<std::string_view, RopeScaling::Kind> kScalings[] = {
-    {"linear", RopeScaling::Kind::Linear},
-    {"dynamic", RopeScaling::Kind::Dynamic},
-    {"llama3", RopeScaling::Kind::Llama3},
-    {"yarn", RopeScaling::Kind::Yarn}};
-
-/// The scaling of a map; `key` is the name of its kind, which was `type` once.
-void read_scaling(text::MappingReader& rope, std::string_view key, LayerKeys& layer) {
-    RopeScaling scaling;
-    rope.demand("factor");
-    rope.word(key, scaling.kind, kScalings, "rotary positions");
-    rope.real("factor", scaling.factor, 1, 1e6);
-    rope.whole("original_max_position_embeddings", scaling.original_positions, 1, kMostPositions);
-    rope.real("low_freq_factor", scaling.low_frequency_factor, 0, 1e6);
-    rope.real("high_freq_factor", scaling.high_frequency_factor, 0, 1e6);
-    rope.real("beta_fast", scaling.beta_fast, 0, 1e6);
-    rope.real("beta_slow", scaling.beta_slow, 0, 1e6);
-    rope.real("mscale_all_dim", scaling.mscale, 0, 1e6);
-    layer.rope_scaling = scaling;
-}
-
-void read_rope_map(text::MappingReader& in, std::string_view key, LayerKeys& layer) {
-    const text::NodePtr map = in.value(key);
-    if (!map) return;
-    text::MappingReader rope(map, key, in.mistakes());
-    rope.real("rope_theta", layer.rope_theta, 1, 1e12);
-    const std::string_view kind = rope.has("rope_type") ? "rope_type" : "type";
-    if (key == "rope_scaling") rope.demand(kind);  // in the other map plain positions need no word
-    const text::NodePtr word = rope.scalar(kind, "the kind of rotary positions");
-    if (word && word->scalar != "default") read_scaling(rope, kind, layer);
-}
-
 }  // namespace
 
 void refuse_flag(text::MappingReader& in, std::string_view key) {
@@ -208,10 +187,36 @@ void refuse_flag(text::MappingReader& in, std::string_view key) {
         in.complain(key, fmt::format("networks with '{}' are not supported", key));
 }
 
-void read_rope(text::MappingReader& in, LayerKeys& layer) {
-    in.real("rope_theta", layer.rope_theta, 1, 1e12);
-    for (const std::string_view key : {"rope_scaling", "rope_parameters"})
-        read_rope_map(in, key, layer);
+void refuse_given(text::MappingReader& in, std::string_view key, std::string_view sentence) {
+    if (in.has(key)) in.complain(key, std::string(sentence));
+}
+
+bool is_null(const text::MappingReader& in, std::string_view key) {
+    const text::NodePtr found = in.mapping()->get(key);
+    return found && found->is(text::Node::Kind::Null);
+}
+
+void demand_sizes(text::MappingReader& in) {
+    for (const std::string_view key : {"num_hidden_layers", "hidden_size", "num_attention_heads",
+                                       "vocab_size", "max_position_embeddings"})
+        in.demand(key);
+}
+
+void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_key) {
+    const std::int64_t hidden = config.network.hidden;
+    const std::int64_t heads = config.layer.heads;
+    config.layer.head_dim = std::max<std::int64_t>(1, hidden / heads);
+    if (hidden % heads != 0)
+        in.complain(heads_key,
+                    fmt::format("{} heads do not divide the width of {}", heads, hidden));
+}
+
+void read_biases(text::MappingReader& in, LayerKeys& layer) {
+    bool attention = false;
+    if (in.flag("attention_bias", attention) && attention)
+        layer.qkv_bias = layer.output_bias = true;
+    in.flag("mlp_bias", layer.linear_bias);
+    if (layer.linear_bias && !attention) layer.qkv_bias = layer.output_bias = false;
 }
 
 void read_llama_kind(text::MappingReader& in, Config& config) {
@@ -219,15 +224,14 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
     LayerKeys& layer = config.layer;
     a.family = Family::Llama;
     a.norm = Norm::RmsNorm;
-    layer.activation = Activation::Swiglu;
+    layer.activation = config.usual_activation;
     a.learned_positions = false;
     layer.rotary = true;
     layer.linear_bias = false;
     a.tied_embedding = false;
-    config.layers = 32;
-    a.hidden = 4096;
-    layer.heads = 32;
-    a.vocab = 32000;
+    config.layers = config.usual_layers;
+    a.hidden = config.usual_hidden;
+    layer.heads = config.usual_heads;
     in.whole("num_hidden_layers", config.layers, 1, kMostLayers);
     in.whole("hidden_size", a.hidden, 1, kWidest);
     in.whole("num_attention_heads", layer.heads, 1, kMostHeads);
@@ -236,59 +240,119 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
     in.whole("intermediate_size", layer.ffn, 1, kWidestMlp);
     if (layer.kv_heads == 0) layer.kv_heads = layer.heads;
     in.whole("num_key_value_heads", layer.kv_heads, 1, kMostHeads);
-    if (!in.whole("head_dim", layer.head_dim, 1, kWidest))
-        cut_heads(in, config, "num_attention_heads");
-    in.word("hidden_act", layer.activation, kGated);
+    if (!in.whole("head_dim", layer.head_dim, 1, kWidest)) {
+        if (config.usual_head_dim)
+            layer.head_dim = *config.usual_head_dim;
+        else
+            cut_heads(in, config, "num_attention_heads");
+    }
+    if (config.activations.empty())
+        in.word(config.activation_key, layer.activation, kGated);
+    else
+        in.word(config.activation_key, layer.activation, config.activations);
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
-    read_rope(in, config.layer);
+    read_rope(in, config);
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
+std::vector<LayerKeys>& layers_of(Config& config) {
+    if (!config.each.empty()) return config.each;
+    config.each.assign(static_cast<std::size_t>(config.layers), config.layer);
+    for (int i = 0; i < std::min(config.dense_first, config.layers); ++i)
+        without_experts(config.each[static_cast<std::size_t>(i)], config);
+    return config.each;
+}
+
+void without_experts(LayerKeys& layer, const Config& config) {
+    layer.experts = 0;
+    layer.ffn = config.dense_ffn;
+}
+
 Architecture network_of(Config config) {
-    if (config.listed) {
-        config.network.layers = std::move(*config.listed);
-        return std::move(config.network);
-    }
-    LayerKeys dense = config.layer;
-    dense.experts = 0;
-    dense.ffn = config.dense_ffn;
-    const int first = std::min(config.dense_first, config.layers);
-    config.network.layers = {};
-    if (first > 0) config.network.layers.append(layer_of(dense), first);
-    config.network.layers.append(layer_of(config.layer), config.layers - first);
+    config.network.layers = config.listed.value_or(Layers());
+    if (!config.listed)
+        for (const LayerKeys& layer : layers_of(config))
+            config.network.layers.append(layer_of(layer));
+    for (const std::string& note : config.notes) config.network.source += ", " + note;
     return std::move(config.network);
 }
+
+namespace {
+
+/// Networks whose attention chooses what a token sees, or keeps it shortened.
+constexpr std::string_view kSparse[] = {"deepseek_v32", "deepseek_v4", "glm_moe_dsa"};
+constexpr std::string_view kSparseKeys[] = {"index_topk", "index_n_heads", "index_head_dim",
+                                            "compress_ratios", "compress_rope_theta"};
+
+void refuse_sparse(text::MappingReader& in) {
+    constexpr std::string_view kSentence =
+        "sparse and compressed attention, whose tokens choose what they see, is not planned";
+    const text::NodePtr type = in.mapping()->get("model_type");
+    if (type && std::ranges::find(kSparse, type->scalar) != std::end(kSparse))
+        return in.complain("model_type", std::string(kSentence));
+    for (const std::string_view key : kSparseKeys)
+        if (in.has(key)) return in.complain(key, std::string(kSentence));
+}
+
+/// The map that describes the text model, of a network that also sees images.
+text::NodePtr text_model(const text::NodePtr& map, Config& config) {
+    const text::NodePtr inner = map->get("text_config");
+    if (!inner || !inner->is(text::Node::Kind::Map)) return map;
+    config.notes.emplace_back("its text model alone");
+    return inner;
+}
+
+void read_type(Type type, text::MappingReader& in, Config& config) {
+    switch (type) {
+        case Type::Gpt2: return read_gpt2(in, config);
+        case Type::GptNeox: return read_gpt_neox(in, config);
+        case Type::Mpt: return read_mpt(in, config);
+        case Type::Llama: return read_llama(in, config);
+        case Type::Mistral: return read_mistral(in, config);
+        case Type::Mixtral: return read_mixtral(in, config);
+        case Type::Qwen2: return read_qwen2(in, config);
+        case Type::Qwen2Moe: return read_qwen2_moe(in, config);
+        case Type::Qwen3: return read_qwen3(in, config);
+        case Type::Qwen3Moe: return read_qwen3_moe(in, config);
+        case Type::Qwen3Next: return read_qwen3_next(in, config);
+        case Type::NemotronH: return read_nemotron_h(in, config);
+        case Type::DeepseekV2: return read_deepseek_v2(in, config);
+        case Type::DeepseekV3: return read_deepseek_v3(in, config);
+        case Type::Glm4Moe: return read_glm4_moe(in, config);
+        case Type::Gemma2: return read_gemma2(in, config);
+        case Type::Gemma3: return read_gemma3(in, config);
+        case Type::GptOss: return read_gpt_oss(in, config);
+        case Type::Llama4: return read_llama4(in, config);
+        case Type::Nemotron: return read_nemotron(in, config);
+        case Type::Phi3: return read_phi3(in, config);
+        case Type::Olmo2: return read_olmo2(in, config);
+        case Type::Vit: return read_vit(in, config);
+    }
+}
+
+}  // namespace
 
 bool is_hf_config(const text::Node& map) {
     return map.find("model_type") != nullptr && map.find("family") == nullptr;
 }
 
 Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) {
-    text::MappingReader in(map, "config", mistakes);
+    text::MappingReader outer(map, "config", mistakes);
     Config config;
     Architecture& a = config.network;
     a.name = "config";
-    in.text("_name_or_path", a.name);
+    outer.text("_name_or_path", a.name);
     if (a.name.empty()) a.name = "config";
     a.source = map->place.source ? map->place.source->file : "config.json";
+    refuse_sparse(outer);
     Type type{};
-    if (!in.word("model_type", type, kTypes)) return std::move(a);
-    switch (type) {
-        case Type::Gpt2: read_gpt2(in, config); break;
-        case Type::Llama: read_llama(in, config); break;
-        case Type::Mistral: read_mistral(in, config); break;
-        case Type::Mixtral: read_mixtral(in, config); break;
-        case Type::Qwen2: read_qwen2(in, config); break;
-        case Type::Qwen3: read_qwen3(in, config); break;
-        case Type::Qwen3Moe: read_qwen3_moe(in, config); break;
-        case Type::Qwen3Next: read_qwen3_next(in, config); break;
-        case Type::NemotronH: read_nemotron_h(in, config); break;
-        case Type::DeepseekV2: read_deepseek_v2(in, config); break;
-        case Type::DeepseekV3: read_deepseek_v3(in, config); break;
-        case Type::Vit: read_vit(in, config); break;
-    }
+    if (!outer.good() || !outer.word("model_type", type, kTypes)) return std::move(a);
+    text::MappingReader in(text_model(map, config), "config", mistakes);
+    refuse_sparse(in);
+    read_type(type, in, config);
     Architecture network = network_of(std::move(config));
-    if (in.good()) check_architecture(network, in);
+    if (outer.good() && in.good()) override_config(outer, network);
+    if (outer.good() && in.good()) check_architecture(network, in);
     return network;
 }
 

@@ -64,6 +64,9 @@ HfConfig hf_config(const Architecture& a, std::string_view torch_type) {
             fewest = std::move(missing);
         }
     }
+    if (nearest.empty())
+        throw InputError(fmt::format(
+            "'{}' cannot be exported: no configuration of its family is written", a.name));
     throw InputError(
         fmt::format("'{}' cannot be exported: no class of transformers that is known here builds "
                     "it; {}, the nearest, lacks: {}",

@@ -117,9 +117,7 @@ void read_nemotron_experts(text::MappingReader& in, Config& config) {
     if (in.whole("moe_latent_size", latent, 1, kWidest))
         in.complain("moe_latent_size",
                     "experts that read a narrower value than the hidden state are not planned");
-    std::int64_t more = 0;
-    if (in.whole("num_nextn_predict_layers", more, 0, kMostLayers) && more > 0)
-        config.network.source += ", without its multi-token prediction";
+    note_prediction(in, config);
 }
 
 /// A layer of one part, by a letter of `hybrid_override_pattern`; false if it is none.

@@ -95,6 +95,7 @@ void add_deepseek_experts(HfJson& json, const Architecture& a) {
     json["norm_topk_prob"] = layer.router == Router::Sigmoid && layer.router_renormalises;
     json["num_experts_per_tok"] = layer.experts_per_token;
     json["num_nextn_predict_layers"] = a.mtp_layers;
+    if (a.mtp_layers > 0) json["mtp_layers"] = a.mtp_layers;  // what is read of such a file
     json["routed_scaling_factor"] = layer.router_scaling;
     json["topk_group"] = layer.router_groups_chosen;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/architecture_limits.h"
@@ -9,13 +11,6 @@
 namespace debubble::models {
 namespace {
 
-/// The sizes that every file states.
-void demand_sizes(text::MappingReader& in) {
-    for (const std::string_view key : {"num_hidden_layers", "hidden_size", "num_attention_heads",
-                                       "vocab_size", "max_position_embeddings"})
-        in.demand(key);
-}
-
 /// Windows of Mistral and Qwen: a null, or one as long as the text, is none.
 void read_window(text::MappingReader& in, Config& config) {
     std::int64_t window = 0;
@@ -24,33 +19,30 @@ void read_window(text::MappingReader& in, Config& config) {
         config.layer.window = window;
 }
 
-/// Qwen's files give a window and say beside it that it is not used.
+/// Qwen's files give a window and say beside it that it is not used, or which layers have it.
 void read_optional_window(text::MappingReader& in, Config& config) {
     bool used = false;
     if (!in.flag("use_sliding_window", used) || !used) return;
-    read_window(in, config);
-    if (in.has("max_window_layers") || in.has("layer_types"))
-        in.complain("use_sliding_window", "windows in some of the layers are not read");
+    std::int64_t window = 0;
+    if (!in.whole("sliding_window", window, 1, kMostPositions)) return;
+    int whole = 28;  // layers before the first with a window
+    in.whole("max_window_layers", whole, 0, kMostLayers);
+    std::vector<bool> usual(static_cast<std::size_t>(config.layers));
+    for (int i = 0; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = i >= whole;
+    set_windows(in, config, window, usual);
 }
 
-void refuse_biases(text::MappingReader& in) {
-    refuse_flag(in, "attention_bias");
-    refuse_flag(in, "mlp_bias");
-}
-
-/// Experts by the names of Qwen's and DeepSeek's files; `count` is the key of their number.
-void read_experts(text::MappingReader& in, Config& config, std::string_view count) {
-    LayerKeys& layer = config.layer;
-    config.dense_ffn = layer.ffn;
-    for (const std::string_view key : {count, std::string_view("num_experts_per_tok"),
-                                       std::string_view("moe_intermediate_size")})
-        in.demand(key);
-    in.whole(count, layer.experts, 1, kMostExperts);
-    in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
-    in.whole("moe_intermediate_size", layer.ffn, 1, kWidestMlp);
-    bool renormalised = false;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+/// Qwen's layers with experts: every so many, and none in the list.
+void read_sparse_layers(text::MappingReader& in, Config& config) {
+    int every = 1;
+    std::vector<int> dense;
+    in.whole("decoder_sparse_step", every, 1, kMostLayers);
+    in.wholes("mlp_only_layers", dense, 0, kMostLayers);
+    if (every == 1 && dense.empty()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (int i = 0; i < config.layers; ++i)
+        if ((i + 1) % every != 0 || std::ranges::find(dense, i) != dense.end())
+            without_experts(layers[static_cast<std::size_t>(i)], config);
 }
 
 void read_latent(text::MappingReader& in, LayerKeys& layer) {
@@ -69,32 +61,93 @@ void read_latent(text::MappingReader& in, LayerKeys& layer) {
     layer.latent = latent;
 }
 
+void read_groups(text::MappingReader& in, LayerKeys& layer) {
+    in.whole("n_group", layer.router_groups, 1, kMostExperts);
+    in.whole("topk_group", layer.router_groups_chosen, 1, kMostExperts);
+    in.real("routed_scaling_factor", layer.router_scaling, 0, 1e6);
+}
+
+/// Shared experts and dense layers before those with experts, by DeepSeek's and GLM's names.
+void read_shared_and_dense(text::MappingReader& in, Config& config) {
+    std::int64_t shared = 0;
+    in.whole("n_shared_experts", shared, 0, kMostExperts);
+    config.layer.shared_ffn = shared * config.layer.ffn;
+    in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
+    int every = 1;
+    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1) {
+        std::vector<LayerKeys>& layers = layers_of(config);
+        for (int i = 0; i < config.layers; ++i)
+            if (i % every != 0) without_experts(layers[static_cast<std::size_t>(i)], config);
+    }
+    note_prediction(in, config);
+}
+
+/// The sigmoid router of DeepSeek-V3 and those after it.
+void read_sigmoid_router(text::MappingReader& in, Config& config) {
+    LayerKeys& layer = config.layer;
+    layer.router_renormalises = layer.router == Router::Softmax;
+    layer.router = Router::Sigmoid;
+    layer.router_bias_correction = true;
+    read_groups(in, layer);
+}
+
 /// What DeepSeek's two generations share.
 void read_deepseek(text::MappingReader& in, Config& config) {
-    if (in.has("index_topk") || in.has("index_n_heads"))
-        in.complain("index_topk",
-                    "sparse attention, whose tokens choose what they see, is not planned");
     demand_sizes(in);
     config.network.norm_eps = 1e-6;
     config.layer.kv_heads = 0;
     read_llama_kind(in, config);
     config.network.family = Family::Deepseek;
-    refuse_biases(in);
+    refuse_flag(in, "attention_bias");
+    refuse_flag(in, "mlp_bias");
     read_latent(in, config.layer);
     read_experts(in, config, "n_routed_experts");
-    std::int64_t shared = 0;
-    in.whole("n_shared_experts", shared, 0, kMostExperts);
-    config.layer.shared_ffn = shared * config.layer.ffn;
-    in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
-    std::int64_t every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
-        in.complain("moe_layer_freq", "experts in some of the layers after the first are not read");
-    std::int64_t more = 0;
-    if (in.whole("num_nextn_predict_layers", more, 0, kMostLayers) && more > 0)
-        config.network.source += ", without its multi-token prediction";
 }
 
 }  // namespace
+
+void set_windows(text::MappingReader& in, Config& config, std::int64_t window,
+                 const std::vector<bool>& usual) {
+    std::vector<std::string> types;
+    std::vector<bool> windows = usual;
+    if (in.texts("layer_types", types)) {
+        if (types.size() < usual.size())
+            in.complain("layer_types", fmt::format("{} types are fewer than {} layers",
+                                                   types.size(), usual.size()));
+        for (std::size_t i = 0; i < std::min(types.size(), usual.size()); ++i) {
+            windows[i] = types[i] == "sliding_attention";
+            if (!windows[i] && types[i] != "full_attention")
+                in.complain("layer_types", fmt::format("unknown type of layers '{}'; known: "
+                                                       "full_attention, sliding_attention",
+                                                       types[i]));
+        }
+    }
+    if (std::ranges::find(windows, true) == windows.end()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (std::size_t i = 0; i < layers.size(); ++i)
+        if (windows[i] && window < config.network.max_positions) layers[i].window = window;
+}
+
+void read_experts(text::MappingReader& in, Config& config, std::string_view count) {
+    LayerKeys& layer = config.layer;
+    config.dense_ffn = layer.ffn;
+    for (const std::string_view key : {count, std::string_view("num_experts_per_tok"),
+                                       std::string_view("moe_intermediate_size")})
+        in.demand(key);
+    in.whole(count, layer.experts, 1, kMostExperts);
+    in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
+    in.whole("moe_intermediate_size", layer.ffn, 1, kWidestMlp);
+    bool renormalised = false;
+    in.flag("norm_topk_prob", renormalised);
+    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+}
+
+void note_prediction(text::MappingReader& in, Config& config) {
+    int more = 0;
+    if (in.whole("num_nextn_predict_layers", more, 0, kMostMtpLayers) && more > 0)
+        config.notes.push_back(
+            fmt::format("without its multi-token prediction ('mtp_layers: {}' asks for it)", more));
+}
 
 void read_mistral(text::MappingReader& in, Config& config) {
     demand_sizes(in);
@@ -115,6 +168,22 @@ void read_qwen2(text::MappingReader& in, Config& config) {
     read_optional_window(in, config);
 }
 
+void read_qwen2_moe(text::MappingReader& in, Config& config) {
+    read_qwen2(in, config);
+    LayerKeys& layer = config.layer;
+    config.network.family = Family::Qwen3Next;  // whose shared experts have the same names
+    bool biased = true;
+    in.flag("qkv_bias", biased);
+    layer.qkv_bias = biased;
+    config.each.clear();
+    read_experts(in, config, "num_experts");
+    layer.shared_ffn = 5632;
+    in.whole("shared_expert_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
+    layer.shared_gate = layer.shared_ffn > 0;
+    read_optional_window(in, config);
+    read_sparse_layers(in, config);
+}
+
 void read_qwen3(text::MappingReader& in, Config& config) {
     demand_sizes(in);
     config.layer.ffn = 22016;
@@ -123,29 +192,49 @@ void read_qwen3(text::MappingReader& in, Config& config) {
     read_llama_kind(in, config);
     config.network.family = Family::Deepseek;
     config.layer.qk_norm = QkNorm::Heads;
-    refuse_biases(in);
+    read_biases(in, config.layer);
     read_optional_window(in, config);
 }
 
 void read_qwen3_moe(text::MappingReader& in, Config& config) {
     read_qwen3(in, config);
-    // transformers 5 writes the name that Mixtral's files have.
-    read_experts(in, config, in.has("num_local_experts") ? "num_local_experts" : "num_experts");
-    std::int64_t every = 1;
-    if (in.whole("decoder_sparse_step", every, 1, kMostLayers) && every != 1)
-        in.complain("decoder_sparse_step", "experts in some of the layers are not read");
-    const text::NodePtr dense = in.value("mlp_only_layers");
-    if (dense && !dense->items.empty())
-        in.complain("mlp_only_layers", "experts in some of the layers are not read");
+    config.each.clear();
+    read_experts(in, config, "num_experts");
+    read_optional_window(in, config);
+    read_sparse_layers(in, config);
 }
 
 void read_deepseek_v2(text::MappingReader& in, Config& config) {
     read_deepseek(in, config);
+    const text::NodePtr method = in.value("topk_method");
+    if (method && method->scalar == "group_limited_greedy") read_groups(in, config.layer);
+    in.real("routed_scaling_factor", config.layer.router_scaling, 0, 1e6);
+    read_shared_and_dense(in, config);
 }
 
 void read_deepseek_v3(text::MappingReader& in, Config& config) {
+    config.dense_first = 3;
     read_deepseek(in, config);
-    config.layer.router = Router::Sigmoid;
+    read_sigmoid_router(in, config);
+    read_shared_and_dense(in, config);
+}
+
+void read_glm4_moe(text::MappingReader& in, Config& config) {
+    demand_sizes(in);
+    config.layer.ffn = 10944;
+    config.layer.kv_heads = 8;
+    config.dense_first = 1;
+    config.network.norm_eps = 1e-5;
+    read_llama_kind(in, config);
+    config.network.family = Family::Deepseek;
+    read_rotary_share(in, config, "partial_rotary_factor", 0.5);
+    bool biased = false;
+    if (in.flag("attention_bias", biased) && biased) config.layer.qkv_bias = true;
+    bool normed = false;
+    if (in.flag("use_qk_norm", normed) && normed) config.layer.qk_norm = QkNorm::Heads;
+    read_experts(in, config, "n_routed_experts");
+    read_sigmoid_router(in, config);
+    read_shared_and_dense(in, config);
 }
 
 }  // namespace debubble::models

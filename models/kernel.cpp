@@ -1,8 +1,29 @@
 #include "models/kernel.h"
 
+#include <cmath>
+
 #include "base/overloaded.h"
 
 namespace debubble::models {
+
+namespace {
+
+/// The sum over positions [0, position) of the keys seen, if positions are continuous: a chunk's
+/// queries see half of it.
+double pairs_before(double position, double chunk) {
+    const double whole = std::floor(position / chunk);
+    const double rest = position - whole * chunk;
+    return whole * chunk * chunk / 2 + rest * rest / 2;
+}
+
+double pairs_in_chunks(const FlashAttention& attention) {
+    const auto keys = static_cast<double>(attention.keys);
+    const auto chunk = static_cast<double>(attention.chunk);
+    return pairs_before(keys, chunk) -
+           pairs_before(keys - static_cast<double>(attention.queries), chunk);
+}
+
+}  // namespace
 
 /// A causal pass has its queries at the end of its keys: query at position p sees the last
 /// min(p, window) keys, summed over the positions as if they were continuous.
@@ -10,6 +31,7 @@ double pairs(const FlashAttention& attention) {
     const auto queries = static_cast<double>(attention.queries);
     const auto keys = static_cast<double>(attention.keys);
     if (!attention.causal) return queries * keys;
+    if (attention.chunk > 0) return pairs_in_chunks(attention);
     if (attention.window == 0 || attention.window >= attention.keys)
         return queries * keys - queries * queries / 2;
     const auto window = static_cast<double>(attention.window);

@@ -38,6 +38,8 @@ struct FlashAttention {
     int element_bytes = 2;
     std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
     std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
+    std::int64_t chunk = 0;          ///< keys begin anew for a causal query at its multiples; 0:
+                                     ///< only at the first
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
 
     std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }

@@ -108,6 +108,8 @@ struct Attention {
     std::optional<QueryTemperature> temperature = {};
     /// The result is multiplied by the sigmoid of a gate, made with the queries and as wide.
     bool output_gate = false;
+    /// Scores get less by the distance to the key, times a slope of the head (arXiv:2108.12409).
+    bool alibi = false;
     friend bool operator==(const Attention&, const Attention&) = default;
 
     std::int64_t query_width() const { return heads * head_dim; }

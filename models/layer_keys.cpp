@@ -24,6 +24,7 @@ Attention attention_of(const LayerKeys& keys) {
     attention.query_pre_attn_scalar = keys.query_pre_attn_scalar;
     attention.temperature = keys.temperature;
     attention.output_gate = keys.output_gate;
+    attention.alibi = keys.alibi;
     return attention;
 }
 
@@ -80,6 +81,7 @@ void set_attention(LayerKeys& keys, const Attention& attention) {
     keys.query_pre_attn_scalar = attention.query_pre_attn_scalar;
     keys.temperature = attention.temperature;
     keys.output_gate = attention.output_gate;
+    keys.alibi = attention.alibi;
 }
 
 }  // namespace

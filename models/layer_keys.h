@@ -35,6 +35,7 @@ struct LayerKeys {
     std::optional<double> score_softcap = {};
     std::optional<double> query_pre_attn_scalar = {};
     std::optional<QueryTemperature> temperature = {};
+    bool alibi = false;
     std::int64_t shared_ffn = 0;
     Router router = Router::Softmax;
     std::int64_t router_groups = 1;

@@ -48,9 +48,33 @@ Initial into_stream(const Architecture& model) {
     return model.family == Family::Gpt2 ? Initial::Residual : Initial::Normal;
 }
 
-}  // namespace
+/// OLMo 2's and Gemma 2's names where norms stand after the parts of a layer, which give another
+/// meaning to those of Llama.
+void name_norms_after(LayerNames& names, NormPosition norms) {
+    if (norms == NormPosition::Before) return;
+    names.norm1_after = "post_attention_layernorm";
+    names.norm2 = "pre_feedforward_layernorm";
+    names.norm2_after = "post_feedforward_layernorm";
+}
 
-namespace {
+/// Files hold the experts of a layer in one tensor.
+LayerNames llama4_names(int layer) {
+    return {.prefix = fmt::format("model.layers.{}.", layer),
+            .norm1 = "input_layernorm",
+            .attention = "self_attn",
+            .qkv = "self_attn.qkv_proj",
+            .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
+            .projection = "self_attn.o_proj",
+            .norm2 = "post_attention_layernorm",
+            .mlp = "feed_forward",
+            .fc1 = "feed_forward.up_proj",
+            .gate = "feed_forward.gate_proj",
+            .fc2 = "feed_forward.down_proj",
+            .router = "feed_forward.router",
+            .experts = "feed_forward.experts",
+            .of_expert = {"gate_proj", "up_proj", "down_proj"},
+            .shared_experts = "feed_forward.shared_expert"};
+}
 
 LayerNames qwen3_next_names(const Layer& layer, int index) {
     const bool recurrent = layer.is_recurrent();
@@ -107,10 +131,37 @@ LayerNames layer_names(const Architecture& model, int layer) {
                     .fc1 = "mlp.c_fc",
                     .gate = "",
                     .fc2 = "mlp.c_proj"};
+        case Family::GptNeox:
+            return {.prefix = fmt::format("gpt_neox.layers.{}.", layer),
+                    .norm1 = "input_layernorm",
+                    .attention = "attention",
+                    .qkv = "attention.query_key_value",
+                    .queries_keys_values = {},
+                    .projection = "attention.dense",
+                    .norm2 = "post_attention_layernorm",
+                    .mlp = "mlp",
+                    .fc1 = "mlp.dense_h_to_4h",
+                    .gate = "",
+                    .fc2 = "mlp.dense_4h_to_h"};
+        case Family::Mpt:
+            return {.prefix = fmt::format("transformer.blocks.{}.", layer),
+                    .norm1 = "norm_1",
+                    .attention = "attn",
+                    .qkv = "attn.Wqkv",
+                    .queries_keys_values = {},
+                    .projection = "attn.out_proj",
+                    .norm2 = "norm_2",
+                    .mlp = "ffn",
+                    .fc1 = "ffn.up_proj",
+                    .gate = "",
+                    .fc2 = "ffn.down_proj"};
+        case Family::Llama4: return llama4_names(layer);
         case Family::Llama:
+        case Family::Phi3:
+        case Family::GptOss:
         case Family::Deepseek: {
             const bool mixtral = model.family == Family::Llama;
-            return {
+            LayerNames names{
                 .prefix = fmt::format("model.layers.{}.", layer),
                 .norm1 = "input_layernorm",
                 .attention = "self_attn",
@@ -122,14 +173,18 @@ LayerNames layer_names(const Architecture& model, int layer) {
                 .fc1 = "mlp.up_proj",
                 .gate = "mlp.gate_proj",
                 .fc2 = "mlp.down_proj",
-                .router = mixtral ? "block_sparse_moe.gate" : "mlp.gate",
+                .router = mixtral                          ? "block_sparse_moe.gate"
+                          : model.family == Family::GptOss ? "mlp.router"
+                                                           : "mlp.gate",
                 .experts = mixtral ? "block_sparse_moe.experts" : "mlp.experts",
                 .of_expert = mixtral ? std::array{"w1", "w3", "w2"}
                                      : std::array{"gate_proj", "up_proj", "down_proj"},
                 .shared_experts = "mlp.shared_experts"};
+            name_norms_after(names, model.layer_at(layer).norms);
+            return names;
         }
-        case Family::Qwen3Next: return qwen3_next_names(model.layers[layer], layer);
-        case Family::NemotronH: return nemotron_h_names(model.layers[layer], layer);
+        case Family::Qwen3Next: return qwen3_next_names(model.layer_at(layer), layer);
+        case Family::NemotronH: return nemotron_h_names(model.layer_at(layer), layer);
         case Family::Vit:
             return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
                     .norm1 = "layernorm_before",
@@ -150,7 +205,16 @@ LayerNames layer_names(const Architecture& model, int layer) {
 StageNames stage_names(const Architecture& model) {
     switch (model.family) {
         case Family::Gpt2: return {"wte.weight", "wpe.weight", "ln_f", "lm_head.weight"};
+        case Family::GptNeox:
+            return {"gpt_neox.embed_in.weight", "gpt_neox.embed_positions.weight",
+                    "gpt_neox.final_layer_norm", "embed_out.weight"};
+        case Family::Mpt:
+            return {"transformer.wte.weight", "transformer.wpe.weight", "transformer.norm_f",
+                    "lm_head.weight"};
         case Family::Llama:
+        case Family::Phi3:
+        case Family::GptOss:
+        case Family::Llama4:
         case Family::Deepseek:
             return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
                     "lm_head.weight"};
@@ -170,7 +234,7 @@ StageNames stage_names(const Architecture& model) {
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {
     const std::int64_t hidden = builder.model().hidden;
     std::vector<int> indices = {builder.whole_parameter(name + ".weight", {hidden}, Initial::Ones)};
-    if (builder.model().norm == Norm::LayerNorm) {
+    if (builder.model().norm == Norm::LayerNorm && builder.model().norm_bias) {
         indices.push_back(builder.whole_parameter(name + ".bias", {hidden}, Initial::Zeros));
     }
     return indices;

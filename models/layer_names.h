@@ -29,6 +29,8 @@ struct LayerNames {
     std::array<const char*, 3> of_expert{};
     std::string shared_experts = {};
     std::string shared_gate = {};  ///< of a gate on the shared experts
+    std::string norm1_after = {};  ///< of a layer with norms after its parts
+    std::string norm2_after = {};
 };
 LayerNames layer_names(const Architecture& model, int layer);
 

@@ -109,14 +109,21 @@ bool in_other_files(const text::Node& a, const text::Node& b) {
 }  // namespace
 
 void read_layer_keys(text::MappingReader& in, std::int64_t hidden, LayerKeys& keys) {
-    LayerFile file{keys, keys.rotary ? Positions::Rope : Positions::None, hidden};
+    LayerFile file{keys,
+                   keys.rotary  ? Positions::Rope
+                   : keys.alibi ? Positions::Alibi
+                                : Positions::None,
+                   hidden};
     const bool without_experts = keys.experts == 0;
     read_fields(in, attention_fields(), file);
     read_fields(in, mlp_fields(), file);
     read_fields(in, recurrent_fields(), file);
     read_fields(in, part_fields(), file);
     keys = file.keys;
-    if (in.has("positions")) keys.rotary = file.positions == Positions::Rope;
+    if (in.has("positions")) {
+        keys.rotary = file.positions == Positions::Rope;
+        keys.alibi = file.positions == Positions::Alibi;
+    }
     const auto needs = [&](MixerKind kind, bool given, const char* map) {
         if (keys.mixer == kind && !given && in.has("mixer"))
             in.complain("mixer", fmt::format("'{0}' needs the sizes of the key '{0}'", map));

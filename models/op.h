@@ -28,6 +28,8 @@ struct Value {
 struct TokenEmbedding {
     int table = 0;  ///< parameter [V, h or h / t]
     Sharding sharding{};
+    bool scaled = false;                   ///< y is multiplied by the root of h
+    int ahead = 0;                         ///< tokens are those that come so many places later
     int tokens = 0;                        ///< int32 [T]
     Value y;                               ///< [Ts, h], or [T, h / t] for a table cut by columns
     std::optional<int> partial;            ///< [T, h] before sequence parallelism scatters the sum
@@ -104,6 +106,8 @@ struct ExpertProducts {
     Value x;  ///< [rows of all experts, inputs]
     Value y;
     std::vector<int> weights;  ///< parameters, expert by expert
+    std::vector<int> biases;   ///< parameters, expert by expert, each of a product's weights one;
+                               ///< may be empty
     std::int64_t experts = 1;  ///< on this rank
     std::int64_t rows = 1;     ///< rows of all of them together, as planned: a router may send
                                ///< fewer
@@ -159,11 +163,40 @@ struct SplitHeads {
     std::optional<Value> gate = {};  ///< [T, q] of an output gate, kept
 };
 
+/// x as the input of a branch that no norm opens: y is the same tensor, and its gradient is added
+/// to the one that reaches x past the branch.
+struct OpenBranch {
+    Value x;          ///< [Ts, h]
+    Value y;          ///< [Ts, h]
+    int through = 0;  ///< [Ts, h] may be the gradient of x
+};
+
 /// RMS norms of every head of queries and of keys, in place in the packed product.
 struct HeadNorm {
     Heads heads;
     int query_gain = 0;  ///< parameter [d]
     int key_gain = 0;    ///< parameter [d]
+    int kept = 0;        ///< [T, q + kv] queries and keys before it
+    int statistics = 0;  ///< fp32 [T, heads + kv_heads]
+};
+
+/// RMS norms of all queries' columns together and of all keys', in place in the packed product.
+/// Tensor-parallel ranks, which have some of the heads each, add up their sums of squares.
+struct WidthNorm {
+    Heads heads;
+    int query_gain = 0;  ///< parameter [q]
+    int key_gain = 0;    ///< parameter [kv]
+    int kept = 0;        ///< [T, q + kv] queries and keys before it
+    int statistics = 0;  ///< fp32 [T, 2]
+    int sums = 0;        ///< fp32 [T, 2] of squares; of gradients times values in the backward
+    int gradient_sums = 0;
+};
+
+/// RMS norms without weights of every head of queries and of keys, in place in the packed product.
+/// They stand before the rotation, which changes the norm of no head, though Llama 4 writes them
+/// after it.
+struct HeadL2Norm {
+    Heads heads;
     int kept = 0;        ///< [T, q + kv] queries and keys before it
     int statistics = 0;  ///< fp32 [T, heads + kv_heads]
 };
@@ -254,6 +287,9 @@ struct Attention {
     std::optional<SeenKeys> seen = {};
     std::optional<int> packed = {};                ///< the product that the values are a view of
     std::optional<ExchangedAgain> out_again = {};  ///< not kept, but made again for the backward
+    /// Parameter [heads]: a logit of each head that takes part in the softmax. Its gradient is made
+    /// in the backward-input.
+    std::optional<int> sinks = {};
 };
 
 /// The nonlinearity of an MLP; a gated one reads gate and value side by side.
@@ -408,6 +444,7 @@ struct PickClassToken {
 /// The choice of experts for each token, and their weights.
 struct Router {
     int gate = 0;             ///< parameter [experts, h]
+    std::optional<int> bias;  ///< parameter [experts]
     Value tokens;             ///< [Ts, h]; the gradient is added to
     Value weights;            ///< fp32 [Ts, experts of the model], zero for experts that a token
                               ///< does not go to
@@ -427,6 +464,8 @@ struct Permute {
     Value tokens;     ///< [Ts, h]
     Value rows;       ///< [Ts k, h]
     int weights = 0;  ///< the router's weights
+    /// Gradient of the router's weights, where a token's row is multiplied by its weight.
+    std::optional<int> weights_gradient = {};
 };
 
 /// Moves rows on their way to the experts, or back. Gradients go the other way.
@@ -450,9 +489,33 @@ struct Combine {
         int rows = 0;
         int rows_gradient = 0;
     };
-    Value rows;                      ///< [Ts k, h]
-    Value y;                         ///< [Ts, h]
-    std::optional<Weighed> weighed;  ///< unset if the experts' activation has applied the weights
+    Value rows;  ///< [Ts k, h]
+    Value y;     ///< [Ts, h]
+    /// Unset if the experts' activation has applied the weights, or their input had them.
+    std::optional<Weighed> weighed;
+};
+
+/// a and b side by side.
+struct Concat {
+    Value a;  ///< [Ts, h]
+    Value b;  ///< [Ts, h]
+    Value y;  ///< [Ts, 2 h]
+};
+
+/// A rank's tokens of the residual stream, of a value that all tensor-parallel ranks have;
+/// gradients are gathered.
+struct ScatterTokens {
+    Value x;  ///< [T, h]
+    Value y;  ///< [Ts, h]
+};
+
+/// y = cap tanh(x / cap) of logits [rows, columns].
+struct SoftCap {
+    Value x;
+    Value y;
+    double cap = 1;
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
 };
 
 /// Cross-entropy over logits [rows, columns].
@@ -465,6 +528,7 @@ struct Loss {
     bool cut = false;                 ///< a rank has a share of the vocabulary
     std::optional<int> shifted = {};  ///< fp32, in addition to the softmax
     std::optional<int> softmax_gradient = {};
+    int ahead = 0;  ///< targets are the next tokens' next, so many places later
 };
 
 /// The head with its loss, some tokens at a time. The product's y is one chunk of logits, and
@@ -472,6 +536,8 @@ struct Loss {
 struct ChunkedLoss {
     Linear head;
     std::int64_t rows = 1;  ///< rows of a chunk
+    std::optional<double> softcap = {};
+    int ahead = 0;  ///< targets are the next tokens' next, so many places later
 };
 
 }  // namespace debubble::models::op
@@ -480,11 +546,12 @@ namespace debubble::models {
 
 using Roles =
     std::variant<op::TokenEmbedding, op::PositionEmbedding, op::PatchEmbedding, op::ClassToken,
-                 op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads, op::HeadNorm,
-                 op::LatentHeads, op::Rope, op::Attention, op::AddBranches, op::Activation,
-                 op::Residual, op::GatherColumns, op::SliceColumns, op::ExchangeHeads,
-                 op::CopyContext, op::PickClassToken, op::Router, op::OutputGate, op::SharedGate,
-                 op::Convolution, op::StateSpaceScan, op::DeltaRule, op::GroupedNorm, op::Permute,
-                 op::Dispatch, op::Combine, op::Loss, op::ChunkedLoss>;
+                 op::Norm, op::Linear, op::ExpertProducts, op::SplitHeads, op::OpenBranch,
+                 op::HeadNorm, op::WidthNorm, op::HeadL2Norm, op::LatentHeads, op::Rope,
+                 op::Attention, op::AddBranches, op::Activation, op::Residual, op::GatherColumns,
+                 op::SliceColumns, op::ExchangeHeads, op::CopyContext, op::PickClassToken,
+                 op::Router, op::OutputGate, op::SharedGate, op::Convolution, op::StateSpaceScan,
+                 op::DeltaRule, op::GroupedNorm, op::Permute, op::Dispatch, op::Combine, op::Concat,
+                 op::ScatterTokens, op::SoftCap, op::Loss, op::ChunkedLoss>;
 
 }  // namespace debubble::models

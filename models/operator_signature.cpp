@@ -22,7 +22,13 @@ std::string_view word(const Roles& roles) {
                                  [](const op::SplitHeads& split) {
                                      return split.rotates ? "rope" : "split_heads";
                                  },
+                                 [](const op::OpenBranch&) { return "residual"; },
                                  [](const op::HeadNorm&) { return "norm"; },
+                                 [](const op::WidthNorm&) { return "norm"; },
+                                 [](const op::HeadL2Norm&) { return "norm"; },
+                                 [](const op::SoftCap&) { return "activation"; },
+                                 [](const op::Concat&) { return "gather"; },
+                                 [](const op::ScatterTokens&) { return "gather"; },
                                  [](const op::LatentHeads&) { return "split_heads"; },
                                  [](const op::AddBranches&) { return "residual"; },
                                  [](const op::Rope&) { return "rope"; },
@@ -85,10 +91,11 @@ std::string text_of(const Kernel& kernel, const Execution& how) {
             [](const Gemm& g) { return fmt::format(" gemm {}x{}x{}x{}", g.batch, g.m, g.n, g.k); },
             [](const FlashAttention& a) {
                 return fmt::format(
-                    " attention {}x{}/{}x{}x{}x{}{}{}{}", a.batch, a.heads, a.kv_heads, a.queries,
+                    " attention {}x{}/{}x{}x{}x{}{}{}{}{}", a.batch, a.heads, a.kv_heads, a.queries,
                     a.keys, a.head_dim, a.causal ? " causal" : "",
                     a.narrow_values > 0 ? fmt::format(" values {}", a.narrow_values) : "",
-                    a.window > 0 ? fmt::format(" window {}", a.window) : "");
+                    a.window > 0 ? fmt::format(" window {}", a.window) : "",
+                    a.chunk > 0 ? fmt::format(" chunk {}", a.chunk) : "");
             },
             [](const Traffic& t) {
                 return fmt::format(" moves {}+{}", t.read.count, t.written.count);
@@ -150,49 +157,63 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
     const auto drops = [](bool here) { return std::string(here ? " dropout" : ""); };
     const auto chosen = [&] {
         const auto& experts =
-            std::get<Experts>(graph.architecture.layers[op.layer.value_or(0)].mlp);
+            std::get<Experts>(graph.architecture.layer_at(op.layer.value_or(0)).mlp);
         return fmt::format(" {} of {}", experts.per_token, experts.count);
     };
+    const auto softcap = [&] {
+        const auto* attention = graph.architecture.layer_at(op.layer.value_or(0)).as<Attention>();
+        return attention != nullptr && attention->score_softcap;
+    };
     return std::visit(
-        Overloaded{[&](const op::TokenEmbedding&) { return nothing; },
-                   [&](const op::PatchEmbedding&) { return nothing; },
-                   [&](const op::Linear&) { return nothing; },
-                   [&](const op::ExpertProducts&) { return nothing; },
-                   [&](const op::SplitHeads&) { return nothing; },
-                   [](const op::HeadNorm&) { return std::string(" heads"); },
-                   [&](const op::LatentHeads&) { return nothing; },
-                   [](const op::AddBranches&) { return std::string(" branches"); },
-                   [&](const op::Rope&) { return nothing; },
-                   [&](const op::GatherColumns&) { return nothing; },
-                   [&](const op::SliceColumns&) { return nothing; },
-                   [&](const op::ExchangeHeads&) { return nothing; },
-                   [&](const op::CopyContext&) { return nothing; },
-                   [&](const op::PickClassToken&) { return nothing; },
-                   [&](const op::Loss&) { return nothing; },
-                   [&](const op::ChunkedLoss&) { return nothing; },
-                   [](const op::Norm& norm) {
-                       std::string text(word(norm.function));
-                       if (norm.through)
-                           text += norm.through == norm.x.gradient ? " through" : " through_copy";
-                       return text;
-                   },
-                   [](const op::Activation& act) { return std::string(word(act.function)); },
-                   [&](const op::Router&) { return chosen(); },
-                   [](const op::OutputGate&) { return std::string(" output_gate"); },
-                   [](const op::SharedGate&) { return std::string(" shared_gate"); },
-                   [&](const op::Convolution&) { return nothing; },
-                   [&](const op::StateSpaceScan&) { return nothing; },
-                   [&](const op::DeltaRule&) { return nothing; },
-                   [](const op::GroupedNorm& norm) {
-                       return fmt::format(" groups {}{}", norm.groups, norm.gate ? " gated" : "");
-                   },
-                   [&](const op::Permute&) { return chosen() + " permute"; },
-                   [&](const op::Dispatch&) { return chosen(); },
-                   [&](const op::Combine&) { return chosen(); },
-                   [&](const op::Residual&) { return drops(how.hidden_dropout); },
-                   [&](const op::PositionEmbedding&) { return drops(how.hidden_dropout); },
-                   [&](const op::ClassToken&) { return drops(how.hidden_dropout); },
-                   [&](const op::Attention&) { return drops(how.attention_dropout); }},
+        Overloaded{
+            [](const op::TokenEmbedding& it) { return std::string(it.scaled ? " scaled" : ""); },
+            [&](const op::PatchEmbedding&) { return nothing; },
+            [&](const op::Linear&) { return nothing; },
+            [&](const op::ExpertProducts&) { return nothing; },
+            [&](const op::SplitHeads&) { return nothing; },
+            [](const op::OpenBranch&) { return std::string(" open"); },
+            [](const op::HeadNorm&) { return std::string(" heads"); },
+            [](const op::WidthNorm&) { return std::string(" width"); },
+            [](const op::HeadL2Norm&) { return std::string(" heads l2"); },
+            [](const op::SoftCap&) { return std::string(" softcap"); },
+            [](const op::Concat&) { return std::string(" concat"); },
+            [](const op::ScatterTokens&) { return std::string(" tokens"); },
+            [&](const op::LatentHeads&) { return nothing; },
+            [](const op::AddBranches&) { return std::string(" branches"); },
+            [&](const op::Rope&) { return nothing; },
+            [&](const op::GatherColumns&) { return nothing; },
+            [&](const op::SliceColumns&) { return nothing; },
+            [&](const op::ExchangeHeads&) { return nothing; },
+            [&](const op::CopyContext&) { return nothing; },
+            [&](const op::PickClassToken&) { return nothing; },
+            [&](const op::Loss&) { return nothing; },
+            [&](const op::ChunkedLoss&) { return nothing; },
+            [](const op::Norm& norm) {
+                std::string text(word(norm.function));
+                if (norm.through)
+                    text += norm.through == norm.x.gradient ? " through" : " through_copy";
+                return text;
+            },
+            [](const op::Activation& act) { return std::string(word(act.function)); },
+            [&](const op::Router&) { return chosen(); },
+            [](const op::OutputGate&) { return std::string(" output_gate"); },
+            [](const op::SharedGate&) { return std::string(" shared_gate"); },
+            [&](const op::Convolution&) { return nothing; },
+            [&](const op::StateSpaceScan&) { return nothing; },
+            [&](const op::DeltaRule&) { return nothing; },
+            [](const op::GroupedNorm& norm) {
+                return fmt::format(" groups {}{}", norm.groups, norm.gate ? " gated" : "");
+            },
+            [&](const op::Permute&) { return chosen() + " permute"; },
+            [&](const op::Dispatch&) { return chosen(); },
+            [&](const op::Combine&) { return chosen(); },
+            [&](const op::Residual&) { return drops(how.hidden_dropout); },
+            [&](const op::PositionEmbedding&) { return drops(how.hidden_dropout); },
+            [&](const op::ClassToken&) { return drops(how.hidden_dropout); },
+            [&](const op::Attention& core) {
+                return drops(how.attention_dropout) + (core.sinks ? " sinks" : "") +
+                       (softcap() ? " softcap" : "");
+            }},
         op.roles);
 }
 

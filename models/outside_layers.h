@@ -12,10 +12,11 @@ inline bool is_embedding(const Operator& op) {
            op.as<op::PatchEmbedding>() || op.as<op::ClassToken>();
 }
 
-/// True for the token embedding of a model whose head is tied to it, and for that head's copy.
+/// True for the token embedding of a model whose head is tied to it or which predicts several
+/// tokens, and for its copies.
 inline bool is_tied(const StageGraph& graph, const Operator& op, const Parameter& parameter) {
     if (!parameter.tied_to.empty()) return true;
-    return graph.architecture.tied_embedding && op.as<op::TokenEmbedding>() != nullptr;
+    return graph.architecture.shares_embedding() && op.as<op::TokenEmbedding>() != nullptr;
 }
 
 }  // namespace debubble::models

@@ -31,7 +31,8 @@ void read_long_factors(text::MappingReader& in, std::string_view key, RopeScalin
 
 const Fields<RopeScaling>& scaling_fields() {
     static const Fields<RopeScaling> kFields{
-        {"type", text::required(word(&RopeScaling::kind, kRopeScalings)),
+        {"type",
+         text::required(word(&RopeScaling::kind, kRopeScalings, "kind of rotary positions")),
          "How angles are changed, by transformers' words.", "yarn"},
         {"factor", text::required(real(&RopeScaling::factor, 1, 1e6)),
          "How many times longer texts may be.", "8"},

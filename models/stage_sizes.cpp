@@ -174,7 +174,7 @@ void size_experts(Sizes& size, const Experts& experts, const Execution& how) {
 }  // namespace
 
 void size_for_layer(Sizes& size, const Architecture& model, const Execution& how, int index) {
-    const Layer& layer = model.layers[index];
+    const Layer& layer = model.layer_at(index);
     if (const auto* attention = layer.as<Attention>()) {
         size.heads = attention->heads;
         size.kv_heads = attention->kv_heads;

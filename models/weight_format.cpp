@@ -7,7 +7,12 @@ namespace debubble::models {
 WeightFormat weight_format(Family family) {
     switch (family) {
         case Family::Gpt2: return {.transposed = true, .packed_qkv = true};
+        case Family::GptNeox:
+        case Family::Mpt: return {.packed_qkv = true, .later = true};
+        case Family::Phi3: return {.later = true};
         case Family::Llama: return {.experts = true, .later = true};
+        case Family::GptOss:
+        case Family::Llama4:
         case Family::Deepseek: return {.experts = true, .modern = true, .later = true};
         case Family::Qwen3Next:
             return {.experts = true, .modern = true, .later = true, .delta_nets = true};
@@ -54,9 +59,9 @@ std::vector<FormatMistake> format_mistakes(const Architecture& a) {
         return attention.kv_heads != attention.heads;
     };
     if (format.packed_qkv && a.layers.most<Attention>(grouped) > 0)
-        mistakes.push_back(
-            {"kv_heads",
-             "the packed c_attn of a GPT-2 layout cannot hold grouped key-value heads"});
+        mistakes.push_back({"kv_heads",
+                            "the packed queries, keys and values of a GPT-2 layout cannot hold "
+                            "grouped key-value heads"});
     const auto latent = [](const Attention& attention) { return attention.latent.has_value(); };
     if (!format.modern && a.layers.most<Attention>(latent) > 0)
         mistakes.push_back({"family", "latent attention is that of the family deepseek"});

@@ -19,7 +19,7 @@ struct WeightFormat {
     bool modern = false;      ///< latent attention, shared experts
     bool later = false;  ///< what came to dense networks after GPT-2: norms of queries and keys
                          ///< and after the parts of a layer, sinks, parallel parts
-    bool mamba = false;       ///< state-space layers
+    bool mamba = false;  ///< state-space layers
     bool delta_nets = false;  ///< gated delta nets, gates of attention and of shared experts
     bool one_part = false;    ///< layers of a mixer or an MLP alone
     /// Images come in through a patch embedding; else tokens through a token embedding.

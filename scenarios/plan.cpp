@@ -149,7 +149,7 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     options.optimizer = is_post_validated(scenario) ? OptimizerPlacement::PostValidated
                                                     : OptimizerPlacement::Synchronized;
     const Stage last{schedule.stage_count() - 1};
-    if (scenario.model.tied_embedding && schedule.placement.ranks() > 1)
+    if (scenario.model.shares_embedding() && schedule.placement.ranks() > 1)
         options.tied = {Stage{0}, last};
     if (scenario.training.offload_activations)
         for (int s = 0; s <= last.index; ++s) options.offloaded.push_back(Stage{s});

@@ -19,6 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::int64_t kLongestByDefault = 131'072;  ///< tokens; some networks read millions
+
 struct ModelArguments {
     std::string model;
     int stages = 1;
@@ -32,7 +34,8 @@ struct ModelArguments {
 models::Execution execution_of(const ModelArguments& args,
                                const models::Architecture& architecture) {
     models::Execution execution = args.execution;
-    if (execution.seq_length == 0) execution.seq_length = architecture.max_positions;
+    if (execution.seq_length == 0)
+        execution.seq_length = std::min(architecture.max_positions, kLongestByDefault);
     if (architecture.has_experts()) execution.expert_tensor = execution.tensor;
     execution.recompute = args.recompute == "full"        ? models::Recompute::Full
                           : args.recompute == "selective" ? models::Recompute::Selective
@@ -105,8 +108,8 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
     if (sums.listed == sums.padded) return text;
     std::string why;
     if (e.tensor > 1) why = fmt::format("one of {} tensor-parallel ranks holds its part", e.tensor);
-    if (a.tied_embedding && stages > 1)
-        why += fmt::format("{}the last stage holds a copy of the tied embedding",
+    if (a.shares_embedding() && stages > 1)
+        why += fmt::format("{}the last stage holds a copy of the embedding",
                            why.empty() ? "" : ", and ");
     return text + fmt::format("the stages below sum to {} parameters: {}\n", sums.listed, why);
 }
@@ -234,7 +237,7 @@ void add_model(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--micro-batch", args->execution.micro_batch, "samples of a microbatch")
         ->check(CLI::Range(1, 1'000'000));
     verb->add_option("--seq-length", args->execution.seq_length,
-                     "tokens of a sample (default: what the model was made for)")
+                     "tokens of a sample (default: what the model was made for, at most 131072)")
         ->check(CLI::Range(1, 100'000'000));
     verb->add_option("--recompute", args->recompute, "none, selective or full")
         ->check(CLI::IsMember({"none", "selective", "full"}));

@@ -40,8 +40,9 @@ struct Promise {
     Uses uses = {};
     std::map<int, int> reads = {};  ///< values from other operators, with their gradients
     std::map<int, int> makes = {};
+    std::map<int, int> branches = {};  ///< values that are also read with another gradient
 
-    LayerKeys keys() const { return keys_of(model.layers[op.layer.value()]); }
+    LayerKeys keys() const { return keys_of(model.layer_at(op.layer.value())); }
     void role(int tensor, std::int64_t bytes, const char* passes) {
         Use& use = uses[tensor];
         for (const char* pass = passes; *pass != '\0'; ++pass) use.passes.insert(*pass);
@@ -154,6 +155,9 @@ struct Promise {
         std::int64_t weights = 0;
         for (const int weight : it.weights) weights += table_bytes(weight);
         EXPECT_EQ(weights, e * it.experts * it.inputs * it.outputs);
+        std::int64_t biases = 0;
+        for (const int bias : it.biases) biases += table_bytes(bias);
+        EXPECT_EQ(biases, keys().linear_bias ? e * it.experts * it.outputs : 0);
     }
     void heads(const op::Heads& it, std::int64_t of_tokens, const char* value, bool copies) {
         const std::int64_t rows = e * of_tokens;
@@ -183,6 +187,46 @@ struct Promise {
         EXPECT_EQ(graph.parameters[it.key_gain].elements(), it.heads.head_dim);
         role(it.kept, e * tokens * (it.heads.query_columns() + it.heads.key_columns()), "fi");
         role(it.statistics, 4 * tokens * (it.heads.heads + it.heads.kv_heads), "fi");
+    }
+    void operator()(const op::WidthNorm& it) {
+        heads(it.heads, tokens, "f", false);
+        reads[it.heads.queries.tensor] = it.heads.queries.gradient;
+        EXPECT_EQ(graph.parameters[it.query_gain].elements_of_rank(how), it.heads.query_columns());
+        EXPECT_EQ(graph.parameters[it.key_gain].elements_of_rank(how), it.heads.key_columns());
+        role(it.kept, e * tokens * (it.heads.query_columns() + it.heads.key_columns()), "fi");
+        role(it.statistics, 8 * tokens, "fi");
+        role(it.sums, 8 * tokens, "f");
+        role(it.gradient_sums, 8 * tokens, "i");
+    }
+    void operator()(const op::HeadL2Norm& it) {
+        heads(it.heads, tokens, "f", false);
+        reads[it.heads.queries.tensor] = it.heads.queries.gradient;
+        role(it.kept, e * tokens * (it.heads.query_columns() + it.heads.key_columns()), "fi");
+        role(it.statistics, 4 * tokens * (it.heads.heads + it.heads.kv_heads), "fi");
+    }
+    void operator()(const op::OpenBranch& it) {
+        role(it.x.tensor, e * stream, "f");
+        role(it.x.gradient, e * stream, "i");
+        role(it.through, e * stream, "i");
+        role(it.y.gradient, e * stream, "i");
+        EXPECT_EQ(it.x.tensor, it.y.tensor);
+        EXPECT_NE(it.x.gradient, it.y.gradient);
+        reads[it.x.tensor] = it.x.gradient;
+        branches[it.y.tensor] = it.y.gradient;
+    }
+    void operator()(const op::Concat& it) {
+        read(it.a, e * stream, "f", "i");
+        read(it.b, e * stream, "f", "i");
+        make(it.y, 2 * e * stream, "f", "i");
+    }
+    void operator()(const op::ScatterTokens& it) {
+        pass_on(it.x, e * tokens * model.hidden, it.y, e * stream);
+    }
+    void operator()(const op::SoftCap& it) {
+        const std::int64_t bytes = e * it.rows * it.columns;
+        read(it.x, bytes, "fi", "i");
+        make(it.y, bytes, "f", "i");
+        EXPECT_EQ(it.cap, model.logit_softcap);
     }
     void operator()(const op::LatentHeads& it) {
         const std::int64_t rope = keys().latent->rope_dim;
@@ -250,6 +294,11 @@ struct Promise {
         }
         const std::int64_t gates = keys().output_gate ? it.in.query_columns() : 0;
         role(it.packed, e * tokens * (it.in.columns() + gates), "fi");
+        EXPECT_EQ(it.sinks.has_value(), keys().sinks);
+        if (it.sinks) {
+            EXPECT_EQ(graph.parameters[*it.sinks].elements_of_rank(how),
+                      it.in.heads * (exchanges ? how.context : 1));
+        }
         EXPECT_EQ(it.gathered.has_value(), how.context > 1 && how.kernels.context_communication ==
                                                                   ContextCommunication::AllGather);
     }
@@ -308,7 +357,7 @@ struct Promise {
     }
     void operator()(const op::CopyContext& it) {
         const std::int64_t bytes = e * tokens * keys().heads / how.tensor *
-                                   std::get<Attention>(model.layers[*op.layer].mixer).value_dim;
+                                   std::get<Attention>(model.layer_at(*op.layer).mixer).value_dim;
         pass_on(it.x, bytes, it.y, bytes);
     }
     void operator()(const op::PickClassToken& it) {
@@ -331,6 +380,10 @@ struct Promise {
         role(it.logits_gradient, e * entries, "iw");
         role(it.tokens_gradient_part, e * stream, "i");
         EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);
+        EXPECT_EQ(it.bias.has_value(), keys().router_bias);
+        if (it.bias) {
+            EXPECT_EQ(graph.parameters[*it.bias].elements(), keys().experts);
+        }
     }
     void operator()(const op::OutputGate& it) {
         const std::int64_t bytes = e * tokens * it.columns;
@@ -414,6 +467,9 @@ struct Promise {
     void operator()(const op::Permute& it) {
         pass_on(it.tokens, e * stream, it.rows, e * stream * keys().experts_per_token);
         role(it.weights, 4 * routed * keys().experts, "fi");
+        EXPECT_EQ(it.weights_gradient.has_value(), keys().weighs_experts_input);
+        role(it.weights_gradient, 4 * routed * keys().experts, "i");
+        if (it.weights_gradient) role(it.tokens.tensor, e * stream, "i");
     }
     void operator()(const op::Dispatch& it) { pass_on(it.x, kAnySize, it.y, kAnySize); }
     void operator()(const op::Combine& it) {

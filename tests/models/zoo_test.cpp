@@ -64,6 +64,13 @@ constexpr Counted kCounted[] = {
     {"moonlight-16b-a3b", 15'960'108'544, 2'914'774'528},
     {"deepseek-v3", 671'026'404'352, 37'552'282'624},
     {"kimi-k2", 1'026'408'209'408, 32'861'477'888},
+    {"gpt-oss-20b", 20'914'757'184, 4'187'440'704},
+    {"gpt-oss-120b", 116'829'156'672, 5'711'982'912},
+    {"grok-1", 315'684'820'992, 83'756'587'008},
+    {"llama4-scout", 107'769'861'120, 17'172'894'720},
+    {"llama4-maverick", 400'711'848'960, 17'184'691'200},
+    {"gemma-2-9b", 9'241'705'984, 9'241'705'984},
+    {"gemma-3-27b", 27'009'346'304, 27'009'346'304},
     {"glm-4.5-air", 106'852'245'504, 13'424'123'904},
     {"nemotron4-15b", 15'628'775'424, 15'628'775'424},
     {"nemotron4-340b", 341'029'195'776, 341'029'195'776},
@@ -73,6 +80,42 @@ constexpr Counted kCounted[] = {
     {"mixtral-8x7b", 46'702'792'704, 12'879'925'248},
     {"mixtral-8x22b", 140'620'634'112, 39'152'031'744},
 };
+
+/// Sums over the tensors of modules of multi-token prediction, whose embedding and head are shared:
+/// DeepSeek-V3's README_WEIGHTS.md says 11.5 B.
+TEST(Zoo, CountsMultiTokenPredictionWhereItIsAskedFor) {
+    const std::pair<const char*, std::int64_t> modules[] = {{"deepseek-v3", 11'610'067'968},
+                                                            {"glm-4.5-air", 2'375'059'456},
+                                                            {"qwen3-next-80b-a3b", 1'650'471'424}};
+    for (const auto& [name, parameters] : modules) {
+        Architecture network = read_model(name);
+        const std::int64_t without = parameter_count(network);
+        const std::int64_t active = active_parameter_count(network);
+        network.mtp_layers = 1;
+        EXPECT_EQ(parameter_count(network) - without, parameters) << name;
+        std::int64_t listed = 0;
+        for (const Parameter& parameter : whole_parameters(network)) listed += parameter.elements();
+        EXPECT_EQ(listed, without + parameters) << name;
+        const auto& experts = std::get<Experts>(network.layer_at(network.layers.count()).mlp);
+        EXPECT_EQ(
+            active_parameter_count(network) - active,
+            parameters - (experts.count - experts.per_token) * 3 * network.hidden * experts.ffn)
+            << name;
+        network.mtp_layers = 2;
+        EXPECT_EQ(parameter_count(network) - without, 2 * parameters) << name;
+    }
+}
+
+/// Closed forms: OLMo 2's attention 4 h^2 and two norms of queries and keys of h, MLP 3 h f, two
+/// norms; GPT-NeoX' 12 h^2 + 13 h with all biases; tables in and out, and a last norm.
+TEST(Zoo, CountsByClosedFormsWhatNoSheetCounts) {
+    const std::int64_t h = 4096, f = 11008;
+    EXPECT_EQ(parameter_count(read_model("olmo2-7b")),
+              32 * (4 * h * h + 2 * h + 3 * h * f + 2 * h) + 2 * 100352 * h + h);
+    const std::int64_t n = 6144;
+    EXPECT_EQ(parameter_count(read_model("gpt-neox-20b")),
+              44 * (12 * n * n + 13 * n) + 2 * 50432 * n + 2 * n);
+}
 
 TEST(Zoo, CountsTheNetworksOfToday) {
     for (const Counted& model : kCounted) {

@@ -105,7 +105,7 @@ struct OperatorCall {
         return {all.data + static_cast<std::int64_t>(which) * size_of(all.type), {1}, all.type};
     }
     /// Precondition: the operator is in a layer.
-    const models::Layer& layer() const { return model().layers[op.layer.value()]; }
+    const models::Layer& layer() const { return model().layer_at(op.layer.value()); }
     /// Precondition: the operator is in a layer with experts.
     const models::Experts& experts() const { return std::get<models::Experts>(layer().mlp); }
     /// Precondition: the operator is in a layer with attention.

@@ -20,6 +20,12 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
+                          [](const op::OpenBranch&) { refuse_unplanned(); },
+                          [](const op::WidthNorm&) { refuse_unplanned(); },
+                          [](const op::HeadL2Norm&) { refuse_unplanned(); },
+                          [](const op::SoftCap&) { refuse_unplanned(); },
+                          [](const op::Concat&) { refuse_unplanned(); },
+                          [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
@@ -36,6 +42,12 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
+                          [](const op::OpenBranch&) { refuse_unplanned(); },
+                          [](const op::WidthNorm&) { refuse_unplanned(); },
+                          [](const op::HeadL2Norm&) { refuse_unplanned(); },
+                          [](const op::SoftCap&) { refuse_unplanned(); },
+                          [](const op::Concat&) { refuse_unplanned(); },
+                          [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
@@ -55,7 +67,9 @@ void run_backward_weight(const OperatorCall& call) {
             // Computed with the input's, which reads the same tensors.
             [](const op::Norm&) {}, [](const op::HeadNorm&) {}, [](const op::ChunkedLoss&) {},
             // Operators without weights.
-            [](const op::SplitHeads&) {}, [](const op::LatentHeads&) {},
+            [](const op::SplitHeads&) {}, [](const op::OpenBranch&) {}, [](const op::WidthNorm&) {},
+            [](const op::HeadL2Norm&) {}, [](const op::SoftCap&) {}, [](const op::Concat&) {},
+            [](const op::ScatterTokens&) {}, [](const op::LatentHeads&) {},
             [](const op::AddBranches&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
             [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
@@ -80,6 +94,7 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->output_gate) return "output gates of attention";
         if (attention->sinks) return "attention sinks";
+        if (attention->alibi) return "scores that fall with the distance";
         if (attention->temperature) return "queries that grow with their position";
         if (attention->chunk && *attention->chunk < positions) return "attention in chunks";
         if (attention->qk_norm == models::QkNorm::Width) return "norms of all queries and all keys";
@@ -101,6 +116,8 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
 
 /// The part of the network beside its layers that nothing executes; empty if there is none.
 std::string_view unexecuted_end(const models::Architecture& network) {
+    if (network.norm == models::Norm::LayerNorm && !network.norm_bias)
+        return "layer norms without biases";
     if (network.scaled_embedding) return "a scaled embedding";
     if (network.logit_softcap) return "soft-caps of logits";
     if (network.mtp_layers > 0) return "multi-token prediction";

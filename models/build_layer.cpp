@@ -1,0 +1,47 @@
+#include "models/graph_builder.h"
+
+namespace debubble::models {
+
+namespace {
+
+Value with_branch(GraphBuilder& builder, Value x, const Branch& branch, int gradient) {
+    return residual(builder, branch.place, x, branch.value, gradient, branch.biased);
+}
+
+/// The sum of x and a part of the layer; `gradient` is that of the sum.
+Value after_part(GraphBuilder& builder, Value x, const auto& part, int gradient) {
+    return with_branch(builder, x, part(builder, x, PartGradients{gradient, gradient}), gradient);
+}
+
+/// Attention and MLP of the same input, and the sum of all three, whose gradient must be a tensor
+/// of its own: attention's backward still reads it when the MLP's has added to that of x.
+Value parallel_parts(GraphBuilder& builder, Value x, int gradient) {
+    const Branch attention = mixer_branch(builder, x, {gradient, x.gradient});
+    const Branch mlp = mlp_branch(builder, x, {gradient, gradient});
+    return with_branch(builder, with_branch(builder, x, attention, gradient), mlp, gradient);
+}
+
+}  // namespace
+
+Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradients& gradients) {
+    builder.begin_layer(index);
+    const std::int64_t bytes = builder.size.stream_bytes();
+    const Layer& parts = builder.layer();
+    // Sums are added to in place all the way down. But where a projection's weight gradient waits
+    // for one too, each sum is a new one.
+    const bool in_place = !builder.how().split_backward || builder.drops();
+    const auto sum = [&](const char* name, bool ends) {
+        if (ends && gradients.result != nullptr) return builder.tensor(gradients.result, bytes);
+        return in_place ? gradients.stream : builder.tensor(name, bytes);
+    };
+    if (parts.parallel) {
+        const char* name = gradients.result != nullptr ? gradients.result : "d.mlp.stream";
+        return parallel_parts(builder, x, builder.tensor(name, bytes));
+    }
+    if (parts.mixes())
+        x = after_part(builder, x, mixer_branch, sum("d.attn.stream", !parts.has_mlp()));
+    if (parts.has_mlp()) x = after_part(builder, x, mlp_branch, sum("d.mlp.stream", true));
+    return x;
+}
+
+}  // namespace debubble::models
