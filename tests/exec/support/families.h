@@ -12,7 +12,7 @@ namespace debubble::exec {
 
 /// Those that are trained and go on with texts.
 inline std::vector<std::string> executed_families() {
-    return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe"};
+    return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek_v2"};
 }
 
 /// Those whose weights are imported and exported.
