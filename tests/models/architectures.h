@@ -38,6 +38,48 @@ inline Architecture llama(int layers, std::int64_t hidden, std::int64_t heads,
     return model;
 }
 
+/// Four layers of one part each: Mamba-2, an MLP, attention, an MLP.
+inline Architecture mamba_hybrid() {
+    Architecture model = llama(1, 256, 8, 4, 512, 32000);
+    model.name = "mamba hybrid";
+    model.family = Family::NemotronH;
+    LayerKeys keys = layer_keys(model);
+    keys.mamba = Mamba{.heads = 8, .head_dim = 32, .state = 16, .groups = 4, .chunk = 32};
+    const auto part = [&](MixerKind mixer, bool mlp) {
+        LayerKeys of_part = keys;
+        of_part.mixer = mixer;
+        of_part.mlp = mlp;
+        return layer_of(of_part);
+    };
+    model.layers = {part(MixerKind::Mamba, false), 1};
+    model.layers.append(part(MixerKind::None, true));
+    model.layers.append(part(MixerKind::Attention, false));
+    model.layers.append(part(MixerKind::None, true));
+    return model;
+}
+
+/// Four layers, gated delta nets and gated attention in turn, with experts beside a gated MLP.
+inline Architecture delta_hybrid() {
+    Architecture model = llama(1, 256, 8, 4, 64, 32000);
+    model.name = "delta hybrid";
+    model.family = Family::Qwen3Next;
+    LayerKeys keys = layer_keys(model);
+    keys.delta_net = DeltaNet{.key_heads = 4, .value_heads = 8, .key_dim = 32, .value_dim = 32};
+    keys.output_gate = keys.shared_gate = true;
+    keys.qk_norm = QkNorm::Heads;
+    keys.experts = 8;
+    keys.experts_per_token = 2;
+    keys.shared_ffn = 64;
+    LayerKeys recurrent = keys;
+    recurrent.mixer = MixerKind::DeltaNet;
+    model.layers = {};
+    for (int i = 0; i < 2; ++i) {
+        model.layers.append(layer_of(recurrent));
+        model.layers.append(layer_of(keys));
+    }
+    return model;
+}
+
 inline Architecture vit_base(std::int64_t classes) {
     Architecture model = gpt(12, 768, 12, classes, 197);
     model.name = "vit";

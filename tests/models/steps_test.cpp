@@ -14,7 +14,7 @@ namespace {
 std::vector<StageGraph> stages() {
     std::vector<StageGraph> graphs;
     const std::vector<Architecture> models = {gpt(4, 256, 8), llama(4, 256, 8, 4, 512, 32000),
-                                              vit_base(10)};
+                                              vit_base(10), mamba_hybrid(), delta_hybrid()};
     const std::vector<StageContent> contents = {
         {0, 4, true, true}, {0, 2, true, false}, {1, 2, false, false}, {2, 2, false, true}};
     for (const Architecture& model : models) {
