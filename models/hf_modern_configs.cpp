@@ -199,7 +199,8 @@ void read_qwen3(text::MappingReader& in, Config& config) {
 void read_qwen3_moe(text::MappingReader& in, Config& config) {
     read_qwen3(in, config);
     config.each.clear();
-    read_experts(in, config, "num_experts");
+    // transformers 5 writes the name that Mixtral's files have.
+    read_experts(in, config, in.has("num_local_experts") ? "num_local_experts" : "num_experts");
     read_optional_window(in, config);
     read_sparse_layers(in, config);
 }

@@ -91,10 +91,9 @@ void read_rotary_share(text::MappingReader& in, Config& config, std::string_view
                        double usual) {
     LayerKeys& layer = config.layer;
     const bool given = in.real(key, usual, 0, 1);
-    if (layer.rotary_dim && !given) return;
-    const auto columns = static_cast<std::int64_t>(usual * static_cast<double>(layer.head_dim));
-    if (columns == layer.head_dim) return;
-    layer.rotary_dim = columns;
+    if (given || !layer.rotary_dim)
+        layer.rotary_dim = static_cast<std::int64_t>(usual * static_cast<double>(layer.head_dim));
+    if (layer.rotary_dim == layer.head_dim) layer.rotary_dim.reset();
 }
 
 }  // namespace debubble::models

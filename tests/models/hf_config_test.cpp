@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "models/architecture_reader.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "models/hf_config_writer.h"
+#include "tests/support/source_folder.h"
 #include "text/json_document_reader.h"
 
 namespace debubble::models {
@@ -212,6 +214,21 @@ TEST(HuggingFaceConfig, WhatIsWrittenIsReadAsTheSameNetwork) {
         Architecture again = config(hf_config(network).text);
         again.dropout = network.dropout;  // is not read of the networks after GPT-2 and ViT
         expect_same_network(again, network);
+    }
+}
+
+/// Configurations that transformers 5.24 wrote, and those that are written here of what they say.
+TEST(HuggingFaceConfig, OfTransformersIsWrittenAgain) {
+    for (const char* name :
+         {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek_v2", "deepseek_v3",
+          "glm4_moe", "gpt_oss", "gemma2", "gemma3", "olmo2", "phi3", "nemotron", "gpt_neox"}) {
+        const auto path =
+            source_folder() / "tests/exec/goldens/hugging_face" / name / "config.json";
+        const Architecture network = config(read_file(path));
+        const HfConfig again = hf_config(network);
+        expect_same_network(config(again.text), network);
+        EXPECT_NE(read_file(path).find("\"model_type\": \"" + again.type + "\""), std::string::npos)
+            << again.type;
     }
 }
 
