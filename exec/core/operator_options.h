@@ -21,9 +21,18 @@ enum class WeightLayout : std::uint8_t { OutputsInputs, InputsOutputs };
 /// (So et al. 2021).
 enum class Nonlinearity : std::uint8_t { Gelu, GeluTanh, Relu, SquaredRelu };
 
-/// The function of the gate in a gated linear unit (Shazeer 2020): x * sigmoid(x) of SwiGLU, or one
-/// of the two forms of GELU.
-enum class Gate : std::uint8_t { Silu, Gelu, GeluTanh };
+/// The function of the gate in a gated linear unit (Shazeer 2020): x * sigmoid(x) of SwiGLU, one of
+/// the two forms of GELU, or gpt-oss's.
+enum class Gate : std::uint8_t {
+    Silu,
+    Gelu,
+    GeluTanh,
+    /// gpt-oss's: with g at most kGateLimit and u from -kGateLimit to kGateLimit,
+    /// g sigmoid(kGateSlope g) (u + 1).
+    ClampedSilu,
+};
+inline constexpr double kGateLimit = 7;
+inline constexpr double kGateSlope = 1.702;
 
 /// The place of the local [samples, rows, columns] within the activation of the step.
 struct Window {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -50,6 +51,10 @@ double gate_value(Gate kind, double x) {
         case Gate::Silu: return x * sigmoid(x);
         case Gate::Gelu: return activation(Nonlinearity::Gelu, x);
         case Gate::GeluTanh: return activation(Nonlinearity::GeluTanh, x);
+        case Gate::ClampedSilu: {
+            const double g = std::min(x, kGateLimit);
+            return g * sigmoid(kGateSlope * g);
+        }
     }
     return 0;
 }
@@ -59,8 +64,20 @@ double gate_slope(Gate kind, double x) {
         case Gate::Silu: return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
         case Gate::Gelu: return slope(Nonlinearity::Gelu, x);
         case Gate::GeluTanh: return slope(Nonlinearity::GeluTanh, x);
+        case Gate::ClampedSilu: {
+            const double s = sigmoid(kGateSlope * x);
+            return x > kGateLimit ? 0 : s * (1 + kGateSlope * x * (1 - s));
+        }
     }
     return 0;
+}
+
+/// What is multiplied by the gate's function.
+double gated_value(Gate kind, double up) {
+    return kind == Gate::ClampedSilu ? std::clamp(up, -kGateLimit, kGateLimit) + 1 : up;
+}
+double gated_slope(Gate kind, double up) {
+    return kind == Gate::ClampedSilu && std::abs(up) > kGateLimit ? 0 : 1;
 }
 
 }  // namespace
@@ -80,14 +97,14 @@ void Oracle::activation_backward_input(Nonlinearity kind, ConstTensorView dy, Co
     for (std::int64_t i = 0; i < count; ++i) din(i) = dout(i) * slope(kind, in(i));
 }
 
-/// y = f(gate) up.
+/// y = f(gate) up, or what the clamped gate has in place of up.
 void Oracle::gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) {
     const std::int64_t tokens = rows_of(y), ffn = y.shape.columns();
     const auto in = read(gate_up, {tokens, 2, ffn});
     const auto out = write(y, {tokens, ffn});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t j = 0; j < ffn; ++j)
-            out(t, j) = gate_value(kind, in(t, 0, j)) * in(t, 1, j);
+            out(t, j) = gate_value(kind, in(t, 0, j)) * gated_value(kind, in(t, 1, j));
 }
 
 void Oracle::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
@@ -98,8 +115,8 @@ void Oracle::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t j = 0; j < ffn; ++j) {
             const double gate = in(t, 0, j), up = in(t, 1, j);
-            din(t, 0, j) = dout(t, j) * up * gate_slope(kind, gate);
-            din(t, 1, j) = dout(t, j) * gate_value(kind, gate);
+            din(t, 0, j) = dout(t, j) * gated_value(kind, up) * gate_slope(kind, gate);
+            din(t, 1, j) = dout(t, j) * gate_value(kind, gate) * gated_slope(kind, up);
         }
 }
 

@@ -62,12 +62,12 @@ Gate gate_of(models::Activation activation) {
     switch (activation) {
         case models::Activation::Geglu: return Gate::Gelu;
         case models::Activation::GegluTanh: return Gate::GeluTanh;
+        case models::Activation::ClampedSwiglu: return Gate::ClampedSilu;
         case models::Activation::Gelu:
         case models::Activation::GeluTanh:
         case models::Activation::Relu:
         case models::Activation::SquaredRelu:
-        case models::Activation::Swiglu:
-        case models::Activation::ClampedSwiglu: break;
+        case models::Activation::Swiglu: break;
     }
     return Gate::Silu;
 }

@@ -100,10 +100,7 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
         if (attention->qk_norm == models::QkNorm::Width) return "norms of all queries and all keys";
         if (attention->qk_norm == models::QkNorm::L2) return "norms of rotated queries and keys";
     }
-    if (const auto* mlp = layer.as<models::DenseMlp>())
-        if (mlp->activation == models::Activation::ClampedSwiglu) return "that activation";
     if (const auto* experts = layer.as<models::Experts>()) {
-        if (experts->activation != models::Activation::Swiglu) return "that activation of experts";
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
             return "more than 32 groups of experts";
         if (experts->bias || experts->router_bias) return "biases of experts or routers";

@@ -107,21 +107,45 @@ void soft_cap_backward_input(double cap, In dy, In x, Out dx) {
 
 namespace {
 
-/// The value and the slope of a gate's function.
-struct Silu {
+/// What is gated is taken as it is.
+struct PlainUp {
+    DEBUBBLE_INLINE static float up(float u) { return u; }
+    DEBUBBLE_INLINE static float up_slope(float) { return 1.F; }
+};
+
+/// The value and the slope of a gate's function, and of that of what it gates.
+struct Silu : PlainUp {
     DEBUBBLE_INLINE static float value(float x) { return x * sigmoid(x); }
     DEBUBBLE_INLINE static float slope(float x) {
         const float s = sigmoid(x);
         return s * (1.F + x * (1.F - s));
     }
 };
-struct ExactGelu {
+struct ExactGelu : PlainUp {
     DEBUBBLE_INLINE static float value(float x) { return gelu(x); }
     DEBUBBLE_INLINE static float slope(float x) { return gelu_slope(x); }
 };
-struct TanhGelu {
+struct TanhGelu : PlainUp {
     DEBUBBLE_INLINE static float value(float x) { return gelu_tanh(x); }
     DEBUBBLE_INLINE static float slope(float x) { return gelu_tanh_slope(x); }
+};
+
+struct ClampedSilu {
+    static constexpr auto kLimit = static_cast<float>(kGateLimit);
+    static constexpr auto kSlope = static_cast<float>(kGateSlope);
+    DEBUBBLE_INLINE static float value(float x) {
+        const float g = x > kLimit ? kLimit : x;
+        return g * sigmoid(kSlope * g);
+    }
+    DEBUBBLE_INLINE static float slope(float x) {
+        const float s = sigmoid(kSlope * x);
+        return x > kLimit ? 0.F : s * (1.F + kSlope * x * (1.F - s));
+    }
+    DEBUBBLE_INLINE static float up(float u) {
+        const float below = u > kLimit ? kLimit : u;
+        return (below < -kLimit ? -kLimit : below) + 1.F;
+    }
+    DEBUBBLE_INLINE static float up_slope(float u) { return u > kLimit || u < -kLimit ? 0.F : 1.F; }
 };
 
 template <class Body>
@@ -130,6 +154,7 @@ void with_function(Gate kind, const Body& body) {
         case Gate::Silu: return body(Silu{});
         case Gate::Gelu: return body(ExactGelu{});
         case Gate::GeluTanh: return body(TanhGelu{});
+        case Gate::ClampedSilu: return body(ClampedSilu{});
     }
 }
 
@@ -142,7 +167,7 @@ void gated_forward(Gate kind, In gate, In up, Out y) {
     float* to = y.data;
     with_function(kind, [&](auto function) {
         for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE {
-            to[i] = decltype(function)::value(g[i]) * u[i];
+            to[i] = decltype(function)::value(g[i]) * decltype(function)::up(u[i]);
         });
     });
 }
@@ -157,9 +182,9 @@ void gated_backward_input(Gate kind, In dy, In gate, In up, Out dgate, Out dup) 
     with_function(kind, [&](auto function) {
         using Function = decltype(function);
         for_each_element(dgate, [=](std::int64_t i) DEBUBBLE_INLINE {
-            const float above = d[i], x = g[i];
-            dg[i] = above * u[i] * Function::slope(x);
-            du[i] = above * Function::value(x);
+            const float above = d[i], x = g[i], gated = u[i];
+            dg[i] = above * Function::up(gated) * Function::slope(x);
+            du[i] = above * Function::value(x) * Function::up_slope(gated);
         });
     });
 }

@@ -75,6 +75,10 @@ __device__ float value_at(Curve curve, float x) {
         case Curve::GeluTanh: return x * sigmoid(kTwoRootTwoOverPi * (x + kCubic * x * x * x));
         case Curve::Silu: return x * sigmoid(x);
         case Curve::SquaredRelu: return x < 0.F ? 0.F : x * x;
+        case Curve::ClampedSilu: {
+            const float g = x > kCurveLimit ? kCurveLimit : x;
+            return g * sigmoid(kCurveSlope * g);
+        }
         case Curve::Relu: break;
     }
     return x < 0.F ? 0.F : x;  // NaN stays NaN
@@ -93,9 +97,22 @@ __device__ float slope_at(Curve curve, float x) {
             return s * (1.F + x * (1.F - s));
         }
         case Curve::SquaredRelu: return x > 0.F ? 2.F * x : 0.F;
+        case Curve::ClampedSilu: {
+            const float s = sigmoid(kCurveSlope * x);
+            return x > kCurveLimit ? 0.F : s * (1.F + kCurveSlope * x * (1.F - s));
+        }
         case Curve::Relu: break;
     }
     return x > 0.F ? 1.F : 0.F;
+}
+
+/// What is multiplied by the gate's curve, and its slope.
+__device__ float gated_by(Curve curve, float up) {
+    if (curve != Curve::ClampedSilu) return up;
+    return (up > kCurveLimit ? kCurveLimit : up < -kCurveLimit ? -kCurveLimit : up) + 1.F;
+}
+__device__ float slope_of_gated(Curve curve, float up) {
+    return curve == Curve::ClampedSilu && (up > kCurveLimit || up < -kCurveLimit) ? 0.F : 1.F;
 }
 
 struct ActivationForward {
@@ -170,7 +187,7 @@ struct GatedForward {
             const Eight up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i)
-                values.at[i] = value_at(curve, values.at[i]) * up.at[i];
+                values.at[i] = value_at(curve, values.at[i]) * gated_by(curve, up.at[i]);
             store_run(y, piece, values);
         });
     }
@@ -187,9 +204,9 @@ struct GatedBackward {
             Eight gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) {
-                const float g = gate.at[i];
-                gate.at[i] = above.at[i] * up.at[i] * slope_at(curve, g);
-                up.at[i] = above.at[i] * value_at(curve, g);
+                const float g = gate.at[i], u = up.at[i];
+                gate.at[i] = above.at[i] * gated_by(curve, u) * slope_at(curve, g);
+                up.at[i] = above.at[i] * value_at(curve, g) * slope_of_gated(curve, u);
             }
             store_run(dgate_up, gates, gate);
             store_run(dgate_up, ups, up);

@@ -13,7 +13,9 @@ void scale(Stream stream, std::int64_t n, float factor, Result x);
 void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y);
 
 /// The nonlinearities of exec/core/operator_options.h, and those of gates.
-enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu, SquaredRelu, Silu };
+enum class Curve : std::uint8_t { Gelu, GeluTanh, Relu, SquaredRelu, Silu, ClampedSilu };
+inline constexpr float kCurveLimit = 7;  ///< of ClampedSilu: Gate's kGateLimit and kGateSlope
+inline constexpr float kCurveSlope = 1.702F;
 void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y);
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
                                Result dx);

@@ -22,6 +22,7 @@ Curve curve_of(Gate kind) {
         case Gate::Silu: return Curve::Silu;
         case Gate::Gelu: return Curve::Gelu;
         case Gate::GeluTanh: return Curve::GeluTanh;
+        case Gate::ClampedSilu: return Curve::ClampedSilu;
     }
     return Curve::Silu;
 }

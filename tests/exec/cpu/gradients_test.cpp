@@ -98,7 +98,7 @@ TEST(ActivationGradients, AreFiniteDifferences) {
 }
 
 TEST(GatedGradients, AreFiniteDifferences) {
-    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh}) {
+    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh, Gate::ClampedSilu}) {
         const Tensor gate_up = random({4, 18}, 1), dy = random({4, 9}, 3);
         const Tensor dgate_up = zeros({4, 18});
         const auto loss = [&] {

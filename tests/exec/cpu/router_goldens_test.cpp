@@ -92,6 +92,15 @@ TEST_P(RouterGoldens, LossesAreThoseOfTransformersAndPyTorch) {
     expect_loss("z", {RouterScore::PreSoftmax, 0, 1 / tokens}, {}, 1);
 }
 
+TEST_P(RouterGoldens, ExpertsOfGptOssHaveItsClampedGate) {
+    const Tensor gate_up = stored("clamped_swiglu.gate_up"), dy = stored("clamped_swiglu.d_y");
+    const Tensor y = fresh(dy.shape()), dgate_up = fresh(gate_up.shape());
+    kernels_->gated_forward(Gate::ClampedSilu, gate_up.view(), y.view());
+    kernels_->gated_backward_input(Gate::ClampedSilu, dy.view(), gate_up.view(), dgate_up.view());
+    expect_stored("clamped_swiglu.y", y);
+    expect_stored("clamped_swiglu.d_gate_up", dgate_up);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, RouterGoldens,
     testing::Values(RouterSubject{"oracle", [] { return std::unique_ptr<Kernels>(new Oracle); },

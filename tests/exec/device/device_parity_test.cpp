@@ -51,6 +51,8 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("gpt2_dropout", "gpt2-dropout"), on_device("llama", "llama"),
                     on_device("vit", "vit"), on_device("experts", "mixtral"),
                     on_device("shared_experts", "shared-experts"),
+                    on_device("squared_relu_experts", "squared-relu-experts"),
+                    on_device("clamped_experts", "clamped-experts"),
                     on_device("shared_gates", "gated-shared-experts"),
                     on_device("sigmoid_experts", "sigmoid-experts", "1f1b", "{data: 1}",
                               "moe_aux_loss_coeff: 0.3\n  moe_z_loss_coeff: 0.01\n  "

@@ -62,7 +62,7 @@ TEST_P(KernelsTest, ElementsOneByOne) {
         expect_alike(y, "y");
         expect_alike(dx, "dx");
     }
-    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh})
+    for (const Gate kind : {Gate::Silu, Gate::Gelu, Gate::GeluTanh, Gate::ClampedSilu})
         for (const std::int64_t ffn : {53, 56}) {
             const Twins gate_up = random({7, 2 * ffn}), dgate_up = random({7, 2 * ffn});
             const Twins y = random({7, ffn}), dy = random({7, ffn});

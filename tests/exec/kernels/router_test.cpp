@@ -126,5 +126,18 @@ TEST_P(KernelsTest, GatesOfSharedExperts) {
     }
 }
 
+/// Gates and what they gate beyond the limits of gpt-oss's experts.
+TEST_P(KernelsTest, ClampedGatesOfExperts) {
+    const Twins gate_up = random({40, 2 * 24}), dy = random({40, 24});
+    const Twins y = random({40, 24}), dgate_up = random({40, 2 * 24});
+    both([&](Kernels& kernels, Side side) {
+        kernels.scale(16, side(gate_up));
+        kernels.gated_forward(Gate::ClampedSilu, side(gate_up), side(y));
+        kernels.gated_backward_input(Gate::ClampedSilu, side(dy), side(gate_up), side(dgate_up));
+    });
+    expect_alike(y, "y");
+    expect_alike(dgate_up, "dgate_up");
+}
+
 }  // namespace
 }  // namespace debubble::exec
