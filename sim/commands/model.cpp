@@ -87,7 +87,7 @@ Json model_json(const models::Architecture& a, const models::Execution& e,
 
 std::string line(const std::string& stage, const std::string& layers, const std::string& count,
                  const LayerFigures& f) {
-    return fmt::format("{:<6} {:<20} {:>5} {:>16} {:>12.2f} {:>12.2f} {:>12.2f}", stage, layers,
+    return fmt::format("{:<6} {:<24} {:>5} {:>16} {:>12.2f} {:>12.2f} {:>12.2f}", stage, layers,
                        count, f.parameters, f.forward_flops / 1e9, f.backward_flops / 1e9,
                        static_cast<double>(f.activations.count) / (1 << 20));
 }
@@ -178,7 +178,7 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
         "one layer\n\n",
         models::model_flops_per_sample(a, e.seq_length) / 1e12, e.seq_length, e.micro_batch,
         e.micro_batch == 1 ? "" : "s", e.tensor);
-    text += fmt::format("{:<6} {:<20} {:>5} {:>16} {:>12} {:>12} {:>12}\n", "stage", "layers",
+    text += fmt::format("{:<6} {:<24} {:>5} {:>16} {:>12} {:>12} {:>12}\n", "stage", "layers",
                         "count", "parameters", "fwd GFLOP", "bwd GFLOP", "saved MiB");
     for (std::size_t i = 0; i < table.size(); ++i) text += stage_text(a, table[i], i);
     return text;

@@ -53,9 +53,10 @@ class Model(ProgramTest):
                 stages = self.figures(name, "--stages", 4)["stages"]
                 layers = [row for stage in stages for row in stage["layers"]
                           if row["layer"] is not None]
-                saved = {}  # by the parameters, which tell kinds of layers apart
+                saved = {}  # by parameters and work, which tell kinds of layers apart
                 for row in layers:
-                    saved.setdefault(row["parameters"], set()).add(row["activation_bytes"])
+                    kind = row["parameters"], row["forward_flops"]
+                    saved.setdefault(kind, set()).add(row["activation_bytes"])
                 self.assertEqual([len(bytes) for bytes in saved.values()], [1] * len(saved))
                 self.assertLessEqual(len(saved), 3)  # Nemotron-H mixes by two kinds beside MLPs
                 for stage in stages[1:-1]:
@@ -83,7 +84,7 @@ class Model(ProgramTest):
             (["gpt2"], ["gpt2: 124439808 parameters;",
                         "with the vocabulary padded to a multiple of 128: 124475904 parameters"]),
             (["gpt2", "--stages", 2], ["the stages below sum to 163109376 parameters: the last "
-                                       "stage holds a copy of the tied embedding"]),
+                                       "stage holds a copy of the embedding"]),
             (["llama3-8b", "--tensor", 2], ["the stages below sum to",
                                             "one of 2 tensor-parallel ranks holds its part"]),
         ]:
@@ -115,7 +116,7 @@ class Model(ProgramTest):
         """The folded rows of a network's layers: stage, layers, count and parameters."""
         lines = self.done("model", *arguments).stdout.splitlines()
         table = lines[next(i for i, line in enumerate(lines) if line.startswith("stage ")) + 1:]
-        cells = [(line[:6].strip(), line[7:27].strip(), line[28:33].strip(), line[34:50].strip())
+        cells = [(line[:6].strip(), line[7:31].strip(), line[32:37].strip(), line[38:54].strip())
                  for line in table]
         return [(int(stage), layers, int(count), int(parameters))
                 for stage, layers, count, parameters in cells if count]
