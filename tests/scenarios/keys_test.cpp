@@ -260,8 +260,10 @@ TEST(KeysOfAScenario, HaveTheDefaultsThatTheReaderApplies) {
     EXPECT_EQ(plain.training.precision, Precision{});
     EXPECT_EQ(otherwise("training.optimizer.weight_decay"), "0.01 (adamw), 0 (adam, sgd)");
     EXPECT_EQ(otherwise("training.optimizer.betas"), "[0.9, 0.999] (adamw, adam)");
-    EXPECT_EQ(otherwise("model.norm"),
-              "layer_norm (gpt2, vit), rms_norm (llama, deepseek, qwen3_next, nemotron_h)");
+    EXPECT_EQ(
+        otherwise("model.norm"),
+        "layer_norm (gpt2, gpt_neox, mpt, vit), rms_norm (llama, phi3, deepseek, gpt_oss, llama4, "
+        "qwen3_next, nemotron_h)");
     EXPECT_EQ(otherwise("model.channels"), "3 (vit)");
     EXPECT_EQ(otherwise("parallel.zero_stage"), "0");
     EXPECT_EQ(otherwise("cluster.gpu.host_link"), "25 GB/s");
