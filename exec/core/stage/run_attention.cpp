@@ -17,6 +17,7 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     attention.scale = score_magnitude(layer) * layer.score_scale();
     attention.soft_cap = layer.score_softcap.value_or(0);
     attention.window = layer.window.value_or(0);
+    attention.chunk = layer.chunk.value_or(0);
     if (roles.layout == op::Heads::Layout::Packed) attention.packed_row = roles.columns();
     if (call.state.step->training && call.how().attention_dropout && call.state.tools.dropout > 0) {
         AttentionDropout dropout;
@@ -37,11 +38,28 @@ TensorView log_sums_of(const OperatorCall& call, const op::Attention& roles, con
                        DataType::Fp32);
 }
 
+/// Multiplies queries, or their gradients, by the factors of their positions if the layer has some.
+void grow_queries(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
+                  const TensorView& queries) {
+    const auto& how = call.attention().temperature;
+    if (!how) return;
+    TensorView rows = queries;
+    if (roles.in.layout == op::Heads::Layout::Packed)
+        rows.shape = {heads.samples, heads.rows, roles.in.columns() / heads.head_dim,
+                      heads.head_dim};
+    const std::vector<std::int64_t> positions = call.stretches();
+    for (std::int64_t i = 0; i < heads.stretches; ++i)
+        call.kernels().grow_queries(
+            {how->floor, how->scale, positions[static_cast<std::size_t>(i)], heads.queries},
+            of_stretch(rows, heads, i));
+}
+
 }  // namespace
 
 void forward(const OperatorCall& call, const op::Attention& roles) {
     const Heads heads = extents_of(call, roles.in);
     const QueryKeyValue in = parts_of(call, roles.in, Of::Values, heads);
+    grow_queries(call, roles, heads, in.q);
     const KeysAndValues kv = seen_keys(call, roles, heads, in.kv, KeyUse::Forward);
     const TensorView out = call.tensor(roles.out.tensor, heads.result_shape());
     const TensorView log_sum = log_sums_of(call, roles, heads);
@@ -74,6 +92,7 @@ void backward_input(const OperatorCall& call, const op::Attention& roles) {
         call.kernels().attention_backward_input(attention, of(dout), of(in.q), kv.k, kv.v, of(out),
                                                 of(log_sum), of(dx.q), sums.k, sums.v);
     }
+    grow_queries(call, roles, heads, dx.q);
     hand_out_key_gradients(call, roles, heads, sums, dx.kv);
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "exec/core/stage/operator_call.h"
 
 /// Tokens, positions, and the patches of a ViT, up to the residual stream.
@@ -10,6 +12,11 @@ std::int64_t first_entry(const OperatorCall& call, const op::TokenEmbedding& rol
                          const TensorView& table) {
     const bool cut = roles.sharding == models::Sharding::Vocabulary;
     return cut ? call.tensor_rank() * table.shape[0] : 0;
+}
+
+/// The factor of embedded tokens where a network has one (Gemma).
+double embedding_scale(const OperatorCall& call) {
+    return std::sqrt(static_cast<double>(call.model().hidden));
 }
 
 TensorView tokens_of(const OperatorCall& call, const op::TokenEmbedding& roles) {
@@ -52,6 +59,7 @@ void forward(const OperatorCall& call, const op::TokenEmbedding& roles) {
     const Shape whole{call.tokens(), table.shape.columns()};
     const TensorView sum = call.tensor(roles.partial.value_or(roles.y.tensor), whole);
     call.kernels().token_embedding_forward(tokens, first_entry(call, roles, table), table, sum);
+    if (call.model().scaled_embedding) call.kernels().scale(embedding_scale(call), sum);
     if (roles.partial) return call.reduce_scatter(sum, call.stream(roles.y.tensor));
     if (roles.sharding == models::Sharding::Vocabulary) call.all_reduce(sum);
 }
@@ -61,6 +69,8 @@ void backward_weight(const OperatorCall& call, const op::TokenEmbedding& roles) 
     const Shape whole{call.tokens(), dtable.shape.columns()};
     const TensorView dy = call.tensor(roles.gathered_gradient.value_or(roles.y.gradient), whole);
     if (roles.gathered_gradient) call.all_gather(call.stream(roles.y.gradient), dy);
+    // Nothing reads the gradient after this.
+    if (call.model().scaled_embedding) call.kernels().scale(embedding_scale(call), dy);
     call.kernels().token_embedding_backward_weight(tokens_of(call, roles),
                                                    first_entry(call, roles, dtable), dy, dtable);
 }

@@ -87,7 +87,7 @@ void run_backward_weight(const OperatorCall& call) {
 namespace {
 
 /// The part of a layer that nothing executes; empty if everything is executed.
-std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positions) {
+std::string_view unexecuted_part(const models::Layer& layer) {
     if (layer.as<models::Mamba>() != nullptr) return "state-space layers";
     if (layer.as<models::DeltaNet>() != nullptr) return "gated delta nets";
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
@@ -95,8 +95,6 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
         if (attention->output_gate) return "output gates of attention";
         if (attention->sinks) return "attention sinks";
         if (attention->alibi) return "scores that fall with the distance";
-        if (attention->temperature) return "queries that grow with their position";
-        if (attention->chunk && *attention->chunk < positions) return "attention in chunks";
         if (attention->qk_norm == models::QkNorm::Width) return "norms of all queries and all keys";
         if (attention->qk_norm == models::QkNorm::L2) return "norms of rotated queries and keys";
     }
@@ -115,7 +113,6 @@ std::string_view unexecuted_part(const models::Layer& layer, std::int64_t positi
 std::string_view unexecuted_end(const models::Architecture& network) {
     if (network.norm == models::Norm::LayerNorm && !network.norm_bias)
         return "layer norms without biases";
-    if (network.scaled_embedding) return "a scaled embedding";
     if (network.logit_softcap) return "soft-caps of logits";
     if (network.mtp_layers > 0) return "multi-token prediction";
     return "";
@@ -123,7 +120,7 @@ std::string_view unexecuted_end(const models::Architecture& network) {
 
 void check_layers(const models::Architecture& network) {
     for (const models::Layer& layer : network.layers.kinds()) {
-        std::string_view part = unexecuted_part(layer, network.max_positions);
+        std::string_view part = unexecuted_part(layer);
         if (part.empty()) part = unexecuted_end(network);
         if (part.empty()) continue;
         throw InputError(

@@ -35,8 +35,9 @@ const std::map<std::string, std::string> kModels{
     // Kinds of attention and MLPs that have no parameters of their own, or of their heads alone.
     {"heads",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
-     "ffn: 24, vocab: 22, max_positions: 8, qkv_bias: true, qk_norm: heads, layer_groups: "
-     "[{count: 2, pattern: [{count: 2, window: 3, rope_theta: 100}, "
+     "ffn: 24, vocab: 22, max_positions: 8, scaled_embedding: true, qkv_bias: true, "
+     "qk_norm: heads, layer_groups: [{count: 2, pattern: [{window: 3, rope_theta: 100}, "
+     "{chunk: 3, positions: none, query_temperature: {floor: 2, scale: 0.5}}, "
      "{head_dim: 8, rotary_dim: 4, activation: geglu_tanh, score_softcap: 2, "
      "rope_scaling: {type: llama3, factor: 4, original_positions: 8}}, "
      "{qk_norm: none, activation: squared_relu, "
