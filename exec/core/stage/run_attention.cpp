@@ -70,6 +70,7 @@ void forward(const OperatorCall& call, const op::Attention& roles) {
             attention_of(call, roles.in, heads, positions[static_cast<std::size_t>(i)]), of(in.q),
             kv.k, kv.v, of(out), of(log_sum));
     }
+    if (roles.sinks) call.kernels().sinks_forward(call.parameter(*roles.sinks), out, log_sum);
 }
 
 void backward_input(const OperatorCall& call, const op::Attention& roles) {
@@ -79,6 +80,9 @@ void backward_input(const OperatorCall& call, const op::Attention& roles) {
     const TensorView dout = call.tensor(roles.out.gradient, heads.result_shape());
     const TensorView out = call.tensor(roles.out.tensor, heads.result_shape());
     const TensorView log_sum = log_sums_of(call, roles, heads);
+    if (roles.sinks)
+        call.kernels().sinks_backward_weight(dout, out, log_sum, call.parameter(*roles.sinks),
+                                             call.gradient(*roles.sinks));
     const KeysAndValues kv = seen_keys(call, roles, heads, in.kv, KeyUse::Backward);
     const KeysAndValues sums = key_gradient_sums(call, roles, heads, dx.kv);
     // Whether gradients are summed over slices.

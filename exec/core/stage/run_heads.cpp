@@ -72,21 +72,25 @@ void rotate_packed(const OperatorCall& call, const op::Heads& roles, Turn turn, 
     rotate(call, heads, turn, all, heads.queries + heads.keys);
 }
 
-/// The norms of queries and of keys inside the packed product.
+/// The norms of each head of queries and of keys inside the packed product.
 struct HeadNormCall {
     const OperatorCall& call;
-    const op::HeadNorm& norm;
-    HeadRun queries{0, 0, norm.heads.heads, norm.heads.head_dim};
-    HeadRun keys{norm.heads.query_columns(), norm.heads.heads, norm.heads.kv_heads,
-                 norm.heads.head_dim};
-    TensorView kept = call.tensor(
-        norm.kept, {call.tokens(), norm.heads.query_columns() + norm.heads.key_columns()});
-    TensorView statistics = call.tensor(
-        norm.statistics, {call.tokens(), norm.heads.heads + norm.heads.kv_heads}, DataType::Fp32);
+    HeadRun queries, keys;
+    TensorView kept, statistics;
+    std::int64_t columns;
 
-    TensorView packed(int index) const {
-        return call.tensor(index, {call.tokens(), norm.heads.columns()});
-    }
+    HeadNormCall(const OperatorCall& operator_call, const op::Heads& heads, int kept_values,
+                 int factors)
+        : call(operator_call),
+          queries{0, 0, heads.heads, heads.head_dim},
+          keys{heads.query_columns(), heads.heads, heads.kv_heads, heads.head_dim},
+          kept(call.tensor(kept_values,
+                           {call.tokens(), heads.query_columns() + heads.key_columns()})),
+          statistics(
+              call.tensor(factors, {call.tokens(), heads.heads + heads.kv_heads}, DataType::Fp32)),
+          columns(heads.columns()) {}
+
+    TensorView packed(int index) const { return call.tensor(index, {call.tokens(), columns}); }
 };
 
 }  // namespace
@@ -100,7 +104,7 @@ void backward_input(const OperatorCall& call, const op::Rope& roles) {
 }
 
 void forward(const OperatorCall& call, const op::HeadNorm& roles) {
-    const HeadNormCall norm{call, roles};
+    const HeadNormCall norm(call, roles.heads, roles.kept, roles.statistics);
     const TensorView x = norm.packed(roles.heads.queries.tensor);
     for (const auto& [run, gain] :
          {std::pair{norm.queries, roles.query_gain}, std::pair{norm.keys, roles.key_gain}})
@@ -109,12 +113,85 @@ void forward(const OperatorCall& call, const op::HeadNorm& roles) {
 }
 
 void backward_input(const OperatorCall& call, const op::HeadNorm& roles) {
-    const HeadNormCall norm{call, roles};
+    const HeadNormCall norm(call, roles.heads, roles.kept, roles.statistics);
     const TensorView dx = norm.packed(roles.heads.queries.gradient);
     for (const auto& [run, gain] :
          {std::pair{norm.queries, roles.query_gain}, std::pair{norm.keys, roles.key_gain}})
         call.kernels().head_norm_backward(run, call.parameter(gain), norm.kept, norm.statistics, dx,
                                           call.gradient(gain));
+}
+
+void forward(const OperatorCall& call, const op::HeadL2Norm& roles) {
+    const HeadNormCall norm(call, roles.heads, roles.kept, roles.statistics);
+    const TensorView x = norm.packed(roles.heads.queries.tensor);
+    for (const HeadRun& run : {norm.queries, norm.keys})
+        call.kernels().head_norm_forward(call.model().norm_eps, run, {}, x, norm.kept,
+                                         norm.statistics);
+}
+
+void backward_input(const OperatorCall& call, const op::HeadL2Norm& roles) {
+    const HeadNormCall norm(call, roles.heads, roles.kept, roles.statistics);
+    const TensorView dx = norm.packed(roles.heads.queries.gradient);
+    for (const HeadRun& run : {norm.queries, norm.keys})
+        call.kernels().head_norm_backward(run, {}, norm.kept, norm.statistics, dx, {});
+}
+
+namespace {
+
+/// The norms of all queries and of all keys, which tensor-parallel ranks share.
+struct WidthNormCall {
+    struct Part {
+        HeadRun run;
+        std::int64_t columns;  ///< of all ranks
+        int gain;
+    };
+    const OperatorCall& call;
+    const op::WidthNorm& norm;
+    Part parts[2] = {{{0, 0, norm.heads.heads, norm.heads.head_dim},
+                      call.attention().query_width(),
+                      norm.query_gain},
+                     {{norm.heads.query_columns(), 1, norm.heads.kv_heads, norm.heads.head_dim},
+                      call.attention().key_width(),
+                      norm.key_gain}};
+    TensorView kept = call.tensor(
+        norm.kept, {call.tokens(), norm.heads.query_columns() + norm.heads.key_columns()});
+    TensorView statistics = call.tensor(norm.statistics, {call.tokens(), 2}, DataType::Fp32);
+
+    TensorView packed(int index) const {
+        return call.tensor(index, {call.tokens(), norm.heads.columns()});
+    }
+    TensorView sums(int index) const {
+        return call.tensor(index, {call.tokens(), 2}, DataType::Fp32);
+    }
+    /// Adds up the sums of ranks that have some of the heads each.
+    void add_up(const TensorView& sums) const {
+        if (norm.heads.heads != call.attention().heads) call.all_reduce(sums);
+    }
+};
+
+}  // namespace
+
+void forward(const OperatorCall& call, const op::WidthNorm& roles) {
+    const WidthNormCall norm{call, roles};
+    const TensorView x = norm.packed(roles.heads.queries.tensor), sums = norm.sums(roles.sums);
+    for (const auto& part : norm.parts) call.kernels().width_norm_sums(part.run, x, sums);
+    norm.add_up(sums);
+    for (const auto& [run, columns, gain] : norm.parts)
+        call.kernels().width_norm_forward(call.model().norm_eps, columns, run, call.parameter(gain),
+                                          sums, x, norm.kept, norm.statistics);
+}
+
+void backward_input(const OperatorCall& call, const op::WidthNorm& roles) {
+    const WidthNormCall norm{call, roles};
+    const TensorView dx = norm.packed(roles.heads.queries.gradient);
+    const TensorView sums = norm.sums(roles.gradient_sums);
+    for (const auto& part : norm.parts)
+        call.kernels().width_norm_gradient_sums(part.run, call.parameter(part.gain), norm.kept, dx,
+                                                sums);
+    norm.add_up(sums);
+    for (const auto& [run, columns, gain] : norm.parts)
+        call.kernels().width_norm_backward(columns, run, call.parameter(gain), norm.kept,
+                                           norm.statistics, sums, dx, call.gradient(gain));
 }
 
 void forward(const OperatorCall& call, const op::SplitHeads& roles) {

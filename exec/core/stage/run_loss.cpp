@@ -94,13 +94,18 @@ struct ChunkedCall {
     ConstTensorView targets;
     ConstTensorView x;
     TensorView room;  ///< memory of the largest chunk's logits
+    std::optional<double> cap;
+    ArenaTensor uncapped;  ///< the chunk's logits before a cap, if there is one
 
     ChunkedCall(const OperatorCall& call, const op::ChunkedLoss& roles, std::optional<int> gathered)
         : head(call, roles.head),
           rows(roles.rows),
           targets(targets_of(call, target_memory)),
           x(head.gathered_input(gathered, own)),
-          room(call.tensor(roles.head.y.tensor, {rows, roles.head.outputs})) {}
+          room(call.tensor(roles.head.y.tensor, {rows, roles.head.outputs})),
+          cap(roles.softcap) {
+        if (cap) uncapped = call.temporary(room.shape, room.type);
+    }
 
     template <class Body>
     void for_each_chunk(const Body& body) const {
@@ -110,6 +115,11 @@ struct ChunkedCall {
             const TensorView logits = rows_from(room, 0, count);
             head.call.kernels().linear_forward(head.layout, rows_from(x, first, count), head.weight,
                                                {}, logits);
+            if (cap) {
+                const TensorView before = rows_from(uncapped.view(), 0, count);
+                head.call.kernels().copy(logits, before);
+                head.call.kernels().soft_cap_forward(*cap, before, logits);
+            }
             body(first,
                  LossCall(head.call, rows_from(targets, first, count), logits, head.cuts_outputs));
         }
@@ -146,6 +156,9 @@ void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles) {
         loss.softmax();
         loss.gradient();
         const std::int64_t count = loss.logits.shape[0];
+        if (chunks.cap)
+            kernels.soft_cap_backward_input(
+                *chunks.cap, loss.logits, rows_from(chunks.uncapped.view(), 0, count), loss.logits);
         kernels.linear_backward_input(head.layout, loss.logits, head.weight,
                                       rows_from(dx, first, count), Write::Overwrite);
         kernels.linear_backward_weight(head.layout, rows_from(chunks.x, first, count), loss.logits,

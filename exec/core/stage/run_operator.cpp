@@ -20,10 +20,6 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
-                          [](const op::OpenBranch&) { refuse_unplanned(); },
-                          [](const op::WidthNorm&) { refuse_unplanned(); },
-                          [](const op::HeadL2Norm&) { refuse_unplanned(); },
-                          [](const op::SoftCap&) { refuse_unplanned(); },
                           [](const op::Concat&) { refuse_unplanned(); },
                           [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
@@ -42,10 +38,6 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
-                          [](const op::OpenBranch&) { refuse_unplanned(); },
-                          [](const op::WidthNorm&) { refuse_unplanned(); },
-                          [](const op::HeadL2Norm&) { refuse_unplanned(); },
-                          [](const op::SoftCap&) { refuse_unplanned(); },
                           [](const op::Concat&) { refuse_unplanned(); },
                           [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
@@ -93,10 +85,7 @@ std::string_view unexecuted_part(const models::Layer& layer) {
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->output_gate) return "output gates of attention";
-        if (attention->sinks) return "attention sinks";
         if (attention->alibi) return "scores that fall with the distance";
-        if (attention->qk_norm == models::QkNorm::Width) return "norms of all queries and all keys";
-        if (attention->qk_norm == models::QkNorm::L2) return "norms of rotated queries and keys";
     }
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
@@ -104,8 +93,6 @@ std::string_view unexecuted_part(const models::Layer& layer) {
         if (experts->bias || experts->router_bias) return "biases of experts or routers";
         if (experts->weighs_input) return "experts whose inputs are weighed";
     }
-    if (layer.norms != models::NormPosition::Before) return "norms after attention and MLP";
-    if (layer.parallel) return "attention and MLP that read the same input";
     return "";
 }
 
@@ -113,7 +100,6 @@ std::string_view unexecuted_part(const models::Layer& layer) {
 std::string_view unexecuted_end(const models::Architecture& network) {
     if (network.norm == models::Norm::LayerNorm && !network.norm_bias)
         return "layer norms without biases";
-    if (network.logit_softcap) return "soft-caps of logits";
     if (network.mtp_layers > 0) return "multi-token prediction";
     return "";
 }

@@ -42,6 +42,12 @@ const std::map<std::string, std::string> kModels{
      "rope_scaling: {type: llama3, factor: 4, original_positions: 8}}, "
      "{qk_norm: none, activation: squared_relu, "
      "rope_scaling: {type: yarn, factor: 4, original_positions: 8}}]}]}"},
+    // Norms and parts at other places, and what caps scores and logits or takes part in a softmax.
+    {"places",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
+     "ffn: 24, vocab: 22, max_positions: 8, logit_softcap: 3, layer_groups: "
+     "[{count: 2, pattern: [{sinks: true, window: 3}, {norm_position: both}, "
+     "{norm_position: after, qk_norm: width}, {parallel_residual: true, qk_norm: l2}]}]}"},
     {"heads-wide",
      "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
      "vocab: 203, max_positions: 64, qkv_bias: true, qk_norm: heads, window: 17, rotary_dim: 8, "
