@@ -12,12 +12,16 @@ namespace debubble::exec {
 
 /// Those that are trained and go on with texts.
 inline std::vector<std::string> executed_families() {
-    return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek_v2"};
+    return {"llama_scaled", "mistral",     "qwen2",    "qwen3",    "qwen3_moe",
+            "deepseek_v2",  "deepseek_v3", "glm4_moe", "nemotron", "phi3"};
 }
 
 /// Those whose weights are imported and exported.
 inline std::vector<std::string> golden_families() {
-    return {"llama_scaled", "mistral", "qwen2", "qwen3", "qwen3_moe", "deepseek_v2"};
+    std::vector<std::string> names = executed_families();
+    for (const char* name : {"gemma2", "gemma3", "gpt_oss", "olmo2", "gpt_neox"})
+        names.emplace_back(name);
+    return names;
 }
 
 inline std::filesystem::path golden_network_folder(const std::string& name) {
