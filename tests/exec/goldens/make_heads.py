@@ -11,9 +11,10 @@ import pathlib
 import sys
 
 import torch
-from transformers import LlamaConfig
+from transformers import Glm4MoeConfig, LlamaConfig
 from transformers.models.deepseek_v3.modeling_deepseek_v3 import apply_rotary_pos_emb_interleave
 from transformers.models.gemma2 import modeling_gemma2
+from transformers.models.glm4_moe.modeling_glm4_moe import Glm4MoeRotaryEmbedding
 from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
@@ -54,10 +55,13 @@ def angles():
     of a text of 256 tokens."""
     tensors = {}
     for name, (theta, head_dim, partial, longest, scaling) in SCALINGS.items():
-        config = LlamaConfig(hidden_size=4 * head_dim, num_attention_heads=4, head_dim=head_dim,
-                             max_position_embeddings=longest, rope_theta=theta,
-                             rope_parameters=dict(scaling, rope_theta=theta))
-        rotary = LlamaRotaryEmbedding(config)
+        # Llama rotates whole heads, GLM-4.5 the first half of each.
+        kind, embedding = ((LlamaConfig, LlamaRotaryEmbedding) if partial == 1.0 else
+                           (Glm4MoeConfig, Glm4MoeRotaryEmbedding))
+        config = kind(hidden_size=4 * head_dim, num_attention_heads=4, head_dim=head_dim,
+                      max_position_embeddings=longest, rope_theta=theta,
+                      rope_parameters=dict(scaling, rope_theta=theta))
+        rotary = embedding(config)
         positions = torch.arange(256 if name.startswith(("dynamic", "longrope")) else 8)[None]
         rotary(torch.zeros(1), positions)  # some angles are those of the longest text so far
         tensors[name + ".frequencies"] = rotary.inv_freq
