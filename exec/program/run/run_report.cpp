@@ -125,8 +125,8 @@ Json json_of(const std::optional<RunExpertLoad>& load, const RunJob& job) {
 std::string load_in_words(const std::optional<RunExpertLoad>& load, const RunJob& job) {
     if (!load) return "";
     return fmt::format(
-        "experts: {:.3g} of the mean's rows came to the fullest rank, {:.3g} at most in one pass "
-        "(planned: {:.3g})\n",
+        "experts: the fullest rank had {:.2f} times the mean's rows (at most {:.2f} in a pass; "
+        "planned {:.2f})\n",
         load->fullest_rank, load->most, job.scenario.training.expert_load);
 }
 
@@ -188,7 +188,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"proven_steps", outcome.proven_steps},
          {"first_step", job.start.first_step() + 1},
          {"stopped", outcome.stopped},
-         {"expert_load", json_of(outcome.expert_load, job)},
+         {"rank_load", json_of(outcome.expert_load, job)},
          {"losses", std::move(losses)},
          {"layer_loads", json_of(outcome.loads)},
          {"evaluation", outcome.evaluations.empty() ? Json() : json_of(outcome.evaluations.back())},

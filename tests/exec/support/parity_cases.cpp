@@ -299,6 +299,20 @@ std::vector<Case> expert_cases() {
                "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2, zero_stage: 2}",
                "zb-h1", "mixtral"),
         layout("etp2_alone", "{data: 2, expert_tensor: 2}", "1f1b", "mixtral"),
+        routed(layout("routers_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b",
+                      "sigmoid-experts")),
+        routed(layout("routers_ep4_tp2",
+                      "{tensor: 2, data: 2, sequence: true, expert: 4, "
+                      "expert_tensor: 1}",
+                      "1f1b", "sigmoid-experts")),
+        routed(layout("routers_etp2_ep2_pp2",
+                      "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
+                      "sigmoid-experts")),
+        of_samples(
+            2, by_sequence(layout("sequence_routers_etp2", "{tensor: 2, data: 1, sequence: true}",
+                                  "1f1b", "pre-softmax-experts"))),
+        over(Transport::Rendezvous,
+             layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}", "zb-v", "mixtral")),
         layout("clipped_ep2_zb_h1", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral",
                "clip_norm: 0.1")};
 }
