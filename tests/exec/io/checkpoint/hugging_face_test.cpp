@@ -231,6 +231,22 @@ TEST(HuggingFaceNames, TwoTensorsOfOneNameAreRefused) {
                           "'transformer.wpe.weight' in "));
 }
 
+TEST(HuggingFaceImport, ATensorOfSeveralParametersIsDemandedInItsShape) {
+    const std::string qkv = "model.layers.0.self_attn.qkv_proj.weight";
+    const auto away = [&](const std::string& name) { return name == qkv ? "gone" : name; };
+    const ScratchFolder folder;
+    const auto turned = variant(folder, "phi3", away, {{qkv, StoredType::F32, {16, 32}}});
+    EXPECT_THAT(mistake_of([&] { open_hugging_face(turned); }),
+                HasSubstr("model.safetensors: error: '" + qkv +
+                          "' has the shape [16, 32], not [32, 16] as " + turned.string() +
+                          "/config.json says"));
+    const ScratchFolder other;
+    const HuggingFaceModel lacking = open_hugging_face(variant(other, "phi3", away));
+    EXPECT_THAT(
+        mistake_of([&] { named_weights(lacking.architecture, lacking.weights); }),
+        HasSubstr("has no 'parameter' of 'model.layers.0.self_attn.q_proj.weight' [16, 16]"));
+}
+
 TEST(HuggingFaceImport, AHeadOfOtherClassesIsReported) {
     HuggingFaceModel model = open_hugging_face(golden_folder("vit"));
     model.architecture.vocab = 10;
