@@ -100,6 +100,40 @@ struct ExpertsCall {
     /// The weights of all experts, [experts x outputs, inputs].
     TensorView weight() const { return values_side_by_side(call, products.weights); }
     TensorView weight_gradient() const { return gradients_side_by_side(call, products.weights); }
+
+    /// Adds each expert's bias to its rows. Ranks that cut the inputs have terms of one sum, to
+    /// which the first of them adds it.
+    void add_biases() const {
+        if (products.biases.empty()) return;
+        const bool of_a_sum =
+            call.graph.parameters[static_cast<std::size_t>(products.biases.front())].sharding ==
+            models::Sharding::Replicated;
+        if (of_a_sum && expert_ranks(call).cutting != 0) return;
+        each_bias(values_side_by_side(call, products.biases), y(),
+                  [&](const TensorView& bias, const TensorView& rows) {
+                      call.kernels().add_bias(bias, rows);
+                  });
+    }
+    void add_bias_gradients() const {
+        if (products.biases.empty()) return;
+        each_bias(gradients_side_by_side(call, products.biases), dy(),
+                  [&](const TensorView& gradient, const TensorView& rows) {
+                      call.kernels().bias_backward_weight(rows, gradient);
+                  });
+    }
+
+private:
+    /// Calls body(bias of an expert, its rows) for the experts that have rows.
+    void each_bias(const TensorView& biases, const TensorView& rows, const auto& body) const {
+        const auto& first_rows = call.routing().first_rows();
+        for (std::size_t expert = 0; expert + 1 < first_rows.size(); ++expert) {
+            const std::int64_t first = first_rows[expert], count = first_rows[expert + 1] - first;
+            if (count == 0) continue;
+            body(rows_from(biases, static_cast<std::int64_t>(expert) * products.outputs,
+                           products.outputs),
+                 rows_from(rows, first, count));
+        }
+    }
 };
 
 }  // namespace
@@ -137,6 +171,7 @@ void forward(const OperatorCall& call, const op::ExpertProducts& roles) {
     const ExpertsCall experts{call, roles};
     call.kernels().experts_forward(call.routing().first_rows(), experts.x(), experts.weight(),
                                    experts.y());
+    experts.add_biases();
 }
 
 void backward_input(const OperatorCall& call, const op::ExpertProducts& roles) {
@@ -149,6 +184,7 @@ void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles) 
     const ExpertsCall experts{call, roles};
     call.kernels().experts_backward_weight(call.routing().first_rows(), experts.x(), experts.dy(),
                                            experts.weight_gradient());
+    experts.add_bias_gradients();
 }
 
 void forward(const OperatorCall& call, const op::Combine& roles) {

@@ -90,7 +90,6 @@ std::string_view unexecuted_part(const models::Layer& layer) {
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
             return "more than 32 groups of experts";
-        if (experts->bias || experts->router_bias) return "biases of experts or routers";
         if (experts->weighs_input) return "experts whose inputs are weighed";
     }
     return "";

@@ -34,6 +34,7 @@ struct RouterCall {
     TensorView logits() const {
         return call.tensor(roles.logits, {call.stream_tokens(), experts.count});
     }
+    TensorView bias() const { return roles.bias ? call.parameter(*roles.bias) : TensorView{}; }
     TensorView weights() const { return by_expert(roles.weights.tensor, call.stream_tokens()); }
     TensorView gradient() const { return by_expert(roles.weights.gradient, call.stream_tokens()); }
     TensorView correction() const {
@@ -81,7 +82,7 @@ private:
 
 void RouterCall::forward() const {
     call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
-                                  call.parameter(roles.gate), {}, logits());
+                                  call.parameter(roles.gate), bias(), logits());
     if (call.state.step->training && terms.balance) count_best();
     call.kernels().route_forward(choice, logits(), correction(), weights());
     if (!call.state.step->training || call.again) return;
@@ -145,7 +146,7 @@ void backward_input(const OperatorCall& call, const op::Router& roles) {
 void backward_weight(const OperatorCall& call, const op::Router& roles) {
     call.kernels().linear_backward_weight(
         WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor), logits_gradient(call, roles),
-        call.gradient(roles.gate), {});
+        call.gradient(roles.gate), roles.bias ? call.gradient(*roles.bias) : TensorView{});
 }
 
 namespace {

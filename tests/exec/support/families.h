@@ -14,7 +14,7 @@ namespace debubble::exec {
 inline std::vector<std::string> executed_families() {
     return {"llama_scaled", "mistral",     "qwen2",    "qwen3",    "qwen3_moe",
             "deepseek_v2",  "deepseek_v3", "glm4_moe", "nemotron", "phi3",
-            "gemma2",       "gemma3",      "olmo2",    "gpt_neox"};
+            "gemma2",       "gemma3",      "olmo2",    "gpt_neox", "gpt_oss"};
 }
 
 /// Those whose weights are imported and exported.

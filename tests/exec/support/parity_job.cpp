@@ -99,14 +99,15 @@ const std::map<std::string, std::string> kModels{
      "{name: tiny, family: qwen3_next, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 22, max_positions: 8, experts: 6, experts_per_token: 3, shared_ffn: 12, "
      "shared_gate: true}"},
-    // Experts that are not gated, and gpt-oss's gates.
+    // Experts that are not gated, and gpt-oss's gates and biases.
     {"squared-relu-experts",
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, shared_ffn: 20, "
      "activation: squared_relu}"},
     {"clamped-experts",
-     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
-     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, activation: clamped_swiglu}"},
+     "{name: tiny, family: gpt_oss, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, activation: clamped_swiglu, "
+     "linear_bias: true, router_bias: true}"},
     // DeepSeek-V2's: the softmax of all logits, groups by their best expert.
     {"pre-softmax-experts",
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
