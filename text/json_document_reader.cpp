@@ -177,7 +177,11 @@ private:
 
 }  // namespace
 
-NodePtr parse_json(std::string text, const std::string& file, int first_line) {
+NodePtr parse_json(std::string text, const std::string& file) {
+    return parse_json_from(1, std::move(text), file);
+}
+
+NodePtr parse_json_from(int first_line, std::string text, const std::string& file) {
     const auto source = checked_source(std::move(text), file, first_line);
     Mistakes mistakes;
     JsonTreeBuilder builder(source, mistakes);

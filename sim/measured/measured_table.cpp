@@ -103,7 +103,7 @@ void read_measured(const std::string& text, const std::string& file,
                                {}}});
         try {
             MeasuredStep step =
-                step_of(text::parse_json(std::string(line), file, number), mistakes);
+                step_of(text::parse_json_from(number, std::string(line), file), mistakes);
             step.table = table;
             step.line = number;
             steps.push_back(std::move(step));
