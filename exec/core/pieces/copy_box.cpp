@@ -43,7 +43,7 @@ struct Run {
     std::int64_t count;
     std::int64_t from_stride;
     std::int64_t to_stride;
-    double plus = 0;
+    double plus;
 };
 
 template <DataType From, DataType To>

@@ -114,7 +114,7 @@ private:
                 tensor.pieces.push_back(piece);
                 tensor.pieces.back().box = place.box;
                 tensor.pieces.back().place = place;
-                tensor.pieces.back().plus = stored.minus;
+                if (stored.minus != 0) tensor.pieces.back().plus = stored.minus;
             }
         }
     }

@@ -25,7 +25,7 @@ struct StoredPiece {
     std::string file;
     /// The box's place in `data`; unset: the box is all of the data, row-major.
     std::optional<Slice> place = {};
-    double plus = 0;  ///< added to every stored element
+    double plus = -0.0;  ///< added to every stored element
 };
 
 struct StoredTensor {
