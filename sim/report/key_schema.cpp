@@ -123,7 +123,11 @@ private:
                                   {{"type", "string"}, {"pattern", kPathPattern}}}}};
                 },
                 [&](const text::ListForm& f) { return list_of(f, path); },
-                [&](const text::MapForm& f) { return object_of(f.keys, path + '.'); },
+                [&](const text::MapForm& f) {
+                    // A map in a list that may be nested: its reader alone knows its keys.
+                    if (f.keys.empty()) return Json{{"type", "object"}};
+                    return object_of(f.keys, path + '.');
+                },
                 [&](const text::TableForm& f) {
                     return Json{{"type", "object"},
                                 {"patternProperties", {{f.pattern, any_of(f.of, path)}}},

@@ -565,9 +565,8 @@ class Refusals(RunTest):
     def test_what_cannot_run_is_told_in_a_sentence(self):
         self.refused("--set", "training.data={text: /nowhere/at/all}", says="/nowhere/at/all")
         self.refused(steps=None, says="--steps")
-        self.refused("--set", f"model={EXPERTS}", "--set",
-                     "parallel={pipeline: 1, expert: 2, data: 2}",
-                     says="with parallel.expert above 1")
+        self.refused("--set", f"model={EXPERTS}", "--set", "model.weighs_experts_input=true",
+                     says="experts whose inputs are weighed")
         self.refused("--set", "gpus=16", "--set", "parallel.pipeline=8", says="8 stages")
         self.refused("--comm", "pigeons", says="pigeons")
         self.refused("--launch", 3, says="2 ranks")
