@@ -12,11 +12,12 @@ using nlohmann::json;
 
 constexpr Message::Kind kKind = Message::Kind::Gradient;
 
-/// All but the record, which has a gather of its own. CBOR, since it has NaN.
+/// All that parity is about, without the record, which has a gather of its own. CBOR, since it has NaN.
 std::vector<std::uint8_t> pack(const RankResult& result) {
     json memory = json::array();
     for (const Bytes held : result.static_memory) memory.push_back(held.count);
     return json::to_cbor({{"loss_shares", result.loss_shares},
+                          {"router_shares", result.router_shares},
                           {"evaluated_share", result.evaluated_share},
                           {"norms", result.norms},
                           {"gradients", result.gradients},
@@ -28,6 +29,7 @@ RankResult unpack(const std::vector<std::uint8_t>& bytes) {
     const json packed = json::from_cbor(bytes);
     RankResult result;
     packed.at("loss_shares").get_to(result.loss_shares);
+    packed.at("router_shares").get_to(result.router_shares);
     packed.at("evaluated_share").get_to(result.evaluated_share);
     packed.at("norms").get_to(result.norms);
     packed.at("gradients").get_to(result.gradients);
