@@ -12,7 +12,8 @@ using nlohmann::json;
 
 constexpr Message::Kind kKind = Message::Kind::Gradient;
 
-/// All that parity is about, without the record, which has a gather of its own. CBOR, since it has NaN.
+/// All that parity is about, without the record, which has a gather of its own. CBOR, since it has
+/// NaN.
 std::vector<std::uint8_t> pack(const RankResult& result) {
     json memory = json::array();
     for (const Bytes held : result.static_memory) memory.push_back(held.count);
