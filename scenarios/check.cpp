@@ -116,6 +116,16 @@ void check_exchange(Draft& draft) {
                                 "context_communication p2p and all-gather take them");
 }
 
+/// A factor that is the default is no wish.
+void check_prediction(Draft& draft) {
+    const Training& training = draft.scenario.training;
+    if (draft.scenario.model.mtp_layers == 0 &&
+        training.mtp_loss_scaling_factor != Training{}.mtp_loss_scaling_factor)
+        draft.training.complain("mtp_loss_scaling_factor",
+                                "the model has no layers that predict further tokens "
+                                "('mtp_layers')");
+}
+
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.
 void check_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
@@ -279,6 +289,7 @@ void check_partition(Draft& draft) {
 
 void check_cuts(Draft& draft) {
     check_experts(draft);
+    check_prediction(draft);
     check_tensor_cut(draft);
     check_exchange(draft);
     check_recurrence(draft);

@@ -89,6 +89,8 @@ struct Training {
     double expert_load = 1;  ///< rows at the experts of the fullest rank, relative to the mean of
                              ///< all ranks
     RouterOptions routers;
+    /// The factor of the loss of multi-token prediction, the mean over its depths.
+    double mtp_loss_scaling_factor = 0.1;
     RunOptions run;
 };
 

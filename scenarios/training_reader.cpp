@@ -149,7 +149,11 @@ const Fields<Draft>& training_fields() {
         {"moe_router_bias_update_rate", real(in_routers(&RouterOptions::bias_update_rate), 0, 1),
          "What the bias by which a router corrects its choice changes by in a step: up for experts "
          "with fewer tokens than the mean, down for those with more.",
-         "0.001"}};
+         "0.001"},
+        {"mtp_loss_scaling_factor", real(in_training(&Training::mtp_loss_scaling_factor), 0, 1e6),
+         "The factor of the loss of multi-token prediction, of which the mean over its depths is "
+         "taken.",
+         "0.3"}};
     return kFields;
 }
 

@@ -144,6 +144,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
         tools.on_sharding = how.on_sharding;
         tools.routers = scenario_.training.routers;
+        tools.mtp_loss_scaling_factor = scenario_.training.mtp_loss_scaling_factor;
         if (how.device) tools.lanes = &how.device->lanes();
         runners_.push_back(make_model_stage(
             graphs_of(scenario_, plan, stage, groups.expert_place().expert), tools));
@@ -193,6 +194,12 @@ StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
 double RankJob::loss_total() const {
     double total = 0;
     for (const auto& runner : runners_) total += runner->loss_total();
+    return total;
+}
+
+double RankJob::ahead_loss_total() const {
+    double total = 0;
+    for (const auto& runner : runners_) total += runner->ahead_loss_total();
     return total;
 }
 

@@ -47,6 +47,8 @@ public:
     /// The sum of the loss over the stages of this rank in the last step or evaluation, not
     /// divided. Another pipeline rank may have the head, another data rank other samples.
     double loss_total() const;
+    /// The same sum of multi-token prediction over all of its depths, without its factor.
+    double ahead_loss_total() const;
     double correct_total() const;
     /// What the routers of this rank's stages have added to the loss on this rank's tokens, times
     /// StepInputs::micro_batch_scale.

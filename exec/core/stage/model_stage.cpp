@@ -135,6 +135,7 @@ public:
     }
 
     double loss_total() const override { return total(StepTotal::Loss); }
+    double ahead_loss_total() const override { return total(StepTotal::Ahead); }
     double correct_total() const override { return total(StepTotal::Correct); }
     RouterTotals router_totals() const override {
         return {total(StepTotal::Balance), total(StepTotal::Z)};
@@ -177,11 +178,13 @@ private:
             arena.allocate({kStepTotals}, DataType::Fp64, MemoryClass::Buffers, "totals");
         state_.tools.kernels.fill_zero(state_.totals.view());
         const models::StageGraph& graph = slices_.front().graph;
-        for (int layer = 0; layer < graph.content.layers; ++layer) {
-            const auto* attention = graph.architecture.layers[graph.content.first_layer + layer]
-                                        .as<models::Attention>();
+        const models::Architecture& network = graph.architecture;
+        const int further = graph.content.head ? network.mtp_layers : 0;
+        for (int layer = 0; layer < graph.content.layers + further; ++layer) {
+            const auto* attention =
+                network.layer_at(graph.content.first_layer + layer).as<models::Attention>();
             if (attention != nullptr && attention->rotary)
-                make_table(angles_of(*attention, graph.architecture.max_positions),
+                make_table(angles_of(*attention, network.max_positions),
                            graph.execution.seq_length);
         }
     }

@@ -85,16 +85,25 @@ std::vector<TokenRun> OperatorCall::stream_runs() const {
     return runs;
 }
 
-void OperatorCall::upload_tokens(const ConstTensorView& all, TensorView mine) const {
+void OperatorCall::upload_tokens(const ConstTensorView& all, TensorView mine, int ahead,
+                                 std::int32_t beyond) const {
     const std::int64_t width = size_of(DataType::Int32);
+    const Tensor none({ahead}, DataType::Int32);
+    std::ranges::fill(none.as<std::int32_t>(), beyond);
     const std::vector<std::int64_t> positions = stretches();
     const std::int64_t count = rows() / std::ssize(positions);
     std::int64_t done = 0;
     for (const std::int64_t position : positions) {
         for (std::int64_t sample = 0; sample < samples(); ++sample, done += count) {
-            const std::int64_t from = sample * how().seq_length + position;
-            kernels().upload({all.data + from * width, {count}, DataType::Int32},
-                             {mine.data + done * width, {count}, DataType::Int32});
+            const std::int64_t first = position + ahead, from = sample * how().seq_length + first;
+            const std::int64_t there = std::clamp<std::int64_t>(how().seq_length - first, 0, count);
+            const auto put = [&](const std::byte* values, std::int64_t at, std::int64_t number) {
+                if (number == 0) return;
+                kernels().upload({values, {number}, DataType::Int32},
+                                 {mine.data + (done + at) * width, {number}, DataType::Int32});
+            };
+            put(all.data + from * width, 0, there);
+            put(none.view().data, there, count - there);
         }
     }
 }

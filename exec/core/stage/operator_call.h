@@ -26,8 +26,8 @@ namespace op = models::op;
 using LiveTensors = std::vector<ArenaTensor>;
 
 /// What a step adds up in StageMemory::totals.
-enum class StepTotal : std::uint8_t { Loss, Correct, Balance, Z };
-inline constexpr std::int64_t kStepTotals = 4;
+enum class StepTotal : std::uint8_t { Loss, Correct, Balance, Z, Ahead };
+inline constexpr std::int64_t kStepTotals = 5;
 
 /// The cosines and sines of one kind of angles: fp32 [positions, columns / 2].
 struct RotaryTable {
@@ -118,8 +118,10 @@ struct OperatorCall {
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
     /// Uploads the int32 values of this pass's tokens from `all` [samples, T], in the order of the
-    /// tokens.
-    void upload_tokens(const ConstTensorView& all, TensorView mine) const;
+    /// tokens; with `ahead`, those of tokens so many places later, and `beyond` where a sample has
+    /// none.
+    void upload_tokens(const ConstTensorView& all, TensorView mine, int ahead = 0,
+                       std::int32_t beyond = 0) const;
     /// The tokens of the residual stream on this rank.
     std::vector<TokenRun> stream_runs() const;
 
@@ -213,6 +215,8 @@ void forward(const OperatorCall& call, const op::SharedGate& roles);
 void forward(const OperatorCall& call, const op::Permute& roles);
 void forward(const OperatorCall& call, const op::Dispatch& roles);
 void forward(const OperatorCall& call, const op::Combine& roles);
+void forward(const OperatorCall& call, const op::Concat& roles);
+void forward(const OperatorCall& call, const op::ScatterTokens& roles);
 void forward(const OperatorCall& call, const op::Loss& roles);
 void forward(const OperatorCall& call, const op::ChunkedLoss& roles);
 
@@ -243,6 +247,8 @@ void backward_input(const OperatorCall& call, const op::SharedGate& roles);
 void backward_input(const OperatorCall& call, const op::Permute& roles);
 void backward_input(const OperatorCall& call, const op::Dispatch& roles);
 void backward_input(const OperatorCall& call, const op::Combine& roles);
+void backward_input(const OperatorCall& call, const op::Concat& roles);
+void backward_input(const OperatorCall& call, const op::ScatterTokens& roles);
 void backward_input(const OperatorCall& call, const op::Loss& roles);
 /// Computes the gradient of the head's weight too, chunk by chunk.
 void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles);

@@ -54,7 +54,7 @@ void add_positions(const OperatorCall& call, const op::PositionEmbedding::Table&
 
 void forward(const OperatorCall& call, const op::TokenEmbedding& roles) {
     const TensorView tokens = tokens_of(call, roles);
-    call.upload_tokens(call.inputs().inputs, tokens);
+    call.upload_tokens(call.inputs().inputs, tokens, roles.ahead);
     const TensorView table = call.parameter(roles.table);
     const Shape whole{call.tokens(), table.shape.columns()};
     const TensorView sum = call.tensor(roles.partial.value_or(roles.y.tensor), whole);

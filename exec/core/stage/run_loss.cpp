@@ -13,14 +13,16 @@ struct LossCall {
     ConstTensorView targets;  ///< [tokens]
     TensorView logits;        ///< [tokens, share of the vocabulary]
     bool cut = false;         ///< the vocabulary, over the tensor-parallel ranks
+    int ahead = 0;            ///< places between the next token and the one that is predicted
     ArenaTensor sums;  ///< [3, tokens]: largest, sum, target; and this share's largest if it is cut
 
     LossCall(const OperatorCall& operator_call, ConstTensorView those, TensorView logits_there,
-             bool cut_vocabulary)
+             bool cut_vocabulary, int places_ahead)
         : call(operator_call),
           targets(those),
           logits(logits_there),
           cut(cut_vocabulary),
+          ahead(places_ahead),
           sums(call.temporary({cut_vocabulary ? 4 : 3, targets.shape[0]}, DataType::Fp32)) {}
 
     TensorView part(int index) const {
@@ -40,6 +42,9 @@ struct LossCall {
         loss.entries = std::clamp<std::int64_t>(call.model().vocab - loss.first_entry, 0, share);
         loss.ignore_index = call.state.step->ignore_index;
         loss.gradient_scale = call.state.step->gradient_scale;
+        if (ahead > 0)
+            loss.gradient_scale *=
+                call.state.tools.mtp_loss_scaling_factor / call.model().mtp_layers;
         return loss;
     }
 
@@ -55,12 +60,13 @@ struct LossCall {
     }
     void count() const {
         if (call.again) return;
-        call.kernels().cross_entropy_loss(loss(), targets, sum(), target(),
-                                          call.total(StepTotal::Loss));
+        call.kernels().cross_entropy_loss(
+            loss(), targets, sum(), target(),
+            call.total(ahead > 0 ? StepTotal::Ahead : StepTotal::Loss));
     }
     /// Called before softmax(). Where the vocabulary is cut, no rank sees a whole row.
     void count_correct() const {
-        if (cut || call.again || call.state.step->training) return;
+        if (cut || ahead > 0 || call.again || call.state.step->training) return;
         call.kernels().count_correct(loss(), targets, logits, call.total(StepTotal::Correct));
     }
     void gradient() const {
@@ -69,11 +75,12 @@ struct LossCall {
     }
 };
 
-/// The targets of this pass's tokens, in their order. `memory` holds them if the sequence is split
-/// over slices or ranks, or if a device computes.
-ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
+/// The targets of this pass's tokens, in their order, or those so many places later, which the last
+/// tokens of a sample have not. `memory` holds them if the sequence is split over slices or ranks,
+/// if they come later, or if a device computes.
+ConstTensorView targets_of(const OperatorCall& call, int ahead, ArenaTensor& memory) {
     const ConstTensorView& all = call.inputs().targets;
-    const bool whole = call.how().slices == 1 && call.how().context == 1;
+    const bool whole = call.how().slices == 1 && call.how().context == 1 && ahead == 0;
     if (whole) {
         const ConstTensorView flat = all.reshaped({all.shape.elements()});
         if (call.kernels().on_host()) return flat;
@@ -82,7 +89,7 @@ ConstTensorView targets_of(const OperatorCall& call, ArenaTensor& memory) {
         return memory.view();
     }
     memory = call.temporary({call.tokens()}, DataType::Int32);
-    call.upload_tokens(all, memory.view());
+    call.upload_tokens(all, memory.view(), ahead, call.state.step->ignore_index);
     return memory.view();
 }
 
@@ -94,15 +101,17 @@ struct ChunkedCall {
     ConstTensorView targets;
     ConstTensorView x;
     TensorView room;  ///< memory of the largest chunk's logits
+    int ahead;
     std::optional<double> cap;
     ArenaTensor uncapped;  ///< the chunk's logits before a cap, if there is one
 
     ChunkedCall(const OperatorCall& call, const op::ChunkedLoss& roles, std::optional<int> gathered)
         : head(call, roles.head),
           rows(roles.rows),
-          targets(targets_of(call, target_memory)),
+          targets(targets_of(call, roles.ahead, target_memory)),
           x(head.gathered_input(gathered, own)),
           room(call.tensor(roles.head.y.tensor, {rows, roles.head.outputs})),
+          ahead(roles.ahead),
           cap(roles.softcap) {
         if (cap) uncapped = call.temporary(room.shape, room.type);
     }
@@ -120,8 +129,8 @@ struct ChunkedCall {
                 head.call.kernels().copy(logits, before);
                 head.call.kernels().soft_cap_forward(*cap, before, logits);
             }
-            body(first,
-                 LossCall(head.call, rows_from(targets, first, count), logits, head.cuts_outputs));
+            body(first, LossCall(head.call, rows_from(targets, first, count), logits,
+                                 head.cuts_outputs, ahead));
         }
     }
 };
@@ -131,7 +140,7 @@ LossCall loss_over_tensor(const OperatorCall& call, const op::Loss& roles,
                           ArenaTensor& target_memory) {
     const TensorView softmax =
         call.tensor(roles.softmax, {roles.rows, roles.columns}, executed_type(roles.softmax_type));
-    return {call, targets_of(call, target_memory), softmax, roles.cut};
+    return {call, targets_of(call, roles.ahead, target_memory), softmax, roles.cut, roles.ahead};
 }
 
 }  // namespace

@@ -20,8 +20,6 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
-                          [](const op::Concat&) { refuse_unplanned(); },
-                          [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
@@ -38,8 +36,6 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
-                          [](const op::Concat&) { refuse_unplanned(); },
-                          [](const op::ScatterTokens&) { refuse_unplanned(); },
                           [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
@@ -99,7 +95,6 @@ std::string_view unexecuted_part(const models::Layer& layer) {
 std::string_view unexecuted_end(const models::Architecture& network) {
     if (network.norm == models::Norm::LayerNorm && !network.norm_bias)
         return "layer norms without biases";
-    if (network.mtp_layers > 0) return "multi-token prediction";
     return "";
 }
 

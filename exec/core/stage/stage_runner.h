@@ -76,6 +76,8 @@ public:
     /// The sum of the loss over the microbatches whose forward ran in this step and over their
     /// non-ignored targets, not divided; zero where the stage has no head.
     virtual double loss_total() const = 0;
+    /// The same sum of multi-token prediction over all of its depths, without its factor.
+    virtual double ahead_loss_total() const { return 0; }
     /// The number of rows whose largest logit is the target's, for an evaluation.
     virtual double correct_total() const = 0;
 

@@ -60,6 +60,8 @@ struct StageTools {
     Stage stage = {};
     ActionLog* log = nullptr;
     scenarios::RouterOptions routers = {};
+    /// The factor of the mean loss of multi-token prediction over its depths.
+    double mtp_loss_scaling_factor = 0.1;
     ShardingListener on_sharding = {};  ///< called in addition to on_operator
 };
 

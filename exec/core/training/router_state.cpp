@@ -16,7 +16,7 @@ RouterState::RouterState(const models::StageGraph& graph, Kernels& kernels, Aren
         const auto* router = op.as<models::op::Router>();
         if (router == nullptr) continue;
         const int layer = op.layer.value();
-        const auto& of = std::get<models::Experts>(graph.architecture.layers[layer].mlp);
+        const auto& of = std::get<models::Experts>(graph.architecture.layer_at(layer).mlp);
         layers_.push_back({layer, of.count, experts, router->correction});
         experts += of.count;
         corrects = corrects || router->correction;

@@ -31,6 +31,7 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
     : parameters_(graph.parameters),
       buffers_(graph.buffers),
       execution_(graph.execution),
+      layers_(graph.architecture.layers.count()),
       policy_(policy),
       place_(place),
       kernels_(&kernels),
@@ -112,12 +113,12 @@ void TrainedStage::open(std::optional<int> layer) {
 }
 
 /// Whether the pass uses the unit again. A parameter outside the layers may be used at both ends of
-/// the stage, one of the head at one end only.
+/// the stage, one of the head at one end only: before and after the layers of multi-token
+/// prediction, if there are some.
 bool TrainedStage::comes_again(const UnitState& unit) const {
-    const bool at_one_end = unit.unit().layer || unit.unit().head;
-    return !at_one_end &&
-           std::ranges::count(std::span(order_).subspan(std::min(at_ + 1, order_.size())),
-                              kBesideLayers) > 0;
+    if (unit.unit().layer || at_ + 1 >= order_.size()) return false;
+    if (unit.unit().head) return order_[at_ + 1].value_or(0) >= layers_;
+    return std::ranges::count(std::span(order_).subspan(at_ + 1), kBesideLayers) > 0;
 }
 
 void TrainedStage::close(std::optional<int> layer) {

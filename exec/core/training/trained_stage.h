@@ -122,6 +122,7 @@ private:
     std::vector<models::Parameter> parameters_;
     std::vector<models::Buffer> buffers_;
     models::Execution execution_;
+    int layers_;  ///< of the network; those of multi-token prediction come after them
     StatePolicy policy_;
     StagePlace place_;
     Kernels* kernels_;

@@ -28,7 +28,7 @@ void put_loads(const RankTraining& training, std::span<double> loads) {
 LayerLoads::LayerLoads(const scenarios::Scenario& scenario, Communicator& world)
     : world_(world),
       sequence_parallel_(scenario.parallel.sequence && scenario.parallel.tensor > 1),
-      sums_(static_cast<std::size_t>(scenario.model.layers.count())),
+      sums_(static_cast<std::size_t>(scenario.model.layers.count() + scenario.model.mtp_layers)),
       largest_(sums_.size()) {}
 
 RouterMetrics LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience) {

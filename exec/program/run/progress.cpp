@@ -66,6 +66,7 @@ std::string metrics_line(const StepMetrics& metrics, const RunLength& length) {
         json["aux_loss"] = metrics.routers->aux_loss;
         json["z_loss"] = metrics.routers->z_loss;
     }
+    if (metrics.mtp_loss) json["mtp_loss"] = *metrics.mtp_loss;
     if (length.step_s_at_peak) json["mfu"] = *length.step_s_at_peak / metrics.seconds;
     return json.dump();
 }

@@ -82,7 +82,7 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
                  attention, offload_optimizer, offload_activations, dropout, expert_load, routers,
-                 run] = scenario.training;
+                 mtp_loss_scaling_factor, run] = scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
@@ -105,6 +105,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("moe_aux_loss_coeff", aux_loss_coeff);
     in.add("moe_z_loss_coeff", z_loss_coeff);
     in.add("moe_router_bias_update_rate", bias_update_rate);
+    in.add("mtp_loss_scaling_factor", mtp_loss_scaling_factor);
 }
 
 void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {

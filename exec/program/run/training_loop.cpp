@@ -81,7 +81,8 @@ public:
 
         // All ranks of a tensor group have the same loss.
         const double loss_here = place_.tensor == 0 ? rank_.loss_total() : 0;
-        double sums[2] = {loss_here, stop_asked ? 1.0 : 0.0};
+        const double ahead_here = place_.tensor == 0 ? rank_.ahead_loss_total() : 0;
+        double sums[3] = {loss_here, stop_asked ? 1.0 : 0.0, ahead_here};
         world_.all_reduce(buffer_of(std::span<double>(sums)), Reduction::Sum, "LOSS")
             ->wait(within(job_.request.patience));
         const StepOutcome& outcome = rank_.training().outcome();
@@ -91,6 +92,8 @@ public:
                     outcome.norm,    outcome.lr,
                     took.count(),    outcome.loss_scale,
                     outcome.skipped, outcome.rolled_back};
+        if (const int depths = job_.scenario.model.mtp_layers; depths > 0 && counted > 0)
+            metrics_.mtp_loss = sums[2] / static_cast<double>(counted) / depths;
         if (loads_) metrics_.routers = loads_->step(rank_, job_.request.patience);
         records_.push_back({took.count(), std::move(record)});
         // The first step is left out, since it fills caches and touches memory.

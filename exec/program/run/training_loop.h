@@ -23,6 +23,9 @@ struct StepMetrics {
     bool skipped = false;
     bool rolled_back = false;
     std::optional<RouterMetrics> routers = {};  ///< of a network with experts
+    /// The mean over the depths of multi-token prediction of the sums of their losses over the
+    /// number of the batch's targets, without their factor.
+    std::optional<double> mtp_loss = {};
 };
 
 /// The evaluation of `data.eval` with the weights after a step; means over its targets.

@@ -61,7 +61,8 @@ INSTANTIATE_TEST_SUITE_P(
                               "moe_aux_loss_coeff: 0.3\n  "
                               "moe_router_load_balancing_type: seq_aux_loss"),
                     on_device("heads", "heads"), on_device("latent", "latent"),
-                    on_device("places", "places"),
+                    on_device("places", "places"), on_device("predicting", "predicting-experts"),
+                    on_device("predicting_untied", "predicting-untied"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),
     name_of_case);

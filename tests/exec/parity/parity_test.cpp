@@ -35,6 +35,8 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Generators, Parity, testing::ValuesIn(generator_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Layouts, Parity, testing::ValuesIn(layout_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(MultiTokenPrediction, Parity, testing::ValuesIn(prediction_cases()),
+                         name_of_case);
 INSTANTIATE_TEST_SUITE_P(Experts, Parity, testing::ValuesIn(expert_cases()), name_of_case);
 
 }  // namespace

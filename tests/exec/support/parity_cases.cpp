@@ -265,6 +265,44 @@ std::vector<Case> layout_cases() {
                "clip_norm: 0.1")};
 }
 
+std::vector<Case> prediction_cases() {
+    return {
+        layout("pp2_zb_v", "{pipeline: 2, data: 1}", "zb-v", "predicting-experts"),
+        layout("pp4_dp2_zero1", "{pipeline: 4, data: 2, zero_stage: 1}", "1f1b",
+               "predicting-experts"),
+        layout("pp2_interleaved", "{pipeline: 2, data: 1, stages_per_rank: 2}", "interleaved-1f1b",
+               "predicting"),
+        layout("tp2", "{tensor: 2, data: 1}", "1f1b", "predicting"),
+        layout("tp2_untied", "{tensor: 2, data: 1}", "1f1b", "predicting-untied"),
+        layout("tp2_sp_pp2", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1",
+               "predicting"),
+        layout("tp2_sp_pp2_untied_zero3",
+               "{tensor: 2, data: 2, pipeline: 2, sequence: true, zero_stage: 3, wrap: stage}",
+               "1f1b", "predicting-untied"),
+        layout("dp2_zero2", "{data: 2, zero_stage: 2}", "1f1b", "predicting-experts"),
+        layout("dp2_zero2_zb_h1", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1",
+               "predicting-untied"),
+        layout("dp2_zero3", "{data: 2, zero_stage: 3}", "1f1b", "predicting-untied"),
+        layout("pp2_dp2_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}", "zb-h1",
+               "predicting-experts"),
+        of_samples(2, layout("cp2_of_2", "{context: 2, pipeline: 2, data: 1}", "zb-v",
+                             "predicting-experts")),
+        of_samples(2, layout("cp2_tp2_sp_of_2", "{context: 2, tensor: 2, data: 1, sequence: true}",
+                             "1f1b", "predicting", "recompute: full")),
+        layout("slices_offload", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
+               "predicting", "offload_activations: true"),
+        layout("recompute_pp2", "{pipeline: 2, data: 1}", "zb-h1", "predicting-experts",
+               "recompute: full\n  mtp_loss_scaling_factor: 0.3"),
+        of_batch(8, layout("dualpipe_dp2_zero1", "{pipeline: 2, data: 2, zero_stage: 1}",
+                           "dualpipe", "predicting")),
+        routed(layout("ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b",
+                      "predicting-experts")),
+        layout("etp2_ep2_pp2", "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}",
+               "zb-h1", "predicting-experts"),
+        over(Transport::Rendezvous, layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}",
+                                           "zb-v", "predicting-experts"))};
+}
+
 std::vector<Case> expert_cases() {
     return {
         layout("ep2", "{data: 2, expert: 2}", "1f1b", "mixtral"),

@@ -116,7 +116,8 @@ std::set<std::string> summed_alike(const Case& c, const scenarios::Plan& plan) {
         for (std::string& name : models::parameter_names(scenario.model, plan.stages[s]))
             names.insert(std::move(name));
     }
-    if (scenario.model.tied_embedding) names.erase("wte.weight");
+    if (scenario.model.shares_embedding())
+        for (const char* table : {"wte.weight", "model.embed_tokens.weight"}) names.erase(table);
     return names;
 }
 

@@ -113,6 +113,20 @@ const std::map<std::string, std::string> kModels{
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 22, max_positions: 8, experts: 6, experts_per_token: 2, shared_ffn: 20, "
      "router: pre_softmax, router_groups: 3, router_groups_chosen: 2, router_scaling: 4}"},
+    // Multi-token prediction beside experts, and beside one table of embeddings and head.
+    {"predicting-experts",
+     "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, shared_ffn: 20, "
+     "mtp_layers: 2, layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 7}]}"},
+    {"predicting",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
+     "vocab: 22, max_positions: 8, tied_embedding: true, mtp_layers: 2}"},
+    {"predicting-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, mtp_layers: 2}"},
+    {"predicting-untied",
+     "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 24, "
+     "vocab: 22, max_positions: 8, scaled_embedding: true, logit_softcap: 3, mtp_layers: 1}"},
     {"vit",
      "{name: tiny, family: vit, layers: 8, hidden: 16, heads: 4, vocab: 5, image_size: 4, "
      "patch_size: 2}"}};
@@ -285,7 +299,9 @@ RankResult train_on(Communicator& world, const Job& job) {
         result.loss_shares.push_back(loss_share(step));
         const RouterTotals totals = rank.router_totals();
         const bool counts = rank.groups().place.tensor == 0 || job.scenario.parallel.sequence;
-        result.router_shares.push_back(counts ? totals.balance + totals.z : 0);
+        const double ahead = place.tensor == 0 ? rank.ahead_loss_total() : 0;
+        result.router_shares.push_back((counts ? totals.balance + totals.z : 0) +
+                                       ahead / static_cast<double>(counted(job.scenario, step)));
         result.norms.push_back(rank.training().outcome().norm);
         result.expert_load = rank.expert_load();
         result.routed_at_peak = rank.arena().peak().routed;

@@ -45,7 +45,7 @@ struct Job {
 /// The results of one rank. Elements of tensors that it does not hold are NaN.
 struct RankResult {
     std::vector<double> loss_shares;    ///< they add up to the job's losses
-    std::vector<double> router_shares;  ///< likewise, of what routers add to the losses
+    std::vector<double> router_shares;  ///< likewise, of what is added to the losses
     double evaluated_share = 0;         ///< likewise
     std::vector<double> norms;
     GlobalTensors gradients;
@@ -58,7 +58,7 @@ struct RankResult {
 
 struct Result {
     std::vector<double> losses;         ///< mean of each step, before its update
-    std::vector<double> router_losses;  ///< what routers add to them
+    std::vector<double> router_losses;  ///< what routers and multi-token prediction add to them
     double evaluated = 0;       ///< mean loss of the last step's samples after it, without dropout
     std::vector<double> norms;  ///< norms of the gradient
     GlobalTensors gradients;    ///< gradients of the first step

@@ -31,7 +31,8 @@ std::map<std::string, Tensor> named_weights(const models::Architecture& model,
 }
 
 Trained train_once(const models::Architecture& model, const std::map<std::string, Tensor>& weights,
-                   const Tensor& inputs, const Tensor& targets, Kernels& kernels) {
+                   const Tensor& inputs, const Tensor& targets, Kernels& kernels,
+                   double mtp_loss_scaling_factor) {
     check_executed(model);
     models::Execution how;
     how.micro_batch = inputs.shape()[0];
@@ -42,8 +43,9 @@ Trained train_once(const models::Architecture& model, const std::map<std::string
         models::build_stage(model, how, {0, model.layers.count(), true, true});
     FlatParameters parameters(graph, weights);
     Arena arena(Bytes{64 << 20});
-    const std::unique_ptr<StageRunner> stage =
-        make_model_stage({graph}, StageTools{kernels, arena, parameters});
+    StageTools tools{kernels, arena, parameters};
+    tools.mtp_loss_scaling_factor = mtp_loss_scaling_factor;
+    const std::unique_ptr<StageRunner> stage = make_model_stage({graph}, tools);
     const auto count = static_cast<double>(targets.shape().elements());
     StepInputs step;
     step.gradient_scale = 1 / count;
@@ -53,6 +55,7 @@ Trained train_once(const models::Architecture& model, const std::map<std::string
     stage->backward({0, {}}, {});
     Trained trained;
     trained.loss = stage->loss_total() / count;
+    trained.ahead = stage->ahead_loss_total() / count;
     parameters.add_gradients(trained.gradients);
     stage->end_step();
     return trained;

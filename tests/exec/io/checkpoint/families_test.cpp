@@ -38,15 +38,15 @@ struct Case {
 
 class GoldenFamily : public testing::TestWithParam<Case> {};
 
-TEST_P(GoldenFamily, HasTransformersLossAndGradients) {
-    const auto& [name, kernels] = GetParam();
-    const HuggingFaceModel model = open_hugging_face(golden_network_folder(name));
-    const Goldens golden("hugging_face/" + name + "/expected");
-    const Trained trained =
-        train_once(model.architecture, named_weights(model.architecture, model.weights),
-                   golden["inputs"], golden["targets"], *make_cpu_kernels(kernels, 1));
-    const double loss = golden["loss"].as<float>()[0];
-    EXPECT_NEAR(trained.loss, loss, 1e-5 * loss);
+Trained train_golden(const HuggingFaceModel& model, const Goldens& golden, const Case& c,
+                     double mtp_loss_scaling_factor = 0) {
+    return train_once(model.architecture, named_weights(model.architecture, model.weights),
+                      golden["inputs"], golden["targets"], *make_cpu_kernels(c.kernels, 1),
+                      mtp_loss_scaling_factor);
+}
+
+void expect_golden_gradients(const HuggingFaceModel& model, const std::string& name,
+                             const Trained& trained) {
     const std::map<std::string, Tensor> expected = golden_gradients(name);
     ASSERT_EQ(trained.gradients.size(), models::whole_parameters(model.architecture).size());
     double largest = 0;
@@ -58,16 +58,45 @@ TEST_P(GoldenFamily, HasTransformersLossAndGradients) {
             << tensor;
 }
 
-std::vector<Case> cases() {
+TEST_P(GoldenFamily, HasTransformersLossAndGradients) {
+    const std::string& name = GetParam().network;
+    const HuggingFaceModel model = open_hugging_face(golden_network_folder(name));
+    const Goldens golden("hugging_face/" + name + "/expected");
+    const Trained trained = train_golden(model, golden, GetParam());
+    const double loss = golden["loss"].as<float>()[0];
+    EXPECT_NEAR(trained.loss, loss, 1e-5 * loss);
+    expect_golden_gradients(model, name, trained);
+}
+
+class GoldenPrediction : public testing::TestWithParam<Case> {};
+
+/// The network of make_mtp.py, and its factor.
+TEST_P(GoldenPrediction, HasPyTorchsLossesAndGradients) {
+    const std::string& name = GetParam().network;
+    const HuggingFaceModel model = open_hugging_face(golden_network_folder(name));
+    const Goldens golden("hugging_face/" + name + "/expected");
+    const Trained trained = train_golden(model, golden, GetParam(), 0.3);
+    const double loss = golden["loss"].as<float>()[0], ahead = golden["ahead"].as<float>()[0];
+    EXPECT_NEAR(trained.loss, loss, 1e-5 * loss);
+    EXPECT_NEAR(trained.ahead, ahead, 1e-5 * ahead);
+    expect_golden_gradients(model, name, trained);
+}
+
+std::vector<Case> cases_of(const std::vector<std::string>& networks) {
     std::vector<Case> all;
-    for (const std::string& network : golden_families())
+    for (const std::string& network : networks)
         for (const char* kernels : {"fixed-order", "auto"}) all.push_back({network, kernels});
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, GoldenFamily, testing::ValuesIn(cases()), [](const auto& each) {
+std::string name_of_case(const testing::TestParamInfo<Case>& each) {
     return each.param.network + (each.param.kernels == "auto" ? "_auto" : "_fixed_order");
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, GoldenFamily, testing::ValuesIn(cases_of(golden_families())),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Networks, GoldenPrediction,
+                         testing::ValuesIn(cases_of({"deepseek_v3_mtp"})), name_of_case);
 
 }  // namespace
 }  // namespace debubble::exec
