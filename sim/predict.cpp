@@ -204,11 +204,17 @@ void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
                     gpu.name));
 }
 
-void say_what_is_unvalidated(Prediction& out, const Scenario& scenario) {
+/// The range by the measured steps that are most like it. Parts of the plan that they do not have
+/// are named; without any such steps, those that no measured step has.
+void say_how_near(Prediction& out, const Scenario& scenario) {
+    if (const auto residuals = residuals_of(scenario))
+        out.range = StepRange{out.step_time_s * residuals->low, out.step_time_s * residuals->high,
+                              *residuals};
     const std::vector<std::string> features = unvalidated_features(scenario);
     if (features.empty()) return;
-    out.notes.push_back(fmt::format("unvalidated, no measured training step covers: {}",
-                                    fmt::join(features, ", ")));
+    out.notes.push_back(
+        fmt::format("{} measured training step {}: {}", out.range ? "no" : "unvalidated, no",
+                    out.range ? "behind the range has" : "covers", fmt::join(features, ", ")));
 }
 
 /// Constants that take their default because the cluster's file does not give them are assumptions
@@ -333,7 +339,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.notes = scenario.notes;
     say_what_sets_the_pace(out, host_share(plan.program, *of_plan.costs));
     say_what_the_device_lacks(out, scenario);
-    say_what_is_unvalidated(out, scenario);
+    say_how_near(out, scenario);
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
     say_what_was_not_given(out, scenario);

@@ -9,6 +9,7 @@
 #include "base/memory_class.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
+#include "sim/measured/residuals.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
@@ -37,10 +38,18 @@ struct ProvenanceNote {
     std::string source;
 };
 
+/// The seconds between which kResidualShare of the measured steps most like this one would lie.
+struct StepRange {
+    double low_s = 0;
+    double high_s = 0;
+    ClassResiduals from;  ///< the measured steps
+};
+
 struct Prediction {
     std::string scenario;
     double step_time_s = 0;
-    double tokens_per_s = 0;  ///< tokens per second of the whole job
+    std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
+    double tokens_per_s = 0;         ///< tokens per second of the whole job
     double samples_per_s = 0;
     std::optional<double> mfu;         ///< model FLOPs over peak; unset without a known peak rate
     std::optional<double> mfu_causal;  ///< the same with only what masks and chunks leave

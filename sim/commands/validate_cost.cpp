@@ -12,6 +12,7 @@
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
 #include "sim/measured/accuracy_report.h"
+#include "sim/measured/accuracy_svg.h"
 
 /// `debubble validate-cost`: the comparison of predictions with tables of measured training steps.
 namespace debubble::sim {
@@ -22,6 +23,7 @@ struct ValidateCostArguments {
     std::vector<std::string> set;
     std::vector<std::string> by;
     std::string json;
+    std::string svg;
     int jobs = 0;
 };
 
@@ -35,7 +37,7 @@ Prediction figures_of(const scenarios::Scenario& scenario, bool reserved) {
 ExitStatus carry_out(const ValidateCostArguments& args) {
     Outputs outputs;
     outputs.add("--json", args.json);
-    outputs.check();
+    outputs.add("--svg", args.svg);
     AccuracyReport report;
     report.by = args.by;
     std::vector<MeasuredStep> steps;
@@ -43,23 +45,26 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
         report.tables.push_back(file);
         read_measured(read_file(file), file, steps);
     }
+    outputs.check();
     report.rows = compare_measured(steps, parse_overrides(args.set), args.jobs, figures_of);
     fit_null_models(report.rows);
     if (!args.json.empty()) write_output(args.json, to_json(report));
-    if (args.json != "-") print_report(printable(to_text(report)));
+    if (!args.svg.empty()) write_output(args.svg, to_svg(report));
+    if (args.json != "-" && args.svg != "-") print_report(printable(to_text(report)));
     return ExitStatus::Done;
 }
 
 constexpr const char* kValidateCostFooter =
     R"(A table has one JSON object per line: {"row": LABEL, "source": ..., "scenario": {...}, "measured":
 {"step_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "peak_gib", "peak_gib_kind"}, "not_stated": [...],
-"notes": ...}. The scenario is one as in a scenario's file, whole. Where it states no micro_batch, or no
+"notes": ...}. The scenario is one as in a scenario's file, whole; or {cluster, gpus, collective, bytes} with
+"measured": {"time_s", "busbw_gb_per_s"}. Where it states no micro_batch, or no
 stages_per_rank of an interleaved schedule, the fastest that fits is taken. Rows that cannot be predicted
-are counted with their reasons. The null model is one constant, FLOP/s per GPU, chosen to fit the rows: a
+are counted with their reasons. The null model is one constant, a rate per GPU, chosen to fit the rows: a
 prediction that does worse knows nothing.
 
 Examples:
-  debubble validate-cost measured.jsonl
+  debubble validate-cost measured.jsonl --svg errors.svg
   debubble validate-cost a100.jsonl h100.jsonl --by gpu --by parallel.tensor --json errors.json
   debubble validate-cost measured.jsonl --set framework.release=~)";
 
@@ -77,6 +82,8 @@ void add_validate_cost(CLI::App& program, ExitStatus& answer) {
     verb->add_option("-j,--jobs", args->jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
+    verb->add_option("--svg", args->svg,
+                     "draw predicted over measured times; - is standard output");
     add_style_options(*verb);
     verb->footer(kValidateCostFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

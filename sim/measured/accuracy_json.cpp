@@ -27,7 +27,9 @@ Json json_of(const AccuracySummary& summary) {
     time["null_of_others_mape"] =
         summary.null_of_others.rows == 0 ? Json(nullptr) : Json(100 * summary.null_of_others.mean);
     return {{"time", std::move(time)},
-            {"memory", json_of(summary.memory, summary.memory_rows, nullptr)}};
+            {"memory", json_of(summary.memory, summary.memory_rows, nullptr)},
+            {"held", json_of(summary.held, summary.held.rows, nullptr)},
+            {"activations", json_of(summary.activations, summary.activations.rows, nullptr)}};
 }
 
 Json json_of(const MeasuredComparison& row) {
@@ -38,6 +40,11 @@ Json json_of(const MeasuredComparison& row) {
     if (row.unsaid) out["reason"] = *row.unsaid;
     if (!row.chosen.empty()) out["chosen"] = row.chosen;
     if (!row.unsaid) out["fits"] = row.fits;
+    if (!row.unsaid && !row.step.is_collective())
+        out["class"] = {{"framework", row.like.framework},
+                        {"gpu", row.like.gpu},
+                        {"precision", row.like.precision},
+                        {"sharding", row.like.sharding}};
     if (row.time) {
         out["measured_s"] = row.time->measured;
         out["predicted_s"] = row.time->predicted;
@@ -50,6 +57,13 @@ Json json_of(const MeasuredComparison& row) {
         out["predicted_gib"] = row.memory->predicted;
         out["memory_error"] = 100 * row.memory->error();
     }
+    const auto keep = [&](const std::string& name, const std::optional<Compared>& figure) {
+        if (!figure) return;
+        out["measured_" + name + "_gib"] = figure->measured;
+        out["predicted_" + name + "_gib"] = figure->predicted;
+    };
+    keep("held", row.held);
+    keep("activations", row.activations);
     return out;
 }
 

@@ -16,13 +16,19 @@ std::vector<const MeasuredComparison*> all_of(const AccuracyReport& report) {
     return rows;
 }
 
+/// Seconds; as many digits as tell a microsecond.
+std::string time_cell(double s) {
+    return fmt::format("{:.{}f}", s, s < 0.1 ? 6 : 3);
+}
+
 std::string row_line(const MeasuredComparison& row) {
     const auto error = [](double share) { return fmt::format("{:>+7.1f}%", 100 * share); };
     std::string line =
         fmt::format("{:<{}}", text::shortened(row.step.row, kRowColumns), kRowColumns);
     if (row.time) {
-        line += fmt::format(" {:>10.3f} {:>10.3f} {} {}", row.time->measured, row.time->predicted,
-                            error(row.time->error()), error(row.null_s / row.time->measured - 1));
+        line += fmt::format(" {:>10} {:>10} {} {}", time_cell(row.time->measured),
+                            time_cell(row.time->predicted), error(row.time->error()),
+                            error(row.null_s / row.time->measured - 1));
     } else {
         line += fmt::format(" {:>10} {:>10} {:>8} {:>8}", "-", "-", "-", "-");
     }
@@ -90,14 +96,19 @@ std::string to_text(const AccuracyReport& report) {
     text += fmt::format("{} of {} rows are predicted\n", all.said, all.rows);
     if (all.time.rows > 0) {
         text += fmt::format("time, {} rows: {}\n", all.time.rows, summary_line(all.time));
-        text += fmt::format("null model, one FLOP/s per GPU for these rows: {}\n",
+        text += fmt::format("null model, one rate per GPU for these rows: {}\n",
                             summary_line(all.null_model));
     }
     if (all.null_of_others.rows > 0)
         text += fmt::format("null model, that of the other rows of its GPU: {}\n",
                             summary_line(all.null_of_others));
-    if (all.memory.rows > 0)
-        text += fmt::format("memory, {} rows: {}\n", all.memory.rows, summary_line(all.memory));
+    const auto memory = [&](const char* what, const ErrorSummary& errors) {
+        if (errors.rows > 0)
+            text += fmt::format("{}, {} rows: {}\n", what, errors.rows, summary_line(errors));
+    };
+    memory("peak memory", all.memory);
+    memory("memory held between steps", all.held);
+    memory("activations", all.activations);
     text += regret_lines(report);
     for (const std::string& key : report.by) text += by_lines(report, key);
     return text;

@@ -11,6 +11,7 @@
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
 #include "sim/grid/parallel.h"
+#include "sim/measured/measured_collective.h"
 
 namespace debubble::sim {
 namespace {
@@ -66,19 +67,44 @@ std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario) {
     return all;
 }
 
-double peak_gib(const Prediction& prediction, const MeasuredPeak& peak) {
-    const auto bytes_of = [&](const RankPrediction& rank) {
-        return static_cast<double>(
-            (peak.kind == MeasuredPeak::Kind::Reserved ? rank.reserved : rank.peak_memory).count);
+/// GiB of the rank that was measured, or of the one that has most.
+template <class BytesOf>
+double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_of) {
+    const auto gib = [&](const RankPrediction& rank) {
+        return static_cast<double>(bytes_of(rank).count) / kGib;
     };
-    switch (peak.of) {
-        case MeasuredPeak::Of::FirstRank: return bytes_of(prediction.ranks.front()) / kGib;
-        case MeasuredPeak::Of::LastRank: return bytes_of(prediction.ranks.back()) / kGib;
+    switch (of) {
+        case MeasuredPeak::Of::FirstRank: return gib(prediction.ranks.front());
+        case MeasuredPeak::Of::LastRank: return gib(prediction.ranks.back());
         case MeasuredPeak::Of::AnyRank: break;
     }
     double most = 0;
-    for (const RankPrediction& rank : prediction.ranks) most = std::max(most, bytes_of(rank));
-    return most / kGib;
+    for (const RankPrediction& rank : prediction.ranks) most = std::max(most, gib(rank));
+    return most;
+}
+
+/// What a rank holds at its peak that no pass makes.
+Bytes held_by(const RankPrediction& rank) {
+    return total(rank.memory) - rank.memory[static_cast<std::size_t>(MemoryClass::Activations)] -
+           rank.memory[static_cast<std::size_t>(MemoryClass::Workspace)];
+}
+
+void take_memory(MeasuredComparison& row, const Prediction& prediction) {
+    const MeasuredStep& step = row.step;
+    const auto compare = [&](double measured, MeasuredPeak::Of of, auto bytes_of) {
+        return Compared{measured, gib_of(prediction, of, bytes_of)};
+    };
+    const auto of = step.peak ? step.peak->of : MeasuredPeak::Of::AnyRank;
+    if (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown)
+        row.memory = compare(step.peak->gib, of, [&](const RankPrediction& rank) {
+            return step.peak->kind == MeasuredPeak::Kind::Reserved ? rank.reserved
+                                                                   : rank.peak_memory;
+        });
+    if (step.held_gib) row.held = compare(*step.held_gib, of, held_by);
+    if (step.activations_gib)
+        row.activations = compare(*step.activations_gib, of, [](const RankPrediction& rank) {
+            return rank.memory[static_cast<std::size_t>(MemoryClass::Activations)];
+        });
 }
 
 /// The seconds of the measured step; from rates where the source states nothing else.
@@ -95,19 +121,19 @@ std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario&
 
 void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& prediction) {
     row.gpu = scenario.cluster.name;
+    row.like = class_of(scenario);
     row.fits = prediction.fits;
     if (const auto seconds = measured_seconds(row.step, scenario, prediction))
         row.time = Compared{*seconds, prediction.step_time_s};
     const bool recomputes = prediction.mfu && prediction.hfu && *prediction.mfu > 0;
     row.work = prediction.tflops_per_gpu * 1e12 * prediction.step_time_s *
                (recomputes ? *prediction.hfu / *prediction.mfu : 1);
-    const auto& peak = row.step.peak;
-    if (peak && peak->kind != MeasuredPeak::Kind::Unknown)
-        row.memory = Compared{peak->gib, peak_gib(prediction, *peak)};
+    take_memory(row, prediction);
 }
 
 MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>& overrides,
                            const Predictor& predictor) {
+    if (step.is_collective()) return compare_collective(step);
     MeasuredComparison row;
     row.step = step;
     row.unsaid = "no candidate divides its batch";
@@ -163,17 +189,21 @@ std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>
 }
 
 void fit_null_models(std::vector<MeasuredComparison>& rows) {
-    std::vector<double> rates;
+    std::array<std::vector<double>, 2> rates;  // of steps, of collectives
+    const auto kind = [](const MeasuredComparison& row) {
+        return static_cast<std::size_t>(row.step.is_collective());
+    };
     for (const MeasuredComparison& row : rows)
-        if (row.time) rates.push_back(rate_of(row));
-    if (rates.empty()) return;
-    const double all = best_constant(rates);
+        if (row.time) rates[kind(row)].push_back(rate_of(row));
+    std::array<double, 2> best{};
+    for (std::size_t i = 0; i < rates.size(); ++i)
+        if (!rates[i].empty()) best[i] = best_constant(rates[i]);
     for (MeasuredComparison& row : rows) {
         if (!row.time) continue;
-        row.null_s = row.work / all;
+        row.null_s = row.work / best[kind(row)];
         std::vector<double> others;
         for (const MeasuredComparison& other : rows)
-            if (&other != &row && other.time && other.gpu == row.gpu)
+            if (&other != &row && other.time && other.gpu == row.gpu && kind(other) == kind(row))
                 others.push_back(rate_of(other));
         if (!others.empty()) row.null_of_others_s = row.work / best_constant(others);
     }

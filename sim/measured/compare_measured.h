@@ -8,6 +8,7 @@
 #include "scenarios/scenario.h"
 #include "scenarios/sweep.h"
 #include "sim/measured/measured_table.h"
+#include "sim/measured/residuals.h"
 #include "sim/predict.h"
 
 /// Predictions beside measured steps, row by row.
@@ -25,14 +26,18 @@ struct MeasuredComparison {
     /// Why the row cannot be predicted: a key or a name that debubble does not know, or a plan that
     /// it refuses. Unset for a row that is predicted.
     std::optional<std::string> unsaid;
-    std::string chosen;              ///< "micro_batch 2", where the row does not state it
-    bool fits = false;               ///< the device holds it, as predicted
-    std::string gpu;                 ///< name of the cluster, whose GPUs are of one type
-    std::optional<Compared> time;    ///< seconds of a step
-    std::optional<Compared> memory;  ///< GiB of the rank and kind that were measured
-    /// FLOPs per GPU and step, recomputation included: the work that a null model divides.
+    std::string chosen;                   ///< "micro_batch 2", where the row does not state it
+    bool fits = false;                    ///< the device holds it, as predicted
+    StepClass like;                       ///< class of its step; empty for a collective
+    std::string gpu;                      ///< name of the cluster, whose GPUs are of one type
+    std::optional<Compared> time;         ///< seconds of a step, or of a collective
+    std::optional<Compared> memory;       ///< GiB of the rank and kind that were measured
+    std::optional<Compared> held;         ///< GiB between two steps
+    std::optional<Compared> activations;  ///< GiB
+    /// FLOPs per GPU and step, recomputation included, or bytes on the bus of a GPU: the work that
+    /// a null model divides.
     double work = 0;
-    double null_s = 0;  ///< by the FLOP/s per GPU that fit all compared rows best
+    double null_s = 0;  ///< by the rate per GPU that fits all compared rows of its kind best
     std::optional<double> null_of_others_s;  ///< by those that fit the other rows of its GPU best
 };
 
@@ -46,8 +51,9 @@ std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>
                                                  const std::vector<scenarios::Override>& overrides,
                                                  int jobs, const Predictor& predictor);
 
-/// Fits both null models and sets what they predict. A null model is one constant, FLOP/s per GPU,
-/// that makes its mean absolute error least: a prediction that does worse knows nothing.
+/// Fits both null models and sets what they predict. A null model is one constant, FLOP/s per GPU
+/// for steps and the bandwidth of the bus for collectives, that makes its mean absolute error
+/// least: a prediction that does worse knows nothing.
 void fit_null_models(std::vector<MeasuredComparison>& rows);
 
 }  // namespace debubble::sim

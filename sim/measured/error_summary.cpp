@@ -57,12 +57,17 @@ AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows) {
     std::vector<double> null_model;
     std::vector<double> others;
     std::vector<double> memory;
+    std::vector<double> held;
+    std::vector<double> activations;
     for (const MeasuredComparison* row : rows) {
         const MeasuredStep& step = row->step;
         if (!row->unsaid) ++summary.said;
-        if (step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu) ++summary.time_rows;
+        if (step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu || step.is_collective())
+            ++summary.time_rows;
         if (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown) ++summary.memory_rows;
         if (row->memory) memory.push_back(row->memory->error());
+        if (row->held) held.push_back(row->held->error());
+        if (row->activations) activations.push_back(row->activations->error());
         if (!row->time) continue;
         time.push_back(row->time->error());
         null_model.push_back(row->null_s / row->time->measured - 1);
@@ -73,6 +78,8 @@ AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows) {
     summary.null_model = summarize(std::move(null_model));
     summary.null_of_others = summarize(std::move(others));
     summary.memory = summarize(std::move(memory));
+    summary.held = summarize(std::move(held));
+    summary.activations = summarize(std::move(activations));
     return summary;
 }
 
@@ -95,7 +102,7 @@ std::vector<CutGroup> cut_groups(const std::vector<MeasuredComparison>& rows) {
     std::vector<std::string> jobs;
     std::map<std::string, CutGroup> groups;
     for (const MeasuredComparison& row : rows) {
-        if (!row.time) continue;
+        if (!row.time || row.step.is_collective()) continue;
         std::string job = job_of(row);
         CutGroup& group = groups[job];
         if (group.rows.empty()) jobs.push_back(std::move(job));

@@ -29,6 +29,8 @@ struct AccuracySummary {
     ErrorSummary null_model;
     ErrorSummary null_of_others;
     ErrorSummary memory;
+    ErrorSummary held;         ///< of what is held between two steps
+    ErrorSummary activations;  ///< of what the forward adds to it
 };
 AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows);
 

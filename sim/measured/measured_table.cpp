@@ -54,14 +54,22 @@ void read_figures(const NodePtr& map, MeasuredStep& step, Mistakes& mistakes) {
     std::string kind;
     in.text("peak_gib_kind", kind);
     if (gib) step.peak = peak_of(*gib, kind);
-    // These figures are read by nothing yet, and are no mistakes.
-    bool other = false;
-    for (const char* key : {"held_gib", "activations_gib", "time_s", "busbw_gb_per_s"})
-        other = figure(in, key).has_value() || other;
+    step.held_gib = figure(in, "held_gib");
+    step.activations_gib = figure(in, "activations_gib");
+    step.time_s = figure(in, "time_s");
+    step.busbw_gb_per_s = figure(in, "busbw_gb_per_s");
     in.finish();
-    if (in.good() && !step.step_s && !step.tokens_per_s_per_gpu && !step.tflops_per_gpu &&
-        !step.peak && !other)
+    if (!in.good()) return;
+    const bool of_step = step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu ||
+                         step.peak || step.held_gib || step.activations_gib;
+    const bool of_collective = step.time_s || step.busbw_gb_per_s;
+    if (!of_step && !of_collective)
         mistakes.add(map->place, "the row measures nothing");
+    else if (step.is_collective() ? of_step : of_collective)
+        mistakes.add(map->place, step.is_collective()
+                                     ? "a collective is measured by time_s or busbw_gb_per_s"
+                                     : "time_s and busbw_gb_per_s measure a collective, and the "
+                                       "scenario is a step");
 }
 
 MeasuredStep step_of(const NodePtr& line, Mistakes& mistakes) {
@@ -86,6 +94,10 @@ bool is_empty(std::string_view line) {
 }
 
 }  // namespace
+
+bool MeasuredStep::is_collective() const {
+    return text::at(scenario, "collective") != nullptr;
+}
 
 void read_measured(const std::string& text, const std::string& file,
                    std::vector<MeasuredStep>& steps) {

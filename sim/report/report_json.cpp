@@ -18,6 +18,20 @@ Json json_of(const std::optional<double>& figure) {
     return figure ? Json(*figure) : Json(nullptr);
 }
 
+Json json_of(const std::optional<StepRange>& range) {
+    if (!range) return nullptr;
+    const ClassResiduals& from = range->from;
+    const auto word = [](const std::string& of) { return of.empty() ? Json(nullptr) : Json(of); };
+    return {{"low", range->low_s},
+            {"high", range->high_s},
+            {"share", kResidualShare},
+            {"rows", from.rows},
+            {"framework", word(from.steps.framework)},
+            {"gpu", word(from.steps.gpu)},
+            {"precision", word(from.steps.precision)},
+            {"sharding", word(from.steps.sharding)}};
+}
+
 Json json_of(const RankPrediction& rank) {
     Json stages = Json::array();
     for (const Stage stage : rank.stages) stages.push_back(stage.index);
@@ -68,6 +82,7 @@ Json report_json(const PredictionWithTrace& answer) {
     return {
         {"scenario", p.scenario},
         {"step_time_s", p.step_time_s},
+        {"step_time_range_s", json_of(p.range)},
         {"tokens_per_s", p.tokens_per_s},
         {"samples_per_s", p.samples_per_s},
         {"mfu", json_of(p.mfu)},

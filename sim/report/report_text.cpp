@@ -72,6 +72,7 @@ private:
         figure("step time", text::time_text(p_.step_time_s),
                fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
+        if (p_.range) paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range)), 14);
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
                    fmt::format("causal {}, HFU {}", known(p_.mfu_causal), known(p_.hfu)),
@@ -227,6 +228,14 @@ std::string headline(const Prediction& p) {
                                     text::time_text(p.step_time_s), text::percent(p.bubble));
     if (p.mfu) words += fmt::format(", MFU {}", text::percent(*p.mfu));
     return words + ", " + fits_text(p);
+}
+
+std::string range_words(const StepRange& range) {
+    const ClassResiduals& from = range.from;
+    return fmt::format("{} to {}, as {:.0f} % of the {} measured steps most like it ({})",
+                       text::time_text(range.low_s, text::unit_of(range.high_s)),
+                       text::time_text(range.high_s), 100 * kResidualShare, from.rows,
+                       from.steps.words());
 }
 
 std::string fits_text(const Prediction& p) {

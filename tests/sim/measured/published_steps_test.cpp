@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -8,9 +7,10 @@
 
 #include "base/file.h"
 #include "sim/measured/accuracy_report.h"
+#include "tests/support/source_folder.h"
 
-/// Predicted beside measured training steps, where the measurements are: the folder that
-/// DEBUBBLE_MEASURED_DIR names. Bounds are percent of absolute error.
+/// Predicted beside measured training steps: tables of bench/measured. Bounds are percent of
+/// absolute error.
 namespace debubble::sim {
 namespace {
 
@@ -24,10 +24,8 @@ struct Goal {
 class PublishedSteps : public testing::TestWithParam<Goal> {
 protected:
     void SetUp() override {
-        const char* folder = std::getenv("DEBUBBLE_MEASURED_DIR");
-        if (folder == nullptr) GTEST_SKIP() << "DEBUBBLE_MEASURED_DIR names no measurements";
-        const auto path = std::filesystem::path(folder) / GetParam().file;
-        if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " does not exist";
+        const auto path =
+            std::filesystem::path(source_folder()) / "bench/measured" / GetParam().file;
         std::vector<MeasuredStep> steps;
         read_measured(read_file(path), path.string(), steps);
         report.rows = compare_measured(steps, GetParam().overrides, 1,
@@ -43,7 +41,6 @@ protected:
 };
 
 TEST_P(PublishedSteps, ArePredictedBetterThanByOneConstant) {
-    fmt::print("{}", to_text(report));
     std::vector<const MeasuredComparison*> rows;
     for (const MeasuredComparison& row : report.rows) {
         EXPECT_FALSE(row.unsaid) << row.step.row << ": " << *row.unsaid;

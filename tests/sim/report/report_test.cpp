@@ -211,6 +211,7 @@ TEST(ReportJson, KeepsTheContract) {
     EXPECT_EQ(json.dump(1), R"({
  "scenario": "tiny",
  "step_time_s": 0.1,
+ "step_time_range_s": null,
  "tokens_per_s": 327680.0,
  "samples_per_s": 320.0,
  "mfu": 0.4321,

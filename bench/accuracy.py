@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Compares every published step of bench/measured with its prediction, and writes what follows from it.
+
+    bench/accuracy.py BUILD/bin           # docs/accuracy.md, the README's table, docs/pictures/accuracy.svg
+                                          # and scenarios/residuals/steps.yaml
+    bench/accuracy.py BUILD/bin --check   # writes nothing; ends with 3 if the figures are not those of the pages
+
+The parts of the pages between "<!-- accuracy: NAME -->" and "<!-- accuracy: end -->" are written; the rest is not
+touched. Rows that a constant was fitted to are listed in bench/measured/fitted.json and left out of the errors.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLES = ROOT / "bench/measured"
+PAGE = ROOT / "docs/accuracy.md"
+README = ROOT / "README.md"
+PICTURE = ROOT / "docs/pictures/accuracy.svg"
+RESIDUALS = ROOT / "scenarios/residuals/steps.yaml"
+DIFFERENT = 3  # exit code, since an exception ends with 1
+
+LEAST_ROWS = 4  # of a class that a prediction takes its range from
+CLASSES = [("gpu", "framework", "precision", "sharding"), ("gpu", "framework", "precision"),
+           ("gpu", "framework"), ("gpu",)]
+WORST = 15
+
+WHAT = {
+    "a40_blog": "PyTorch on two A40 (an article; start-up included)",
+    "ablations": "Megatron-Bridge's one-knob studies",
+    "collectives": "NCCL all-reduce within a node, A100 and V100",
+    "colossalai": "Colossal-AI, Llama 2 on H200 and B200",
+    "dgxc": "NeMo on H100, BF16 and FP8 (dgxc-benchmarking)",
+    "dgxc_lora": "the same, LoRA",
+    "llm_foundry": "MPT by PyTorch FSDP1, A100 and H100 (llm-foundry)",
+    "megatron_bridge": "Megatron-Bridge, H100 to GB300, BF16 to NVFP4",
+    "megatron_ci": "Megatron-LM's functional tests, memory",
+    "megatron_ci_other": "the same, BERT, T5, vision, hybrids",
+    "megatron_core_h100": "Megatron-Core weak scaling, 48 to 6144 H100",
+    "moe_zoo": "Megatron's zoo of mixtures of experts",
+    "primus": "AMD Primus on MI300X to MI355X",
+    "sc21": "Megatron-LM weak scaling (SC'21, table 1), A100",
+    "selene": "Megatron-LM recomputation (2205.05198), A100",
+    "torchtitan": "Llama 3 by PyTorch FSDP2 (torchtitan)",
+    "vtrain": "Megatron-DeepSpeed, 64 to 512 A100 (vTrain's repository)",
+    "zero_bubble": "Zero Bubble (tables 4, 7, 8 and 9), A100",
+}
+
+
+def summary(errors):
+    sizes = sorted(abs(error) for error in errors)
+    half = len(sizes) // 2
+    median = sizes[half] if len(sizes) % 2 else (sizes[half - 1] + sizes[half]) / 2
+    return {"rows": len(sizes), "mean": sum(sizes) / len(sizes), "median": median, "worst": sizes[-1],
+            "bias": sum(errors) / len(errors)}
+
+
+def percentile(values, share):
+    """Between the neighbours, as numpy's default."""
+    values = sorted(values)
+    place = share * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def percent(value):
+    return f"{value:.1f} %"
+
+
+class Accuracy:
+    def __init__(self, program):
+        self.tables = sorted(TABLES.glob("*.jsonl"))
+        fitted = json.loads((TABLES / "fitted.json").read_text(encoding="utf-8"))
+        self.fits = fitted["fits"]
+        self.fitted = {(row["table"], row["row"]) for fit in self.fits for row in fit["rows"]}
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "errors.json"
+            picture = pathlib.Path(folder) / "errors.svg"
+            subprocess.run([program, "validate-cost", *self.tables, "--json", out, "--svg", picture, "--quiet"],
+                           check=True, cwd=ROOT)
+            self.report = json.loads(out.read_text(encoding="utf-8"))
+            self.picture = picture.read_text(encoding="utf-8")
+        self.rows = self.report["rows"]
+        self.of_table = collections.defaultdict(list)
+        for row in self.rows:
+            row["fitted"] = (row["table"], row["row"]) in self.fitted
+            self.of_table[row["table"]].append(row)
+        known = {(row["table"], row["row"]) for row in self.rows}
+        for missing in sorted(self.fitted - known):
+            sys.exit(f"{TABLES / 'fitted.json'}: no table has the row {missing}")
+
+    # ---- the ranges of predictions --------------------------------------------
+
+    def residuals(self):
+        classes = collections.defaultdict(list)
+        for row in self.rows:
+            if "error" not in row or "class" not in row:
+                continue
+            for words in CLASSES:
+                classes[tuple((word, row["class"][word]) for word in words)].append(
+                    row["measured_s"] / row["predicted_s"])
+        lines = ["# Measured over predicted seconds of the published steps of bench/measured, by classes: the tenth,",
+                 "# fiftieth and ninetieth percentile. bench/accuracy.py writes this file.", "classes:"]
+        for words, times in sorted(classes.items(), key=lambda of: (len(of[0]), of[0])):
+            if len(times) < LEAST_ROWS:
+                continue
+            named = ", ".join(f"{word}: {json.dumps(value) if ' ' in value else value}" for word, value in words)
+            low, middle, high = (percentile(times, share) for share in (0.1, 0.5, 0.9))
+            lines.append(f"  - {{{named}, rows: {len(times)}, low: {low:.3f}, middle: {middle:.3f}, "
+                         f"high: {high:.3f}}}")
+        return "\n".join(lines) + "\n"
+
+    # ---- the pages -------------------------------------------------------------
+
+    def line(self, table, rows):
+        tested = [row for row in rows if "error" in row and not row["fitted"]]
+        said = sum(row["said"] for row in rows)
+        cells = [WHAT.get(table, table), len(rows), said, sum(row["fitted"] for row in rows)]
+        if tested:
+            of = summary([row["error"] for row in tested])
+            null = summary([100 * (row["null_s"] / row["measured_s"] - 1) for row in self.with_null(table, tested)])
+            cells += [percent(of["mean"]), percent(of["median"]), percent(of["worst"]), f"{of['bias']:+.1f} %",
+                      percent(null["mean"])]
+        else:
+            cells += ["-"] * 5
+        memory = [row["memory_error"] for row in rows if "memory_error" in row]
+        cells.append(f"{percent(summary(memory)['mean'])} of {len(memory)}" if memory else "-")
+        return "| " + " | ".join(map(str, cells)) + " |"
+
+    def with_null(self, table, rows):
+        """The null model of a table: the rate that makes the mean error of its own rows least."""
+        rates = [row["null_s"] / row["measured_s"] for row in rows]  # up to one factor
+        best = min(rates, key=lambda rate: sum(abs(of / rate - 1) for of in rates))
+        return [{**row, "null_s": row["null_s"] / best} for row in rows]
+
+    def tables_part(self):
+        head = ["| published steps | rows | predicted | fitted | mean error | median | worst | bias | null model | "
+                "peak memory |", "|---|---|---|---|---|---|---|---|---|---|"]
+        return head + [self.line(table.stem, self.of_table[table.stem]) for table in self.tables]
+
+    def classes_part(self):
+        groups = collections.defaultdict(list)
+        for row in self.rows:
+            if "error" in row and "class" in row and not row["fitted"]:
+                of = row["class"]
+                groups[(of["framework"], of["gpu"], of["precision"], of["sharding"])].append(row["error"])
+        lines = ["| framework | GPU | products | cut by | rows | mean error | median | worst | bias |",
+                 "|---|---|---|---|---|---|---|---|---|"]
+        for words, errors in sorted(groups.items()):
+            of = summary(errors)
+            lines.append("| " + " | ".join([*words, str(of["rows"]), percent(of["mean"]), percent(of["median"]),
+                                            percent(of["worst"]), f"{of['bias']:+.1f} %"]) + " |")
+        return lines
+
+    def worst_part(self):
+        rows = sorted((row for row in self.rows if "error" in row), key=lambda row: -abs(row["error"]))
+        lines = ["| table | row | measured | predicted | error |", "|---|---|---|---|---|"]
+        for row in rows[:WORST]:
+            lines.append(f"| {row['table']} | {row['row']} | {row['measured_s']:.3f} s | {row['predicted_s']:.3f} s | "
+                         f"{row['error']:+.1f} % |")
+        return lines
+
+    def unsaid_part(self):
+        reasons = collections.Counter((row["table"], re.sub(r"; known: .*", "", row["reason"]))
+                                      for row in self.rows if not row["said"])
+        if not reasons:
+            return ["Every row is predicted."]
+        return ["| table | rows | reason |", "|---|---|---|",
+                *(f"| {table} | {count} | {reason} |" for (table, reason), count in sorted(reasons.items()))]
+
+    def regret_part(self):
+        regrets = [group["regret"] for group in self.report["groups"]]
+        if not regrets:
+            return []
+        worst = max(self.report["groups"], key=lambda group: group["regret"])
+        return [f"{len(regrets)} jobs were measured as they were cut in several ways. The cut that is predicted fastest "
+                f"was measured {sum(regrets) / len(regrets):.1f} % slower than the best one on average, at worst "
+                f"{worst['regret']:.1f} % ({worst['chosen']} instead of {worst['best']})."]
+
+    def fits_part(self):
+        return [f"* {fit['constant']}: {len(fit['rows'])} rows, by `{fit['command']}`" for fit in self.fits]
+
+    def readme_part(self):
+        lines = ["| published measurements | rows | mean error | median | null model |", "|---|---|---|---|---|"]
+        for table in self.tables:
+            tested = [row for row in self.of_table[table.stem] if "error" in row and not row["fitted"]
+                      and "class" in row]
+            if len(tested) < LEAST_ROWS:
+                continue
+            of = summary([row["error"] for row in tested])
+            null = summary([100 * (row["null_s"] / row["measured_s"] - 1)
+                            for row in self.with_null(table.stem, tested)])
+            lines.append(f"| {WHAT.get(table.stem, table.stem)} | {of['rows']} of {len(self.of_table[table.stem])} | "
+                         f"{percent(of['mean'])} | {percent(of['median'])} | {percent(null['mean'])} |")
+        return lines
+
+    def parts(self):
+        return {"tables": self.tables_part(), "classes": self.classes_part(), "worst": self.worst_part(),
+                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
+                "readme": self.readme_part()}
+
+
+def with_parts(text, parts):
+    """The page with every part between its marks replaced."""
+    def replaced(mark):
+        return f"{mark[1]}\n" + "\n".join(parts[mark[2]]) + "\n<!-- accuracy: end -->"
+
+    return re.sub(r"(<!-- accuracy: (\w+) -->)\n.*?<!-- accuracy: end -->", replaced, text, flags=re.DOTALL)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("bin", type=pathlib.Path, help="folder of the built programs")
+    arguments.add_argument("--check", action="store_true", help="compare, and write nothing")
+    arguments = arguments.parse_args()
+    accuracy = Accuracy(arguments.bin.resolve() / "debubble")
+    parts = accuracy.parts()
+    wanted = {PAGE: with_parts(PAGE.read_text(encoding="utf-8"), parts),
+              README: with_parts(README.read_text(encoding="utf-8"), parts),
+              RESIDUALS: accuracy.residuals(), PICTURE: accuracy.picture}
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)}: {'is not what the tables give' if arguments.check else 'written'}")
+        if not arguments.check:
+            aside = path.with_name(path.name + ".new")
+            aside.write_text(wanted[path], encoding="utf-8")
+            aside.replace(path)
+    sys.exit(DIFFERENT if arguments.check and stale else 0)
+
+
+if __name__ == "__main__":
+    main()

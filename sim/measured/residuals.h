@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario.h"
+
+/// How far measured steps were from their predictions, by classes of steps that are alike: the
+/// range that a prediction has. The classes are a shipped file, scenarios/residuals/steps.yaml,
+/// which bench/accuracy.py writes from the tables of measured steps.
+namespace debubble::sim {
+
+/// What makes steps alike. In a class, an empty word stands for any.
+struct StepClass {
+    std::string framework;  ///< name of its profile
+    std::string gpu;        ///< name of the GPU
+    std::string precision;  ///< type of the products
+    std::string sharding;   ///< "experts", "zero-3", "pipeline", "tensor" or "data": the first of
+                            ///< them that the plan has
+    friend bool operator==(const StepClass&, const StepClass&) = default;
+
+    bool covers(const StepClass& step) const;
+    std::string words() const;  ///< "megatron-2026, NVIDIA H100-SXM5-80GB, bf16, pipeline"
+};
+StepClass class_of(const scenarios::Scenario& scenario);
+
+/// Measured over predicted seconds of the steps of a class: the tenth, fiftieth and ninetieth
+/// percentile.
+struct ClassResiduals {
+    StepClass steps;
+    int rows = 0;
+    double low = 1;
+    double middle = 1;
+    double high = 1;
+};
+
+/// The share of the rows between `low` and `high`.
+inline constexpr double kResidualShare = 0.8;
+
+/// The classes of a residuals' file. Throws InputError with every mistake.
+std::vector<ClassResiduals> parse_residuals(const std::string& text, const std::string& file);
+
+/// The class of `known` that shares most words with the step, sharding being given up first, then
+/// precision, then the framework; nothing if no measured step ran on its GPU.
+std::optional<ClassResiduals> residuals_of(const StepClass& step,
+                                           const std::vector<ClassResiduals>& known);
+/// The same from the shipped file. Nothing for a machine that was calibrated: its own
+/// measurements stand behind its predictions.
+std::optional<ClassResiduals> residuals_of(const scenarios::Scenario& scenario);
+
+}  // namespace debubble::sim

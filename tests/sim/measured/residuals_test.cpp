@@ -1,0 +1,89 @@
+#include "sim/measured/residuals.h"
+
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/read_scenario.h"
+#include "sim/predict.h"
+
+namespace debubble::sim {
+namespace {
+
+using testing::HasSubstr;
+
+const std::vector<ClassResiduals> kKnown = parse_residuals(
+    R"(classes:
+  - {gpu: A, rows: 90, low: 0.8, middle: 1.0, high: 1.3}
+  - {gpu: A, framework: f, rows: 40, low: 0.9, middle: 1.0, high: 1.1}
+  - {gpu: A, framework: f, precision: bf16, rows: 20, low: 0.92, middle: 1.0, high: 1.08}
+  - {gpu: A, framework: f, precision: bf16, sharding: zero-3, rows: 7, low: 0.95, middle: 1.0, high: 1.05}
+)",
+    "residuals.yaml");
+
+int rows_like(const StepClass& step) {
+    const auto found = residuals_of(step, kKnown);
+    return found ? found->rows : 0;
+}
+
+TEST(Residuals, AreThoseOfTheStepsThatShareMostWithIt) {
+    EXPECT_EQ(rows_like({"f", "A", "bf16", "zero-3"}), 7);
+    EXPECT_EQ(rows_like({"f", "A", "bf16", "pipeline"}), 20);
+    EXPECT_EQ(rows_like({"f", "A", "mxfp8", "zero-3"}), 40);
+    EXPECT_EQ(rows_like({"g", "A", "bf16", "zero-3"}), 90);
+    EXPECT_EQ(rows_like({"f", "B", "bf16", "zero-3"}), 0);
+}
+
+TEST(Residuals, OfABadFileAreLocatedMistakes) {
+    const auto mistakes_of = [](const std::string& text) -> std::string {
+        try {
+            parse_residuals(text, "residuals.yaml");
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(mistakes_of("classes: {}"), HasSubstr("'classes' is a list"));
+    EXPECT_THAT(mistakes_of("{}"), HasSubstr("classes"));
+    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 0, low: 1, middle: 1, high: 1}]"),
+                HasSubstr("residuals.yaml:1:"));
+    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 1, low: 2, middle: 1, high: 3}]"),
+                HasSubstr("must not fall"));
+    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 1, low: 1, middle: 1, high: 1, mean: 1}]"),
+                HasSubstr("unknown key 'mean'"));
+}
+
+TEST(Residuals, ClassAPlanByTheFirstOfItsSharding) {
+    const auto sharding = [](const std::string& plan) {
+        return class_of(scenarios::parse_scenario(plan, "plan.yaml")).sharding;
+    };
+    const std::string job =
+        "{model: gpt2-xl, cluster: dgx-a100-80gb, nodes: 1, training: {seq_length: "
+        "1024, global_batch: 64}, parallel: ";
+    EXPECT_EQ(sharding(job + "{}}"), "data");
+    EXPECT_EQ(sharding(job + "{zero_stage: 1}}"), "data");
+    EXPECT_EQ(sharding(job + "{zero_stage: 3}}"), "zero-3");
+    EXPECT_EQ(sharding(job + "{pipeline: 2, zero_stage: 3}}"), "zero-3");
+    EXPECT_EQ(sharding(job + "{pipeline: 2, tensor: 1}}"), "pipeline");
+    EXPECT_EQ(sharding(job + "{tensor: 1, pipeline: 1, context: 2}}"), "tensor");
+    EXPECT_EQ(sharding("{model: mixtral-8x7b, cluster: hgx-h100, nodes: 8, parallel: {expert: 8, "
+                       "expert_tensor: 1, zero_stage: 1}, training: {global_batch: 64}}"),
+              "experts");
+}
+
+/// Every shipped class is of a GPU that a shipped cluster has, so that a prediction may find it.
+TEST(Residuals, ThatAreShippedGiveAPredictionItsRange) {
+    const auto scenario = scenarios::read_scenario("gpt3-175b");
+    const auto found = residuals_of(scenario);
+    ASSERT_TRUE(found) << "no class of " << class_of(scenario).words();
+    EXPECT_TRUE(found->steps.covers(class_of(scenario)));
+    PredictOptions options;
+    options.keep_trace = false;
+    options.play_allocator = false;
+    const Prediction p = predict(scenario, options).prediction;
+    ASSERT_TRUE(p.range);
+    EXPECT_DOUBLE_EQ(p.range->low_s, p.step_time_s * found->low);
+    EXPECT_DOUBLE_EQ(p.range->high_s, p.step_time_s * found->high);
+}
+
+}  // namespace
+}  // namespace debubble::sim
