@@ -40,8 +40,12 @@ struct Route {
         return {"experts." + kernel, layer, Collective{kind, group, Bytes{bytes}}};
     }
     Kernel exchange(const std::string& kernel) const {
-        return communicate(kernel, Kind::AllToAll, Group::Expert,
-                           builder.how().expert * row_bytes(received()));
+        Kernel made = communicate(kernel, Kind::AllToAll, Group::Expert,
+                                  builder.how().expert * row_bytes(received()));
+        auto& work = std::get<Collective>(made.work);
+        work.rows_per_token = experts.per_token;
+        work.experts = experts.count;
+        return made;
     }
     Kernel copies(const std::string& kernel, std::int64_t read, std::int64_t written) const {
         return moves("experts." + kernel, layer, read, written);

@@ -42,8 +42,14 @@ struct LinearBuilder {
     std::int64_t output_bytes() const {
         return builder.size.element * shape.products * tokens() * shape.outputs;
     }
-    std::vector<Kernel> communicate(const char* suffix, Kind kind, std::int64_t bytes) const {
-        return collective(builder, place.kernel + suffix, place.layer, kind, bytes);
+    std::vector<Kernel> communicate(const char* suffix, Kind kind, std::int64_t bytes,
+                                    Collective::Pieces pieces = Collective::Pieces::None) const {
+        std::vector<Kernel> made =
+            collective(builder, place.kernel + suffix, place.layer, kind, bytes);
+        // The head's product is not cut into pieces.
+        if (shape.sharding != Sharding::Vocabulary)
+            for (Kernel& kernel : made) std::get<Collective>(kernel.work).pieces = pieces;
+        return made;
     }
 
     std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
@@ -62,14 +68,16 @@ struct LinearBuilder {
                 op.saved = {*roles.gathered};
                 roles.gathered_again = roles.gathered;
             }
-            append(op.forward, communicate(".gather", Kind::AllGather, input_bytes()));
+            append(op.forward, communicate(".gather", Kind::AllGather, input_bytes(),
+                                           Collective::Pieces::OfNext));
         }
         op.forward.push_back(gemm(builder, place.kernel, place.layer,
                                   {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
         if (scatters_output()) {
             roles.partial = builder.scratch(place.kernel + ".partial", output_bytes());
             op.forward_uses.push_back(*roles.partial);
-            append(op.forward, communicate(".scatter", Kind::ReduceScatter, output_bytes()));
+            append(op.forward, communicate(".scatter", Kind::ReduceScatter, output_bytes(),
+                                           Collective::Pieces::OfPrevious));
         } else if (shape.sharding == Sharding::Row) {
             append(op.forward, communicate(".reduce", Kind::AllReduce, output_bytes()));
         }
@@ -82,7 +90,8 @@ struct LinearBuilder {
         if (dy != y.gradient) {
             roles.y_gradient_gathered = dy;
             op.backward_input_uses.push_back(dy);
-            append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes()));
+            append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes(),
+                                                  Collective::Pieces::OfNext));
         }
         if (!shape.input_gradient) return;
         op.backward_input.push_back(

@@ -62,7 +62,8 @@ Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<i
     op.forward_uses = {x.tensor, y.tensor};
     op.saved = {x.tensor};
     op.backward_input_uses = {y.gradient};
-    if (builder.how().kernels.fused_norm) {
+    // PyTorch's layer norm has always been one kernel; its RMSNorm is six, in fp32.
+    if (builder.how().kernels.fused_norm || layer_norm) {
         roles.statistics =
             builder.tensor(place.kernel + ".statistics", tokens * (layer_norm ? 8 : 4));
         op.saved.push_back(roles.statistics);
@@ -72,7 +73,10 @@ Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<i
         roles.normalised = builder.tensor(place.kernel + ".normalised", bytes);
         op.saved.push_back(roles.statistics);
         op.saved.push_back(*roles.normalised);
-        op.forward.push_back(moves(place.kernel + ".eager", place.layer, 3 * bytes, 2 * bytes));
+        const std::int64_t wide = 4 * tokens * columns;
+        for (const char* part : {".cast", ".square", ".mean", ".scale", ".narrow"})
+            op.forward.push_back(
+                moves(place.kernel + part, place.layer, wide, part[1] == 'm' ? 0 : wide));
     }
     for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
     // dx reads dy and x; the gain's and bias's gradients read them once more.

@@ -23,6 +23,18 @@ enum class ContextCommunication : std::uint8_t {
     P2p,        ///< they travel around the group, two chunks held at a time (ring attention)
     AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
     AllToAll,   ///< tokens are exchanged for heads: each rank has whole sequences (Ulysses)
+    /// Ranks of a node exchange tokens for heads, and keys and values travel around the nodes
+    /// (Megatron-LM's a2a+p2p with --hierarchical-context-parallel-sizes).
+    TwoLevel,
+};
+
+/// The way in which tokens get to the ranks of their experts (Megatron-LM's
+/// --moe-token-dispatcher-type and --moe-flex-dispatcher-backend).
+enum class Dispatcher : std::uint8_t {
+    AllToAll,   ///< a row for every expert of a token, exchanged by the collective library
+    AllGather,  ///< every rank gets all tokens, and their results are summed back
+    DeepEp,     ///< a token crosses to each node once and to each of its ranks once (DeepEP)
+    HybridEp,   ///< the same with the sorting inside its kernels (DeepEP's hybrid-ep branch)
 };
 
 /// The options of a framework's kernels. The keys of a framework profile have the fields' names.
@@ -53,6 +65,10 @@ struct KernelOptions {
     /// weight gradient instead of gathered again.
     bool keeps_gathered = false;
     ContextCommunication context_communication = ContextCommunication::P2p;
+    Dispatcher dispatcher = Dispatcher::AllToAll;
+    /// Flash attention of padded batches: queries, keys and values are gathered out of the packed
+    /// product and the context is put back (llm-foundry's flash_attn_varlen_func).
+    bool gathers_unpadded = false;
     /// All-to-all keeps attention's output both before and after its exchange (TransformerEngine >=
     /// 2.8) instead of exchanging it again in the backward.
     bool context_output_copy = false;

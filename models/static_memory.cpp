@@ -58,14 +58,20 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
                part(parameters.expert, policy.expert_shards);
     };
     StaticMemory memory;
-    of(memory.held, MemoryClass::Parameters) = Bytes{size_of(how.compute) * cut(3)};
+    const std::int64_t state_width = optimizer_state_width(policy, how.compute);
+    const bool casts = policy.zero_stage == 3 && policy.casts_shards && policy.main_parameters &&
+                       size_of(*policy.main_parameters) > size_of(how.compute);
+    Bytes& held_parameters = of(memory.held, MemoryClass::Parameters);
+    if (!casts) held_parameters = Bytes{size_of(how.compute) * cut(3)};
+    if (policy.zero_stage == 3 && policy.keeps_parameters && policy.shards > 1)
+        held_parameters += Bytes{size_of(how.compute) * parameters.total()};
     const Bytes gradients{size_of(how.gradients) * cut(2)};
     if (policy.gradient_buffer) {
         of(memory.held, MemoryClass::Gradients) = gradients;
     } else {
         memory.gradients_in_backward = gradients;
     }
-    const Bytes state{optimizer_state_width(policy, how.compute) * cut(1)};
+    const Bytes state{state_width * cut(1)};
     if (policy.state_on_host)
         memory.optimizer_step = std::min(policy.offload_buffer, state);
     else

@@ -17,8 +17,13 @@ struct StaticPolicy {
     DataType moments = DataType::Fp32;
     int moment_count = 2;  ///< 2 for Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
-    int shards = 1;         ///< data-parallel x context-parallel ranks
-    int expert_shards = 1;  ///< ranks that have the same part of the same experts
+    int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
+    int expert_shards = 1;  ///< of the ranks that have the same part of the same experts
+    /// With stage 3 the main parameters are all that is kept of a shard: they are cast when it is
+    /// gathered (PyTorch's FSDP).
+    bool casts_shards = false;
+    /// With stage 3 the gathered parameters stay for the backward, beside the shards.
+    bool keeps_parameters = false;
     /// Gradients have a buffer of their own for the whole run; otherwise they
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;

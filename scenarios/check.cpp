@@ -101,6 +101,13 @@ void check_tensor_cut(Draft& draft) {
 /// Where ranks exchange tokens for heads, every rank must get at least one head.
 void check_exchange(Draft& draft) {
     const Scenario& s = draft.scenario;
+    if (s.parallel.context > 1 &&
+        s.framework.kernels.context_communication == models::ContextCommunication::TwoLevel) {
+        draft.parallel.complain("context",
+                                "context_communication a2a+p2p is not planned for context above 1; "
+                                "p2p, all-gather and all-to-all are");
+        return;
+    }
     if (s.parallel.context == 1 ||
         s.framework.kernels.context_communication != models::ContextCommunication::AllToAll)
         return;
@@ -175,6 +182,10 @@ void check_experts(Draft& draft) {
                                        parallel.expert, parallel.expert_tensor, asked, ranks));
         return;
     }
+    if (parallel.expert_replicas() % parallel.copies() != 0)
+        complain("shard", fmt::format("the {} ranks with the same experts cannot be cut into {} "
+                                      "copies",
+                                      parallel.expert_replicas(), parallel.copies()));
     if (parallel.zero_stage == 3 && parallel.expert_replicas() != parallel.replicas())
         complain("zero_stage",
                  "ZeRO-3 does not shard experts that fewer ranks have than the other parameters; "
@@ -286,6 +297,22 @@ void check_partition(Draft& draft) {
 }
 
 }  // namespace
+
+void check_shards(Draft& draft) {
+    const Parallel& parallel = draft.scenario.parallel;
+    if (parallel.shard > 0 && parallel.replicas() % parallel.shard != 0) {
+        draft.parallel.complain(
+            "shard",
+            fmt::format("{} replicas (data {} x context {}) cannot be cut into groups of "
+                        "{}",
+                        parallel.replicas(), parallel.data, parallel.context, parallel.shard));
+        return;
+    }
+    if (parallel.shard > 0 && parallel.zero_stage == 0)
+        draft.parallel.complain("shard", "zero_stage 0 cuts nothing over replicas");
+    if (!parallel.reshard && parallel.zero_stage != 3)
+        draft.parallel.complain("reshard", "only zero_stage 3 gathers parameters");
+}
 
 void check_cuts(Draft& draft) {
     check_experts(draft);

@@ -68,6 +68,8 @@ void read_schedule(Draft& draft);
 /// without a mistake; batches come after GPUs.
 void settle_gpus(Draft& draft);
 void settle_batches(Draft& draft);
+/// Precondition: GPUs are settled.
+void check_shards(Draft& draft);
 void check_cuts(Draft& draft);
 void check_schedule(Draft& draft);
 void add_notes(Draft& draft);

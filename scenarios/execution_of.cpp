@@ -1,5 +1,7 @@
 #include "scenarios/execution_of.h"
 
+#include <algorithm>
+
 namespace debubble::scenarios {
 
 models::Execution execution_of(const Scenario& scenario) {
@@ -16,7 +18,9 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.sequence_parallel = parallel.sequence && parallel.tensor > 1;
     execution.expert = parallel.expert;
     execution.expert_tensor = parallel.expert_tensor;
-    execution.expert_load = training.expert_load;
+    // Rows over an expert's capacity are dropped.
+    execution.expert_load = std::min(
+        training.expert_load, scenario.framework.capacity_factor.value_or(training.expert_load));
     const RouterOptions& routers = training.routers;
     execution.router_terms = {routers.aux_loss_coeff > 0,
                               routers.balancing == RouterOptions::Balancing::SeqAuxLoss,

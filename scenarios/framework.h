@@ -2,10 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/units.h"
-#include "models/kernel_options.h"
+#include "models/execution.h"
 
 /// The behaviour of a training framework, apart from model and machine. Shipped profiles are YAML
 /// in scenarios/frameworks/; a scenario overrides any key.
@@ -25,31 +26,76 @@ enum class Exchange : std::uint8_t {
 inline constexpr std::size_t kExchanges = 4;
 using Exchanges = std::array<bool, kExchanges>;  ///< indexed by Exchange
 
+/// The parts of a layer that a CUDA graph may replay (Megatron-LM's --cuda-graph-scope).
+enum class GraphScope : std::uint8_t {
+    Layer,          ///< the whole layer
+    Attention,      ///< the attention with its norm and residual
+    Mlp,            ///< a dense MLP
+    Mamba,          ///< a recurrent mixer
+    Moe,            ///< all of a mixture of experts; only where experts take a fixed number of rows
+    MoeRouter,      ///< the router, with the shared experts
+    MoePreprocess,  ///< the sorting before tokens are sent
+};
+inline constexpr std::size_t kGraphScopes = 7;
+
+/// What the host launches as graphs instead of kernel by kernel.
+struct CudaGraphs {
+    bool full_iteration = false;              ///< all passes of a step; not the optimizer
+    std::array<bool, kGraphScopes> scopes{};  ///< indexed by GraphScope
+
+    bool has(GraphScope scope) const {
+        return full_iteration || scopes[static_cast<std::size_t>(GraphScope::Layer)] ||
+               scopes[static_cast<std::size_t>(scope)];
+    }
+    friend bool operator==(const CudaGraphs&, const CudaGraphs&) = default;
+};
+
 struct Framework {
     std::string name;
     std::string source;
+    std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
     models::KernelOptions kernels;
     // communication
     bool overlap_tensor_backward = true;  ///< TP collectives of the backward run during
                                           ///< weight-gradient GEMMs
-    bool overlap_grad_reduce = false;     ///< DP buckets reduced during the last backward
-    bool reduces_by_layer = false;        ///< a bucket is a layer, and the embeddings are one piece
+    /// Products and the tensor-parallel collectives beside them run piece by piece at the same
+    /// time, in the forward too (Megatron-LM's --tp-comm-overlap, PyTorch's async tensor
+    /// parallelism).
+    bool tensor_overlap = false;
+    bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
+    bool reduces_by_layer = false;     ///< a bucket is a layer, and the embeddings are one piece
     bool overlap_param_gather = false;
     /// The exchanges of either half of an Overlap that run during the other half's kernels.
     Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     bool point_to_point_blocks = false;  ///< the sender waits for its send
     Bytes grad_bucket{40'000'000L * 4};  ///< bytes of gradients reduced at once, when overlapped
+    /// The type of gradients in reductions over replicas; if unset, Parallel::communication_dtype
+    /// or the type that they have.
+    std::optional<models::DataType> grad_reduce_dtype;
+    /// Sharded parameters are fp32 and are cast for every gather; gathers and reductions go through
+    /// buffers of their own (PyTorch's FSDP).
+    bool casts_shards = false;
+    /// The streaming multiprocessors that a gather or reduction over replicas occupies while it
+    /// runs beside kernels.
+    int collective_sms = 0;
+    /// The most rows that each expert takes, relative to a perfectly balanced router: rows over it
+    /// are dropped (Megatron-LM's --moe-expert-capacity-factor).
+    std::optional<double> capacity_factor;
     // The host's time: a soft floor under a pass, (gpu^4 + host^4)^(1/4).
-    Duration host_forward_layer{};
-    Duration host_backward_layer{};
-    Duration host_recompute_layer{};
+    Duration host_module{};  ///< for each operator of a forward, in Python
+    Duration host_kernel{};  ///< for each kernel of any pass
     Duration host_tensor_collective{};
     Duration host_micro_batch{};
+    Duration host_unit{};  ///< for each gather and each reduction of sharded parameters
+    CudaGraphs cuda_graphs;
     // optimizer
     OptimizerKind optimizer = OptimizerKind::FusedAdam;
-    double optimizer_bytes_per_parameter = 50;  ///< device memory traffic of one step
-    Duration optimizer_fixed{};                 ///< added for each step
+    /// Device memory traffic of one step; if unset, that of the optimizer's kind
+    /// (bytes_per_step).
+    std::optional<double> optimizer_bytes_per_parameter;
+    Duration optimizer_fixed{};   ///< added for each step
+    Duration optimizer_tensor{};  ///< added for each parameter tensor, where the host waits
     /// The buffer on the GPU through which an offloaded state passes while the GPU steps it. With 0
     /// the node's processors step it, and gradients and parameters are copied (ZeRO-Offload).
     Bytes offload_buffer{};
@@ -66,6 +112,18 @@ struct Framework {
     bool main_grad_buffer = true;  ///< one flat fp32 gradient buffer for the whole run
     bool ddp_buckets = false;      ///< PyTorch DDP keeps another copy of the gradients
     friend bool operator==(const Framework&, const Framework&) = default;
+
+    /// Bytes of a parameter's step with Adam on fp32 state: one kernel reads gradient, parameter
+    /// and moments and writes the last three (28); per tensor, every line of Python is a kernel.
+    double bytes_per_step() const {
+        if (optimizer_bytes_per_parameter) return *optimizer_bytes_per_parameter;
+        switch (optimizer) {
+            case OptimizerKind::FusedAdam: return 28;
+            case OptimizerKind::ForeachAdam: return 50;
+            case OptimizerKind::PerTensorAdam: return 80;
+        }
+        return 28;
+    }
 };
 
 }  // namespace debubble::scenarios

@@ -33,7 +33,25 @@ constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
 constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
     {"p2p", models::ContextCommunication::P2p},
     {"all-gather", models::ContextCommunication::AllGather},
-    {"all-to-all", models::ContextCommunication::AllToAll}};
+    {"all-to-all", models::ContextCommunication::AllToAll},
+    {"a2a+p2p", models::ContextCommunication::TwoLevel}};
+constexpr std::pair<std::string_view, models::Dispatcher> kDispatchers[] = {
+    {"alltoall", models::Dispatcher::AllToAll},
+    {"allgather", models::Dispatcher::AllGather},
+    {"deepep", models::Dispatcher::DeepEp},
+    {"hybridep", models::Dispatcher::HybridEp}};
+constexpr std::pair<std::string_view, models::DataType> kReduceTypes[] = {
+    {"bf16", models::DataType::Bf16}, {"fp32", models::DataType::Fp32}};
+constexpr std::string_view kNoGraphs = "none";
+constexpr std::string_view kAllGraphs = "full_iteration";
+constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
+    {"layer", GraphScope::Layer},
+    {"attn", GraphScope::Attention},
+    {"mlp", GraphScope::Mlp},
+    {"mamba", GraphScope::Mamba},
+    {"moe", GraphScope::Moe},
+    {"moe_router", GraphScope::MoeRouter},
+    {"moe_preprocess", GraphScope::MoePreprocess}};
 constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
@@ -69,6 +87,38 @@ void read_pair_hides(MappingReader& in, std::string_view key, Framework& f) {
             f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
                 true;
     }
+}
+
+/// Reads `none`, `full_iteration`, or the parts of a layer that are graphs.
+void read_cuda_graphs(MappingReader& in, std::string_view key, Framework& f) {
+    const text::NodePtr value = in.value(key);
+    if (!value) return;
+    CudaGraphs graphs;
+    if (value->is(text::Node::Kind::Scalar)) {
+        const std::vector<std::string> words{std::string(kNoGraphs), std::string(kAllGraphs)};
+        if (std::ranges::find(words, value->scalar) == words.end())
+            in.complain_unknown(key, "use of CUDA graphs", value->scalar, words);
+        graphs.full_iteration = value->scalar == kAllGraphs;
+        f.cuda_graphs = graphs;
+        return;
+    }
+    std::vector<std::string> words;
+    if (!in.texts(key, words)) return;
+    const std::vector<std::string> known = names_of(kGraphScopeWords);
+    for (const std::string& word : words) {
+        const auto at = std::ranges::find(known, word);
+        if (at == known.end())
+            in.complain_unknown(key, "scope of CUDA graphs", word, known);
+        else
+            graphs.scopes[static_cast<std::size_t>(kGraphScopeWords[at - known.begin()].second)] =
+                true;
+    }
+    const auto at = [&](GraphScope scope) {
+        return graphs.scopes[static_cast<std::size_t>(scope)];
+    };
+    if (at(GraphScope::MoePreprocess) && !at(GraphScope::MoeRouter) && !at(GraphScope::Layer))
+        in.complain(key, "'moe_preprocess' sorts by what the router chose: add 'moe_router'");
+    f.cuda_graphs = graphs;
 }
 
 void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {
@@ -128,6 +178,14 @@ Fields<Framework> kernel_fields() {
          "How a context-parallel rank gets the keys and values of the others "
          "(Megatron's --cp-comm-type).",
          "all-gather"},
+        {"dispatcher", word(in_kernels(&K::dispatcher), kDispatchers),
+         "How tokens get to the ranks of their experts (Megatron's --moe-token-dispatcher-type and "
+         "--moe-flex-dispatcher-backend).",
+         "deepep"},
+        {"gathers_unpadded", on(&K::gathers_unpadded),
+         "Queries, keys and values are gathered for attention without padding, and the context is "
+         "put back (llm-foundry).",
+         "true"},
         {"context_output_copy", on(&K::context_output_copy),
          "All-to-all keeps attention's output before and after its exchange.", "true"},
         {"weighted_experts_activation", on(&K::weighted_experts_activation),
@@ -146,6 +204,25 @@ Fields<Framework> communication_fields() {
     return {{"overlap_tensor_backward", flag(&Framework::overlap_tensor_backward),
              "Tensor-parallel collectives of the backward run during products of weight gradients.",
              "false"},
+            {"tensor_overlap", flag(&Framework::tensor_overlap),
+             "Products and the tensor-parallel collectives beside them run piece by piece at the "
+             "same time (Megatron's --tp-comm-overlap, PyTorch's async tensor parallelism).",
+             "true"},
+            {"grad_reduce_dtype", word(&Framework::grad_reduce_dtype, kReduceTypes),
+             "The type of gradients in reductions over replicas.", "bf16",
+             "parallel.communication_dtype, else the type that they have in memory"},
+            {"casts_shards", flag(&Framework::casts_shards),
+             "Sharded parameters are fp32 and are cast for every gather; gathers and reductions go "
+             "through buffers of their own (PyTorch's FSDP).",
+             "true"},
+            {"collective_sms", whole(&Framework::collective_sms, 0, 1000, "multiprocessors"),
+             "Streaming multiprocessors that a gather or reduction over replicas occupies while it "
+             "runs beside kernels.",
+             "20"},
+            {"capacity_factor", real(&Framework::capacity_factor, 0.001, 4096, "ratio"),
+             "The most rows that an expert takes, relative to a balanced router; rows over it are "
+             "dropped (Megatron's --moe-expert-capacity-factor). Planned, not run.",
+             "1.5", "none: no row is dropped"},
             {"overlap_grad_reduce", flag(&Framework::overlap_grad_reduce),
              "Gradients are reduced in buckets during the last backward passes.", "true"},
             {"reduces_by_layer", flag(&Framework::reduces_by_layer),
@@ -170,16 +247,24 @@ Fields<Framework> communication_fields() {
 }
 
 Fields<Framework> host_fields() {
-    return {{"host_forward_layer", duration(&Framework::host_forward_layer),
-             "The host's time to launch a layer's forward.", "700 us"},
-            {"host_backward_layer", duration(&Framework::host_backward_layer),
-             "The host's time to launch a layer's backward.", "350 us"},
-            {"host_recompute_layer", duration(&Framework::host_recompute_layer),
-             "The host's time to launch a layer's recomputation.", "500 us"},
-            {"host_tensor_collective", duration(&Framework::host_tensor_collective),
-             "The host's time to launch a collective of tensor parallelism.", "30 us"},
-            {"host_micro_batch", duration(&Framework::host_micro_batch),
-             "The host's time between two microbatches.", "500 us"}};
+    return {
+        {"host_module", duration(&Framework::host_module),
+         "The host's time for each operator of a forward, beside launching its kernels.", "60 us"},
+        {"host_kernel", duration(&Framework::host_kernel), "The host's time to launch a kernel.",
+         "8 us"},
+        {"host_tensor_collective", duration(&Framework::host_tensor_collective),
+         "The host's time to launch a collective of tensor parallelism.", "30 us"},
+        {"host_micro_batch", duration(&Framework::host_micro_batch),
+         "The host's time between two microbatches.", "500 us"},
+        {"host_unit", duration(&Framework::host_unit),
+         "The host's time for a gather or a reduction of sharded parameters.", "400 us"},
+        {"cuda_graphs",
+         custom(read_cuda_graphs,
+                {Form{text::WordForm{{std::string(kNoGraphs), std::string(kAllGraphs)}}},
+                 Form{text::ListForm{{Form{text::WordForm{names_of(kGraphScopeWords)}}}, {}}}}),
+         "What the host launches as CUDA graphs: nothing, all passes of a step, or parts of "
+         "every layer.",
+         "[attn, moe_router]", "none"}};
 }
 
 Fields<Framework> step_fields() {
@@ -188,7 +273,11 @@ Fields<Framework> step_fields() {
          "The implementation of the optimizer's step.", "foreach-adam"},
         {"optimizer_bytes_per_parameter",
          real(&Framework::optimizer_bytes_per_parameter, 0, 1000, "bytes"),
-         "The memory traffic of a step on the device, per parameter.", "50"},
+         "The memory traffic of a step on the device, per parameter.", "50",
+         "28 for fused-adam, 50 for foreach-adam, 80 for per-tensor-adam"},
+        {"optimizer_tensor", duration(&Framework::optimizer_tensor),
+         "Time added for each parameter tensor of a step, where the host waits for the device.",
+         "60 us"},
         {"optimizer_fixed", duration(&Framework::optimizer_fixed), "Time added for each step.",
          "3 ms"},
         {"offload_buffer", checked_bytes(read_offload_buffer, &Framework::offload_buffer),
@@ -222,7 +311,9 @@ const Fields<Framework>& framework_fields() {
         Fields<Framework> all{
             {"name", free_text(&Framework::name), "The profile's name.", "mine", "inline"},
             {"source", free_text(&Framework::source), "Where the figures come from, as a sentence.",
-             "Measured on one node", "none"}};
+             "Measured on one node", "none"},
+            {"release", free_text(&Framework::release),
+             "The release of the software, as its source names it.", "nemo 25.04", "not stated"}};
         for (auto make :
              {kernel_fields, communication_fields, host_fields, step_fields, memory_fields}) {
             const Fields<Framework> more = make();

@@ -111,6 +111,14 @@ const Fields<Draft>& parallel_fields() {
         {"wrap", custom(read_wrap, {Form{text::WordForm{names_of(kWraps)}}}),
          "The unit in which ZeRO-3 gathers parameters.", "layer",
          "stage if pipeline is above 1, else layer"},
+        {"shard", whole(in_parallel(&Parallel::shard), 1, kMostRanks, "replicas"),
+         "ZeRO and FSDP cut over this many of data x context, and the others have copies (HSDP; "
+         "instances of a distributed optimizer).",
+         "8", "data x context"},
+        {"reshard", flag(in_parallel(&Parallel::reshard)),
+         "ZeRO-3 drops gathered parameters after the forward and gathers them again for the "
+         "backward (FSDP2's reshard_after_forward).",
+         "false"},
         {"overlap_communication", flag(&Draft::overlap_communication),
          "Gradients are reduced during the last backward passes (Colossal-AI's knob).", "true",
          "framework.overlap_grad_reduce"},

@@ -35,6 +35,12 @@ struct Parallel {
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
     Wrap wrap = Wrap::Layer;
+    /// ZeRO cuts over this many of the replicas, and the others have copies (PyTorch's HSDP,
+    /// Megatron-LM's --num-distributed-optimizer-instances); 0: over all of them.
+    int shard = 0;
+    /// Gathered parameters are dropped after the forward and gathered again for the backward
+    /// (FSDP2's reshard_after_forward).
+    bool reshard = true;
     /// The type of gradients and sharded parameters in messages; if unset, the type they have.
     std::optional<models::DataType> communication_dtype;
     friend bool operator==(const Parallel&, const Parallel&) = default;
@@ -44,12 +50,16 @@ struct Parallel {
     /// The ranks with the same part of the same parameters: they sum gradients, and ZeRO cuts over
     /// them.
     int replicas() const { return data * context; }
-    bool shares_gradients() const { return zero_stage >= 2 && replicas() > 1; }
+    /// The replicas over which ZeRO cuts, and the copies of what is cut.
+    int shards() const { return shard > 0 ? shard : replicas(); }
+    int copies() const { return replicas() / shards(); }
+    bool shares_gradients() const { return zero_stage >= 2 && shards() > 1; }
     /// True for ZeRO-3 whose passes gather parameters layer by layer.
     bool gathers_in_passes() const {
-        return zero_stage == 3 && wrap == Wrap::Layer && replicas() > 1;
+        return zero_stage == 3 && wrap == Wrap::Layer && shards() > 1;
     }
     int expert_replicas() const { return ranks_of_stage() / (expert * expert_tensor); }
+    int expert_shards() const { return expert_replicas() / copies(); }
 };
 
 struct ScheduleChoice {
@@ -110,6 +120,14 @@ struct Scenario {
     /// shard.
     bool has_replicas() const {
         return parallel.replicas() > 1 || (model.has_experts() && parallel.expert_replicas() > 1);
+    }
+    /// The type of gradients in messages between replicas.
+    models::DataType gradients_on_the_wire() const {
+        return framework.grad_reduce_dtype.value_or(
+            parallel.communication_dtype.value_or(training.precision.grads));
+    }
+    bool sends_another_type() const {
+        return framework.grad_reduce_dtype || parallel.communication_dtype;
     }
     /// The microbatches of a step, of all replicas together.
     int all_micro_batches() const { return training.micro_batches * parallel.data; }

@@ -49,6 +49,12 @@ void fill_parts(Draft& draft, const Parts* known) {
 void apply_knobs(Draft& draft) {
     Framework& framework = draft.scenario.framework;
     if (draft.overlap_communication) framework.overlap_grad_reduce = *draft.overlap_communication;
+    const Parallel& parallel = draft.scenario.parallel;
+    if (framework.grad_reduce_dtype && parallel.communication_dtype &&
+        *framework.grad_reduce_dtype != *parallel.communication_dtype)
+        draft.parallel.complain("communication_dtype",
+                                "gradients travel in another type by framework.grad_reduce_dtype; "
+                                "give only one of them");
     if (draft.bucket_mb) framework.grad_bucket = Bytes{std::int64_t{*draft.bucket_mb} << 20};
 }
 
@@ -176,6 +182,8 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     settle_gpus(draft);
     mistakes.throw_if_any();
     settle_batches(draft);
+    mistakes.throw_if_any();
+    check_shards(draft);
     mistakes.throw_if_any();
     check_cuts(draft);
     if (mistakes.empty()) check_schedule(draft);

@@ -16,12 +16,12 @@ Bytes scaled(Bytes bytes, double by) {
 
 /// The group that holds a stage: its replicas, and those of its second holder if
 /// the schedule is bidirectional.
-GroupPlacement group_of(const scenarios::Scenario& scenario, std::span<const Rank> holders,
-                        bool experts) {
+GroupPlacement group_of(const scenarios::Scenario& scenario, ReplicaGroup which,
+                        std::span<const Rank> holders, bool experts) {
     const int pipeline = holders.front().index;
-    GroupPlacement group =
-        experts ? expert_gradient_group(scenario, pipeline) : gradient_group(scenario, pipeline);
-    if (holders.size() < 2) return group;
+    GroupPlacement group = experts ? expert_gradient_group(scenario, pipeline, which)
+                                   : gradient_group(scenario, pipeline, which);
+    if (holders.size() < 2 || which == ReplicaGroup::Copies) return group;
     const GroupPlacement pair = pair_group(scenario, holders.front().index, holders.back().index);
     const int copies = static_cast<int>(holders.size());
     group.size *= copies;
@@ -47,8 +47,7 @@ PartlyHidden cut(const Flow& flow, double exposed, Duration overlap) {
 }  // namespace
 
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
-    return models::size_of(
-        scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads));
+    return models::size_of(scenario.gradients_on_the_wire());
 }
 
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
@@ -57,15 +56,15 @@ std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
 }
 
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel) {
-    return elements.dense / parallel.replicas() + elements.expert / parallel.expert_replicas();
+    return elements.dense / parallel.shards() + elements.expert / parallel.expert_shards();
 }
 
 DataParallelPrices::Exchange DataParallelPrices::over_replicas(
-    CollectiveKind kind, const models::ParameterCount& elements, std::int64_t width,
-    std::span<const Rank> holders) const {
+    CollectiveKind kind, ReplicaGroup which, const models::ParameterCount& elements,
+    std::int64_t width, std::span<const Rank> holders) const {
     Exchange sum;
     const auto add = [&](std::int64_t count, bool experts) {
-        const GroupPlacement group = group_of(scenario_, holders, experts);
+        const GroupPlacement group = group_of(scenario_, which, holders, experts);
         if (count == 0 || group.size == 1) return;
         const Bytes size{count * width};
         const CollectiveCost cost = collective_cost(kind, size, group, scenario_.cluster);
@@ -79,6 +78,27 @@ DataParallelPrices::Exchange DataParallelPrices::over_replicas(
     return sum;
 }
 
+DataParallelPrices::Exchange DataParallelPrices::reduced(const models::ParameterCount& elements,
+                                                         std::span<const Rank> holders) const {
+    const scenarios::Parallel& parallel = scenario_.parallel;
+    const std::int64_t width = gradient_bytes_sent(scenario_);
+    if (parallel.zero_stage == 0)
+        return over_replicas(CollectiveKind::AllReduce, ReplicaGroup::All, elements, width,
+                             holders);
+    Exchange sum = over_replicas(CollectiveKind::ReduceScatter, ReplicaGroup::Shards, elements,
+                                 width, holders);
+    if (parallel.copies() == 1) return sum;
+    const models::ParameterCount own{elements.dense / parallel.shards(),
+                                     elements.expert / parallel.expert_shards()};
+    const Exchange copies =
+        over_replicas(CollectiveKind::AllReduce, ReplicaGroup::Copies, own, width, holders);
+    if (sum.size.count == 0) sum.size = copies.size;
+    sum.cost.latency += copies.cost.latency;
+    sum.cost.transfer += copies.cost.transfer;
+    sum.cost.tier = std::max(sum.cost.tier, copies.cost.tier);
+    return sum;
+}
+
 double DataParallelPrices::last_bucket(Bytes size) const {
     const auto bucket = static_cast<double>(scenario_.framework.grad_bucket.count);
     return 1 / std::max(1.0, std::ceil(static_cast<double>(size.count) / std::max(1.0, bucket)));
@@ -87,10 +107,7 @@ double DataParallelPrices::last_bucket(Bytes size) const {
 PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
                                                   std::span<const Rank> holders,
                                                   const LastBackward& last_backward) const {
-    const CollectiveKind kind = scenario_.parallel.zero_stage == 0 ? CollectiveKind::AllReduce
-                                                                   : CollectiveKind::ReduceScatter;
-    const auto [cost, size] =
-        over_replicas(kind, elements, gradient_bytes_sent(scenario_), holders);
+    const auto [cost, size] = reduced(elements, holders);
     const Flow flow = topology_.collective(cost, size, holders);
     const scenarios::Framework& framework = scenario_.framework;
     if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
@@ -103,8 +120,9 @@ PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& 
 PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount& elements,
                                                    Rank rank, Duration first_forward) const {
     const std::array participants{rank};
-    const auto [cost, size] = over_replicas(CollectiveKind::AllGather, elements,
-                                            parameter_bytes_sent(scenario_), participants);
+    const auto [cost, size] =
+        over_replicas(CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
+                      parameter_bytes_sent(scenario_), participants);
     const Flow flow = topology_.collective(cost, size, participants);
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||

@@ -4,6 +4,7 @@
 
 #include "models/graph.h"
 #include "scenarios/scenario.h"
+#include "sim/network/collective_cost.h"
 #include "sim/network/topology.h"
 
 /// Communication between the replicas of a stage, once or a few times per step.
@@ -52,8 +53,11 @@ private:
         Bytes size;  ///< bytes of the parameters that more than one rank has
     };
     /// The exchange of dense parameters and of experts together, at the slower tier.
-    Exchange over_replicas(CollectiveKind kind, const models::ParameterCount& elements,
-                           std::int64_t width, std::span<const Rank> holders) const;
+    Exchange over_replicas(CollectiveKind kind, ReplicaGroup which,
+                           const models::ParameterCount& elements, std::int64_t width,
+                           std::span<const Rank> holders) const;
+    /// The reduction of gradients; where shards have copies, their sum over those comes after it.
+    Exchange reduced(const models::ParameterCount& elements, std::span<const Rank> holders) const;
     double last_bucket(Bytes size) const;
 
     const scenarios::Scenario& scenario_;

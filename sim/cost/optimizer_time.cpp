@@ -23,8 +23,7 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
     const scenarios::Training& training = scenario.training;
     const double spared = 2.0 * (2 - moments_of(training.run.optimizer)) *
                           static_cast<double>(models::size_of(training.precision.moments));
-    const double moved =
-        elements * std::max(0.0, scenario.framework.optimizer_bytes_per_parameter - spared);
+    const double moved = elements * std::max(0.0, scenario.framework.bytes_per_step() - spared);
     return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value +
                         fixed_seconds(scenario));
 }
@@ -70,9 +69,12 @@ Duration on_host(const scenarios::Scenario& scenario, double elements) {
 
 }  // namespace
 
-Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements,
+                        std::int64_t tensors) {
     const auto count = static_cast<double>(elements);
-    const Duration kept = copies(scenario, count);
+    Duration kept = copies(scenario, count);
+    if (scenario.framework.optimizer == scenarios::OptimizerKind::PerTensorAdam)
+        kept += scenario.framework.optimizer_tensor * tensors;
     // For a processor, offloaded state is in its own memory anyway.
     if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
         return in_device_memory(scenario, count) + kept;

@@ -7,6 +7,7 @@
 #include "base/overloaded.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/network/collective_cost.h"
+#include "sim/network/expert_exchange.h"
 
 namespace debubble::sim {
 namespace {
@@ -47,7 +48,9 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
       expert_{expert_group(scenario, 0), expert_group(scenario, 0, Rivals::PipelineRank)},
       expert_tensor_{expert_tensor_group(scenario, 0),
                      expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
-      overlaps_tensor_(scenario.framework.overlap_tensor_backward) {}
+      overlaps_tensor_(scenario.framework.overlap_tensor_backward),
+      in_pieces_(scenario.framework.tensor_overlap),
+      dispatcher_(scenario.framework.kernels.dispatcher) {}
 
 const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Group group) const {
     switch (group) {
@@ -61,8 +64,12 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 }
 
 /// The cost of one such collective.
-CollectiveCost PassPricer::cost_of(const models::Collective& collective) const {
-    const GroupPlacement& group = place_of(collective.group).among_all;
+CollectiveCost PassPricer::cost_of(const models::Collective& collective,
+                                   const GroupPlacement& group) const {
+    if (collective.experts > 0)
+        return expert_exchange_cost(
+            {collective.bytes, collective.rows_per_token, collective.experts, dispatcher_}, group,
+            cluster_);
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
 }
 
@@ -73,8 +80,7 @@ Duration PassPricer::collective(const models::Collective& collective) const {
 void PassPricer::add_traffic(const models::Collective& collective, int times,
                              TierSeconds& busy) const {
     const GroupPlacement& group = place_of(collective.group).among_own;
-    const CollectiveCost cost =
-        collective_cost(kind_of(collective), collective.bytes, group, cluster_);
+    const CollectiveCost cost = cost_of(collective, group);
     for (std::size_t tier = 0; tier < busy.size(); ++tier)
         busy[tier] += times * collective.count * cost.busy[tier];
 }
@@ -90,28 +96,63 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
                       kernel.work);
 }
 
-/// `from` begins with the collective; the kernels that may run at the same time follow.
-double PassPricer::hidden_seconds(std::span<const models::Kernel> from, double takes) const {
-    const auto& work = std::get<models::Collective>(from.front().work);
-    const bool may_hide = overlaps_tensor_ || work.group != models::Collective::Group::Tensor;
-    double kernels = 0;
+/// The kernels that may run at the same time follow the collective at `at`.
+double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at,
+                                  double takes, Room& room) const {
+    const auto& work = std::get<models::Collective>(kernels[at].work);
+    if (in_pieces_ && work.pieces != models::Collective::Pieces::None)
+        return hidden_by_pieces(kernels, at, takes, room);
+    const bool may_hide =
+        overlaps_tensor_ || in_pieces_ || work.group != models::Collective::Group::Tensor;
+    double hidden = 0;
     int left = may_hide ? work.hidden_by : 0;
-    for (std::size_t i = 1; i < from.size() && left > 0; ++i) {
-        if (communicates(from[i])) continue;
-        kernels += kernel_seconds(from[i]);
+    for (std::size_t i = at + 1; i < kernels.size() && left > 0; ++i) {
+        if (communicates(kernels[i])) continue;
+        const double beside = std::min(takes - hidden, room[i]);
+        room[i] -= beside;
+        hidden += beside;
         --left;
     }
-    return std::min(takes, kernels);
+    return hidden;
+}
+
+/// A gather brings the first piece while nothing can be computed, and the others while the piece
+/// before is; a reduction sends the last piece when everything is computed (TransformerEngine's
+/// user buffers: a ring exchange of one piece per rank, a pipelined reduction of four).
+double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at,
+                                    double takes, Room& room) const {
+    constexpr int kPiecesOfReduction = 4;
+    const auto& work = std::get<models::Collective>(kernels[at].work);
+    const bool next = work.pieces == models::Collective::Pieces::OfNext;
+    const std::size_t product = next ? at + 1 : at - 1;
+    if ((next && product >= kernels.size()) || (!next && at == 0) || communicates(kernels[product]))
+        return 0;
+    const int pieces = next ? tensor_.among_all.size : kPiecesOfReduction;
+    const double part = static_cast<double>(pieces - 1) / pieces;
+    const double hidden = std::min(takes * part, room[product] * part);
+    room[product] -= hidden;
+    return hidden;
+}
+
+/// Seconds of each kernel, all of which communication may use.
+PassPricer::Room PassPricer::room_of(std::span<const models::Kernel> kernels) const {
+    Room room;
+    room.reserve(kernels.size());
+    for (const models::Kernel& kernel : kernels)
+        room.push_back(communicates(kernel) ? 0 : kernel_seconds(kernel));
+    return room;
 }
 
 PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fold) const {
     PassTime pass;
     pass.each.reserve(kernels.size());
+    const Room alone = room_of(kernels);
+    Room room = alone;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const models::Kernel& kernel = kernels[i];
         const int times = kernel.layer == fold.layer ? fold.times : 1;
         if (!communicates(kernel)) {
-            const double takes = kernel_seconds(kernel);
+            const double takes = alone[i];
             (kernel.layer >= 0 ? pass.layers : pass.ends) += times * takes;
             pass.each.push_back({takes, 0});
             continue;
@@ -119,7 +160,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const auto& collective = std::get<models::Collective>(kernel.work);
         const CollectiveCost cost = cost_of(collective);
         const double takes = seconds(cost.total() * collective.count);
-        const double hidden = hidden_seconds(kernels.subspan(i), takes);
+        const double hidden = hidden_seconds(kernels, i, takes, room);
         pass.each.push_back({takes - hidden, hidden});
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;

@@ -51,7 +51,10 @@ public:
     Duration collective(const models::Collective& collective) const;
 
 private:
-    CollectiveCost cost_of(const models::Collective& collective) const;
+    CollectiveCost cost_of(const models::Collective& collective, const GroupPlacement& group) const;
+    CollectiveCost cost_of(const models::Collective& collective) const {
+        return cost_of(collective, place_of(collective.group).among_all);
+    }
     /// The placement of the members of a kind of group.
     struct GroupPlacements {
         GroupPlacement among_all;  ///< its price counts the groups of the whole job
@@ -60,7 +63,13 @@ private:
     const GroupPlacements& place_of(models::Collective::Group group) const;
     void add_traffic(const models::Collective& collective, int times, TierSeconds& busy) const;
     double kernel_seconds(const models::Kernel& kernel) const;
-    double hidden_seconds(std::span<const models::Kernel> from, double takes) const;
+    /// What kernels of a pass have left of their time for communication beside them.
+    using Room = std::vector<double>;
+    double hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at, double takes,
+                          Room& room) const;
+    Room room_of(std::span<const models::Kernel> kernels) const;
+    double hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at, double takes,
+                            Room& room) const;
 
     const scenarios::Cluster& cluster_;
     GroupPlacements tensor_;
@@ -69,6 +78,8 @@ private:
     GroupPlacements expert_;
     GroupPlacements expert_tensor_;
     bool overlaps_tensor_;
+    bool in_pieces_;
+    models::Dispatcher dispatcher_;
 };
 
 }  // namespace debubble::sim

@@ -69,7 +69,7 @@ public:
         return topology_.host_copy(rank, kept - price.memory(Pass::Forward).stays);
     }
     Duration optimizer_step(Rank rank) const override {
-        return optimizer_time(scenario_, stepped_elements(rank));
+        return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank));
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
@@ -111,7 +111,7 @@ private:
         // between holders is left.
         if (scenario_.parallel.gathers_in_passes())
             return {between_replicas_.reduce_between_holders(
-                        prices_->elements(stage).total() / scenario_.parallel.replicas(), holders),
+                        prices_->elements(stage).total() / scenario_.parallel.shards(), holders),
                     {}};
         const StagePrice& price = prices_->of(stage);
         LastBackward last{
@@ -126,6 +126,14 @@ private:
         const models::ParameterCount held = prices_->elements_of(rank);
         return scenario_.parallel.zero_stage > 0 ? share_of(held, scenario_.parallel)
                                                  : held.total();
+    }
+    /// The tensors of which the rank has a part: ZeRO cuts flat units, so that most are cut by no
+    /// boundary.
+    std::int64_t stepped_tensors(Rank rank) const {
+        const std::int64_t held = prices_->tensors_of(rank);
+        if (scenario_.parallel.zero_stage == 0) return held;
+        const std::int64_t shards = scenario_.parallel.shards();
+        return std::min(held, held / shards + prices_->units_of(rank));
     }
     std::int64_t most_stepped_elements() const {
         std::int64_t most = 0;

@@ -36,6 +36,9 @@ public:
 
     const models::ParameterCount& elements(Stage stage) const { return of(stage).parameters().all; }
     models::ParameterCount elements_of(Rank rank) const;
+    std::int64_t tensors_of(Rank rank) const;
+    /// The units in which the rank's parameters are sharded: layers, and one more per stage.
+    std::int64_t units_of(Rank rank) const;
 
     /// `visit(price)` for each price that differs.
     template <class Visit>

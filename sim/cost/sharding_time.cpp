@@ -3,43 +3,103 @@
 #include <algorithm>
 
 #include "sim/cost/data_parallel.h"
+#include "sim/cost/kernel_cost.h"
 #include "sim/network/collective_cost.h"
 
 namespace debubble::sim {
+namespace {
+
+/// Prices gathers and reductions of one unit.
+class Units {
+public:
+    Units(const scenarios::Scenario& scenario, PassUse use)
+        : scenario_(scenario),
+          use_(use),
+          shards_(gradient_group(scenario, 0, ReplicaGroup::Shards)),
+          copies_(gradient_group(scenario, 0, ReplicaGroup::Copies)),
+          gathers_(use.reads_parameters &&
+                   (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {
+    }
+
+    double gathering(std::int64_t elements, int times) {
+        if (!gathers_) return 0;
+        return takes(CollectiveKind::AllGather, elements * parameter_bytes_sent(scenario_), shards_,
+                     times);
+    }
+    /// Copies of a shard add up what each of their groups has reduced.
+    double reducing(std::int64_t elements, int times) {
+        if (!use_.makes_gradients) return 0;
+        const std::int64_t bytes = elements * gradient_bytes_sent(scenario_);
+        return takes(CollectiveKind::ReduceScatter, bytes, shards_, times) +
+               takes(CollectiveKind::AllReduce, bytes / shards_.size, copies_, times);
+    }
+    /// The cast of a shard reads fp32 and writes the compute type, the slot of the gather takes a
+    /// copy of it, and another copy brings the whole into parameters; gradients are copied into the
+    /// type and order in which they are reduced.
+    double copying(std::int64_t elements) const {
+        if (!scenario_.framework.casts_shards) return 0;
+        const std::int64_t sent = parameter_bytes_sent(scenario_);
+        const std::int64_t reduced = gradient_bytes_sent(scenario_);
+        const std::int64_t own = elements / shards_.size;
+        double bytes = 0;
+        if (gathers_)
+            bytes += static_cast<double>(own * (4 + sent) + own * 2 * sent + elements * 2 * sent);
+        if (use_.makes_gradients) bytes += static_cast<double>(elements * (sent + reduced));
+        return bytes / effective_memory_bandwidth(scenario_.cluster.gpu).value;
+    }
+
+    ShardingTime time;
+    Tier tier = Tier::None;
+
+private:
+    double takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group, int times) {
+        if (bytes == 0 || times == 0 || group.size < 2) return 0;
+        const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
+        for (std::size_t t = 0; t < cost.busy.size(); ++t) time.busy[t] += times * cost.busy[t];
+        time.collectives += times;
+        tier = std::max(tier, cost.tier);
+        return seconds(cost.total());
+    }
+
+    const scenarios::Scenario& scenario_;
+    PassUse use_;
+    GroupPlacement shards_;
+    GroupPlacement copies_;
+    bool gathers_;
+};
+
+}  // namespace
+
+double taken_by_collectives(const scenarios::Scenario& scenario) {
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    if (gpu.threads) return 0;
+    return std::min(1.0, static_cast<double>(scenario.framework.collective_sms) / gpu.sms);
+}
 
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use) {
-    const GroupPlacement group = gradient_group(scenario, 0);
-    ShardingTime sharding;
-    Tier tier = Tier::None;
-    const auto takes = [&](CollectiveKind kind, std::int64_t elements, int times) {
-        if (elements == 0 || times == 0) return 0.0;
-        const Bytes whole{elements * parameter_bytes_sent(scenario)};
-        const CollectiveCost cost = collective_cost(kind, whole, group, scenario.cluster);
-        for (std::size_t t = 0; t < cost.busy.size(); ++t) sharding.busy[t] += times * cost.busy[t];
-        tier = std::max(tier, cost.tier);
-        return seconds(cost.total());
-    };
-    const auto gathering = [&](std::int64_t elements, int times) {
-        return use.reads_parameters ? takes(CollectiveKind::AllGather, elements, times) : 0;
-    };
-    const auto reducing = [&](std::int64_t elements, int times) {
-        return use.makes_gradients ? takes(CollectiveKind::ReduceScatter, elements, times) : 0;
-    };
-    const double root = gathering(units.root(), 1) + reducing(units.root(), 1);
-    const double gather = gathering(units.layer, units.layers);
-    const double reduce = reducing(units.layer, units.layers);
+    Units prices(scenario, use);
+    const double root = prices.gathering(units.root(), 1) + prices.reducing(units.root(), 1);
+    const double gather = prices.gathering(units.layer, units.layers);
+    const double reduce = prices.reducing(units.layer, units.layers);
+    const double copies = prices.copying(units.layer);
+    ShardingTime sharding = prices.time;
+    sharding.copies = prices.copying(units.root()) + units.layers * copies;
     sharding.exposed = root;
     if (units.layers == 0) return sharding;
 
     // Exchanges run during kernels and during a layer's waits on other links, but not while it uses
     // the same link.
-    const double free =
-        time.layers + time.exposed_in_layers - time.communicating[static_cast<std::size_t>(tier)];
-    const double layer = std::max(0.0, free) / units.layers;
+    const double free = time.layers + time.exposed_in_layers -
+                        time.communicating[static_cast<std::size_t>(prices.tier)];
+    const double layer = std::max(0.0, free) / units.layers + copies;
+    const double taken = taken_by_collectives(scenario);
+    const auto left_of = [&](double exchange, double kernels) {
+        return std::max(exchange - kernels, taken * exchange);
+    };
     // Forward: the root, then the first layer during the embedding. Backward: during the head.
-    const double first = std::max(0.0, gather - time.ends);
-    const double inner = (units.layers - 1) * std::max(0.0, gather + reduce - layer);
+    const double first = left_of(gather, time.ends);
+    const double inner = (units.layers - 1) * left_of(gather + reduce, layer);
     sharding.exposed += first + inner + reduce;
     sharding.hidden = root + units.layers * (gather + reduce) - sharding.exposed;
     return sharding;

@@ -8,6 +8,7 @@
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
+#include "sim/cost/launches.h"
 #include "sim/memory/pass_memory.h"
 
 namespace debubble::sim {
@@ -98,50 +99,43 @@ Bytes StagePrice::seen_by_later_slices() const {
 void StagePrice::count_parameters() {
     parameters_.units = sharded_units(graph_, fold_);
     parameters_.all = graph_.parameter_count();
+    parameters_.tensors = std::ssize(graph_.parameters);
     for (const models::Operator& op : graph_.operators)
         if (op.layer == fold_.layer)
             for (const int index : op.parameters) {
                 const models::Parameter& parameter = graph_.parameters[index];
                 (parameter.expert ? parameters_.all.expert : parameters_.all.dense) +=
                     (fold_.times - 1) * parameter.elements_of_rank(graph_.execution);
+                parameters_.tensors += fold_.times - 1;
             }
 }
 
-/// The host's time for Python, dispatch and launches of the pass, per layer, collective and
-/// microbatch.
+/// The host's time for Python, dispatch and launches of the pass: by operator, kernel, collective
+/// and microbatch.
 double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t which,
-                                int collectives) const {
+                                int collectives, int of_units) const {
     const scenarios::Framework& framework = scenario.framework;
-    const bool full = scenario.training.recompute == models::Recompute::Full;
-    const double backward = seconds(framework.host_backward_layer);
-    const double again = full ? seconds(framework.host_recompute_layer) : 0;
-    double per_layer = 0;
+    const bool again = which == kAgain;
+    const Launches launches =
+        launches_of(graph_, fold_, framework.cuda_graphs,
+                    again ? std::nullopt : std::optional(static_cast<Pass>(which)));
     double part = 0.5;  // share of a microbatch's cost, forward or backward
-    if (which == kAgain) {
-        per_layer = seconds(framework.host_recompute_layer);
-        part = 0;
-    } else {
-        switch (static_cast<Pass>(which)) {
-            case Pass::Forward: per_layer = seconds(framework.host_forward_layer); break;
-            case Pass::Backward: per_layer = backward + again; break;
-            case Pass::BackwardInput:
-                per_layer = backward / 2 + again;
-                part = 0.25;
-                break;
-            case Pass::BackwardWeight:
-                per_layer = backward / 2;
-                part = 0.25;
-                break;
-        }
-    }
-    return layers_ * per_layer + collectives * seconds(framework.host_tensor_collective) +
-           part * seconds(framework.host_micro_batch);
+    if (again) part = 0;
+    if (which == static_cast<std::size_t>(Pass::BackwardInput) ||
+        which == static_cast<std::size_t>(Pass::BackwardWeight))
+        part = 0.25;
+    return launches.modules * seconds(framework.host_module) +
+           launches.kernels * seconds(framework.host_kernel) +
+           collectives * seconds(framework.host_tensor_collective) +
+           of_units * seconds(framework.host_unit) + part * seconds(framework.host_micro_batch);
 }
 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which, bool several_holders) {
     PassTime time = pricer.time(steps.kernels, fold_);
     const double inside = time.exposed;
+    int of_units = 0;
+    double copies = 0;
     HeldByPlace held{};
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
@@ -149,6 +143,9 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), several_holders);
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_time(scenario, units, time, use);
+            of_units = sharding.collectives;
+            copies = sharding.copies;
+            time.layers += sharding.copies;
             time.exposed += sharding.exposed;
             time.hidden += sharding.hidden;
             time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
@@ -164,7 +161,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     PassWork& work = work_[which];
     work.kernels = time.layers + time.ends;
     work.exposed = time.exposed;
-    work.host = host_seconds(scenario, which, time.collectives);
+    work.host = host_seconds(scenario, which, time.collectives, of_units);
     work.free = std::max(0.0, work.kernels - time.hidden);
     work.layers = layers_;
     work.exchanges = time.exchanges;
@@ -175,7 +172,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     cost.duration = from_seconds(length) + sum_of(terms);
     cost.exposed = from_seconds(std::min(time.exposed, length));
     cost.host = from_seconds(length - time.total());
-    sharding_exposed_[which] = time.exposed - inside;
+    sharding_exposed_[which] = time.exposed - inside + copies;
     busy_[which] = time.busy;
     keep_parts(steps.kernels, time, terms, which, scenario.parallel.gathers_in_passes());
 }

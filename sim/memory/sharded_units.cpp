@@ -19,9 +19,11 @@ struct Widths {
 Widths widths_of(const scenarios::Scenario& scenario) {
     const scenarios::Precision& precision = scenario.training.precision;
     const auto type = scenario.framework.main_grad_buffer ? precision.grads : precision.compute;
-    const auto& wire = scenario.parallel.communication_dtype;
+    const models::DataType wire = scenario.gradients_on_the_wire();
     return {models::size_of(precision.compute), models::size_of(type),
-            wire && *wire != type ? models::size_of(*wire) : 0};
+            (scenario.sends_another_type() || scenario.framework.casts_shards) && wire != type
+                ? models::size_of(wire)
+                : 0};
 }
 
 /// Reductions wait for the end of the pass, and whole gradients for the reductions.
@@ -31,7 +33,7 @@ bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
 
 /// The units that several ranks share: experts that one rank alone has are not sharded.
 ShardedUnits shared(ShardedUnits units, const scenarios::Scenario& scenario) {
-    if (scenario.parallel.expert_replicas() == 1)
+    if (scenario.parallel.expert_shards() == 1)
         units.layer -= std::exchange(units.layer_experts, 0);
     return units;
 }
@@ -104,7 +106,8 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
         add(place, MemoryClass::Parameters,
             (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
     };
-    if (scenario.parallel.gathers_in_passes() && use.reads_parameters) {
+    if (scenario.parallel.gathers_in_passes() && scenario.parallel.reshard &&
+        use.reads_parameters) {
         gathered(Before, 1);
         gathered(First, 2);
         gathered(Inner, 2);

@@ -18,8 +18,10 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.moments = precision.moments;
     policy.moment_count = moments_of(scenario.training.run.optimizer);
     policy.zero_stage = scenario.parallel.zero_stage;
-    policy.shards = scenario.parallel.replicas();
-    policy.expert_shards = scenario.parallel.expert_replicas();
+    policy.shards = scenario.parallel.shards();
+    policy.expert_shards = scenario.parallel.expert_shards();
+    policy.casts_shards = scenario.framework.casts_shards;
+    policy.keeps_parameters = !scenario.parallel.reshard;
     policy.gradient_buffer = framework.main_grad_buffer;
     policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;

@@ -49,6 +49,16 @@ RankBlock job_of(const scenarios::Scenario& scenario) {
     return {0, scenario.parallel.gpus()};
 }
 
+/// The part of the replicas `all`, which are cut into groups of `shards` neighbours.
+RankGroup part_of(const RankGroup& all, int shards, ReplicaGroup which) {
+    switch (which) {
+        case ReplicaGroup::All: return all;
+        case ReplicaGroup::Shards: return {all.first, all.stride, shards};
+        case ReplicaGroup::Copies: return {all.first, all.stride * shards, all.size / shards};
+    }
+    return all;
+}
+
 RankBlock block_of(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
     return rivals == Rivals::Job ? job_of(scenario) : block_of(scenario, pipeline);
 }
@@ -84,10 +94,12 @@ GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline, 
                  block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
-GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline,
+                              ReplicaGroup which) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const RankBlock block = block_of(scenario, pipeline);
-    return place({block.first, parallel.tensor, parallel.replicas()}, block, scenario.cluster);
+    const RankGroup all{block.first, parallel.tensor, parallel.replicas()};
+    return place(part_of(all, parallel.shards(), which), block, scenario.cluster);
 }
 
 GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline, Rivals rivals) {
@@ -102,12 +114,13 @@ GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipe
                  block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
-GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline) {
+GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline,
+                                     ReplicaGroup which) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const RankBlock block = block_of(scenario, pipeline);
-    return place(
-        {block.first, parallel.expert_tensor * parallel.expert, parallel.expert_replicas()}, block,
-        scenario.cluster);
+    const RankGroup all{block.first, parallel.expert_tensor * parallel.expert,
+                        parallel.expert_replicas()};
+    return place(part_of(all, parallel.expert_shards(), which), block, scenario.cluster);
 }
 
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other) {

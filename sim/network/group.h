@@ -47,14 +47,19 @@ GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline,
                             Rivals rivals = Rivals::Job);
 GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline,
                              Rivals rivals = Rivals::Job);
-GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline);
+/// The replicas of a parameter, those over which ZeRO cuts it (neighbours), or those with the same
+/// shard (Parallel::shard).
+enum class ReplicaGroup { All, Shards, Copies };
+GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline,
+                              ReplicaGroup which = ReplicaGroup::All);
 /// The groups of ranks that share a layer's experts, that cut each expert, and that have the same
 /// part: as Megatron-Core places them, global rank = etp + ETP (ep + EP (edp + EDP pp)).
 GroupPlacement expert_group(const scenarios::Scenario& scenario, int pipeline,
                             Rivals rivals = Rivals::Job);
 GroupPlacement expert_tensor_group(const scenarios::Scenario& scenario, int pipeline,
                                    Rivals rivals = Rivals::Job);
-GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline);
+GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pipeline,
+                                     ReplicaGroup which = ReplicaGroup::All);
 /// Two pipeline ranks and their replicas, pair by pair (tied tensors, bidirectional copies).
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other);
 GroupPlacement whole_job(const scenarios::Scenario& scenario);

@@ -209,6 +209,26 @@ TEST(Scenario, TheKnobsOfTheViTTutorialHaveTheirMeaning) {
               (LossScaleOptions{65536, 1, 4294967296.0, 2, 0.5, 1000, 2}));
 }
 
+TEST(Scenario, WhatAFrameworkSharesAndLaunchesIsRead) {
+    const Scenario s = parse(
+        "nodes: 2\nparallel: {zero_stage: 3, shard: 8, reshard: false}\n"
+        "framework: {base: pytorch-fsdp2, release: torch 2.6, tensor_overlap: true,\n"
+        "  dispatcher: deepep, cuda_graphs: [attn, moe_router], grad_reduce_dtype: bf16,\n"
+        "  capacity_factor: 1.5, context_communication: a2a+p2p}\n");
+    EXPECT_EQ(s.parallel.shards(), 8);
+    EXPECT_EQ(s.parallel.copies(), 2);
+    EXPECT_FALSE(s.parallel.reshard);
+    EXPECT_EQ(s.framework.release, "torch 2.6");
+    EXPECT_TRUE(s.framework.tensor_overlap);
+    EXPECT_EQ(s.framework.kernels.dispatcher, models::Dispatcher::DeepEp);
+    EXPECT_TRUE(s.framework.cuda_graphs.has(GraphScope::Attention));
+    EXPECT_FALSE(s.framework.cuda_graphs.has(GraphScope::Moe));
+    EXPECT_EQ(s.gradients_on_the_wire(), models::DataType::Bf16);
+    EXPECT_EQ(s.framework.capacity_factor, 1.5);
+    EXPECT_TRUE(parse("framework: {cuda_graphs: full_iteration}\n")
+                    .framework.cuda_graphs.has(GraphScope::Mamba));
+}
+
 TEST(Scenario, AnOverrideIsBlamedAsSet) {
     EXPECT_EQ(mistakes_of("", {{"parallel.tensor", "x"}}),
               "--set:1:17: error: 'tensor' must be a whole number, not 'x'\n"

@@ -258,7 +258,7 @@ TEST(Predict, SaysWhenTheHostSetsThePace) {
     Scenario job = gpt_job(1, 1, 2, 4);
     EXPECT_THAT(predict(job).prediction.notes,
                 testing::Not(testing::Contains(HasSubstr("the host sets the pace"))));
-    job.framework.host_forward_layer = job.framework.host_backward_layer = std::chrono::seconds(1);
+    job.framework.host_module = job.framework.host_kernel = std::chrono::milliseconds(40);
     EXPECT_THAT(predict(job).prediction.notes,
                 testing::Contains(HasSubstr("the host sets the pace: 9")));
 }

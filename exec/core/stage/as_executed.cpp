@@ -1,5 +1,8 @@
 #include "exec/core/stage/as_executed.h"
 
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
 #include "scenarios/framework_reader.h"
 
 namespace debubble::exec {
@@ -20,6 +23,21 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     if (asked.offload_buffer > Bytes{}) executed.offload_buffer = asked.offload_buffer;
     scenario.framework = executed;
     return scenario;
+}
+
+void check_executed(const scenarios::Scenario& scenario) {
+    const auto refuse = [](const char* what) {
+        throw InputError(
+            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", what));
+    };
+    const scenarios::Parallel& parallel = scenario.parallel;
+    if (parallel.copies() > 1) refuse("parallel.shard is less than data x context");
+    if (!parallel.reshard) refuse("parallel.reshard is false");
+    if (scenario.framework.capacity_factor) refuse("framework.capacity_factor drops rows");
+    if (scenario.framework.grad_reduce_dtype &&
+        *scenario.framework.grad_reduce_dtype !=
+            scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads))
+        refuse("framework.grad_reduce_dtype is another type than the gradients'");
 }
 
 }  // namespace debubble::exec

@@ -12,4 +12,7 @@ namespace debubble::exec {
 /// where the profile cannot be read.
 scenarios::Scenario as_executed(scenarios::Scenario scenario);
 
+/// Throws InputError where the scenario is planned in a way that nothing executes yet.
+void check_executed(const scenarios::Scenario& scenario);
+
 }  // namespace debubble::exec

@@ -108,6 +108,7 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
         overrides.push_back(scenarios::parse_override(text));
     scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
     check_executed(asked.model);
+    check_executed(asked);
     return asked;
 }
 

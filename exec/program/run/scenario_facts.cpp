@@ -64,7 +64,8 @@ void add_model(RunFacts& facts, const models::Architecture& model) {
 
 void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
     const auto& [tensor, pipeline, data, context, expert, expert_tensor, stages_per_rank, sequence,
-                 zero_stage, partition, layers_per_stage, wrap, communication_dtype] = parallel;
+                 zero_stage, partition, layers_per_stage, wrap, shard, reshard,
+                 communication_dtype] = parallel;
     Section in(facts, "parallel.");
     in.add("tensor", tensor);
     in.add("pipeline", pipeline);
@@ -76,6 +77,8 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
     in.add("sequence", sequence);
     in.add("zero_stage", zero_stage);
     in.add("wrap", wrap == scenarios::Wrap::Layer ? "layer" : "stage");
+    in.add("shard", shard);
+    in.add("reshard", reshard);
     in.add("communication_dtype", communication_dtype);
 }
 

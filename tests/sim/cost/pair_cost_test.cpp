@@ -50,7 +50,7 @@ TEST(PhysicalMemoryModel, APairHoldsWhatBothItsPassesHold) {
 TEST(PhysicalCostModel, APairHidesOnlyTheExchangesThatItsFrameworkLists) {
     using enum scenarios::Exchange;
     auto mixture = mixture_job(8, 2);  // experts over two nodes, tensor parallelism in each
-    mixture.framework.host_forward_layer = mixture.framework.host_backward_layer = {};
+    mixture.framework.host_module = mixture.framework.host_kernel = {};
     const Pair tokens = pair_in(mixture, {ExpertAllToAll});
     EXPECT_LT(tokens.both.duration, tokens.apart());
     EXPECT_GT(tokens.both.exposed, Duration{}) << "tensor parallelism's stays";
@@ -65,7 +65,7 @@ TEST(PhysicalCostModel, APairHidesOnlyTheExchangesThatItsFrameworkLists) {
 
 TEST(PhysicalCostModel, AnExchangeHidesBesideOneBlockOfTheOtherHalf) {
     auto mixture = mixture_job(8, 2);
-    mixture.framework.host_forward_layer = mixture.framework.host_backward_layer = {};
+    mixture.framework.host_module = mixture.framework.host_kernel = {};
     const auto hidden = [&] {
         const Pair pair = pair_in(mixture, {scenarios::Exchange::ExpertAllToAll});
         return seconds(pair.forward.exposed + pair.backward.exposed - pair.both.exposed);

@@ -30,7 +30,7 @@ std::vector<scenarios::Scenario> jobs() {
     jobs[1].training.micro_batch = 2;
     jobs[2].training.recompute = models::Recompute::Full;
     jobs[3].parallel.sequence = true;
-    jobs[4].framework.host_forward_layer += std::chrono::milliseconds(5);
+    jobs[4].framework.host_module += std::chrono::milliseconds(5);
     jobs[5].cluster.gpu.memory_bandwidth = BytesPerSecond{1e12};
     change_layers(jobs[6].model, [](models::LayerKeys& keys) { keys.ffn *= 2; });
     jobs[7].training.precision.compute = models::DataType::Fp32;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/execution_of.h"
+#include "sim/cost/launches.h"
 #include "sim/memory/pass_memory.h"
 #include "tests/sim/scenarios.h"
 
@@ -130,12 +131,15 @@ TEST(StagePrice, FullRecomputeAddsAForward) {
 TEST(StagePrice, HostCostIsAFloorUnderSmallKernels) {
     auto scenario = gpt_job(1, 1, 1);
     const double device = seconds(takes(scenario, Pass::Forward));
-    scenario.framework.host_forward_layer = from_seconds(device / 6);
-    EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)) / device, std::pow(2, 0.25), 1e-6);
-    scenario.framework.host_forward_layer = from_seconds(device);
+    const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                           {0, 6, false, false});
+    const int modules = launches_of(graph, {}, {}, Pass::Forward).modules;
+    scenario.framework.host_module = from_seconds(device / modules);
+    EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)) / device, std::pow(2, 0.25), 1e-5);
+    scenario.framework.host_module = from_seconds(6 * device / modules);
     EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)) / device,
-                std::pow(std::pow(6, 4) + 1, 0.25), 1e-6);
-    scenario.framework.host_forward_layer = from_seconds(device / 600);
+                std::pow(std::pow(6, 4) + 1, 0.25), 1e-5);
+    scenario.framework.host_module = from_seconds(device / modules / 100);
     EXPECT_NEAR(seconds(takes(scenario, Pass::Forward)), device, 1e-6 * device);
 }
 
@@ -195,10 +199,11 @@ TEST(StagePrice, GathersNoParametersForABackwardWeight) {
     sharded.cluster.gpus_per_node = 1;
     sharded.cluster.network.nics_per_node = 1;
     sharded.cluster.network.nic_bandwidth = {1e9};
+    sharded.framework.grad_reduce_dtype = models::DataType::Bf16;
     const PassPricer pricer(sharded);
     const StagePrice price(sharded, pricer, {0, 6, false, false}, 0, kAll);
     const auto exposed = [&](Pass pass) { return seconds(price.of(pass).exposed); };
-    // Both send as much: what one gathers in bf16 the other scatters in bf16.
+    // Both send as much: what one gathers in bf16 the other scatters in bf16, as it was told to.
     EXPECT_NEAR(exposed(Pass::BackwardWeight), exposed(Pass::BackwardInput),
                 0.05 * exposed(Pass::BackwardInput));
     EXPECT_GT(exposed(Pass::Backward), 1.8 * exposed(Pass::BackwardWeight));

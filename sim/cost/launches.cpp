@@ -1,0 +1,89 @@
+#include "sim/cost/launches.h"
+
+#include <algorithm>
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::GraphScope;
+
+int kernels_in(const std::vector<models::Kernel>& kernels) {
+    return static_cast<int>(std::ranges::count_if(kernels, [](const models::Kernel& kernel) {
+        return !std::holds_alternative<models::Collective>(kernel.work);
+    }));
+}
+
+/// Follows a layer's operators in their order: the mixer up to its residual, then the MLP, whose
+/// router is followed by the rows' permutation and by the experts.
+class Scopes {
+public:
+    explicit Scopes(const models::StageGraph& graph) : graph_(graph) {}
+
+    /// The part of its layer that the next operator belongs to; none for embedding and head.
+    std::optional<GraphScope> next(const models::Operator& op) {
+        if (!op.layer) return std::nullopt;
+        if (op.layer != layer_) enter(*op.layer);
+        if (op.as<models::op::Permute>() != nullptr) {
+            scope_ = GraphScope::Moe;
+            return GraphScope::MoePreprocess;
+        }
+        const GraphScope scope = scope_;
+        if (op.as<models::op::Residual>() != nullptr && mixes_) {
+            mixes_ = false;
+            const models::Layer& layer = graph_.architecture.layer_at(layer_.value());
+            const bool experts = layer.as<models::Experts>() != nullptr;
+            scope_ = experts ? GraphScope::MoeRouter : GraphScope::Mlp;
+        }
+        return scope;
+    }
+
+private:
+    void enter(int layer) {
+        layer_ = layer;
+        mixes_ = true;
+        scope_ = graph_.architecture.layer_at(layer).is_recurrent() ? GraphScope::Mamba
+                                                                    : GraphScope::Attention;
+    }
+
+    const models::StageGraph& graph_;
+    std::optional<int> layer_;
+    bool mixes_ = true;  ///< before the first residual of the layer
+    GraphScope scope_ = GraphScope::Attention;
+};
+
+/// One operator's launches in the pass.
+Launches of(const models::Operator& op, bool runs_again, std::optional<Pass> pass) {
+    const Launches forward{1, kernels_in(op.forward)};
+    if (!pass || *pass == Pass::Forward) return forward;
+    Launches sum;
+    if (*pass != Pass::BackwardWeight) {
+        sum.kernels += kernels_in(op.backward_input);
+        if (runs_again && op.layer) {
+            sum.modules += forward.modules;
+            sum.kernels += forward.kernels;
+        }
+    }
+    if (*pass != Pass::BackwardInput) sum.kernels += kernels_in(op.backward_weight);
+    return sum;
+}
+
+}  // namespace
+
+Launches launches_of(const models::StageGraph& graph, LayerFold fold,
+                     const scenarios::CudaGraphs& graphs, std::optional<Pass> pass) {
+    Launches all;
+    if (graphs.full_iteration) return all;
+    const bool runs_again = graph.execution.recompute == models::Recompute::Full;
+    Scopes scopes(graph);
+    for (const models::Operator& op : graph.operators) {
+        const auto scope = scopes.next(op);
+        if (scope && graphs.has(*scope)) continue;
+        const int times = op.layer == fold.layer ? fold.times : 1;
+        const Launches of_op = of(op, runs_again, pass);
+        all.modules += times * of_op.modules;
+        all.kernels += times * of_op.kernels;
+    }
+    return all;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "models/graph.h"
+#include "scenarios/framework.h"
+#include "schedule/action.h"
+#include "sim/memory/layer_fold.h"
+
+namespace debubble::sim {
+
+/// What the host does one by one for a pass.
+struct Launches {
+    int modules = 0;  ///< operators whose forward runs, in Python
+    int kernels = 0;  ///< kernels of any kind but communication
+};
+
+/// Counts the launches of one pass of a stage; without a `pass`, those of a Recompute. What a CUDA
+/// graph replays is not counted.
+Launches launches_of(const models::StageGraph& graph, LayerFold fold,
+                     const scenarios::CudaGraphs& graphs, std::optional<Pass> pass);
+
+}  // namespace debubble::sim

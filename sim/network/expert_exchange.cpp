@@ -1,0 +1,68 @@
+#include "sim/network/expert_exchange.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace debubble::sim {
+namespace {
+
+/// The exchange with each token sent once per node and once per rank there.
+CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlacement& group,
+                              const scenarios::Cluster& cluster) {
+    const double rows = static_cast<double>(exchange.bytes.count) / group.size;
+    const double token = rows / static_cast<double>(exchange.per_token);
+    const double nodes = groups_hit(group.nodes, exchange.experts, exchange.per_token);
+    const double ranks = groups_hit(group.size, exchange.experts, exchange.per_token);
+    // A token's own node and rank get it without a link; in each other node the rank of the same
+    // rail gets it from the network, and the others from that rank.
+    const double away = 1 - 1.0 / group.nodes;
+    const double over_network = nodes * away * token;
+    const double arrives = ranks * away / group.per_node + ranks / group.size;
+    const double over_links = std::max(0.0, ranks - arrives) * token;
+    CollectiveCost all = collective_cost(CollectiveKind::AllToAll, exchange.bytes, group, cluster);
+    double network = 0;
+    if (group.nodes > 1)
+        network = over_network * group.per_node * group.groups_per_node /
+                  network_bandwidth(cluster).value;
+    const double node =
+        group.per_node > 1 ? over_links / node_bandwidth(cluster, group.per_node).value : 0;
+    const auto spine = static_cast<std::size_t>(Tier::Spine);
+    const auto wire = static_cast<std::size_t>(Tier::Network);
+    const double uplinks = all.busy[wire] > 0 ? all.busy[spine] * network / all.busy[wire] : 0;
+    all.busy = {0, node, network, uplinks};
+    const double slowest = std::max({node, network, uplinks});
+    all.transfer = from_seconds(slowest);
+    all.tier = uplinks > 0 && slowest == uplinks   ? Tier::Spine
+               : network > 0 && slowest == network ? Tier::Network
+                                                   : Tier::Node;
+    return all;
+}
+
+}  // namespace
+
+double groups_hit(std::int64_t groups, std::int64_t experts, std::int64_t per_token) {
+    const auto all = static_cast<double>(experts);
+    const double outside = all - all / static_cast<double>(groups);
+    double missed = 1;  // the probability that no row of a token goes to one of the groups
+    for (std::int64_t row = 0; row < per_token; ++row)
+        missed *=
+            std::max(0.0, outside - static_cast<double>(row)) / (all - static_cast<double>(row));
+    return static_cast<double>(groups) * (1 - missed);
+}
+
+CollectiveCost expert_exchange_cost(const ExpertExchange& exchange, const GroupPlacement& group,
+                                    const scenarios::Cluster& cluster) {
+    if (group.size < 2) return {};
+    switch (exchange.by) {
+        case models::Dispatcher::AllToAll: break;
+        case models::Dispatcher::AllGather:
+            return collective_cost(CollectiveKind::AllGather,
+                                   Bytes{exchange.bytes.count / exchange.per_token}, group,
+                                   cluster);
+        case models::Dispatcher::DeepEp:
+        case models::Dispatcher::HybridEp: return once_per_group(exchange, group, cluster);
+    }
+    return collective_cost(CollectiveKind::AllToAll, exchange.bytes, group, cluster);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,182 @@
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "models/operator_runs.h"
+#include "scenarios/execution_of.h"
+#include "sim/cost/kernel_cost.h"
+#include "sim/cost/launches.h"
+#include "sim/cost/sharding_time.h"
+#include "tests/sim/physical_models.h"
+
+/// What a framework's keys do to times: pieces of products, graphs, shards with copies, FSDP.
+namespace debubble::sim {
+namespace {
+
+constexpr models::StageContent kSixLayers{0, 6, false, false};
+constexpr PassesAsked kPasses{true, true, false, false};
+
+StagePrice price_of(const scenarios::Scenario& scenario) {
+    const PassPricer pricer(scenario);
+    return {scenario, pricer, kSixLayers, 0, kPasses};
+}
+
+/// With sequence parallelism a layer gathers twice and scatters twice.
+TEST(TensorOverlap, LeavesTheFirstPieceOfAGatherAndTheLastOfAReduction) {
+    auto scenario = gpt_job(8, 1, 1);
+    scenario.parallel.sequence = true;
+    const double all = seconds(price_of(scenario).of(Pass::Forward).exposed);
+    scenario.framework.tensor_overlap = true;
+    const double left = seconds(price_of(scenario).of(Pass::Forward).exposed);
+    EXPECT_LT(left, all);
+    // Products that take for ever hide all but those pieces: an eighth of a gather, a quarter of a
+    // reduction, which take as long as each other.
+    scenario.cluster.gpu.gemm_efficiency = 0.001;
+    EXPECT_NEAR(seconds(price_of(scenario).of(Pass::Forward).exposed) / all, (1. / 8 + 1. / 4) / 2,
+                1e-6);
+}
+
+TEST(TensorOverlap, HidesCommunicationBehindNoKernelTwice) {
+    for (const bool overlaps : {false, true}) {
+        auto scenario = gpt_job(8, 1, 1);
+        scenario.parallel.sequence = true;
+        scenario.framework.tensor_overlap = overlaps;
+        const PassPricer pricer(scenario);
+        const auto graph =
+            models::build_stage(scenario.model, scenarios::execution_of(scenario), kSixLayers);
+        for (const models::PassSteps& steps : models::steps_of(graph, false)) {
+            const PassTime time = pricer.time(steps.kernels);
+            EXPECT_LE(time.hidden, time.layers + time.ends);
+        }
+    }
+}
+
+TEST(CudaGraphs, TakeAwayTheLaunchesOfTheirScope) {
+    const auto scenario = mixture_job(4, 1);
+    const auto graph =
+        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 4, true, true});
+    const auto launches = [&](std::initializer_list<scenarios::GraphScope> scopes) {
+        scenarios::CudaGraphs graphs;
+        for (const auto scope : scopes) graphs.scopes[static_cast<std::size_t>(scope)] = true;
+        return launches_of(graph, {}, graphs, Pass::Backward).kernels;
+    };
+    using enum scenarios::GraphScope;
+    const int all = launches({});
+    const int layers = all - launches({Layer});
+    EXPECT_LT(layers, all) << "embedding and head are launched one by one";
+    EXPECT_EQ(layers, 4 * all - launches({Attention}) - launches({MoeRouter}) -
+                          launches({MoePreprocess}) - launches({Moe}));
+    EXPECT_EQ(launches({Mlp}), all) << "no layer has a dense MLP";
+    scenarios::CudaGraphs whole;
+    whole.full_iteration = true;
+    EXPECT_EQ(launches_of(graph, {}, whole, Pass::Forward).kernels, 0);
+}
+
+/// The bytes that a step sends over its cards: a reduction inside groups of eight, then one of an
+/// eighth between them.
+TEST(Shards, WithCopiesReduceInsideAndThenBetweenThem) {
+    auto scenario = gpt_job(1, 32, 1);
+    scenario.parallel.zero_stage = 1;
+    const double over_all = reduce_seconds(scenario);
+    scenario.parallel.shard = 8;
+    EXPECT_EQ(scenario.parallel.copies(), 4);
+    const double in_groups = reduce_seconds(scenario);
+    EXPECT_NE(in_groups, over_all);
+    const std::int64_t elements = prices(scenario)->elements(Stage{0}).dense;
+    const auto cost = [&](CollectiveKind kind, std::int64_t bytes, ReplicaGroup which) {
+        return seconds(collective_cost(kind, Bytes{bytes}, gradient_group(scenario, 0, which),
+                                       scenario.cluster)
+                           .total());
+    };
+    EXPECT_NEAR(in_groups,
+                cost(CollectiveKind::ReduceScatter, 4 * elements, ReplicaGroup::Shards) +
+                    cost(CollectiveKind::AllReduce, 4 * elements / 8, ReplicaGroup::Copies),
+                1e-2 * in_groups);
+    EXPECT_EQ(gradient_group(scenario, 0, ReplicaGroup::Shards).nodes, 1);
+    EXPECT_EQ(gradient_group(scenario, 0, ReplicaGroup::Copies).nodes, 4);
+}
+
+TEST(Shards, OfFewerReplicasHoldMore) {
+    auto scenario = gpt_job(1, 32, 1);
+    scenario.parallel.zero_stage = 3;
+    const auto held = [&] { return total(memory_of(scenario)->static_memory(Rank{0})); };
+    const Bytes over_all = held();
+    scenario.parallel.shard = 8;
+    const Bytes over_eight = held();
+    EXPECT_NEAR(static_cast<double>(over_eight.count) / static_cast<double>(over_all.count), 4,
+                0.01);
+    scenario.parallel.reshard = false;
+    EXPECT_EQ((held() - over_eight).count, 2 * prices(scenario)->elements(Stage{0}).total());
+}
+
+/// max(C, K + C sms / all) for every layer after the first.
+TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.parallel.zero_stage = 3;
+    scenario.framework.casts_shards = true;
+    scenario.framework.collective_sms = 27;
+    PassTime time;
+    time.layers = 6 * 0.010;
+    ShardedUnits units;
+    units.layers = 6;
+    units.layer = 200'000'000;
+    const auto exposed = [&](bool backward) {
+        return sharding_time(scenario, units, time, {true, backward, false, false});
+    };
+    const auto seconds_of = [&](CollectiveKind kind, std::int64_t bytes) {
+        return seconds(
+            collective_cost(kind, Bytes{bytes}, gradient_group(scenario, 0), scenario.cluster)
+                .total());
+    };
+    const double gather = seconds_of(CollectiveKind::AllGather, 2 * units.layer);
+    const double reduce = seconds_of(CollectiveKind::ReduceScatter, 4 * units.layer);
+    const double taken = 27.0 / scenario.cluster.gpu.sms;
+    const ShardingTime forward = exposed(false);
+    EXPECT_NEAR(forward.exposed,
+                gather + 5 * std::max(gather - 0.010 - forward.copies / 6, taken * gather), 1e-9);
+    const ShardingTime backward = exposed(true);
+    EXPECT_NEAR(
+        backward.exposed,
+        gather + reduce +
+            5 * std::max(gather + reduce - 0.010 - backward.copies / 6, taken * (gather + reduce)),
+        1e-9);
+    // A cast and two copies of the shard, a copy of the whole; the gradients' copy.
+    const auto bandwidth = effective_memory_bandwidth(scenario.cluster.gpu).value;
+    EXPECT_NEAR(forward.copies, 6 * 200e6 * (10.0 / 8 + 4) / bandwidth, 1e-9);
+    EXPECT_NEAR(backward.copies - forward.copies, 6 * 200e6 * 6 / bandwidth, 1e-9);
+}
+
+TEST(ShardedPasses, AreNeverFasterOnMoreNodes) {
+    double before = 0;
+    for (const int data : {8, 16, 64, 256}) {
+        auto scenario = gpt_job(1, data, 1);
+        scenario.parallel.zero_stage = 3;
+        const double now = seconds(price_of(scenario).of(Pass::Backward).duration);
+        EXPECT_GE(now, before) << data;
+        before = now;
+    }
+}
+
+TEST(Capacity, BoundsTheRowsOfTheFullestRank) {
+    auto scenario = mixture_job(4, 1);
+    scenario.training.expert_load = 1.5;
+    const Duration all = price_of(scenario).of(Pass::Forward).duration;
+    scenario.framework.capacity_factor = 2;
+    EXPECT_EQ(price_of(scenario).of(Pass::Forward).duration, all);
+    scenario.framework.capacity_factor = 1;
+    EXPECT_LT(price_of(scenario).of(Pass::Forward).duration, all);
+}
+
+TEST(PerTensorOptimizer, WaitsForEachTensorOfTheRank) {
+    auto scenario = gpt_job(1, 1, 1);
+    scenario.framework.optimizer = scenarios::OptimizerKind::PerTensorAdam;
+    const Duration before = price(scenario)->optimizer_step(Rank{0});
+    scenario.framework.optimizer_tensor = Duration{1000};
+    const auto graph =
+        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 24, true, true});
+    EXPECT_EQ(price(scenario)->optimizer_step(Rank{0}) - before,
+              Duration{1000} * std::ssize(graph.parameters));
+}
+
+}  // namespace
+}  // namespace debubble::sim
