@@ -352,6 +352,7 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     const Execution& how = builder.how();
     const Sizes own = builder.size;
     const bool exchanges = exchanges_heads(how);
+    const std::size_t first = builder.next_operator();
     if (exchanges) {
         const Value queries{split.queries.tensor, split.queries.gradient, packed.cut};
         split.queries = exchanged(builder, at(".exchange"), queries,
@@ -367,6 +368,7 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
         context = exchanged(builder, at(".return"), context, own.context_width);
         if (!how.kernels.context_output_copy) exchange_again(builder, attention, context);
     }
+    builder.mark(first, Module::CoreAttention);
     return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;
 }
 
@@ -383,7 +385,11 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
         builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
         (builder.attention().output_gate ? 2 : 1) * size.query_width + 2 * size.key_width, cut,
         builder.attention().qkv_bias};
-    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
+    LinearShape adapted = shape;
+    adapted.adapter = builder.how().lora.qkv;
+    const std::size_t first = builder.next_operator();
+    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), adapted, weights, normed);
+    builder.mark(first, Module::QkvLinear);
     norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
     return split_heads(builder, at(names.attention, "attn.split"), packed);
 }
@@ -452,19 +458,26 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     };
     const auto* attention = builder.layer().as<Attention>();
     const bool biased = attention != nullptr && attention->output_bias;
+    const std::size_t first = builder.next_operator();
     const Value opened = open_branch(builder, at(names.norm1, "ln1"), x, gradients.through);
+    builder.mark(first, Module::AttentionNorm);
+    // Other attention's norm is fused with its product (TransformerEngine's LayerNormLinear).
+    if (attention != nullptr && attention->latent) builder.mark(first, Module::LayerNorm);
     const Context context = context_of(builder, names, opened);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const LinearParameters out_weights =
         projection_parameters(builder, names, context.width, biased);
     const Sharding out_cut = builder.sharding_of(out_weights);
-    const LinearShape out_shape{
+    LinearShape out_shape{
         builder.part(out_cut == Sharding::Row, context.width, "columns of the context"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
+    out_shape.adapter = builder.how().lora.projection;
     const BranchEnd end(builder, at(names.norm1_after, "ln1_after"),
                         branch_gradient(builder, residual_place, gradients.y));
+    const std::size_t projection = builder.next_operator();
     const Value product = linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape,
                                            out_weights, context.value, end.product_gradient);
+    builder.mark(projection, Module::AttentionProjection);
     return {residual_place, end.close(product), biased};
 }
 

@@ -133,7 +133,12 @@ Value embedded(GraphBuilder& builder, int table, Sharding cut, int stream_gradie
         op.forward.push_back(moves("embedding.scale", {}, bytes, bytes));
         op.backward_weight.push_back(moves("embedding.scale.dx", {}, bytes, bytes));
     }
-    roles.table_gradient = gradient_of_table(builder, op, size.vocab * columns, full);
+    if (builder.how().lora.adapts()) {
+        op.backward_weight.clear();
+        op.backward_weight_uses.clear();
+    } else {
+        roles.table_gradient = gradient_of_table(builder, op, size.vocab * columns, full);
+    }
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return gathered(builder, {place.name, "embedding.out", {}}, out, stream_gradient);

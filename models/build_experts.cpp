@@ -310,7 +310,10 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     in.rows = size.expert_rows;
     in.products = size.experts;
     in.bias = experts.bias;
+    const std::size_t fc1 = builder.next_operator();
     const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
+    builder.mark(fc1, Module::ExpertFc1);
+    const std::size_t nonlinearity = builder.next_operator();
     route.mark_at_experts(wide);
     const Value active =
         activate(builder, route.at("act"), wide,
@@ -318,6 +321,7 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     route.mark_at_experts(active);
     if (builder.how().kernels.weighted_experts_activation && !experts.weighs_input)
         route.weigh_activation(weights);
+    builder.mark(nonlinearity, Module::MoeActivation);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = size.hidden;

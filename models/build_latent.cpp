@@ -48,7 +48,10 @@ struct Latent {
                                              {}});
         LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
         shape.adds_gradient = adds_gradient;
-        return linear(builder, at(name, kernel), shape, {{index}, {}}, x);
+        const std::size_t first = builder.next_operator();
+        const Value y = linear(builder, at(name, kernel), shape, {{index}, {}}, x);
+        builder.mark(first, Module::MlaUpProjection);
+        return y;
     }
 
     Value queries(Value x) const;
@@ -118,6 +121,7 @@ SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const
         op.backward_input_uses.push_back(value.gradient);
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
+    builder.mark(builder.next_operator() - 1, Module::MlaUpProjection);
     return {heads, {heads.queries.tensor, heads.queries.gradient, size.tensor > 1}};
 }
 

@@ -59,13 +59,57 @@ struct LinearBuilder {
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
+    bool adapts() const { return builder.how().lora.adapts() && shape.adapter; }
+    bool trains() const { return !builder.how().lora.adapts() || shape.adapter; }
+    std::int64_t rank() const { return builder.how().lora.rank; }
+    Kernel adapter_gemm(const char* suffix, std::int64_t m, std::int64_t n, std::int64_t k) const {
+        return gemm(builder, place.kernel + suffix, place.layer, {1, m, n, k, {}});
+    }
+
+    /// The adapter's parameters: the narrow product is cut where the wide one's inputs are, and the
+    /// one out of it where its outputs are.
+    void add_adapter() {
+        if (!adapts()) return;
+        const int t = builder.size.tensor;
+        const bool by_rows = shape.sharding == Sharding::Row;
+        const std::int64_t inputs = shape.inputs * (by_rows ? t : 1);
+        const std::int64_t outputs = shape.outputs * (cuts_outputs() ? t : 1);
+        const auto add = [&](const char* name, std::vector<std::int64_t> sizes, Sharding cut,
+                             int dimension) {
+            const int index =
+                builder.parameter({place.name + name, std::move(sizes), cut, dimension, 1, {}});
+            builder.graph.parameters[static_cast<std::size_t>(index)].frozen = false;
+            op.parameters.push_back(index);
+        };
+        add(".lora_A.weight", {rank(), inputs}, by_rows ? Sharding::Row : Sharding::Replicated, 1);
+        add(".lora_B.weight", {outputs, rank()},
+            cuts_outputs() ? Sharding::Column : Sharding::Replicated, 0);
+        const std::int64_t narrow = builder.size.element * tokens() * rank();
+        const int kept = builder.tensor(place.kernel + ".lora.narrow", narrow);
+        op.saved.push_back(kept);
+        op.forward_uses.push_back(kept);
+        op.forward_uses.push_back(builder.scratch(place.kernel + ".lora.out", output_bytes()));
+        append(op.forward, {adapter_gemm(".lora_A", tokens(), rank(), shape.inputs),
+                            adapter_gemm(".lora_B", tokens(), shape.outputs, rank()),
+                            moves(place.kernel + ".lora.add", place.layer, 2 * output_bytes(),
+                                  output_bytes())});
+        const int d_narrow = builder.tensor("d." + place.kernel + ".lora.narrow", narrow);
+        op.backward_input_uses.push_back(d_narrow);
+        append(op.backward_input, {adapter_gemm(".lora_B.dx", tokens(), rank(), shape.outputs),
+                                   adapter_gemm(".lora_A.dx", tokens(), shape.inputs, rank()),
+                                   moves(place.kernel + ".lora.dx.add", place.layer,
+                                         2 * input_bytes(), input_bytes())});
+        op.backward_weight_uses.push_back(kept);
+        op.backward_weight_uses.push_back(d_narrow);
+    }
+
     void forward() {
-        op.saved = {x.tensor};
+        if (trains()) op.saved = {x.tensor};
         op.forward_uses = {x.tensor};
         if (gathers_input()) {
             roles.gathered = gather_into(op.forward_uses, ".gathered");
             if (keeps_gathered()) {
-                op.saved = {*roles.gathered};
+                if (trains()) op.saved = {*roles.gathered};
                 roles.gathered_again = roles.gathered;
             }
             append(op.forward, communicate(".gather", Kind::AllGather, input_bytes(),
@@ -116,7 +160,20 @@ struct LinearBuilder {
         op.backward_input_uses.push_back(x.gradient);
     }
 
+    /// Of the adapter alone, whose products are narrow.
+    void backward_adapter(int dy) {
+        op.backward_weight_uses = {keeps_gathered() ? *roles.gathered : x.tensor, dy};
+        if (gathers_input() && !keeps_gathered()) {
+            roles.gathered_again = gather_into(op.backward_weight_uses, ".regathered");
+            append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
+        }
+        append(op.backward_weight, {adapter_gemm(".lora_A.dw", rank(), shape.inputs, tokens()),
+                                    adapter_gemm(".lora_B.dw", shape.outputs, rank(), tokens())});
+    }
+
     void backward_weight(int dy) {
+        if (adapts()) return backward_adapter(dy);
+        if (!trains()) return;
         op.backward_weight_uses = {keeps_gathered() ? *roles.gathered : x.tensor, dy};
         if (gathers_input() && !keeps_gathered()) {
             roles.gathered_again = gather_into(op.backward_weight_uses, ".regathered");
@@ -177,6 +234,7 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     part.forward();
     part.backward_input(dy);
     part.backward_weight(dy);
+    part.add_adapter();
     part.name_roles(parameters);
     part.op.roles = std::move(part.roles);
     builder.graph.operators.push_back(std::move(part.op));

@@ -70,15 +70,16 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
     LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                          size.gates * size.ffn, in_cut, mlp.bias};
     in_shape.adds_gradient = adds_gradient;
+    in_shape.adapter = builder.how().lora.fc1;
     const Value wide = linear(builder, at(names.fc1, ".fc1"), in_shape, in_weights, normed);
     const Value active = activate(builder, at(names.mlp, ".act"), wide,
                                   {mlp.activation, mlp.bias, false, size.tokens, size.ffn});
     const LinearParameters out_weights = fc2_parameters(builder, names, mlp);
     const Sharding out_cut = builder.sharding_of(out_weights);
-    const LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
-        builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut,
-        mlp.bias};
+    LinearShape out_shape{builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
+                          builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"),
+                          out_cut, mlp.bias};
+    out_shape.adapter = builder.how().lora.fc2;
     return linear_to_stream(builder, at(names.fc2, ".fc2"), out_shape, out_weights, active,
                             gradient);
 }
@@ -135,7 +136,10 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const auto at = [&](const std::string& name, const char* kernel) {
         return OperatorPlace{names.prefix + name, kernel, builder.layer_index};
     };
+    const std::size_t first = builder.next_operator();
     const Value opened = open_branch(builder, at(names.norm2, "ln2"), x, gradients.through);
+    builder.mark(first, Module::MlpNorm);
+    const std::size_t after_norm = builder.next_operator();
     const OperatorPlace residual_place = at(names.mlp, "mlp.residual");
     const BranchEnd end(builder, at(names.norm2_after, "ln2_after"),
                         branch_gradient(builder, residual_place, gradients.y));
@@ -144,13 +148,19 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
         const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
         const Value product =
             DenseBranch{builder, names, mlp, "mlp"}.build(opened, end.product_gradient, false);
+        // The norm is fused with the first product, and checkpointed with it.
+        builder.mark(builder.layer().norms == NormPosition::After ? after_norm : first,
+                     Module::Mlp);
         return {residual_place, end.close(product), mlp.bias};
     }
+    if (builder.layer().norms != NormPosition::After) builder.mark(first, Module::LayerNorm);
     std::optional<Value> shared;
     if (experts->shared_ffn > 0)
         shared = shared_branch(builder, names, *experts, opened, end.product_gradient);
+    builder.mark(after_norm, Module::SharedExperts);
     Value branch = expert_branch(builder, *experts, opened, end.product_gradient);
     if (shared) branch = add_branches(builder, at(names.mlp, "experts.add"), branch, *shared);
+    builder.mark(after_norm, Module::Moe);
     return {residual_place, end.close(branch), false};
 }
 

@@ -80,8 +80,9 @@ Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<i
     }
     for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
     // dx reads dy and x; the gain's and bias's gradients read them once more.
-    op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes),
-                         moves(place.kernel + ".dw", place.layer, 2 * bytes, 0)};
+    op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes)};
+    if (!builder.how().lora.adapts())
+        op.backward_input.push_back(moves(place.kernel + ".dw", place.layer, 2 * bytes, 0));
     for (const int saved : op.saved) op.backward_input_uses.push_back(saved);
     op.backward_input_uses.push_back(x.gradient);
     if (through) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "models/kernel_options.h"
+#include "models/module.h"
 
 /// The way in which one rank runs the network: everything apart from the architecture that decides
 /// kernels, saved tensors and communication inside a pass.
@@ -13,7 +14,46 @@ constexpr std::int64_t size_of(DataType type) {
     return type == DataType::Fp32 ? 4 : 2;
 }
 
-enum class Recompute : std::uint8_t { None, Selective, Full };
+/// What the backward computes again: nothing, the attention's core, whole layers, or chosen modules
+/// of them.
+enum class Recompute : std::uint8_t { None, Selective, Full, Modules };
+
+/// The extent of Full and Modules (Megatron-LM's recompute_modules, recompute_num_layers and
+/// recompute_method).
+struct RecomputeExtent {
+    Modules modules;   ///< of Modules
+    int layers = 0;    ///< block: the first layers of every stage; 0: all
+    int together = 1;  ///< uniform: of so many layers in a row, the input of the first is kept
+    friend bool operator==(const RecomputeExtent&, const RecomputeExtent&) = default;
+
+    /// True for the layer that has so many before it in its stage.
+    bool reaches(int layers_before) const { return layers == 0 || layers_before < layers; }
+};
+
+/// Saved tensors that go to the host's memory after the forward, and come back before the backward.
+struct OffloadExtent {
+    Modules modules;          ///< those whose inputs go (Megatron-Core's fine-grained offloading)
+    bool everything = false;  ///< all that a layer saves goes (TransformerEngine's cpu_offloading)
+    int layers = 0;           ///< the first layers of every stage; 0: all
+    friend bool operator==(const OffloadExtent&, const OffloadExtent&) = default;
+
+    bool any() const { return everything || !modules.empty(); }
+    bool reaches(int layers_before) const {
+        return any() && (layers == 0 || layers_before < layers);
+    }
+};
+
+/// Low-rank adapters beside frozen weights (LoRA, Hu et al. 2021, arXiv:2106.09685).
+struct Lora {
+    std::int64_t rank = 0;  ///< 0: there are none, and every weight is trained
+    bool qkv = true;
+    bool projection = true;
+    bool fc1 = true;
+    bool fc2 = true;
+    friend bool operator==(const Lora&, const Lora&) = default;
+
+    bool adapts() const { return rank > 0; }
+};
 enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 
 /// The terms that routers of experts add to the loss.
@@ -50,6 +90,9 @@ struct Execution {
     /// gradient is kept for it.
     bool split_backward = false;
     Recompute recompute = Recompute::None;
+    RecomputeExtent recompute_extent;
+    OffloadExtent offload;
+    Lora lora;
     AttentionKernel attention = AttentionKernel::Flash;
     KernelOptions kernels;
     bool hidden_dropout = false;  ///< dropout is applied in training

@@ -53,7 +53,7 @@ std::int64_t StageGraph::parameter_elements() const {
 ParameterCount StageGraph::parameter_count() const {
     ParameterCount count;
     for (const Parameter& parameter : parameters)
-        (parameter.expert ? count.expert : count.dense) += parameter.elements_of_rank(execution);
+        count.add(parameter, parameter.elements_of_rank(execution));
     return count;
 }
 

@@ -39,6 +39,7 @@ struct Parameter {
     Initial initial = Initial::Normal;
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;
+    bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
     std::int64_t elements() const;  ///< elements of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
     /// The ranks that share its cut dimension, where it is cut.
@@ -89,6 +90,7 @@ struct Operator {
     Roles roles;                  ///< its kind, with the role of each of its tensors
     std::string name;             ///< "h.3.mlp.c_fc"
     std::optional<int> layer;     ///< layer of the model
+    Modules modules;              ///< the parts of the layer to which it belongs
     std::vector<int> inputs;      ///< indices into StageGraph::tensors: the tensors that exist when
                                   ///< its forward begins
     std::vector<int> saved;       ///< tensors that its backward reads
@@ -123,11 +125,17 @@ struct StageContent {
 struct ParameterCount {
     std::int64_t dense = 0;   ///< the same on all data- and context-parallel ranks
     std::int64_t expert = 0;  ///< elements of experts, which fewer ranks have
+    std::int64_t frozen = 0;  ///< elements that are not trained
 
+    /// Those that are trained.
     std::int64_t total() const { return dense + expert; }
+    void add(const Parameter& parameter, std::int64_t elements) {
+        (parameter.frozen ? frozen : parameter.expert ? expert : dense) += elements;
+    }
     ParameterCount& operator+=(const ParameterCount& more) {
         dense += more.dense;
         expert += more.expert;
+        frozen += more.frozen;
         return *this;
     }
     friend bool operator==(const ParameterCount&, const ParameterCount&) = default;
@@ -148,7 +156,7 @@ struct StageGraph {
     std::optional<int> input_gradient;
     std::optional<int> output_gradient;
 
-    std::int64_t parameter_elements() const;  ///< elements on this rank, after sharding
+    std::int64_t parameter_elements() const;  ///< trained elements on this rank, after sharding
     ParameterCount parameter_count() const;   ///< the same, with experts counted apart
     Bytes boundary_bytes() const;  ///< bytes of the activation sent to the next stage, per rank
 };

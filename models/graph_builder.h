@@ -41,6 +41,12 @@ struct GraphBuilder {
     const Layer& layer() const { return model().layer_at(layer_index); }
     const Attention& attention() const { return std::get<Attention>(layer().mixer); }
     const Execution& how() const { return graph.execution; }
+    std::size_t next_operator() const { return graph.operators.size(); }
+    /// The operators from `first` on belong to the module.
+    void mark(std::size_t first, Module module) {
+        for (std::size_t i = first; i < graph.operators.size(); ++i)
+            graph.operators[i].modules.add(module);
+    }
     int tensor(std::string name, std::int64_t bytes) {
         graph.tensors.push_back({std::move(name), Bytes{bytes}, MemoryClass::Activations});
         return static_cast<int>(graph.tensors.size()) - 1;
@@ -56,6 +62,7 @@ struct GraphBuilder {
         return static_cast<int>(graph.buffers.size()) - 1;
     }
     int parameter(Parameter parameter) {
+        parameter.frozen = how().lora.adapts();
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;
     }
@@ -117,6 +124,7 @@ struct LinearShape {
                                             ///< one for each expert
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
     bool adds_gradient = false;             ///< x has a gradient from another operator already
+    bool adapter = false;                   ///< has a low-rank adapter, if there are any
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});

@@ -110,9 +110,6 @@ std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_sta
     if (sum != layers)
         throw InputError(fmt::format("the partition's {} = {} layers, and the model has {}",
                                      fmt::join(layers_per_stage, " + "), sum, layers));
-    for (int stage = 1; stage + 1 < stages; ++stage)
-        if (layers_per_stage[stage] < 1)
-            throw InputError(fmt::format("stage {} of the partition is empty", stage));
     return from_sizes(layers_per_stage);
 }
 

@@ -25,8 +25,8 @@ std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, in
 std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks);
 
 /// The stages of a list of layers per stage that a person wrote. Throws InputError if the list does
-/// not have `stages` numbers with the sum `layers`, or if an inner stage is empty; the first and
-/// the last may hold only the embedding or the head.
+/// not have `stages` numbers with the sum `layers`. The first and the last may hold only the
+/// embedding or the head, and an inner one nothing: it passes on what it gets.
 std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_stage, int layers,
                                           int stages);
 

@@ -19,6 +19,7 @@ Bytes& of(MemoryByClass& held, MemoryClass memory_class) {
 Bytes dummy_weight_gradients(const StageGraph& graph) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     Bytes sum;
+    if (graph.execution.lora.adapts()) return sum;
     for (const Operator& op : graph.operators) {
         const auto add = [&](std::int64_t inputs, std::int64_t outputs) {
             if (shapes.insert({inputs, outputs}).second)
@@ -62,7 +63,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     const bool casts = policy.zero_stage == 3 && policy.casts_shards && policy.main_parameters &&
                        size_of(*policy.main_parameters) > size_of(how.compute);
     Bytes& held_parameters = of(memory.held, MemoryClass::Parameters);
-    if (!casts) held_parameters = Bytes{size_of(how.compute) * cut(3)};
+    if (!casts) held_parameters = Bytes{size_of(how.compute) * (cut(3) + parameters.frozen)};
     if (policy.zero_stage == 3 && policy.keeps_parameters && policy.shards > 1)
         held_parameters += Bytes{size_of(how.compute) * parameters.total()};
     const Bytes gradients{size_of(how.gradients) * cut(2)};

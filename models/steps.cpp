@@ -2,7 +2,9 @@
 #include <iterator>
 #include <span>
 
+#include "models/offloads.h"
 #include "models/operator_runs.h"
+#include "models/replays.h"
 
 /// One rule gives all steps: the operators' passes are put into the order of execution, and a
 /// tensor lives from its first use to its last.
@@ -34,32 +36,63 @@ struct Use {
     }
 };
 
-bool recomputed(const StageGraph& graph, const Operator& op) {
-    return graph.execution.recompute == Recompute::Full && op.layer.has_value();
-}
-
-/// Forward, then the operators in reverse. With full recompute each layer is run
-/// forward again right before its own backward.
+/// Forward, then the operators in reverse, each after what it needs again.
 std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     std::vector<Use> uses;
     const std::vector<Operator>& ops = graph.operators;
     for (const Operator& op : ops) uses.push_back({&op, Part::Forward, 0});
-    for (std::size_t end = ops.size(); end > 0;) {
-        std::size_t begin = end - 1;
-        if (recomputed(graph, ops[begin])) {
-            while (begin > 0 && ops[begin - 1].layer == ops[begin].layer) --begin;
-            for (std::size_t i = begin; i < end; ++i) uses.push_back({&ops[i], Part::Again, 1});
-        }
-        for (std::size_t i = end; i-- > begin;) {
-            uses.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
-        }
-        end = begin;
+    const auto replays = replays_of(graph);
+    for (std::size_t i = ops.size(); i-- > 0;) {
+        for (const Replay& replay : replays[i])
+            for (const int index : replay.operators)
+                uses.push_back({&ops[static_cast<std::size_t>(index)], Part::Again, 1});
+        uses.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
     }
     if (split) {
         for (std::size_t i = ops.size(); i-- > 0;) uses.push_back({&ops[i], Part::Weight, 2});
     }
     return uses;
 }
+
+/// When tensors that have gone to the host come back: with the first use in the backward of what
+/// comes back before them, so that the copy has that long.
+class Away {
+public:
+    Away(const StageGraph& graph, const std::vector<Use>& uses) {
+        const std::vector<OffloadGroup> groups = offloads_of(graph);
+        if (groups.empty()) return;
+        group_.assign(graph.tensors.size(), -1);
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            for (const int tensor : groups[g].tensors)
+                group_[static_cast<std::size_t>(tensor)] = static_cast<int>(g);
+        std::vector<std::size_t> needed(groups.size(), uses.size());
+        for (std::size_t at = uses.size(); at-- > 0 && uses[at].pass != 0;)
+            for (const std::span<const int> list : uses[at].tensors())
+                for (const int tensor : list)
+                    if (group_[static_cast<std::size_t>(tensor)] >= 0)
+                        needed[static_cast<std::size_t>(group_[static_cast<std::size_t>(tensor)])] =
+                            at;
+        begin_of_backward_ = static_cast<std::size_t>(
+            std::ranges::find_if(uses, [](const Use& u) { return u.pass != 0; }) - uses.begin());
+        for (const std::size_t mine : needed) {
+            std::size_t before = begin_of_backward_;
+            for (const std::size_t other : needed)
+                if (other < mine) before = std::max(before, other);
+            back_.push_back(before);
+        }
+    }
+    /// The run with which the tensor is there again, if it is away between two of its uses.
+    std::optional<std::size_t> back(int tensor, std::size_t last, std::size_t next) const {
+        if (group_.empty() || group_[static_cast<std::size_t>(tensor)] < 0) return std::nullopt;
+        if (last >= begin_of_backward_ || next < begin_of_backward_) return std::nullopt;
+        return back_[static_cast<std::size_t>(group_[static_cast<std::size_t>(tensor)])];
+    }
+
+private:
+    std::vector<int> group_;  ///< of each tensor; -1 for those that stay
+    std::vector<std::size_t> back_;
+    std::size_t begin_of_backward_ = 0;
+};
 
 /// The tensors that each operator's run allocates before its kernels and frees after them.
 struct Lifetimes {
@@ -69,11 +102,15 @@ struct Lifetimes {
     Lifetimes(const StageGraph& graph, const std::vector<Use>& uses)
         : born(uses.size()), dies(uses.size()) {
         std::vector<std::optional<std::size_t>> last(graph.tensors.size());
+        const Away away(graph, uses);
         const auto use = [&](int tensor, std::size_t at) {
             if (last[tensor] == at) return;  // named twice by one operator
-            if (!last[tensor] || uses[at].begins(tensor)) {
+            const bool begins = uses[at].begins(tensor);
+            const auto back = last[tensor] && !begins ? away.back(tensor, *last[tensor], at)
+                                                      : std::optional<std::size_t>{};
+            if (!last[tensor] || back || begins) {
                 if (last[tensor]) dies[*last[tensor]].push_back(tensor);
-                born[at].push_back(tensor);
+                born[back.value_or(at)].push_back(tensor);
             }
             last[tensor] = at;
         };

@@ -279,6 +279,7 @@ void check_extent(Draft& draft) {
 void check_partition(Draft& draft) {
     const Scenario& s = draft.scenario;
     const int stages = s.pipeline_shape().stages();
+    if (!draft.mistakes().empty() && !draft.layout.empty()) return;  // it has been complained of
     try {
         if (s.parallel.partition == Partition::Explicit) {
             models::explicit_stages(s.parallel.layers_per_stage, s.model.layers.count(), stages);
@@ -291,9 +292,66 @@ void check_partition(Draft& draft) {
             draft.scenario.notes.push_back(note);
     } catch (const InputError& error) {
         const bool list = s.parallel.partition == Partition::Explicit;
-        draft.parallel.complain(list ? "partition" : "pipeline",
-                                error.diagnostics().front().message);
+        const std::string_view key = draft.layout.empty() ? "partition" : "layout";
+        draft.parallel.complain(list ? key : "pipeline", error.diagnostics().front().message);
     }
+}
+
+/// The layout's units are those of the model. Its layers of multi-token prediction are the model's
+/// where that names none: published configurations of models leave them to the training.
+void check_layout_of_model(Draft& draft) {
+    if (draft.layout.empty()) return;
+    models::Architecture& model = draft.scenario.model;
+    const auto complain = [&](std::string sentence) {
+        draft.parallel.complain("layout", std::move(sentence));
+    };
+    const int layers = models::layers_of(draft.layout);
+    if (layers != model.layers.count())
+        complain(fmt::format("the layout has {} layers (t), and the model {}", layers,
+                             model.layers.count()));
+    const int predictions = models::predictions_of(draft.layout);
+    if (predictions != draft.layout.back().predictions)
+        complain(
+            "the stage of m is not that of L: multi-token prediction is planned in the stage that "
+            "has the loss");
+    if (model.mtp_layers > 0 && predictions != model.mtp_layers)
+        complain(
+            fmt::format("the layout has {} layers of multi-token prediction (m), and the "
+                        "model {}",
+                        predictions, model.mtp_layers));
+    if (predictions > 0 && (model.sees_images() || model.learned_positions))
+        complain("multi-token prediction (m) is not planned for images or with learned positions");
+    model.mtp_layers = std::max(model.mtp_layers, predictions);
+}
+
+/// Modules must be parts of the model.
+void check_modules(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const models::Modules modules = s.training.recompute_extent.modules;
+    const auto has = [&](models::Module module) { return modules.has(module); };
+    const auto latent = [](const models::Attention& attention) {
+        return static_cast<std::int64_t>(attention.latent.has_value());
+    };
+    if (has(models::Module::MlaUpProjection) && s.model.layers.most<models::Attention>(latent) == 0)
+        draft.training.complain("recompute",
+                                "mla_up_proj is a part of latent attention, which the "
+                                "model does not have");
+    if ((has(models::Module::Moe) || has(models::Module::MoeActivation)) && !s.model.has_experts())
+        draft.training.complain("recompute",
+                                "moe and moe_act are parts of experts, which the model does not "
+                                "have");
+    if (s.training.expert_load_unknown && !s.model.has_experts())
+        draft.training.complain("router", "the model has no router of experts");
+    if (s.training.lora.adapts() && s.model.has_experts())
+        draft.training.complain("lora", "adapters of experts are not planned");
+    if (s.training.lora.adapts() && s.parallel.zero_stage == 3)
+        draft.training.complain("lora",
+                                "adapters are not planned where ZeRO-3 cuts the weights "
+                                "beside them");
+    if ((s.training.recompute == models::Recompute::Modules || s.training.offload.any()) &&
+        s.schedule.slices > 1)
+        draft.training.complain(s.training.offload.any() ? "offload" : "recompute",
+                                "modules are not recomputed or offloaded for slices of a sequence");
 }
 
 }  // namespace
@@ -315,6 +373,8 @@ void check_shards(Draft& draft) {
 }
 
 void check_cuts(Draft& draft) {
+    check_layout_of_model(draft);
+    check_modules(draft);
     check_experts(draft);
     check_prediction(draft);
     check_tensor_cut(draft);
@@ -349,6 +409,9 @@ void add_notes(Draft& draft) {
                                     s.parallel.zero_stage));
     if (s.parallel.sequence && s.parallel.tensor == 1)
         notes.push_back("sequence parallelism does nothing without tensor parallelism");
+    if (s.training.expert_load_unknown)
+        notes.push_back(
+            "the router learns: the load of the experts is not known, and is priced as balanced");
     if (s.cluster.gpu.fp16_flops_per_s == 0)
         notes.push_back(fmt::format("the peak rate of '{}' is not known, so there is no MFU",
                                     s.cluster.gpu.name));

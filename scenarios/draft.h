@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "models/layout.h"
 #include "scenarios/scenario.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
@@ -36,7 +37,8 @@ struct Draft {
     std::optional<int> micro_batches;
     std::optional<std::int64_t> seq_length;
     std::optional<bool> overlap_communication;
-    std::optional<int> bucket_mb;  ///< bucket size of gradients
+    std::optional<int> bucket_mb;            ///< bucket size of gradients
+    std::vector<models::StageUnits> layout;  ///< of parallel.layout; empty if it is not given
 
     text::ShippedFiles* shipped;
     text::MappingReader top;
@@ -51,6 +53,10 @@ const text::Fields<Draft>& run_fields();
 std::vector<text::Key> parallel_keys(Draft& fresh);
 std::vector<text::Key> schedule_keys(Draft& fresh);
 std::vector<text::Key> training_keys(Draft& fresh);
+
+/// The rows of `training` for what the backward computes again, what is offloaded, routers and
+/// adapters.
+const text::Fields<Draft>& activation_fields();
 
 /// The rows of `training` for the optimizer and its learning rate.
 std::vector<text::Form> optimizer_forms();

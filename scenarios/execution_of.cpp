@@ -29,6 +29,9 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.gradients = training.precision.grads;
     execution.split_backward = scenario.schedule.splits_backward;
     execution.recompute = training.recompute;
+    execution.recompute_extent = training.recompute_extent;
+    execution.offload = training.offload;
+    execution.lora = training.lora;
     execution.attention = training.attention;
     execution.kernels = scenario.framework.kernels;
     execution.hidden_dropout = dropout > 0;

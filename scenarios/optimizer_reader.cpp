@@ -20,9 +20,14 @@ using text::required;
 using text::whole;
 using text::word;
 
-enum class OptimizerName { AdamW, Adam, Sgd };
+constexpr int kMostIterations = 100;
+
+enum class OptimizerName { AdamW, Adam, Sgd, Muon };
 constexpr std::pair<std::string_view, OptimizerName> kOptimizerNames[] = {
-    {"adamw", OptimizerName::AdamW}, {"adam", OptimizerName::Adam}, {"sgd", OptimizerName::Sgd}};
+    {"adamw", OptimizerName::AdamW},
+    {"adam", OptimizerName::Adam},
+    {"sgd", OptimizerName::Sgd},
+    {"muon", OptimizerName::Muon}};
 constexpr std::pair<std::string_view, LrSchedule::Shape> kLrSchedules[] = {
     {"constant", LrSchedule::Shape::Constant},
     {"linear", LrSchedule::Shape::Linear},
@@ -88,6 +93,17 @@ const Fields<SgdOptions>& sgd_fields() {
     return kFields;
 }
 
+const Fields<MuonOptions>& muon_fields() {
+    static const Fields<MuonOptions> kFields{
+        {"lr", real(&MuonOptions::lr, 0, kHuge), kRateMeaning, "2e-2"},
+        {"momentum", real(&MuonOptions::momentum, 0, 1), "The momentum that is made orthogonal.",
+         "0.9"},
+        {"weight_decay", real(&MuonOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
+        {"steps", whole(&MuonOptions::steps, 1, kMostIterations, "steps"),
+         "The Newton-Schulz iterations of a step.", "6"}};
+    return kFields;
+}
+
 const Fields<AdamOptions>& adam_fields() {
     static const Fields<AdamOptions> kFields{
         {"lr", real(&AdamOptions::lr, 0, kHuge), kRateMeaning, "3e-4"},
@@ -105,8 +121,10 @@ std::vector<text::Key> keys_of_optimizers() {
         AdamOptions adam = adam_of(optimizer);
         SgdOptions sgd;
         std::vector<text::Key> keys = name;
-        const auto more = optimizer == OptimizerName::Sgd ? described(sgd_fields(), sgd)
-                                                          : described(adam_fields(), adam);
+        MuonOptions muon;
+        const auto more = optimizer == OptimizerName::Sgd    ? described(sgd_fields(), sgd)
+                          : optimizer == OptimizerName::Muon ? described(muon_fields(), muon)
+                                                             : described(adam_fields(), adam);
         keys.insert(keys.end(), more.begin(), more.end());
         variants.emplace_back(word, std::move(keys));
     }
@@ -161,6 +179,10 @@ void read_optimizer(MappingReader& training, std::string_view key, Draft& draft)
     OptimizerOptions& optimizer = draft.scenario.training.run.optimizer;
     if (choice.name == OptimizerName::Sgd) {
         optimizer = read_sgd(in);
+    } else if (choice.name == OptimizerName::Muon) {
+        MuonOptions muon;
+        read_fields(in, muon_fields(), muon);
+        optimizer = muon;
     } else {
         AdamOptions adam = adam_of(choice.name);
         read_fields(in, adam_fields(), adam);

@@ -51,6 +51,26 @@ void read_partition(MappingReader& in, std::string_view key, Draft& draft) {
     }
 }
 
+/// Precondition: `pipeline` and `partition` have been read.
+void read_layout(MappingReader& in, std::string_view key, Draft& draft) {
+    Parallel& parallel = draft.scenario.parallel;
+    if (!in.text(key, parallel.layout)) return;
+    if (in.value("partition")) {
+        in.complain(key, "give either a 'layout' or a 'partition'");
+        return;
+    }
+    try {
+        draft.layout = models::parse_layout(parallel.layout);
+        models::check_layout(draft.layout, parallel.pipeline);
+    } catch (const InputError& error) {
+        in.complain(key, error.diagnostics().front().message);
+        return;
+    }
+    parallel.partition = Partition::Explicit;
+    for (const models::StageUnits& stage : draft.layout)
+        parallel.layers_per_stage.push_back(stage.layers);
+}
+
 /// Precondition: `pipeline` has been read.
 void read_wrap(MappingReader& in, std::string_view key, Draft& draft) {
     Parallel& parallel = draft.scenario.parallel;
@@ -91,7 +111,7 @@ const Fields<Draft>& parallel_fields() {
          "the value of tensor, if the model has experts"},
         {"stages_per_rank", whole(&Draft::stages_per_rank, 1, kMostChunks, "stages"),
          "Stages (chunks, virtual stages) that every pipeline rank holds.", "2",
-         "the number that the schedule needs, else 1"},
+         "that of the layout, or the number that the schedule needs, else 1"},
         {"sequence", flag(in_parallel(&Parallel::sequence)),
          "Sequence parallelism: the tensor-parallel ranks cut the sequence where they do not cut "
          "matrices.",
@@ -108,6 +128,10 @@ const Fields<Draft>& parallel_fields() {
          "The cut into stages: the same number of layers each, equal work, or the number of layers "
          "of every stage.",
          "[7, 8, 8, 7]", "uniform"},
+        {"layout", custom(read_layout, {Form{text::TextForm{}}}),
+         "The cut into stages as Megatron-Core writes it: E is the embedding, t a layer, m one of "
+         "multi-token prediction, L the loss, and | ends a stage; instead of partition.",
+         "Et*4|(t*4|)*14tmL", "none: partition holds"},
         {"wrap", custom(read_wrap, {Form{text::WordForm{names_of(kWraps)}}}),
          "The unit in which ZeRO-3 gathers parameters.", "layer",
          "stage if pipeline is above 1, else layer"},

@@ -51,6 +51,13 @@ void set_optimizer(Section in, const OptimizerOptions& optimizer) {
                               in.set("lr", sgd.lr);
                               in.set("momentum", sgd.momentum);
                               in.set("weight_decay", sgd.weight_decay);
+                          },
+                          [&](const MuonOptions& muon) {
+                              in.set("name", std::string("muon"));
+                              in.set("lr", muon.lr);
+                              in.set("momentum", muon.momentum);
+                              in.set("weight_decay", muon.weight_decay);
+                              in.set("steps", muon.steps);
                           }},
                optimizer);
 }
@@ -98,8 +105,10 @@ double lr_of(const OptimizerOptions& optimizer) {
 }
 
 int moments_of(const OptimizerOptions& optimizer) {
-    if (std::holds_alternative<AdamOptions>(optimizer)) return 2;
-    return std::get<SgdOptions>(optimizer).momentum > 0 ? 1 : 0;
+    return std::visit(Overloaded{[](const AdamOptions&) { return 2; },
+                                 [](const SgdOptions& sgd) { return sgd.momentum > 0 ? 1 : 0; },
+                                 [](const MuonOptions&) { return 1; }},
+                      optimizer);
 }
 
 std::map<std::string, std::string> settings_of(const RunOptions& options) {

@@ -35,10 +35,22 @@ struct SgdOptions {
     friend bool operator==(const SgdOptions&, const SgdOptions&) = default;
 };
 
-using OptimizerOptions = std::variant<AdamOptions, SgdOptions>;
+/// Muon (Jordan et al. 2024; Megatron-LM d98e8a6, core/optimizer/muon.py): matrices but for
+/// embedding and head step along their momentum, made orthogonal by Newton-Schulz iterations; all
+/// other parameters by AdamW.
+struct MuonOptions {
+    double lr = 1e-3;
+    double momentum = 0.95;
+    double weight_decay = 0.01;
+    int steps = 5;  ///< of the iteration
+    friend bool operator==(const MuonOptions&, const MuonOptions&) = default;
+};
+
+using OptimizerOptions = std::variant<AdamOptions, SgdOptions, MuonOptions>;
 inline constexpr AdamOptions kAdamW{1e-3, 0.9, 0.999, 1e-8, 0.01, true};
 double lr_of(const OptimizerOptions& optimizer);
-/// The numbers that an optimizer keeps per parameter: Adam 2, SGD 1 for its momentum, or 0.
+/// The numbers that an optimizer keeps per parameter: Adam 2, SGD 1 for its momentum, or 0, Muon 1
+/// per element of a matrix.
 int moments_of(const OptimizerOptions& optimizer);
 
 /// The options of torch.cuda.amp.GradScaler, whose defaults these are, and of Colossal-AI's

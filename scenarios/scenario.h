@@ -34,6 +34,7 @@ struct Parallel {
     int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
+    std::string layout;  ///< Megatron-Core's string (models/layout.h) from which these come, if any
     Wrap wrap = Wrap::Layer;
     /// ZeRO cuts over this many of the replicas, and the others have copies (PyTorch's HSDP,
     /// Megatron-LM's --num-distributed-optimizer-instances); 0: over all of them.
@@ -92,17 +93,24 @@ struct Training {
     std::int64_t seq_length = 1;
     Precision precision;
     models::Recompute recompute = models::Recompute::None;
+    models::RecomputeExtent recompute_extent;
+    models::OffloadExtent offload;
+    models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
     bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's dropout
     double expert_load = 1;  ///< rows at the experts of the fullest rank, relative to the mean of
                              ///< all ranks
+    bool expert_load_unknown = false;  ///< the router learns: its load is not known
     RouterOptions routers;
     /// The factor of the loss of multi-token prediction, the mean over its depths.
     double mtp_loss_scaling_factor = 0.1;
     RunOptions run;
 };
+
+/// The value of training.recompute: "full", "{modules: [core_attn, moe_act]}".
+std::string recompute_text(const Training& training);
 
 struct Scenario {
     std::string name;

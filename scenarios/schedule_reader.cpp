@@ -79,14 +79,28 @@ void read_options(MappingReader& in, const Generator& generator, ScheduleChoice&
     }
 }
 
-/// The number in the {name, stages_per_rank} of a sweep wins over the one under `parallel`; else it
-/// is the only one that the generator takes.
-void settle_stages_per_rank(Draft& draft, const Generator* generator) {
-    int& chunks = draft.scenario.parallel.stages_per_rank;
-    if (draft.stages_per_rank_of_schedule)
-        chunks = *draft.stages_per_rank_of_schedule;
-    else if (draft.stages_per_rank)
-        chunks = *draft.stages_per_rank;
+/// The number that is given, under `parallel` or with the schedule; else that of the layout, or the
+/// only one that the generator takes.
+void settle_stages_per_rank(Draft& draft, MappingReader* in, const Generator* generator) {
+    Parallel& parallel = draft.scenario.parallel;
+    int& chunks = parallel.stages_per_rank;
+    const auto& of_schedule = draft.stages_per_rank_of_schedule;
+    const auto given = of_schedule ? of_schedule : draft.stages_per_rank;
+    if (of_schedule && draft.stages_per_rank && *of_schedule != *draft.stages_per_rank)
+        in->complain("stages_per_rank", fmt::format("'schedule.stages_per_rank' is {}, and "
+                                                    "'parallel.stages_per_rank' is {}",
+                                                    *of_schedule, *draft.stages_per_rank));
+    const auto stages = static_cast<int>(draft.layout.size());
+    const int of_layout = stages / parallel.pipeline;
+    if (stages > 0 && given && *given != of_layout)
+        draft.parallel.complain(
+            "layout", fmt::format("the layout has {} stages, which are {} for each of {} ranks, "
+                                  "and 'stages_per_rank' is {}",
+                                  stages, of_layout, parallel.pipeline, *given));
+    if (given)
+        chunks = *given;
+    else if (stages > 0)
+        chunks = of_layout;
     else if (generator && generator->stages_per_rank)
         chunks = *generator->stages_per_rank;
 }
@@ -145,7 +159,7 @@ const Fields<Draft>& choice_fields() {
                   Form{text::WordForm{schedule_names()}}),
          "The schedule's name; `schedule: NAME` is short for {name: NAME}.", "zb-h1"},
         {"stages_per_rank", whole(&Draft::stages_per_rank_of_schedule, 1, kMostChunks, "stages"),
-         "Stages (chunks) that every pipeline rank holds; it wins over parallel.stages_per_rank.",
+         "Stages (chunks) that every pipeline rank holds, the same as parallel.stages_per_rank.",
          "2", "parallel.stages_per_rank"},
         {"slices", whole(in_schedule(&ScheduleChoice::slices), 1, kMostSlices, "slices"),
          "Slices of a sequence that pass through the pipeline one after the other (seq-1f1b).",
@@ -209,12 +223,12 @@ void read_schedule(Draft& draft) {
     const NodePtr map = value && value->is(Node::Kind::Scalar)
                             ? text::make_map({{"name", value->place, value}}, value->place)
                             : value;
-    if (!map) return settle_stages_per_rank(draft, find_generator(choice.name));
+    if (!map) return settle_stages_per_rank(draft, nullptr, find_generator(choice.name));
     MappingReader in(map, "schedule", draft.mistakes());
     const bool csv = in.has("csv");
     read_fields(in, choice_fields(), draft);
     const Generator* generator = csv ? nullptr : find_generator(choice.name);
-    settle_stages_per_rank(draft, generator);
+    settle_stages_per_rank(draft, &in, generator);
     if (csv) {
         read_fields(in, file_fields(), draft);
     } else if (generator == nullptr) {

@@ -5,7 +5,6 @@ namespace {
 
 using models::AttentionKernel;
 using models::DataType;
-using models::Recompute;
 using text::custom;
 using text::described;
 using text::Fields;
@@ -20,8 +19,6 @@ using text::real;
 using text::whole;
 using text::word;
 
-constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
-    {"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}};
 constexpr std::pair<std::string_view, AttentionKernel> kAttentions[] = {
     {"flash", AttentionKernel::Flash}, {"unfused", AttentionKernel::Unfused}};
 constexpr std::pair<std::string_view, DataType> kTypes[] = {
@@ -123,10 +120,6 @@ const Fields<Draft>& training_fields() {
          "bytes "
          "a parameter), fp16 scales the loss, pure-bf16 has everything in bf16.",
          "fp16", "bf16"},
-        {"recompute", word(in_training(&Training::recompute), kRecomputes),
-         "Activations that the backward computes again instead of keeping them: those of the "
-         "attention's core (selective), or all of a layer (full).",
-         "selective"},
         {"attention", word(in_training(&Training::attention), kAttentions),
          "The kernel of the attention: flash never writes the scores out.", "unfused"},
         {"offload_optimizer", flag(in_training(&Training::offload_optimizer)),
@@ -161,13 +154,17 @@ const Fields<Draft>& training_fields() {
 
 std::vector<text::Key> training_keys(Draft& fresh) {
     std::vector<text::Key> keys = described(training_fields(), fresh);
-    const std::vector<text::Key> of_run = described(run_fields(), fresh);
-    keys.insert(keys.end(), of_run.begin(), of_run.end());
+    const auto append = [&](const std::vector<text::Key>& more) {
+        keys.insert(keys.end(), more.begin(), more.end());
+    };
+    append(described(activation_fields(), fresh));
+    append(described(run_fields(), fresh));
     return keys;
 }
 
 void read_training(Draft& draft) {
     read_fields(draft.training, training_fields(), draft);
+    read_fields(draft.training, activation_fields(), draft);
     read_fields(draft.training, run_fields(), draft);
     draft.training.finish();
 }

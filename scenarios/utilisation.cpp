@@ -1,6 +1,12 @@
 #include "scenarios/utilisation.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "models/graph.h"
+#include "models/operator_runs.h"
+#include "scenarios/execution_of.h"
+#include "scenarios/plan.h"
 
 namespace debubble::scenarios {
 
@@ -14,6 +20,48 @@ double attended_share(const Scenario& scenario) {
     return models::attended_flops_per_sample(scenario.model, tokens) /
            models::model_flops_per_sample(scenario.model, tokens);
 }
+
+namespace {
+
+/// The share of the layers that run again: all, or so many of each stage.
+double reached_share(const Scenario& scenario) {
+    const int most = scenario.training.recompute_extent.layers;
+    if (most == 0) return 1;
+    int reached = 0;
+    for (const models::StageContent& stage :
+         partition_of(scenario, scenario.pipeline_shape().stages()))
+        reached += std::min(most, stage.layers);
+    return static_cast<double>(reached) / scenario.model.layers.count();
+}
+
+/// FLOPs of what runs again in one layer, of one rank and microbatch.
+double flops_again(const Scenario& scenario, const models::Execution& how, int layer) {
+    const auto graph = models::build_stage(scenario.model, how, {layer, 1, false, false});
+    const models::RunsByPass runs = models::operator_runs(graph, false);
+    double flops = 0;
+    for (const models::OperatorRun& run : runs[1])
+        if (run.part == models::Part::Again)
+            for (const models::Kernel& kernel :
+                 graph.operators[static_cast<std::size_t>(run.op)].forward)
+                flops += models::flops(kernel);
+    return flops;
+}
+
+/// The same of all layers and ranks, and per sample.
+double flops_of_modules(const Scenario& scenario) {
+    const models::Execution how = execution_of(scenario);
+    const models::Layers& layers = scenario.model.layers;
+    std::vector<double> of_kind;
+    double sum = 0;
+    for (int layer = 0; layer < layers.count(); ++layer) {
+        const auto kind = static_cast<std::size_t>(layers.kind_of(layer));
+        if (kind == of_kind.size()) of_kind.push_back(flops_again(scenario, how, layer));
+        sum += of_kind[kind];
+    }
+    return sum * how.tensor * how.context / static_cast<double>(how.micro_batch);
+}
+
+}  // namespace
 
 double recomputed_share(const Scenario& scenario) {
     const models::Architecture& model = scenario.model;
@@ -29,7 +77,9 @@ double recomputed_share(const Scenario& scenario) {
         case models::Recompute::Selective:  // a fused kernel has nothing to select
             if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
             return 4.0 * widths * s * s / all;
-        case models::Recompute::Full: return (all / 3 - head) / all;
+        case models::Recompute::Full: return (all / 3 - head) / all * reached_share(scenario);
+        case models::Recompute::Modules:
+            return flops_of_modules(scenario) / all * reached_share(scenario);
     }
     return 0;
 }

@@ -1,8 +1,45 @@
 #include "sim/plan_words.h"
 
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace debubble::sim {
+namespace {
+
+std::string words_of(models::Modules modules) {
+    std::vector<std::string_view> words;
+    for (const models::Module module : models::kModules)
+        if (modules.has(module)) words.push_back(models::name_of(module));
+    return fmt::format(" of {}", fmt::join(words, ", "));
+}
+
+std::string first_layers(int layers) {
+    return layers > 0 ? fmt::format(" in the first {} layers of a stage", layers) : "";
+}
+
+std::string recompute_words(const scenarios::Training& training) {
+    const models::RecomputeExtent& extent = training.recompute_extent;
+    switch (training.recompute) {
+        case models::Recompute::None: return "";
+        case models::Recompute::Selective: return "; selective recompute";
+        case models::Recompute::Full:
+            return "; full recompute" + first_layers(extent.layers) +
+                   (extent.together > 1 ? fmt::format(" of {} layers at once", extent.together)
+                                        : "");
+        case models::Recompute::Modules:
+            return "; recompute" + words_of(extent.modules) + first_layers(extent.layers);
+    }
+    return "";
+}
+
+std::string offload_words(const models::OffloadExtent& offload) {
+    return (offload.everything ? "" : words_of(offload.modules)) + first_layers(offload.layers);
+}
+
+}  // namespace
 
 std::string plan_of(const scenarios::Scenario& s) {
     const scenarios::Parallel& parallel = s.parallel;
@@ -23,9 +60,10 @@ std::string plan_of(const scenarios::Scenario& s) {
     words += fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
                          s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
                          s.training.seq_length);
-    if (s.training.recompute != models::Recompute::None)
-        words += s.training.recompute == models::Recompute::Full ? "; full recompute"
-                                                                 : "; selective recompute";
+    words += recompute_words(s.training);
+    if (s.training.offload.any()) words += "; offload" + offload_words(s.training.offload);
+    if (s.training.lora.adapts())
+        words += fmt::format("; adapters of rank {}", s.training.lora.rank);
     return words;
 }
 

@@ -1,6 +1,9 @@
 #include "sim/cost/launches.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "models/replays.h"
 
 namespace debubble::sim {
 namespace {
@@ -52,16 +55,14 @@ private:
 };
 
 /// One operator's launches in the pass.
-Launches of(const models::Operator& op, bool runs_again, std::optional<Pass> pass) {
+Launches of(const models::Operator& op, int times_again, std::optional<Pass> pass) {
     const Launches forward{1, kernels_in(op.forward)};
     if (!pass || *pass == Pass::Forward) return forward;
     Launches sum;
     if (*pass != Pass::BackwardWeight) {
         sum.kernels += kernels_in(op.backward_input);
-        if (runs_again && op.layer) {
-            sum.modules += forward.modules;
-            sum.kernels += forward.kernels;
-        }
+        sum.modules += times_again * forward.modules;
+        sum.kernels += times_again * forward.kernels;
     }
     if (*pass != Pass::BackwardInput) sum.kernels += kernels_in(op.backward_weight);
     return sum;
@@ -73,13 +74,14 @@ Launches launches_of(const models::StageGraph& graph, LayerFold fold,
                      const scenarios::CudaGraphs& graphs, std::optional<Pass> pass) {
     Launches all;
     if (graphs.full_iteration) return all;
-    const bool runs_again = graph.execution.recompute == models::Recompute::Full;
+    const std::vector<int> again = models::times_again(graph);
     Scopes scopes(graph);
     for (const models::Operator& op : graph.operators) {
         const auto scope = scopes.next(op);
         if (scope && graphs.has(*scope)) continue;
         const int times = op.layer == fold.layer ? fold.times : 1;
-        const Launches of_op = of(op, runs_again, pass);
+        const Launches of_op =
+            of(op, again[static_cast<std::size_t>(&op - graph.operators.data())], pass);
         all.modules += times * of_op.modules;
         all.kernels += times * of_op.kernels;
     }

@@ -8,6 +8,7 @@
 
 #include "scenarios/measured.h"
 #include "sim/cost/data_parallel.h"
+#include "sim/cost/muon_time.h"
 #include "sim/cost/optimizer_time.h"
 #include "sim/network/link_use.h"
 #include "sim/network/topology.h"
@@ -69,7 +70,8 @@ public:
         return topology_.host_copy(rank, kept - price.memory(Pass::Forward).stays);
     }
     Duration optimizer_step(Rank rank) const override {
-        return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank));
+        return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank)) +
+               muon_time(scenario_, prices_->matrices_of(rank), prices_->pricer());
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }

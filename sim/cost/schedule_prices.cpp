@@ -76,4 +76,13 @@ std::int64_t SchedulePrices::units_of(Rank rank) const {
     return sum;
 }
 
+std::vector<StepMatrix> SchedulePrices::matrices_of(Rank rank) const {
+    std::vector<StepMatrix> all;
+    for (const Stage stage : placement_.stages_of(rank)) {
+        const std::vector<StepMatrix>& of_stage = of(stage).parameters().matrices;
+        all.insert(all.end(), of_stage.begin(), of_stage.end());
+    }
+    return all;
+}
+
 }  // namespace debubble::sim

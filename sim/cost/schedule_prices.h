@@ -39,6 +39,8 @@ public:
     std::int64_t tensors_of(Rank rank) const;
     /// The units in which the rank's parameters are sharded: layers, and one more per stage.
     std::int64_t units_of(Rank rank) const;
+    /// The matrices that the rank's optimizer makes orthogonal, if it is Muon.
+    std::vector<StepMatrix> matrices_of(Rank rank) const;
 
     /// `visit(price)` for each price that differs.
     template <class Visit>

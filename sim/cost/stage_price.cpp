@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "models/offloads.h"
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
@@ -36,7 +37,10 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     for (const models::LayerRun& run : models::runs_of(layers, content.first_layer, content.layers))
         if (run.count > longest.count) longest = run;
     // A sharding table may name one of the layers, which then differs.
-    const int folded = scenario.model.sharding.empty() ? longest.count - kLayersBuilt : 0;
+    // Layers are not alike where only the first of a stage run again, or several together.
+    const bool alike = execution.recompute_extent.layers == 0 &&
+                       execution.recompute_extent.together == 1 && execution.offload.layers == 0;
+    const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
     models::Architecture shorter = scenario.model;
     shorter.layers = {};
@@ -56,6 +60,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     graph_ = std::move(folded.graph);
     fold_ = folded.fold;
     count_parameters();
+    count_offloads();
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
@@ -98,16 +103,36 @@ Bytes StagePrice::seen_by_later_slices() const {
 
 void StagePrice::count_parameters() {
     parameters_.units = sharded_units(graph_, fold_);
+    parameters_.matrices = step_matrices(graph_, fold_);
     parameters_.all = graph_.parameter_count();
     parameters_.tensors = std::ssize(graph_.parameters);
     for (const models::Operator& op : graph_.operators)
         if (op.layer == fold_.layer)
             for (const int index : op.parameters) {
                 const models::Parameter& parameter = graph_.parameters[index];
-                (parameter.expert ? parameters_.all.expert : parameters_.all.dense) +=
-                    (fold_.times - 1) * parameter.elements_of_rank(graph_.execution);
+                parameters_.all.add(
+                    parameter, (fold_.times - 1) * parameter.elements_of_rank(graph_.execution));
                 parameters_.tensors += fold_.times - 1;
             }
+}
+
+void StagePrice::count_offloads() {
+    const auto times = [&](std::optional<int> layer) {
+        return layer == fold_.layer ? fold_.times : 1;
+    };
+    for (const models::OffloadGroup& group : models::offloads_of(graph_))
+        for (const int tensor : group.tensors)
+            offloaded_ += Bytes{times(group.layer) *
+                                graph_.tensors[static_cast<std::size_t>(tensor)].bytes.count};
+}
+
+double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
+                                  double kernels) const {
+    // A weight pass reads what the pass before it has brought back.
+    const bool copies = which != kAgain && which != static_cast<std::size_t>(Pass::BackwardWeight);
+    if (!copies || offloaded_ == Bytes{}) return 0;
+    const double link = scenario.cluster.gpu.host_link.value;
+    return std::max(0.0, static_cast<double>(offloaded_.count) / link - kernels);
 }
 
 /// The host's time for Python, dispatch and launches of the pass: by operator, kernel, collective
@@ -133,6 +158,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which, bool several_holders) {
     PassTime time = pricer.time(steps.kernels, fold_);
+    time.exposed += waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
     const double inside = time.exposed;
     int of_units = 0;
     double copies = 0;

@@ -11,6 +11,7 @@
 #include "schedule/action.h"
 #include "sim/cost/added_terms.h"
 #include "sim/cost/measured_pass.h"
+#include "sim/cost/muon_time.h"
 #include "sim/cost/pair_time.h"
 #include "sim/cost/pass_time.h"
 #include "sim/cost/price_part.h"
@@ -26,6 +27,7 @@ struct StageParameters {
     ShardedUnits units;
     models::ParameterCount all;
     std::int64_t tensors = 0;
+    std::vector<StepMatrix> matrices;
 };
 
 /// A stage's graph with at most three layers of its longest run of equal ones: the middle one
@@ -87,6 +89,10 @@ public:
 private:
     static constexpr std::size_t kAgain = 4;  // index after those of the four passes
     void count_parameters();
+    void count_offloads();
+    /// Seconds that the host's copies of offloaded tensors take beyond the kernels of a pass.
+    double waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
+                          double kernels) const;
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::PassSteps& steps, std::size_t which, bool several_holders);
@@ -105,6 +111,7 @@ private:
     models::StageGraph graph_;
     StageParameters parameters_;
     Bytes boundary_;
+    Bytes offloaded_;  ///< bytes that go to the host after the forward
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<PassMemory, kAgain + 1> memory_{};
     std::array<std::vector<PricePart>, kAgain + 1> parts_;

@@ -59,6 +59,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
         for (const int index : op.parameters) {
             if (!counted.insert(index).second) continue;
             const models::Parameter& parameter = graph.parameters[index];
+            if (parameter.frozen) continue;
             const bool tied = models::is_tied(graph, op, parameter);
             std::int64_t& unit = op.layer ? units.layer
                                  : tied   ? units.tied

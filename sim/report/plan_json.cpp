@@ -21,15 +21,6 @@ std::string_view word_of(models::DataType type) {
     return "";
 }
 
-std::string_view word_of(models::Recompute recompute) {
-    switch (recompute) {
-        case models::Recompute::None: return "none";
-        case models::Recompute::Selective: return "selective";
-        case models::Recompute::Full: return "full";
-    }
-    return "";
-}
-
 Json cut_json(const scenarios::Parallel& p) {
     return {{"tensor", p.tensor},     {"pipeline", p.pipeline},
             {"data", p.data},         {"context", p.context},
@@ -49,7 +40,7 @@ Json training_json(const scenarios::Training& t) {
     const bool flash = t.attention == models::AttentionKernel::Flash;
     return {{"global_batch", t.global_batch},          {"micro_batch", t.micro_batch},
             {"micro_batches", t.micro_batches},        {"seq_length", t.seq_length},
-            {"compute", word_of(t.precision.compute)}, {"recompute", word_of(t.recompute)},
+            {"compute", word_of(t.precision.compute)}, {"recompute", scenarios::recompute_text(t)},
             {"attention", flash ? "flash" : "unfused"}};
 }
 

@@ -86,6 +86,7 @@ std::vector<std::string> mistakes_of_grid(const std::string& range) {
 /// What a key needs beside it, so that it is read.
 Overrides context_of(const std::string& path) {
     if (path == "training.optimizer.momentum") return {{"training.optimizer.name", "sgd"}};
+    if (path == "training.optimizer.steps") return {{"training.optimizer.name", "muon"}};
     if (path == "schedule.placement") return {{"schedule.csv", "nowhere.csv"}};
     if (path.starts_with("training.loss_scale")) return {{"training.precision", "fp16"}};
     for (const Generator& row : generators())
@@ -108,7 +109,9 @@ std::vector<std::string> mistakes_of(const std::string& path, const std::string&
 /// The choices after which a map is read in all ways that there are.
 std::vector<Overrides> ways_to_read(const std::string& map) {
     if (map == "training.optimizer")
-        return {{{"training.optimizer.name", "adamw"}}, {{"training.optimizer.name", "sgd"}}};
+        return {{{"training.optimizer.name", "adamw"}},
+                {{"training.optimizer.name", "sgd"}},
+                {{"training.optimizer.name", "muon"}}};
     if (map != "schedule") return {{}};
     std::vector<Overrides> ways{{{"schedule.csv", "nowhere.csv"}}};
     for (const Generator& row : generators())
@@ -258,7 +261,7 @@ TEST(KeysOfAScenario, HaveTheDefaultsThatTheReaderApplies) {
     EXPECT_EQ(otherwise("framework"), plain.framework.name);
     EXPECT_EQ(otherwise("training.precision"), "bf16");
     EXPECT_EQ(plain.training.precision, Precision{});
-    EXPECT_EQ(otherwise("training.optimizer.weight_decay"), "0.01 (adamw), 0 (adam, sgd)");
+    EXPECT_EQ(otherwise("training.optimizer.weight_decay"), "0.01 (adamw, muon), 0 (adam, sgd)");
     EXPECT_EQ(otherwise("training.optimizer.betas"), "[0.9, 0.999] (adamw, adam)");
     EXPECT_EQ(
         otherwise("model.norm"),

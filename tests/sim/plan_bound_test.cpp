@@ -27,7 +27,12 @@ std::vector<scenarios::Scenario> plans() {
     for (const Generator& row : generators())
         for (const int tensor : {1, 4})
             for (const int pipeline : {1, 2, 4})
-                for (const char* more : {"", ", recompute: full"}) {
+                for (const char* more :
+                     {"", ", recompute: full", ", recompute: {modules: [core_attn, mlp]}",
+                      ", recompute: {layers: 2, method: block}",
+                      ", recompute: {layers: 2, method: uniform}",
+                      ", offload: {modules: [core_attn, mlp_norm]}", ", offload: {layers: 3}",
+                      ", optimizer: muon"}) {
                     std::string schedule(row.name);
                     if (row.stages_per_rank.value_or(1) > 1)
                         schedule = fmt::format("{{name: {}, stages_per_rank: {}}}", row.name,

@@ -32,6 +32,15 @@ void check_executed(const scenarios::Scenario& scenario) {
     };
     const scenarios::Parallel& parallel = scenario.parallel;
     if (parallel.copies() > 1) refuse("parallel.shard is less than data x context");
+    for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
+        if (parallel.layers_per_stage[stage] == 0) refuse("an inner stage has no layers");
+    const scenarios::Training& training = scenario.training;
+    if (training.recompute == models::Recompute::Modules)
+        refuse("training.recompute has modules that run again");
+    if (training.offload.any()) refuse("training.offload has activations that travel");
+    if (training.lora.adapts()) refuse("training.lora has adapters beside frozen weights");
+    if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))
+        refuse("training.optimizer is muon");
     if (!parallel.reshard) refuse("parallel.reshard is false");
     if (scenario.framework.capacity_factor) refuse("framework.capacity_factor drops rows");
     if (scenario.framework.grad_reduce_dtype &&

@@ -22,15 +22,6 @@ const char* word(models::DataType type) {
     return "";
 }
 
-const char* word(models::Recompute recompute) {
-    switch (recompute) {
-        case models::Recompute::None: return "none";
-        case models::Recompute::Selective: return "selective";
-        case models::Recompute::Full: return "full";
-    }
-    return "";
-}
-
 /// The facts under one key of the scenario.
 class Section {
 public:
@@ -64,7 +55,7 @@ void add_model(RunFacts& facts, const models::Architecture& model) {
 
 void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
     const auto& [tensor, pipeline, data, context, expert, expert_tensor, stages_per_rank, sequence,
-                 zero_stage, partition, layers_per_stage, wrap, shard, reshard,
+                 zero_stage, partition, layers_per_stage, layout, wrap, shard, reshard,
                  communication_dtype] = parallel;
     Section in(facts, "parallel.");
     in.add("tensor", tensor);
@@ -84,13 +75,14 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
-                 attention, offload_optimizer, offload_activations, dropout, expert_load, routers,
-                 mtp_loss_scaling_factor, run] = scenario.training;
+                 recompute_extent, offload, lora, attention, offload_optimizer, offload_activations,
+                 dropout, expert_load, expert_load_unknown, routers, mtp_loss_scaling_factor, run] =
+        scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
     in.add("seq_length", seq_length);
-    in.add("recompute", word(recompute));
+    in.add("recompute", scenarios::recompute_text(scenario.training));
     in.add("offload_optimizer", offload_optimizer);
     in.add("offload_activations", offload_activations);
     in.add("dropout", dropout.value_or(scenario.model.dropout));
@@ -129,6 +121,14 @@ void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
                               in.add("dampening", dampening);
                               in.add("weight_decay", weight_decay);
                               in.add("nesterov", nesterov);
+                          },
+                          [&](const scenarios::MuonOptions& muon) {
+                              const auto& [lr, momentum, weight_decay, steps] = muon;
+                              in.add("name", "muon");
+                              in.add("lr", lr);
+                              in.add("momentum", momentum);
+                              in.add("weight_decay", weight_decay);
+                              in.add("steps", steps);
                           }},
                optimizer);
 }

@@ -261,9 +261,8 @@ private:
             "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
             "bf16")
             .choices = words({"bf16", "pure-bf16", "fp16", "fp32"});
-        constexpr std::array kRecomputes{"none", "selective", "full"};
         add("training.recompute", "Recompute", "activations computed again instead of kept",
-            kRecomputes[static_cast<std::size_t>(training.recompute)])
+            scenarios::recompute_text(training))
             .choices = words({"none", "selective", "full"});
         add("training.attention", "Attention", "flash keeps no scores",
             training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")

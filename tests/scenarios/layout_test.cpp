@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include "models/layout.h"
+#include "scenarios/plan.h"
+#include "scenarios/read_scenario.h"
+
+/// Scenarios whose stages Megatron-Core's layout strings cut.
+namespace debubble::scenarios {
+namespace {
+
+Scenario with_layout(const std::string& layout, int pipeline, const std::string& schedule) {
+    return parse_scenario(
+        "model: deepseek-v3\ncluster: hgx-h100\ngpus: 64\nparallel: {pipeline: " +
+            std::to_string(pipeline) + ", expert: 4, expert_tensor: 1, layout: \"" + layout +
+            "\"}\nschedule: " + schedule + "\ntraining: {micro_batches: 32, seq_length: 4096}\n",
+        "layout.yaml");
+}
+
+TEST(LayoutOfAScenario, CutsTheModelAndSaysHowManyStagesARankHas) {
+    const Scenario s = with_layout("Et*4|(t*4|)*14tmL", 4, "interleaved-1f1b");
+    EXPECT_EQ(s.parallel.stages_per_rank, 4);
+    EXPECT_EQ(s.model.mtp_layers, 1);
+    const auto stages = partition_of(s, 16);
+    EXPECT_EQ(stages.front().layers, 4);
+    EXPECT_EQ(stages.back().layers, 1);
+    EXPECT_EQ(stages.back().first_layer, 60);
+    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), s.parallel.layout);
+}
+
+TEST(LayoutOfAScenario, HasNoPredictionWhereItNamesNone) {
+    EXPECT_EQ(with_layout("Et*4|(t*4|)*14tL", 16, "1f1b").model.mtp_layers, 0);
+}
+
+TEST(LayoutOfAScenario, TakesInnerStagesWithoutLayers) {
+    const Scenario s = with_layout("Et*20||t*20|t*21L", 4, "1f1b");
+    EXPECT_EQ(partition_of(s, 4)[1].layers, 0);
+}
+
+}  // namespace
+}  // namespace debubble::scenarios
