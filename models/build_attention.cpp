@@ -223,8 +223,10 @@ void Core::ring() {
     op.forward_uses.push_back(keys.forward);
     append_uses(op.backward_input_uses, {keys.backward, keys.gradient});
     roles.ring = keys;
-    const Collective there{Collective::Kind::AllGather, {}, Bytes{all}, 1};
-    const Collective back{Collective::Kind::ReduceScatter, {}, Bytes{all}};
+    Collective there{Collective::Kind::AllGather, {}, Bytes{all}};
+    Collective back{Collective::Kind::ReduceScatter, {}, Bytes{all}};
+    there.pieces = Collective::Pieces::OfNext;
+    back.pieces = Collective::Pieces::OfPrevious;
     op.forward.insert(op.forward.begin(), travel(".kv.gather", there));
     op.backward_input.insert(op.backward_input.begin(), travel(".kv.regather", there));
     op.backward_input.push_back(travel(".dkv.scatter", back));

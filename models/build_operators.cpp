@@ -83,6 +83,11 @@ Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<i
     op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes)};
     if (!builder.how().lora.adapts())
         op.backward_input.push_back(moves(place.kernel + ".dw", place.layer, 2 * bytes, 0));
+    if (roles.normalised) {  // the same kernels' backwards, which read and write fp32
+        const std::int64_t wide = 4 * tokens * columns;
+        for (const char* part : {".narrow.dx", ".scale.dx", ".scale.dr", ".square.dx", ".sum.dx"})
+            op.backward_input.push_back(moves(place.kernel + part, place.layer, wide, wide));
+    }
     for (const int saved : op.saved) op.backward_input_uses.push_back(saved);
     op.backward_input_uses.push_back(x.gradient);
     if (through) {

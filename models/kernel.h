@@ -64,8 +64,8 @@ struct Collective {
     /// number of kernels that follow and do not need it (a backward's weight-gradient GEMM).
     int hidden_by = 0;
     int count = 1;  ///< number of equal calls, one after the other
-    /// The product next to it in the list that can be cut into pieces and computed piece by piece
-    /// as they arrive, or as they are sent (--tp-comm-overlap).
+    /// The product or attention next to it in the list that can be cut into pieces and computed
+    /// piece by piece as they arrive, or as they are sent (--tp-comm-overlap; ring attention).
     enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
     Pieces pieces = Pieces::None;
     /// For an exchange with experts: rows of each token, and the experts that they go to. 0: the

@@ -35,12 +35,15 @@ GroupPlacement group_of(const scenarios::Scenario& scenario, ReplicaGroup which,
 
 /// Cuts off the `exposed` part of the flow; the rest runs at the same time as a compute. No byte is
 /// lost.
-PartlyHidden cut(const Flow& flow, double exposed, Duration overlap) {
+/// Kernels beside the rest lack the multiprocessors that it takes and last that much longer:
+/// `slows`.
+PartlyHidden cut(const Flow& flow, double exposed, Duration overlap, Duration slows) {
     PartlyHidden parts{flow, {flow, overlap}};
     parts.exposed.latency = from_seconds(seconds(flow.latency) * exposed);
     parts.exposed.bytes = scaled(flow.bytes, exposed);
     parts.hidden.flow.latency -= parts.exposed.latency;
     parts.hidden.flow.bytes -= parts.exposed.bytes;
+    parts.exposed.latency += slows;
     return parts;
 }
 
@@ -53,6 +56,20 @@ std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
     return models::size_of(
         scenario.parallel.communication_dtype.value_or(scenario.training.precision.compute));
+}
+
+double taken_by_collectives(const scenarios::Scenario& scenario) {
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    if (gpu.threads) return 0;
+    return std::min(1.0, static_cast<double>(scenario.framework.collective_sms) / gpu.sms);
+}
+
+double seconds_beside(double communication, double kernels, double taken) {
+    if (taken == 0) return std::max(communication, kernels);
+    const double stretched = kStretchBesideKernels * communication;
+    const double slowed = taken < 1 ? kernels / (1 - taken) : communication + kernels;
+    if (stretched <= slowed) return kernels + taken * stretched;
+    return communication + slowed * (1 - 1 / kStretchBesideKernels);
 }
 
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel) {
@@ -104,6 +121,14 @@ double DataParallelPrices::last_bucket(Bytes size) const {
     return 1 / std::max(1.0, std::ceil(static_cast<double>(size.count) / std::max(1.0, bucket)));
 }
 
+Duration DataParallelPrices::slowed(const CollectiveCost& cost, double exposed,
+                                    Duration beside) const {
+    const double taken = taken_by_collectives(scenario_);
+    if (taken == 0) return {};
+    const double hidden = kStretchBesideKernels * seconds(cost.total()) * (1 - exposed);
+    return from_seconds(taken * std::min(hidden, seconds(beside)));
+}
+
 PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
                                                   std::span<const Rank> holders,
                                                   const LastBackward& last_backward) const {
@@ -114,7 +139,8 @@ PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& 
     const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
     // The other gradients are made in the rest of the backward, and reduced from the first of them
     // on.
-    return cut(flow, last, from_seconds(seconds(last_backward.length) * (1 - last)));
+    const Duration backward = from_seconds(seconds(last_backward.length) * (1 - last));
+    return cut(flow, last, backward, slowed(cost, last, backward));
 }
 
 PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount& elements,
@@ -130,7 +156,8 @@ PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount&
         return {flow, {}};
     const double bucket = last_bucket(size);
     // The parameters of the last bucket are used in the last part of the forward.
-    return cut(flow, bucket, from_seconds(seconds(first_forward) * bucket));
+    return cut(flow, bucket, from_seconds(seconds(first_forward) * bucket),
+               slowed(cost, bucket, first_forward));
 }
 
 Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,

@@ -59,6 +59,8 @@ private:
     /// The reduction of gradients; where shards have copies, their sum over those comes after it.
     Exchange reduced(const models::ParameterCount& elements, std::span<const Rank> holders) const;
     double last_bucket(Bytes size) const;
+    /// The time by which the hidden part of a collective lengthens the kernels beside it.
+    Duration slowed(const CollectiveCost& cost, double exposed, Duration beside) const;
 
     const scenarios::Scenario& scenario_;
     const Topology& topology_;
@@ -67,6 +69,17 @@ private:
 /// Bytes of an element in a message: of `communication_dtype`, or else of its own type.
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario);
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
+
+/// The share of the device's multiprocessors that a collective between replicas takes from the
+/// kernels beside it.
+double taken_by_collectives(const scenarios::Scenario& scenario);
+
+/// Communication beside kernels takes so many times as long as alone, since both use the device's
+/// memory: 1.3 to 1.8 in DeepSeek's published trace (profile-data 4496024), up to 2 in nccl#1433.
+inline constexpr double kStretchBesideKernels = 1.5;
+/// Seconds of communication and kernels that begin at the same time and take so long alone, where
+/// communication takes a share of the multiprocessors from kernels.
+double seconds_beside(double communication, double kernels, double taken);
 
 /// Elements that each replica owns after they were distributed among the replicas.
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel);

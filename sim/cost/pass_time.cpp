@@ -100,7 +100,8 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
 double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at,
                                   double takes, Room& room) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
-    if (in_pieces_ && work.pieces != models::Collective::Pieces::None)
+    const bool rings = work.group == models::Collective::Group::Context;
+    if ((in_pieces_ || rings) && work.pieces != models::Collective::Pieces::None)
         return hidden_by_pieces(kernels, at, takes, room);
     const bool may_hide =
         overlaps_tensor_ || in_pieces_ || work.group != models::Collective::Group::Tensor;
@@ -118,20 +119,26 @@ double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::
 
 /// A gather brings the first piece while nothing can be computed, and the others while the piece
 /// before is; a reduction sends the last piece when everything is computed (TransformerEngine's
-/// user buffers: a ring exchange of one piece per rank, a pipelined reduction of four).
+/// user buffers: a ring exchange of one piece per rank by copy engines, a pipelined reduction of
+/// four by kernels). Ring attention begins with the rank's own piece, which need not come.
 double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at,
                                     double takes, Room& room) const {
     constexpr int kPiecesOfReduction = 4;
+    constexpr double kReductionSms = 16;
     const auto& work = std::get<models::Collective>(kernels[at].work);
     const bool next = work.pieces == models::Collective::Pieces::OfNext;
-    const std::size_t product = next ? at + 1 : at - 1;
-    if ((next && product >= kernels.size()) || (!next && at == 0) || communicates(kernels[product]))
+    const bool ring = work.group == models::Collective::Group::Context;
+    const std::size_t beside = next ? at + 1 : at - 1;
+    if ((next && beside >= kernels.size()) || (!next && at == 0) || communicates(kernels[beside]))
         return 0;
-    const int pieces = next ? tensor_.among_all.size : kPiecesOfReduction;
+    const int members = place_of(work.group).among_all.size;
+    const int pieces = next || ring ? members : kPiecesOfReduction;
     const double part = static_cast<double>(pieces - 1) / pieces;
-    const double hidden = std::min(takes * part, room[product] * part);
-    room[product] -= hidden;
-    return hidden;
+    const double hideable = next && ring ? takes : takes * part;
+    const double hidden = std::min(hideable, room[beside] * part);
+    room[beside] -= hidden;
+    // The product beside a reduction's kernels takes longer.
+    return next || ring ? hidden : hidden * (1 - std::min(1.0, kReductionSms / cluster_.gpu.sms));
 }
 
 /// Seconds of each kernel, all of which communication may use.

@@ -70,12 +70,6 @@ private:
 
 }  // namespace
 
-double taken_by_collectives(const scenarios::Scenario& scenario) {
-    const scenarios::Gpu& gpu = scenario.cluster.gpu;
-    if (gpu.threads) return 0;
-    return std::min(1.0, static_cast<double>(scenario.framework.collective_sms) / gpu.sms);
-}
-
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use) {
     Units prices(scenario, use);
@@ -95,7 +89,7 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     const double layer = std::max(0.0, free) / units.layers + copies;
     const double taken = taken_by_collectives(scenario);
     const auto left_of = [&](double exchange, double kernels) {
-        return std::max(exchange - kernels, taken * exchange);
+        return seconds_beside(exchange, kernels, taken) - kernels;
     };
     // Forward: the root, then the first layer during the embedding. Backward: during the head.
     const double first = left_of(gather, time.ends);

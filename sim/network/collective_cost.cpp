@@ -12,12 +12,26 @@ namespace {
 /// The share of a ring's bandwidth that a tree reaches (NCCL, src/graph/tuning.cc).
 constexpr double kTreeEfficiency = 0.92;
 
+/// NCCL's protocols on a ring through several nodes, by its own model (NCCL 5067397,
+/// src/graph/tuning.cc: us per hop inside a node and between nodes, and the share of the
+/// bandwidth). Cluster files give the hops of a link and of the network in other units: these are
+/// relative to NVLink's 2.8 us and to 20 us.
+struct Protocol {
+    double near_hop;
+    double far_hop;
+    double bandwidth;
+};
+constexpr Protocol kProtocols[] = {{1.9 / 2.8, 4.0 / 20, 0.92},   // LL128
+                                   {3.4 / 2.8, 14.0 / 20, 1.0}};  // Simple
+constexpr Protocol kInNode{1, 1, 1};
+
 /// Seconds that the phases of an algorithm take on each tier.
 struct Phases {
     double latency = 0;
     double node = 0;
     double network = 0;
     double spine = 0;
+    double slowest() const { return std::max({node, network, spine}); }
 };
 
 double share(int members) {
@@ -47,18 +61,25 @@ public:
         : kind_(kind), size_(static_cast<double>(size.count)), group_(group), cluster_(cluster) {}
 
     Phases ring() const {
+        if (group_.nodes < 2) return ring(kInNode);
+        const Phases quick = ring(kProtocols[0]);
+        const Phases wide = ring(kProtocols[1]);
+        return quick.latency + quick.slowest() < wide.latency + wide.slowest() ? quick : wide;
+    }
+
+    Phases ring(const Protocol& protocol) const {
         const int hops = ring_rounds(kind_) * (group_.size - 1);
         const int far = ring_rounds(kind_) * (group_.nodes - 1);
-        const double volume = ring_volume(kind_, group_.size);
+        const double volume = ring_volume(kind_, group_.size) / protocol.bandwidth;
         Phases phases;
-        phases.latency = latency(hops - far, far);
+        phases.latency = latency(protocol.near_hop * (hops - far), protocol.far_hop * far);
         phases.node = in_node(volume);
         // Every ring enters and leaves each node (and each leaf) once; in an all-to-all, everything
         // that is meant for other nodes crosses.
         double crossing = volume;
         if (kind_ == CollectiveKind::AllToAll)
             crossing = group_.per_node * static_cast<double>(group_.size - group_.per_node) /
-                       group_.size / group_.size;
+                       group_.size / group_.size / protocol.bandwidth;
         add_network(phases, crossing);
         return phases;
     }
@@ -96,9 +117,9 @@ public:
     }
 
 private:
-    double latency(int near_hops, int far_hops) const {
+    double latency(double near_hops, double far_hops) const {
         return seconds(cluster_.node_link.base_latency) +
-               std::max(0, near_hops) * seconds(cluster_.node_link.latency) +
+               std::max(0.0, near_hops) * seconds(cluster_.node_link.latency) +
                far_hops * seconds(cluster_.network.latency);
     }
     double in_node(double volume) const {
@@ -132,7 +153,8 @@ bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacemen
             return !one_node &&
                    (kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast);
         case CollectiveAlgorithm::Hierarchical:
-            return !one_node && group.per_node > 1 && kind != CollectiveKind::AllToAll;
+            return !one_node && group.per_node > 1 &&
+                   (kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast);
         case CollectiveAlgorithm::InNetwork:
             return one_node && cluster.node_link.in_network_reduction &&
                    kind != CollectiveKind::AllToAll;
@@ -195,7 +217,7 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
         case CollectiveAlgorithm::Hierarchical: phases = pricer.hierarchical(); break;
         case CollectiveAlgorithm::InNetwork: phases = pricer.in_network(); break;
     }
-    const double slowest = std::max({phases.node, phases.network, phases.spine});
+    const double slowest = phases.slowest();
     CollectiveCost cost;
     cost.transfer = from_seconds(slowest);
     cost.tier = slowest == phases.spine && phases.spine > 0       ? Tier::Spine

@@ -25,7 +25,8 @@ enum class CollectiveKind : std::uint8_t {
 enum class CollectiveAlgorithm : std::uint8_t {
     Ring,          ///< one ring through all members, node after node
     Tree,          ///< double binary tree over nodes, a chain in each
-    Hierarchical,  ///< inside nodes, then one rail per member across them
+    Hierarchical,  ///< inside nodes, then one rail per member across them; NCCL gathers and
+                   ///< reduces by rings alone
     InNetwork,     ///< the switch adds and multicasts (NVLS); inside one node
 };
 

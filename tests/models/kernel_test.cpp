@@ -97,11 +97,12 @@ constexpr std::int64_t kAllKeys = 2 * 2 * 1024 * 128;  // and values, bf16, 4 of
 TEST(Kernel, KeysThatTravelRoundHideBehindTheAttention) {
     const StageGraph graph = shared_by_four(ContextCommunication::P2p);
     const Operator& attention = attention_in(graph);
-    EXPECT_EQ(over_context(attention.forward),
-              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys, 1)}));
-    EXPECT_EQ(over_context(attention.backward_input),
-              (std::vector{context_collective(Collective::Kind::AllGather, kAllKeys, 1),
-                           context_collective(Collective::Kind::ReduceScatter, kAllKeys)}));
+    Collective there = context_collective(Collective::Kind::AllGather, kAllKeys);
+    Collective back = context_collective(Collective::Kind::ReduceScatter, kAllKeys);
+    there.pieces = Collective::Pieces::OfNext;
+    back.pieces = Collective::Pieces::OfPrevious;
+    EXPECT_EQ(over_context(attention.forward), std::vector{there});
+    EXPECT_EQ(over_context(attention.backward_input), (std::vector{there, back}));
     EXPECT_EQ(foreign_keys(graph, attention.forward_uses), 2 * kAllKeys / 4);
     EXPECT_EQ(foreign_keys(graph, attention.backward_input_uses), 4 * kAllKeys / 4);
 }

@@ -4,6 +4,7 @@
 
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
+#include "sim/cost/data_parallel.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/cost/launches.h"
 #include "sim/cost/sharding_time.h"
@@ -30,10 +31,12 @@ TEST(TensorOverlap, LeavesTheFirstPieceOfAGatherAndTheLastOfAReduction) {
     const double left = seconds(price_of(scenario).of(Pass::Forward).exposed);
     EXPECT_LT(left, all);
     // Products that take for ever hide all but those pieces: an eighth of a gather, a quarter of a
-    // reduction, which take as long as each other.
+    // reduction, which take as long as each other; the reduction's kernels take 16 of their
+    // multiprocessors.
     scenario.cluster.gpu.gemm_efficiency = 0.001;
-    EXPECT_NEAR(seconds(price_of(scenario).of(Pass::Forward).exposed) / all, (1. / 8 + 1. / 4) / 2,
-                1e-6);
+    const double reduction = 1. / 4 + 3. / 4 * 16 / scenario.cluster.gpu.sms;
+    EXPECT_NEAR(seconds(price_of(scenario).of(Pass::Forward).exposed) / all,
+                (1. / 8 + reduction) / 2, 1e-6);
 }
 
 TEST(TensorOverlap, HidesCommunicationBehindNoKernelTwice) {
@@ -109,7 +112,25 @@ TEST(Shards, OfFewerReplicasHoldMore) {
     EXPECT_EQ((held() - over_eight).count, 2 * prices(scenario)->elements(Stage{0}).total());
 }
 
-/// max(C, K + C sms / all) for every layer after the first.
+TEST(ShardedPasses, RunBesideKernelsForWhatBothTake) {
+    const double stretch = kStretchBesideKernels;
+    EXPECT_DOUBLE_EQ(seconds_beside(2, 3, 0), 3) << "who takes nothing costs nothing";
+    EXPECT_DOUBLE_EQ(seconds_beside(4, 3, 0), 4);
+    EXPECT_DOUBLE_EQ(seconds_beside(1, 10, 0.2), 10 + 0.2 * stretch);
+    // Kernels end after 10 / 0.8 and have let through that much less of the communication.
+    EXPECT_DOUBLE_EQ(seconds_beside(20, 10, 0.2), 12.5 + 20 - 12.5 / stretch);
+    double last = 0;
+    for (double communication = 0; communication < 30; communication += 0.5) {
+        const double both = seconds_beside(communication, 10, 0.2);
+        EXPECT_GE(both, last);
+        EXPECT_GE(both, std::max(communication, 10.0));
+        EXPECT_LE(both, 10 / 0.8 + communication);
+        last = both;
+    }
+}
+
+/// Every layer after the first computes beside the gather of the next, or beside that and the
+/// reduction of the one before.
 TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
     auto scenario = gpt_job(1, 8, 1);
     scenario.parallel.zero_stage = 3;
@@ -131,15 +152,14 @@ TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
     const double gather = seconds_of(CollectiveKind::AllGather, 2 * units.layer);
     const double reduce = seconds_of(CollectiveKind::ReduceScatter, 4 * units.layer);
     const double taken = 27.0 / scenario.cluster.gpu.sms;
+    const auto left = [&](double exchange, const ShardingTime& of) {
+        const double kernels = 0.010 + of.copies / 6;
+        return 5 * (seconds_beside(exchange, kernels, taken) - kernels);
+    };
     const ShardingTime forward = exposed(false);
-    EXPECT_NEAR(forward.exposed,
-                gather + 5 * std::max(gather - 0.010 - forward.copies / 6, taken * gather), 1e-9);
+    EXPECT_NEAR(forward.exposed, gather + left(gather, forward), 1e-9);
     const ShardingTime backward = exposed(true);
-    EXPECT_NEAR(
-        backward.exposed,
-        gather + reduce +
-            5 * std::max(gather + reduce - 0.010 - backward.copies / 6, taken * (gather + reduce)),
-        1e-9);
+    EXPECT_NEAR(backward.exposed, gather + reduce + left(gather + reduce, backward), 1e-9);
     // A cast and two copies of the shard, a copy of the whole; the gradients' copy.
     const auto bandwidth = effective_memory_bandwidth(scenario.cluster.gpu).value;
     EXPECT_NEAR(forward.copies, 6 * 200e6 * (10.0 / 8 + 4) / bandwidth, 1e-9);

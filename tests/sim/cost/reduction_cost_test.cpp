@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/cost/data_parallel.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/physical_models.h"
@@ -101,6 +102,25 @@ TEST(PhysicalCostModel, OverlapLeavesTheLastBucketAndWhatTheBackwardDoesNotCover
     scenario.framework.grad_bucket = Bytes{std::int64_t{1} << 50};  // a single one
     EXPECT_NEAR(reduce_seconds(scenario), all, 1e-9);
     EXPECT_FALSE(price(scenario)->reduce_grad_hidden(Stage{0}, holder).any());
+}
+
+/// What is hidden takes multiprocessors from the backward that hides it.
+TEST(PhysicalCostModel, NothingIsHiddenForNothing) {
+    auto scenario = gpt_job(8, 8, 1);
+    scenario.framework.overlap_grad_reduce = true;
+    const double free = reduce_seconds(scenario);
+    scenario.framework.overlap_grad_reduce = false;
+    const double all = reduce_seconds(scenario);
+    scenario.framework.overlap_grad_reduce = true;
+    scenario.framework.collective_sms = 27;
+    const auto model = price(scenario);
+    const std::array holder{Rank{0}};
+    const HiddenPart hidden = model->reduce_grad_hidden(Stage{0}, holder);
+    const double beside =
+        std::min(kStretchBesideKernels * alone(hidden.flow, *model), seconds(hidden.overlap));
+    EXPECT_GT(beside, 0);
+    EXPECT_NEAR(reduce_seconds(scenario) - free, beside * 27 / scenario.cluster.gpu.sms,
+                1e-3 * all);
 }
 
 TEST(PhysicalCostModel, NothingIsHiddenOnAProcessor) {

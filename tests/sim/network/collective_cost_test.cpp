@@ -74,6 +74,42 @@ TEST(CollectiveCost, OfAllReduceIsItsTwoHalves) {
     }
 }
 
+/// The bus bandwidth of rings through nodes of eight GPUs, by NCCL's own model: LL128's hops of 1.9
+/// and 4 us at 0.92 of the bandwidth, or Simple's of 3.4 and 14 us.
+TEST(CollectiveCost, OfAGatherAcrossNodesIsThatOfNcclsBetterProtocol) {
+    scenarios::Cluster cluster = dgx_a100();
+    cluster.node_link.bandwidth = {370e9};
+    cluster.node_link.group_efficiency.clear();
+    cluster.node_link.half_bandwidth_size = {};
+    cluster.node_link.base_latency = Duration{};
+    cluster.network.nic_bandwidth = {1e12};
+    for (const auto& [nodes, bytes, wide] :
+         {std::tuple{8, 403e6, false}, {8, 1.7e9, true}, {64, 403e6, false}, {64, 16e6, false}}) {
+        const int ranks = 8 * nodes;
+        const double hops = wide ? (ranks - nodes) * 3.4e-6 + (nodes - 1) * 14e-6
+                                 : (ranks - nodes) * 1.9e-6 + (nodes - 1) * 4e-6;
+        const double sent = bytes * (ranks - 1) / ranks / (370e9 * (wide ? 1 : 0.92));
+        const auto cost =
+            collective_cost(CollectiveKind::AllGather, Bytes{static_cast<std::int64_t>(bytes)},
+                            group(ranks, 8), cluster);
+        EXPECT_NEAR(seconds(cost.total()), hops + sent, 1e-6) << nodes << " nodes, " << bytes;
+    }
+}
+
+TEST(CollectiveCost, ARingIsNeverFasterThroughMoreNodes) {
+    for (const Bytes size : {Bytes{16 << 20}, kSize}) {
+        double least = 1e30;
+        for (const int nodes : {1, 2, 4, 8, 16, 32, 64, 128}) {
+            const auto cost = collective_cost(CollectiveKind::ReduceScatter, size,
+                                              group(8 * nodes, 8), dgx_a100());
+            const double busbw = static_cast<double>(size.count) / seconds(cost.total()) *
+                                 (8 * nodes - 1) / (8 * nodes);
+            EXPECT_LE(busbw, least) << nodes;
+            least = busbw;
+        }
+    }
+}
+
 TEST(CollectiveCost, GrowsWithTheMessage) {
     for (const auto& cluster : {dgx_a100(), dgx_v100()})
         for (const CollectiveKind kind : kKinds)
