@@ -354,6 +354,29 @@ void check_modules(Draft& draft) {
                                 "modules are not recomputed or offloaded for slices of a sequence");
 }
 
+/// What Megatron-Core refuses beside the overlap of experts' exchange (Megatron-LM d98e8a6,
+/// core/transformer/transformer_config.py:3002).
+void check_overlapped_experts(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const auto refuse = [&](std::string_view what) {
+        draft.top.complain(
+            "schedule",
+            fmt::format("schedule '{}' hides the exchange of experts: {}", s.schedule.name, what));
+    };
+    if (s.parallel.expert == 1) refuse("it needs expert parallelism, and 'expert' is 1");
+    if (s.framework.kernels.dispatcher == models::Dispatcher::AllGather)
+        refuse("the dispatcher must be alltoall, deepep or hybridep, not allgather");
+    if (s.training.recompute == models::Recompute::Full)
+        refuse("whole layers cannot run again in it; modules other than moe can");
+    if (s.training.recompute_extent.modules.has(models::Module::Moe))
+        refuse("the module moe cannot run again in it");
+    if (s.training.precision.compute == models::DataType::Fp32)
+        refuse("it computes in 16 bits, and 'compute' is fp32");
+    if (s.model.mtp_layers > 1)
+        refuse(fmt::format("it takes one layer of multi-token prediction, and there are {}",
+                           s.model.mtp_layers));
+}
+
 }  // namespace
 
 void check_shards(Draft& draft) {
@@ -383,6 +406,7 @@ void check_cuts(Draft& draft) {
     check_sequence(draft);
     check_partition(draft);
     check_extent(draft);
+    if (draft.scenario.schedule.pairs_layers) check_overlapped_experts(draft);
 }
 
 void check_schedule(Draft& draft) {

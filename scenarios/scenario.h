@@ -73,6 +73,13 @@ struct ScheduleChoice {
     std::optional<Placement> placement;          ///< placement of the file
     bool splits_backward = false;                ///< has I and W instead of B
     bool overlaps = false;                       ///< has pairs of a forward and a backward at once
+    bool pairs_layers = false;  ///< in a pair, layers run beside layers in two streams
+
+    /// Weight gradients of a pair run apart (Megatron-Core's delay_wgrad_compute).
+    bool delays_weights() const {
+        const auto found = options.find("delay_wgrad");
+        return pairs_layers && found != options.end() && found->second == "true";
+    }
 };
 
 /// The data types of a training: 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for

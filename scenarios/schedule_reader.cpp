@@ -237,6 +237,7 @@ void read_schedule(Draft& draft) {
     } else {
         choice.splits_backward = generator->splits_backward;
         choice.overlaps = generator->overlaps;
+        choice.pairs_layers = generator->pairs_layers;
         if (in.mapping()->find("csv") != nullptr)
             in.value("csv");  // without a value it counts as
                               // not given

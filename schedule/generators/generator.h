@@ -22,6 +22,7 @@ struct Generator {
     bool uses_costs = false;  ///< uses GeneratorOptions::costs; a scenario gives its own
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads
     bool overlaps = false;            ///< writes Overlap: a forward and a backward at the same time
+    bool pairs_layers = false;        ///< in an Overlap, layers run beside layers in two streams
     bool takes_memory_limit = false;  ///< obeys GeneratorOptions::memory_limit
     /// A remark that a person should know about a schedule of this shape, if there is one.
     Reason (*note)(const PipelineShape&) = nullptr;

@@ -17,6 +17,7 @@ namespace debubble {
     row(one_f_one_b)         \
     row(eager_1f1b)          \
     row(interleaved_1f1b)    \
+    row(combined_1f1b)       \
     row(looped_bfs)          \
     row(group_interleaved)   \
     row(zb_h1)               \

@@ -45,4 +45,21 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
     return both;
 }
 
+PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
+                 const PairParts& of_backward) {
+    double alone = 0;
+    for (const LayerParts& layer : of_forward.forward) alone += sum_of(layer);
+    for (const LayerParts& layer : of_backward.backward) alone += sum_of(layer);
+    const double saved =
+        std::max(0.0, alone - pair_seconds(of_forward.forward, of_backward.backward));
+    PassWork both;
+    const double length = forward.kernels + forward.exposed + backward.kernels + backward.exposed;
+    // What follows an exchange runs in its stream, so that kernels run beside kernels too.
+    both.kernels = std::min(forward.kernels + backward.kernels, length - saved);
+    both.exposed = length - saved - both.kernels;
+    both.host = forward.host + backward.host;
+    both.added = forward.added + backward.added;
+    return both;
+}
+
 }  // namespace debubble::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "scenarios/framework.h"
+#include "sim/cost/pair_layers.h"
 #include "sim/cost/pass_time.h"
 
 /// A forward and a backward of two microbatches at once (Overlap).
@@ -26,5 +27,10 @@ double length_of(const PassWork& work);
 /// before it goes on, so that an exchange runs during one block of the other half: the kernels up
 /// to that half's own next exchange, or of a layer. At most one exchange runs during a block.
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides);
+
+/// Both passes in `layers` seconds, which their layers take beside each other (pair_layers.h), and
+/// the rest of them one after the other.
+PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
+                 const PairParts& of_backward);
 
 }  // namespace debubble::sim

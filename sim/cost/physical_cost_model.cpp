@@ -174,9 +174,13 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     add(busy, first.busy(action.first.pass));
     add(busy, second.busy(action.second.pass));
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
-    if (std::ranges::find(hides, true) != hides.end()) {
-        const PassWork work =
-            pair_of(first.work(action.first.pass), second.work(action.second.pass), hides);
+    const bool in_layers = scenario_.schedule.pairs_layers && !scenario_.cluster.measured;
+    if (in_layers || std::ranges::find(hides, true) != hides.end()) {
+        const PassWork& one = first.work(action.first.pass);
+        const PassWork& other = second.work(action.second.pass);
+        const PassWork work = in_layers
+                                  ? pair_of(one, other, first.pair_parts(), second.pair_parts())
+                                  : pair_of(one, other, hides);
         both.duration = from_seconds(length_of(work));
         both.exposed = from_seconds(work.exposed);
         both.host = both.duration - from_seconds(work.kernels + work.exposed + work.added);

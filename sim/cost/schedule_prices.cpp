@@ -42,7 +42,9 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
       pricer_(scenario_),
       recomputed_(recomputed_stages(schedule)) {
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
-    const PassesAsked asked = passes_asked(schedule);
+    PassesAsked asked = passes_asked(schedule);
+    asked.pairs = scenario.schedule.pairs_layers && !scenario.cluster.measured;
+    asked.delays = asked.pairs && scenario.schedule.delays_weights();
     const PricedStages prices(scenario_, pricer_);
     for (const models::StageContent& content : stages) {
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {

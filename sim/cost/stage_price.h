@@ -12,6 +12,7 @@
 #include "sim/cost/added_terms.h"
 #include "sim/cost/measured_pass.h"
 #include "sim/cost/muon_time.h"
+#include "sim/cost/pair_layers.h"
 #include "sim/cost/pair_time.h"
 #include "sim/cost/pass_time.h"
 #include "sim/cost/price_part.h"
@@ -45,6 +46,8 @@ struct PassesAsked {
     bool split = false;            ///< I and W
     bool again = false;            ///< Recompute actions
     bool several_holders = false;  ///< several ranks hold its stages
+    bool pairs = false;            ///< pairs whose layers run beside layers
+    bool delays = false;           ///< weight gradients of such a pair run apart
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
@@ -72,6 +75,8 @@ public:
     TierSeconds busy_all() const;  ///< busy time of all passes together
     /// The memory that waits after the pass for its reduction (sharded_units.h).
     const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
+    /// For pairs whose layers run beside layers; empty if none were asked for.
+    const PairParts& pair_parts() const { return pair_parts_; }
     const StageParameters& parameters() const { return parameters_; }
     /// The bytes that a forward which will be run again leaves: the input that a stage before it
     /// sends, and the tensors that later slices read.
@@ -119,6 +124,7 @@ private:
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
+    PairParts pair_parts_;
     std::set<std::string> unmeasured_;
 };
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/graph.h"
+#include "sim/cost/pass_time.h"
+#include "sim/memory/layer_fold.h"
+
+/// A forward and a backward of two microbatches whose layers run side by side, as Megatron-Core's
+/// combined 1F1B runs them (Megatron-LM d98e8a6, core/models/common/model_chunk_schedule_plan.py):
+/// a stream computes, another exchanges tokens between experts.
+namespace debubble::sim {
+
+/// The parts of one layer in seconds, which run in this order forward and in the other backward. A
+/// layer without experts exchanges nothing.
+struct LayerParts {
+    double attention = 0;          ///< with norms, shared experts, router and permutation
+    double dispatch = 0;           ///< exchange
+    double mlp = 0;                ///< experts, or a dense MLP
+    double combine = 0;            ///< exchange, with what follows it
+    double attention_weights = 0;  ///< weight gradients that are delayed; 0 if they are in the rest
+    double mlp_weights = 0;
+};
+inline double sum_of(const LayerParts& layer) {
+    return layer.attention + layer.dispatch + layer.mlp + layer.combine + layer.attention_weights +
+           layer.mlp_weights;
+}
+
+/// The layers of a stage. Embedding, head and loss run before them or after them, beside nothing.
+struct PairParts {
+    std::vector<LayerParts> forward;   ///< layers in the order of the stage
+    std::vector<LayerParts> backward;  ///< the same layers
+};
+
+/// `delays` as of Megatron-Core's delay_wgrad_compute.
+PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer, LayerFold fold,
+                     bool delays);
+
+/// Seconds of the layers: the forward's layer i beside the backward's i-th from its end, and what
+/// is left of the longer one alone. Within a layer: combine and MLP backward, attention forward,
+/// ... in Megatron-Core's order of issue, each stream in that order, each microbatch one part after
+/// another, and delayed weight gradients by no event.
+double pair_seconds(const std::vector<LayerParts>& forward,
+                    const std::vector<LayerParts>& backward);
+
+}  // namespace debubble::sim
