@@ -55,8 +55,25 @@ std::vector<RowCandidate> with_key(const std::vector<RowCandidate>& all, const s
     return more;
 }
 
-std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario) {
+/// Rows whose batch nobody states measured tokens per second, which need not know it: pipelines are
+/// filled as in the Zero Bubble paper, whose tables have up to eight microbatches per rank.
+constexpr int kMicroBatchesPerRank = 8;
+/// What frameworks' recipes train on where they say nothing else.
+constexpr int kUsualSequence = 4096;
+
+/// A row says too little of a plan for one prediction: all that it may stand for. `usual` sequences
+/// are those that a network with fewer positions refuses.
+std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario, bool usual) {
     std::vector<RowCandidate> all{{}};
+    const auto says = [&](const char* key) { return at(scenario, key) != nullptr; };
+    if (!says("training.seq_length") && usual)
+        all = with_key(all, "training.seq_length", std::array{kUsualSequence});
+    if (!says("training.global_batch") && !says("training.micro_batches")) {
+        const text::NodePtr pipeline = at(scenario, "parallel.pipeline");
+        const int ranks = pipeline ? std::atoi(pipeline->scalar.c_str()) : 1;
+        if (ranks > 1)
+            all = with_key(all, "training.micro_batches", std::array{kMicroBatchesPerRank * ranks});
+    }
     if (!at(scenario, "training.micro_batch") && !at(scenario, "training.micro_batches"))
         all = with_key(all, "training.micro_batch", kMicroBatches);
     if (interleaves(scenario)) {
@@ -139,14 +156,17 @@ MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>
     row.unsaid = "no candidate divides its batch";
     const bool reserved = step.peak && step.peak->kind == MeasuredPeak::Kind::Reserved;
     std::optional<Prediction> best;
-    const auto rank = [](const Prediction& p) { return std::pair(!p.fits, p.step_time_s); };
-    for (const RowCandidate& candidate : candidates_of(step.scenario)) {
+    // Plans of one row may differ in their batch.
+    const auto rank = [](const Prediction& p) {
+        return std::pair(!p.fits, p.tokens_per_s > 0 ? 1 / p.tokens_per_s : p.step_time_s);
+    };
+    const auto try_one = [&](const RowCandidate& candidate) {
         try {
             std::vector<Override> all = candidate.overrides;
             all.insert(all.end(), overrides.begin(), overrides.end());
             const Scenario scenario = scenarios::scenario_of_map(step.scenario, step.row, all);
             Prediction prediction = predictor(scenario, reserved);
-            if (best && rank(*best) <= rank(prediction)) continue;
+            if (best && rank(*best) <= rank(prediction)) return;
             take(row, scenario, prediction);
             row.chosen = candidate.words;
             best = std::move(prediction);
@@ -155,7 +175,10 @@ MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>
         } catch (const InvalidSchedule& error) {
             if (!best) row.unsaid = error.what();
         }
-    }
+    };
+    std::ranges::for_each(candidates_of(step.scenario, true), try_one);
+    if (!best && !at(step.scenario, "training.seq_length"))
+        std::ranges::for_each(candidates_of(step.scenario, false), try_one);
     if (best) row.unsaid.reset();
     return row;
 }

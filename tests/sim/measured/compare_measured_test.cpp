@@ -76,6 +76,34 @@ TEST(CompareMeasured, TakesTheFastestMicrobatchThatFitsWhereNoneIsStated) {
     EXPECT_EQ(report.rows[0].chosen, "micro_batch 4");
 }
 
+TEST(CompareMeasured, FillsAPipelineWhoseBatchNobodyStatesWithEightMicrobatchesPerRank) {
+    const std::string table =
+        R"({"row": "r", "scenario": {"model": "llama2-7b", "cluster": "dgx-a100-80gb", "gpus": 8, )"
+        R"("parallel": {"pipeline": 8}, "schedule": "1f1b", "training": {"micro_batch": 2}}, )"
+        R"("measured": {"tokens_per_s_per_gpu": 1000}})"
+        "\n";
+    const auto report = report_of(table, [](const scenarios::Scenario& scenario) {
+        EXPECT_EQ(scenario.training.micro_batches, 64);
+        EXPECT_EQ(scenario.training.seq_length, 4096);
+        return step_of(1);
+    });
+    ASSERT_FALSE(report.rows[0].unsaid) << *report.rows[0].unsaid;
+    EXPECT_EQ(report.rows[0].chosen, "seq_length 4096, micro_batches 64");
+}
+
+TEST(CompareMeasured, TakesTheLongestSequenceOfANetworkThatIsShorterThanTheUsualOne) {
+    const std::string table =
+        R"({"row": "r", "scenario": {"model": "gpt2-xl", "cluster": "dgx-a100-80gb", "gpus": 1, )"
+        R"("training": {"micro_batch": 2, "global_batch": 2}}, "measured": {"step_s": 1}})"
+        "\n";
+    const auto report = report_of(table, [](const scenarios::Scenario& scenario) {
+        EXPECT_EQ(scenario.training.seq_length, 1024);
+        return step_of(1);
+    });
+    ASSERT_FALSE(report.rows[0].unsaid) << *report.rows[0].unsaid;
+    EXPECT_EQ(report.rows[0].chosen, "");
+}
+
 TEST(CompareMeasured, TriesAllChunksOfAnInterleavedScheduleThatDoesNotSayHowMany) {
     std::vector<int> chunks;
     const auto report = report_of(row(2, 1, ", \"micro_batch\": 1", "\"interleaved-1f1b\"", 2),
