@@ -83,6 +83,14 @@ void Core::flash() {
         op.backward_input_uses.push_back(*flash.query_gradient);
     }
     roles.kernel = flash;
+    if (!builder.how().kernels.gathers_unpadded) return;
+    // Queries, keys and values are read and written, and the context is written over zeros.
+    const std::int64_t in = builder.graph.tensors[qkv.tensor].bytes.count;
+    append(op.forward, {moves(place.kernel + ".unpad", place.layer, in, in),
+                        moves(place.kernel + ".pad", place.layer, out_bytes(), 2 * out_bytes())});
+    append(op.backward_input,
+           {moves(place.kernel + ".unpad.dx", place.layer, in, 2 * in),
+            moves(place.kernel + ".pad.dx", place.layer, out_bytes(), out_bytes())});
 }
 
 /// Windows and chunks. Context-parallel ranks have queries from all over the slice, which see as

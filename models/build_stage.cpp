@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "models/graph_builder.h"
 #include "models/operator_runs.h"
+#include "models/select_products.h"
 #include "models/weight_format.h"
 
 namespace debubble::models {
@@ -113,6 +114,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     if (!builder.mistakes.empty()) throw InputError(std::move(builder.mistakes));
     if (execution.kernels.attention_mask_tensor && graph.operators.size() > 1)
         add_attention_mask(builder);
+    if (execution.recompute == Recompute::Products) select_products(graph);
     class_by_life(graph);
     return std::move(builder.graph);
 }

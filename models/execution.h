@@ -14,9 +14,9 @@ constexpr std::int64_t size_of(DataType type) {
     return type == DataType::Fp32 ? 4 : 2;
 }
 
-/// What the backward computes again: nothing, the attention's core, whole layers, or chosen modules
-/// of them.
-enum class Recompute : std::uint8_t { None, Selective, Full, Modules };
+/// What the backward computes again: nothing, the attention's core, whole layers, chosen modules of
+/// them, or every second product and what is cheap (select_products.h).
+enum class Recompute : std::uint8_t { None, Selective, Full, Modules, Products };
 
 /// The extent of Full and Modules (Megatron-LM's recompute_modules, recompute_num_layers and
 /// recompute_method).

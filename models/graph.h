@@ -96,6 +96,8 @@ struct Operator {
     std::vector<int> saved;       ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;
+    /// Set where an operator runs again with other kernels than in the forward (select_products.h).
+    std::optional<std::vector<Kernel>> again;
     std::vector<Kernel> backward_input;
     std::vector<Kernel> backward_weight;
     std::vector<int> forward_uses;

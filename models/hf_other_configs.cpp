@@ -10,7 +10,7 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::pair<std::string_view, Activation> kUngated[] = {
+constexpr std::pair<std::string_view, Activation> kPlainActivations[] = {
     {"gelu", Activation::Gelu},         {"gelu_fast", Activation::GeluTanh},
     {"gelu_new", Activation::GeluTanh}, {"gelu_pytorch_tanh", Activation::GeluTanh},
     {"relu", Activation::Relu},         {"relu2", Activation::SquaredRelu},
@@ -29,7 +29,7 @@ void read_gpt_neox(text::MappingReader& in, Config& config) {
     config.usual_hidden = 6144;
     config.usual_heads = 64;
     config.usual_activation = Activation::Gelu;
-    config.activations = kUngated;
+    config.activations = kPlainActivations;
     in.real("rotary_emb_base", layer.rope_theta, 1, 1e12);
     read_llama_kind(in, config);
     a.family = Family::GptNeox;
@@ -95,7 +95,7 @@ void read_nemotron(text::MappingReader& in, Config& config) {
     config.usual_hidden = 6144;
     config.usual_heads = 48;
     config.usual_activation = Activation::SquaredRelu;
-    config.activations = kUngated;
+    config.activations = kPlainActivations;
     read_llama_kind(in, config);
     a.norm = Norm::LayerNorm;
     a.zero_centred_norms = true;

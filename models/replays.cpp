@@ -64,6 +64,20 @@ std::vector<Replay> of_modules(const StageGraph& graph) {
     return replays;
 }
 
+/// Those of every layer that select_products has marked, as one replay.
+std::vector<Replay> of_products(const StageGraph& graph) {
+    std::vector<Replay> replays;
+    std::optional<int> last;
+    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+        const Operator& op = graph.operators[i];
+        if (!op.again) continue;
+        if (op.layer != last) replays.push_back({{}, true});
+        last = op.layer;
+        replays.back().operators.push_back(static_cast<int>(i));
+    }
+    return replays;
+}
+
 std::set<int> made_by(const StageGraph& graph, const Replay& replay) {
     std::set<int> made;
     for (const int index : replay.operators) {
@@ -142,6 +156,7 @@ std::vector<std::vector<Replay>> replays_of(const StageGraph& graph) {
         case Recompute::Selective: return before;
         case Recompute::Full: all = of_layers(graph); break;
         case Recompute::Modules: all = of_modules(graph); break;
+        case Recompute::Products: all = of_products(graph); break;
     }
     for (const Replay& replay : all) {
         const int at = replay.discards ? first_reader(graph, replay, all) : replay.operators.back();

@@ -173,8 +173,8 @@ PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
 
 std::vector<Kernel> kernels_of(const Operator& op, Part part) {
     switch (part) {
-        case Part::Forward:
-        case Part::Again: return op.forward;
+        case Part::Forward: return op.forward;
+        case Part::Again: return op.again.value_or(op.forward);
         case Part::Input: return op.backward_input;
         case Part::Weight: return op.backward_weight;
         case Part::Fused: break;

@@ -31,7 +31,10 @@ constexpr std::int64_t kHighestRank = 1'000'000;
 constexpr std::string_view kAuto = "auto";
 
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
-    {"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}};
+    {"none", Recompute::None},
+    {"selective", Recompute::Selective},
+    {"full", Recompute::Full},
+    {"selective-op", Recompute::Products}};
 constexpr std::pair<std::string_view, Module> named(Module module) {
     return {models::name_of(module), module};
 }
@@ -277,6 +280,7 @@ std::string recompute_text(const Training& training) {
     switch (training.recompute) {
         case Recompute::None: return "none";
         case Recompute::Selective: return "selective";
+        case Recompute::Products: return "selective-op";
         case Recompute::Full:
         case Recompute::Modules: break;
     }

@@ -348,7 +348,8 @@ void check_modules(Draft& draft) {
         draft.training.complain("lora",
                                 "adapters are not planned where ZeRO-3 cuts the weights "
                                 "beside them");
-    if ((s.training.recompute == models::Recompute::Modules || s.training.offload.any()) &&
+    if ((s.training.recompute == models::Recompute::Modules ||
+         s.training.recompute == models::Recompute::Products || s.training.offload.any()) &&
         s.schedule.slices > 1)
         draft.training.complain(s.training.offload.any() ? "offload" : "recompute",
                                 "modules are not recomputed or offloaded for slices of a sequence");

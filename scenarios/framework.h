@@ -103,6 +103,8 @@ struct Framework {
     /// The values that a post-validated step may have to undo are copied before it; otherwise
     /// arithmetic undoes it (zero-bubble's rollback in place).
     bool rollback_copies = false;
+    /// What is recomputed where the training does not say (torchtitan's shipped configurations).
+    std::optional<models::Recompute> recompute;
     // memory
     AllocatorModel allocator = AllocatorModel::PyTorchCaching;
     Bytes library_workspace;  ///< cuBLAS, TransformerEngine: held throughout

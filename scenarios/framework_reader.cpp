@@ -42,6 +42,10 @@ constexpr std::pair<std::string_view, models::Dispatcher> kDispatchers[] = {
     {"hybridep", models::Dispatcher::HybridEp}};
 constexpr std::pair<std::string_view, models::DataType> kReduceTypes[] = {
     {"bf16", models::DataType::Bf16}, {"fp32", models::DataType::Fp32}};
+constexpr std::pair<std::string_view, models::Recompute> kDefaultRecomputes[] = {
+    {"none", models::Recompute::None},
+    {"full", models::Recompute::Full},
+    {"selective-op", models::Recompute::Products}};
 constexpr std::string_view kNoGraphs = "none";
 constexpr std::string_view kAllGraphs = "full_iteration";
 constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
@@ -293,7 +297,10 @@ Fields<Framework> step_fields() {
 }
 
 Fields<Framework> memory_fields() {
-    return {{"allocator", word(&Framework::allocator, kAllocators),
+    return {{"recompute", word(&Framework::recompute, kDefaultRecomputes),
+             "What runs again in the backward where training.recompute is not given.",
+             "selective-op", "none"},
+            {"allocator", word(&Framework::allocator, kAllocators),
              "The model of the device's memory allocator.", "arena"},
             {"library_workspace", bytes(&Framework::library_workspace),
              "Bytes that libraries such as cuBLAS hold throughout.", "96 MiB"},

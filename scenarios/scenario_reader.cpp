@@ -49,6 +49,8 @@ void fill_parts(Draft& draft, const Parts* known) {
 void apply_knobs(Draft& draft) {
     Framework& framework = draft.scenario.framework;
     if (draft.overlap_communication) framework.overlap_grad_reduce = *draft.overlap_communication;
+    if (framework.recompute && !draft.training.has("recompute"))
+        draft.scenario.training.recompute = *framework.recompute;
     const Parallel& parallel = draft.scenario.parallel;
     if (framework.grad_reduce_dtype && parallel.communication_dtype &&
         *framework.grad_reduce_dtype != *parallel.communication_dtype)

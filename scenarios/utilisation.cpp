@@ -42,7 +42,7 @@ double flops_again(const Scenario& scenario, const models::Execution& how, int l
     for (const models::OperatorRun& run : runs[1])
         if (run.part == models::Part::Again)
             for (const models::Kernel& kernel :
-                 graph.operators[static_cast<std::size_t>(run.op)].forward)
+                 models::kernels_of(graph.operators[static_cast<std::size_t>(run.op)], run.part))
                 flops += models::flops(kernel);
     return flops;
 }
@@ -79,6 +79,7 @@ double recomputed_share(const Scenario& scenario) {
             return 4.0 * widths * s * s / all;
         case models::Recompute::Full: return (all / 3 - head) / all * reached_share(scenario);
         case models::Recompute::Modules:
+        case models::Recompute::Products:
             return flops_of_modules(scenario) / all * reached_share(scenario);
     }
     return 0;

@@ -29,6 +29,7 @@ std::string recompute_words(const scenarios::Training& training) {
             return "; full recompute" + first_layers(extent.layers) +
                    (extent.together > 1 ? fmt::format(" of {} layers at once", extent.together)
                                         : "");
+        case models::Recompute::Products: return "; recompute of every second product";
         case models::Recompute::Modules:
             return "; recompute" + words_of(extent.modules) + first_layers(extent.layers);
     }

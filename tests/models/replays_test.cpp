@@ -249,5 +249,70 @@ TEST(Offload, BringsEveryTensorBackBeforeItIsUsed) {
         }
 }
 
+StageGraph two_layers(Recompute recompute) {
+    Execution how;
+    how.seq_length = 1024;
+    how.recompute = recompute;
+    return build_stage(llama(2, 256, 8, 4, 512, 32000), how, {0, 2, false, false});
+}
+
+double flops_again(const StageGraph& graph) {
+    double sum = 0;
+    const RunsByPass runs = operator_runs(graph, false);
+    for (const OperatorRun& run : runs[1])
+        if (run.part == Part::Again)
+            for (const Kernel& kernel :
+                 kernels_of(graph.operators[static_cast<std::size_t>(run.op)], run.part))
+                sum += flops(kernel);
+    return sum;
+}
+
+/// Products in their order: queries, keys, values, projection, gate, up, down. Those of even
+/// numbers run again: keys [h, h / 2], projection [h, h] and up [h, f].
+TEST(SelectProducts, RunsEverySecondProductAgain) {
+    const double of_layer = 2.0 * 1024 * (256 * 128 + 256 * 256 + 256 * 512);
+    EXPECT_DOUBLE_EQ(flops_again(two_layers(Recompute::Products)), 2 * of_layer);
+    EXPECT_EQ(flops_again(two_layers(Recompute::None)), 0);
+}
+
+TEST(SelectProducts, HoldsLessThanAllAndMoreThanInputs) {
+    const auto saved = [](Recompute recompute) {
+        const StageGraph graph = two_layers(recompute);
+        std::int64_t held = 0;
+        for (const Step& step : forward_steps(graph).steps) {
+            const auto size = [&](std::int64_t sign) {
+                held += sign * graph.tensors[static_cast<std::size_t>(step.index)].bytes.count;
+            };
+            if (step.kind == Step::Kind::Allocate) size(1);
+            if (step.kind == Step::Kind::Free) size(-1);
+        }
+        return held;
+    };
+    EXPECT_LT(saved(Recompute::Full), saved(Recompute::Products));
+    EXPECT_LT(saved(Recompute::Products), saved(Recompute::None));
+}
+
+TEST(SelectProducts, MakesEveryTensorOnceAtATime) {
+    const StageGraph graph = two_layers(Recompute::Products);
+    const PassSteps backward = backward_steps(graph);
+    EXPECT_EQ(std::ranges::count_if(backward.kernels,
+                                    [](const Kernel& kernel) {
+                                        const auto* core =
+                                            std::get_if<FlashAttention>(&kernel.work);
+                                        return core != nullptr && !core->backward;
+                                    }),
+              0)
+        << "attention is kept";
+    std::vector<int> held(graph.tensors.size());
+    for (const PassSteps& steps : {forward_steps(graph), backward})
+        for (const Step& step : steps.steps) {
+            if (step.kind == Step::Kind::Run) continue;
+            int& count = held[static_cast<std::size_t>(step.index)];
+            count += step.kind == Step::Kind::Allocate ? 1 : -1;
+            EXPECT_TRUE(count == 0 || count == 1)
+                << graph.tensors[static_cast<std::size_t>(step.index)].name;
+        }
+}
+
 }  // namespace
 }  // namespace debubble::models

@@ -37,6 +37,8 @@ void check_executed(const scenarios::Scenario& scenario) {
     const scenarios::Training& training = scenario.training;
     if (training.recompute == models::Recompute::Modules)
         refuse("training.recompute has modules that run again");
+    if (training.recompute == models::Recompute::Products)
+        refuse("training.recompute is selective-op");
     if (training.offload.any()) refuse("training.offload has activations that travel");
     if (training.lora.adapts()) refuse("training.lora has adapters beside frozen weights");
     if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))
