@@ -88,6 +88,7 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
     add_recurrent(json, keys);
     if (keys.output_gate) json["output_gate"] = true;
     if (keys.shared_gate) json["shared_gate"] = true;
+    if (keys.expert_latent > 0) json["expert_latent"] = keys.expert_latent;
     if (keys.mixer != MixerKind::Attention) json["mixer"] = spelled(keys.mixer, kMixers);
     if (!keys.mlp) json["mlp"] = false;
     if (keys.router != Router::Softmax) json["router"] = spelled(keys.router, kRouters);

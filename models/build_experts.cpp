@@ -27,9 +27,11 @@ struct Route {
                 "experts." + kernel, layer};
     }
     const Sizes& size() const { return builder.size; }
-    std::int64_t row_bytes(std::int64_t rows) const {
-        return size().element * rows * size().hidden;
-    }
+    /// Columns of a row that goes to an expert.
+    std::int64_t width() const { return experts.width(size().hidden); }
+    std::int64_t row_bytes(std::int64_t rows) const { return size().element * rows * width(); }
+    /// The rank's tokens, as wide as rows.
+    std::int64_t token_bytes() const { return row_bytes(size().stream_tokens); }
     /// The rows that this rank's own tokens make.
     std::int64_t routed() const { return size().stream_tokens * experts.per_token; }
     /// The rows for this rank's part of its experts, before the ranks that cut them share theirs.
@@ -125,6 +127,8 @@ struct Route {
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
     LinearParameters parameters(bool in) const;
+    Value narrowed(Value tokens) const;
+    Value widened(Value narrow, int gradient) const;
 };
 
 /// Logits, scores and the k best: a weight in fp32 for every token and expert.
@@ -195,7 +199,7 @@ void Route::count_tokens(Operator& op, op::Router& roles) const {
 }
 
 Value Route::to_experts(Value tokens, Value weights) const {
-    const std::int64_t stream = size().stream_bytes();
+    const std::int64_t stream = token_bytes();
     const std::int64_t own = row_bytes(routed());
     const Value rows = value("permute", own);
     Operator op = start(at("permute"), tokens);
@@ -233,7 +237,7 @@ void Route::weigh_activation(Value weights) const {
 Value Route::from_experts(Value rows, Value weights, int gradient) const {
     rows = exchanged(gathered(sorted(rows, true), true), true);
     const std::int64_t own = row_bytes(routed());
-    const std::int64_t stream = size().stream_bytes();
+    const std::int64_t stream = token_bytes();
     const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
     Operator op = start(at("unpermute"));
     op.inputs = {rows.tensor, weights.tensor};
@@ -266,7 +270,7 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
 /// The parameters of the experts of this expert-parallel rank. Ranks that cut an expert have the
 /// biases of their outputs, and all of them the one that is added to the sum of theirs.
 LinearParameters Route::parameters(bool in) const {
-    const std::int64_t hidden = size().hidden;
+    const std::int64_t hidden = width();
     LinearParameters all;
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
@@ -295,6 +299,28 @@ LinearParameters Route::parameters(bool in) const {
     return all;
 }
 
+/// The narrower value that experts read, of the rank's tokens. Every tensor-parallel rank has the
+/// product whole (Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py).
+Value Route::narrowed(Value tokens) const {
+    if (experts.latent == 0) return tokens;
+    const std::int64_t hidden = size().hidden;
+    const std::string name = names.prefix + names.mlp + ".fc1_latent_proj";
+    LinearShape shape{hidden, experts.latent, Sharding::Replicated};
+    shape.rows = size().stream_tokens;
+    const int weight = builder.whole_parameter(name + ".weight", {experts.latent, hidden});
+    return linear(builder, {name, "experts.narrow", layer}, shape, {{weight}, {}}, tokens);
+}
+
+/// Back to the hidden width, with the branch's gradient.
+Value Route::widened(Value narrow, int gradient) const {
+    const std::int64_t hidden = size().hidden;
+    const std::string name = names.prefix + names.mlp + ".fc2_latent_proj";
+    LinearShape shape{experts.latent, hidden, Sharding::Replicated};
+    shape.rows = size().stream_tokens;
+    const int weight = builder.whole_parameter(name + ".weight", {hidden, experts.latent});
+    return linear(builder, {name, "experts.widen", layer}, shape, {{weight}, {}}, narrow, gradient);
+}
+
 }  // namespace
 
 Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed, int gradient) {
@@ -303,9 +329,9 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     const Sizes& size = builder.size;
     const Route route{builder, experts, layer_names(builder.model(), layer), layer};
     const Value weights = route.weights(normed);
-    const Value rows = route.to_experts(normed, weights);
+    const Value rows = route.to_experts(route.narrowed(normed), weights);
     LinearShape in;
-    in.inputs = size.hidden;
+    in.inputs = route.width();
     in.outputs = size.gates * size.expert_ffn;
     in.rows = size.expert_rows;
     in.products = size.experts;
@@ -324,11 +350,13 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     builder.mark(nonlinearity, Module::MoeActivation);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
-    out.outputs = size.hidden;
+    out.outputs = route.width();
     const Value back =
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
     route.mark_at_experts(back);
-    return route.from_experts(back, weights, gradient);
+    if (experts.latent == 0) return route.from_experts(back, weights, gradient);
+    const int of_narrow = builder.tensor("d.experts.widen.in", route.token_bytes());
+    return route.widened(route.from_experts(back, weights, of_narrow), gradient);
 }
 
 }  // namespace debubble::models

@@ -65,8 +65,9 @@ std::int64_t active_parameter_count(const Architecture& architecture) {
         const auto* experts = kinds[kind].as<Experts>();
         if (experts == nullptr) continue;
         const std::int64_t inner = is_gated(experts->activation) ? 2 * experts->ffn : experts->ffn;
-        const std::int64_t biases = experts->bias ? inner + architecture.hidden : 0;
-        const std::int64_t expert = architecture.hidden * (inner + experts->ffn) + biases;
+        const std::int64_t width = experts->width(architecture.hidden);
+        const std::int64_t biases = experts->bias ? inner + width : 0;
+        const std::int64_t expert = width * (inner + experts->ffn) + biases;
         idle += layers_of(architecture, kind) * (experts->count - experts->per_token) * expert;
     }
     return parameter_count(architecture) - idle;
@@ -100,11 +101,14 @@ double weights_per_token(const DenseMlp& mlp, double hidden) {
     return (is_gated(mlp.activation) ? 3.0 : 2.0) * hidden * number(mlp.ffn);
 }
 double weights_per_token(const Experts& experts, double hidden) {
-    const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.ffn);
+    const double narrow = number(experts.latent);
+    const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * (narrow > 0 ? narrow : hidden) *
+                       number(experts.ffn);
     const double shared =
         (experts.shared_gate ? hidden : 0) +
         (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.shared_ffn);
-    return one * number(experts.per_token) + shared + hidden * number(experts.count);
+    return one * number(experts.per_token) + shared + hidden * number(experts.count) +
+           2 * hidden * narrow;
 }
 
 double weights_per_token(const NoMlp& /*none*/, double /*hidden*/) {

@@ -113,10 +113,7 @@ void read_nemotron_experts(text::MappingReader& in, Config& config) {
     std::int64_t shared = 1;
     in.whole("n_shared_experts", shared, 0, kMostExperts);
     layer.shared_ffn *= shared;
-    std::int64_t latent = 0;
-    if (in.whole("moe_latent_size", latent, 1, kWidest))
-        in.complain("moe_latent_size",
-                    "experts that read a narrower value than the hidden state are not planned");
+    in.whole("moe_latent_size", layer.expert_latent, 1, kWidest);
     note_prediction(in, config);
 }
 

@@ -201,6 +201,11 @@ struct Experts {
     /// The weight of a token multiplies the expert's input instead of its output (Llama 4).
     bool weighs_input = false;
     bool shared_gate = false;  ///< the shared MLP is multiplied by the sigmoid of one logit
+    /// Width of the narrower value that experts read and give, between two products of the layer
+    /// (LatentMoE, arXiv:2512.20856); 0: they read the hidden state.
+    std::int64_t latent = 0;
+
+    std::int64_t width(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 

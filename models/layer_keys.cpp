@@ -39,6 +39,7 @@ Experts experts_of(const LayerKeys& keys) {
     experts.bias_correction = keys.router_bias_correction;
     experts.bias = keys.linear_bias;
     experts.shared_gate = keys.shared_gate;
+    experts.latent = keys.expert_latent;
     experts.weighs_input = keys.weighs_experts_input;
     return experts;
 }
@@ -59,6 +60,7 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.linear_bias = experts.bias;
     keys.weighs_experts_input = experts.weighs_input;
     keys.shared_gate = experts.shared_gate;
+    keys.expert_latent = experts.latent;
 }
 
 void set_attention(LayerKeys& keys, const Attention& attention) {

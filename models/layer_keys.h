@@ -53,6 +53,7 @@ struct LayerKeys {
     std::optional<DeltaNet> delta_net = {};
     bool output_gate = false;
     bool shared_gate = false;
+    std::int64_t expert_latent = 0;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;
 };
 

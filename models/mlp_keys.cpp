@@ -40,6 +40,10 @@ const Fields<LayerFile>& mlp_fields() {
          "0: none"},
         {"shared_gate", flag(of_keys(&LayerKeys::shared_gate)),
          "The shared experts' result is multiplied by the sigmoid of one logit.", "true"},
+        {"expert_latent", whole(of_keys(&LayerKeys::expert_latent), 0, kWidest),
+         "The width of the narrower value that experts read and give, between two products of the "
+         "layer (Megatron-Core's moe_latent_size).",
+         "1024", "0: experts read the hidden state"},
         {"router", word(of_keys(&LayerKeys::router), kRouters),
          "The function by which a router scores experts.", "sigmoid"},
         {"router_groups", whole(of_keys(&LayerKeys::router_groups), 1, kMostExperts, "groups"),

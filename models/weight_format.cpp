@@ -40,6 +40,10 @@ void add_hybrid_mistakes(const Architecture& a, const WeightFormat& format,
     if (!format.delta_nets && a.layers.most<Experts>(gates_shared) > 0)
         mistakes.push_back(
             {"shared_gate", "a gate of shared experts is that of the family qwen3_next"});
+    const auto narrows = [](const Experts& experts) { return experts.latent; };
+    if (!format.mamba && a.layers.most<Experts>(narrows) > 0)
+        mistakes.push_back(
+            {"expert_latent", "experts of a narrower value are those of the family nemotron_h"});
     if (format.one_part)
         for (const Layer& layer : a.layers.kinds())
             if (layer.mixes() && layer.has_mlp()) {

@@ -186,10 +186,6 @@ void check_experts(Draft& draft) {
         complain("shard", fmt::format("the {} ranks with the same experts cannot be cut into {} "
                                       "copies",
                                       parallel.expert_replicas(), parallel.copies()));
-    if (parallel.zero_stage == 3 && parallel.expert_replicas() != parallel.replicas())
-        complain("zero_stage",
-                 "ZeRO-3 does not shard experts that fewer ranks have than the other parameters; "
-                 "zero_stage 0 to 2 can");
 }
 
 void check_sequence(Draft& draft) {
@@ -332,14 +328,15 @@ void check_modules(Draft& draft) {
     const auto latent = [](const models::Attention& attention) {
         return static_cast<std::int64_t>(attention.latent.has_value());
     };
+    auto& notes = draft.scenario.notes;
     if (has(models::Module::MlaUpProjection) && s.model.layers.most<models::Attention>(latent) == 0)
-        draft.training.complain("recompute",
-                                "mla_up_proj is a part of latent attention, which the "
-                                "model does not have");
+        notes.push_back(
+            "mla_up_proj is a part of latent attention, which the model does not have: nothing of "
+            "it runs again");
     if ((has(models::Module::Moe) || has(models::Module::MoeActivation)) && !s.model.has_experts())
-        draft.training.complain("recompute",
-                                "moe and moe_act are parts of experts, which the model does not "
-                                "have");
+        notes.push_back(
+            "moe and moe_act are parts of experts, which the model does not have: nothing of them "
+            "runs again");
     if (s.training.expert_load_unknown && !s.model.has_experts())
         draft.training.complain("router", "the model has no router of experts");
     if (s.training.lora.adapts() && s.model.has_experts())
@@ -364,6 +361,11 @@ void check_overlapped_experts(Draft& draft) {
             "schedule",
             fmt::format("schedule '{}' hides the exchange of experts: {}", s.schedule.name, what));
     };
+    if (!s.model.has_experts()) {
+        draft.scenario.notes.push_back(
+            fmt::format("schedule '{}' hides nothing: the model has no experts", s.schedule.name));
+        return;
+    }
     if (s.parallel.expert == 1) refuse("it needs expert parallelism, and 'expert' is 1");
     if (s.framework.kernels.dispatcher == models::Dispatcher::AllGather)
         refuse("the dispatcher must be alltoall, deepep or hybridep, not allgather");

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "scenarios/draft.h"
@@ -10,6 +13,19 @@ namespace {
 /// The key that a sentence about the number of GPUs should point at.
 std::string_view said(const Draft& draft) {
     return draft.gpus ? "gpus" : "nodes";
+}
+
+/// All GPUs of the cluster; where its experts cannot be shared by the ranks of a stage then, the
+/// most of them, or the fewest beyond them, that can.
+std::int64_t default_gpus(const Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const std::int64_t all = std::int64_t{s.cluster.nodes} * s.cluster.gpus_per_node;
+    if (!s.model.has_experts()) return all;
+    const std::int64_t of_stage = std::int64_t{s.parallel.tensor} * s.parallel.context;
+    const std::int64_t of_experts =
+        std::int64_t{s.parallel.expert} * draft.expert_tensor.value_or(s.parallel.tensor);
+    const std::int64_t least = std::lcm(of_stage, of_experts) * s.parallel.pipeline;
+    return std::max(least, all / least * least);
 }
 
 /// The number of GPUs that the scenario asks for; 0 if it leaves it to `parallel`.
@@ -32,7 +48,7 @@ std::int64_t asked_gpus(Draft& draft) {
     if (draft.gpus) return *draft.gpus;
     if (draft.nodes) return std::int64_t{*draft.nodes} * per_node;
     if (draft.data) return 0;
-    return std::int64_t{draft.scenario.cluster.nodes} * per_node;
+    return default_gpus(draft);
 }
 
 void spread_over_nodes(Draft& draft) {

@@ -17,21 +17,29 @@ public:
           use_(use),
           shards_(gradient_group(scenario, 0, ReplicaGroup::Shards)),
           copies_(gradient_group(scenario, 0, ReplicaGroup::Copies)),
+          expert_shards_(expert_gradient_group(scenario, 0, ReplicaGroup::Shards)),
+          expert_copies_(expert_gradient_group(scenario, 0, ReplicaGroup::Copies)),
           gathers_(use.reads_parameters &&
                    (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {
     }
 
-    double gathering(std::int64_t elements, int times) {
+    /// Experts are sharded over the fewer ranks that have them.
+    double gathering(std::int64_t dense, std::int64_t experts, int times) {
         if (!gathers_) return 0;
-        return takes(CollectiveKind::AllGather, elements * parameter_bytes_sent(scenario_), shards_,
-                     times);
+        const std::int64_t bytes = parameter_bytes_sent(scenario_);
+        return takes(CollectiveKind::AllGather, dense * bytes, shards_, times) +
+               takes(CollectiveKind::AllGather, experts * bytes, expert_shards_, times);
     }
     /// Copies of a shard add up what each of their groups has reduced.
-    double reducing(std::int64_t elements, int times) {
+    double reducing(std::int64_t dense, std::int64_t experts, int times) {
         if (!use_.makes_gradients) return 0;
-        const std::int64_t bytes = elements * gradient_bytes_sent(scenario_);
-        return takes(CollectiveKind::ReduceScatter, bytes, shards_, times) +
-               takes(CollectiveKind::AllReduce, bytes / shards_.size, copies_, times);
+        const auto over = [&](std::int64_t elements, const GroupPlacement& shards,
+                              const GroupPlacement& copies) {
+            const std::int64_t bytes = elements * gradient_bytes_sent(scenario_);
+            return takes(CollectiveKind::ReduceScatter, bytes, shards, times) +
+                   takes(CollectiveKind::AllReduce, bytes / shards.size, copies, times);
+        };
+        return over(dense, shards_, copies_) + over(experts, expert_shards_, expert_copies_);
     }
     /// The cast of a shard reads fp32 and writes the compute type, the slot of the gather takes a
     /// copy of it, and another copy brings the whole into parameters; gradients are copied into the
@@ -65,6 +73,8 @@ private:
     PassUse use_;
     GroupPlacement shards_;
     GroupPlacement copies_;
+    GroupPlacement expert_shards_;
+    GroupPlacement expert_copies_;
     bool gathers_;
 };
 
@@ -73,9 +83,10 @@ private:
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use) {
     Units prices(scenario, use);
-    const double root = prices.gathering(units.root(), 1) + prices.reducing(units.root(), 1);
-    const double gather = prices.gathering(units.layer, units.layers);
-    const double reduce = prices.reducing(units.layer, units.layers);
+    const double root = prices.gathering(units.root(), 0, 1) + prices.reducing(units.root(), 0, 1);
+    const std::int64_t dense = units.layer - units.layer_experts;
+    const double gather = prices.gathering(dense, units.layer_experts, units.layers);
+    const double reduce = prices.reducing(dense, units.layer_experts, units.layers);
     const double copies = prices.copying(units.layer);
     ShardingTime sharding = prices.time;
     sharding.copies = prices.copying(units.root()) + units.layers * copies;

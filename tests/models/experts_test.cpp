@@ -222,6 +222,26 @@ TEST(Experts, AreShardedOverTheRanksThatHaveThem) {
     EXPECT_NEAR(static_cast<double>(total(static_memory(graph, policy).held).count), bytes, 24);
 }
 
+/// LatentMoE: a product before the exchange and one after it, so that rows and experts have the
+/// narrower width, and the router and shared experts the hidden one.
+TEST(Experts, ReadANarrowerValueWhereTheLayerHasOne) {
+    const Architecture model = read_model("nemotron-3-super");
+    Execution how = on(1, 8, 1);
+    const StageGraph graph = build_stage(model, how, {1, 1, false, false});
+    std::int64_t rows = 0;
+    for (const Operator& op : graph.operators) {
+        if (const auto* experts = op.as<op::ExpertProducts>()) {
+            EXPECT_TRUE(experts->inputs == 1024 || experts->outputs == 1024);
+            EXPECT_TRUE(experts->inputs == 2688 || experts->outputs == 2688);
+        }
+        if (op.as<op::Permute>() != nullptr) rows = graph.tensors[op.forward_uses[1]].bytes.count;
+    }
+    EXPECT_EQ(rows, 2 * kTokens * 22 * 1024);
+    const ParameterCount count = graph.parameter_count();
+    EXPECT_EQ(count.expert, 512 / 8 * 2 * 1024 * 2688);
+    EXPECT_EQ(count.dense, 4096 + 4096 * 512 + 2 * 4096 * 1024 + 2 * 4096 * 5376);
+}
+
 TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
     const auto refusal = [](const Architecture& model, const Execution& how) -> std::string {
         try {

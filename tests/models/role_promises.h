@@ -464,17 +464,22 @@ struct Promise {
         if (it.gate)
             read(*it.gate, e * it.tokens * keys().delta_net->projected() / ranks(), "fi", "i");
     }
+    /// Elements of the rank's tokens as wide as what experts read.
+    std::int64_t of_rows() const {
+        const std::int64_t latent = keys().expert_latent;
+        return latent > 0 ? stream / model.hidden * latent : stream;
+    }
     void operator()(const op::Permute& it) {
-        pass_on(it.tokens, e * stream, it.rows, e * stream * keys().experts_per_token);
+        pass_on(it.tokens, e * of_rows(), it.rows, e * of_rows() * keys().experts_per_token);
         role(it.weights, 4 * routed * keys().experts, "fi");
         EXPECT_EQ(it.weights_gradient.has_value(), keys().weighs_experts_input);
         role(it.weights_gradient, 4 * routed * keys().experts, "i");
-        if (it.weights_gradient) role(it.tokens.tensor, e * stream, "i");
+        if (it.weights_gradient) role(it.tokens.tensor, e * of_rows(), "i");
     }
     void operator()(const op::Dispatch& it) { pass_on(it.x, kAnySize, it.y, kAnySize); }
     void operator()(const op::Combine& it) {
-        const std::int64_t rows = e * stream * keys().experts_per_token;
-        pass_on(it.rows, kAnySize, it.y, e * stream);
+        const std::int64_t rows = e * of_rows() * keys().experts_per_token;
+        pass_on(it.rows, kAnySize, it.y, e * of_rows());
         if (!it.weighed) return;
         role(it.rows.tensor, kAnySize, "i");
         read(it.weighed->weights, 4 * routed * keys().experts, "fi", "i");

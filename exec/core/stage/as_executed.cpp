@@ -43,6 +43,9 @@ void check_executed(const scenarios::Scenario& scenario) {
     if (training.lora.adapts()) refuse("training.lora has adapters beside frozen weights");
     if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))
         refuse("training.optimizer is muon");
+    if (parallel.zero_stage == 3 && scenario.model.has_experts() &&
+        parallel.expert_replicas() != parallel.replicas())
+        refuse("zero_stage 3 shards experts over fewer ranks than the other parameters");
     if (!parallel.reshard) refuse("parallel.reshard is false");
     if (scenario.framework.capacity_factor) refuse("framework.capacity_factor drops rows");
     if (scenario.framework.grad_reduce_dtype &&
