@@ -41,6 +41,7 @@ struct Core {
     }
 
     void flash();
+    void cast_heads();
     void see_less(FlashAttention& work) const;
     void add_sinks();
     void unfused();
@@ -68,9 +69,13 @@ void Core::flash() {
     work.causal = builder.model().causal;
     see_less(work);
     work.element_bytes = static_cast<int>(size.element);
+    work.kernel = builder.how().kernels.attention_kernel.value_or(FusedAttention::Flash2);
+    const LowPrecision& narrow = builder.how().low_precision;
+    work.narrow = narrow.attention && place.layer && narrow.quantises(*place.layer);
     op.forward = {{place.kernel, place.layer.value_or(-1), work}};
     work.backward = true;
     op.backward_input = {{place.kernel + ".dx", place.layer.value_or(-1), work}};
+    if (work.narrow) cast_heads();
     const int statistics =
         builder.tensor(place.kernel + ".log_sum_exp", 4 * size.tokens * size.heads);
     op.saved = {qkv.tensor, out.tensor, statistics};
@@ -91,6 +96,18 @@ void Core::flash() {
     append(op.backward_input,
            {moves(place.kernel + ".unpad.dx", place.layer, in, 2 * in),
             moves(place.kernel + ".pad.dx", place.layer, out_bytes(), out_bytes())});
+}
+
+/// Attention in 8 bits reads casts of queries, keys, values and of the result's gradient.
+void Core::cast_heads() {
+    const Sizes& size = builder.size;
+    const std::int64_t heads = size.tokens * (size.query_width + size.key_width + size.value_width);
+    const std::int64_t context = size.tokens * size.context_width;
+    const auto casts = [&](const char* suffix, std::int64_t elements) {
+        return moves(place.kernel + suffix, place.layer, size.element * elements, elements);
+    };
+    op.forward.insert(op.forward.begin(), casts(".cast", heads));
+    op.backward_input.insert(op.backward_input.begin(), casts(".dy.cast", context));
 }
 
 /// Windows and chunks. Context-parallel ranks have queries from all over the slice, which see as
@@ -391,14 +408,14 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
     const LinearParameters weights = qkv_parameters(builder, names);
     const Sharding cut = builder.sharding_of(weights);
     builder.cut_heads(cut == Sharding::Column);
-    const LinearShape shape{
+    LinearShape shape{
         builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
         (builder.attention().output_gate ? 2 : 1) * size.query_width + 2 * size.key_width, cut,
         builder.attention().qkv_bias};
-    LinearShape adapted = shape;
-    adapted.adapter = builder.how().lora.qkv;
+    shape.after_norm = builder.layer().norms != NormPosition::After;
+    shape.adapter = builder.how().lora.qkv;
     const std::size_t first = builder.next_operator();
-    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), adapted, weights, normed);
+    const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
     builder.mark(first, Module::QkvLinear);
     norm_heads(builder, at(names.attention, "attn.qk_norm"), names, packed);
     return split_heads(builder, at(names.attention, "attn.split"), packed);
@@ -482,6 +499,11 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
         builder.part(out_cut == Sharding::Row, context.width, "columns of the context"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
     out_shape.adapter = builder.how().lora.projection;
+    // Fused attention keeps its result; Megatron-LM then has the product keep that alone
+    // (set_save_original_input), but for delayed scales.
+    out_shape.keeps_original = attention != nullptr &&
+                               builder.how().attention == AttentionKernel::Flash &&
+                               builder.how().low_precision.recipe != Recipe::Fp8Delayed;
     const BranchEnd end(builder, at(names.norm1_after, "ln1_after"),
                         branch_gradient(builder, residual_place, gradients.y));
     const std::size_t projection = builder.next_operator();

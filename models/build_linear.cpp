@@ -1,4 +1,4 @@
-#include "models/graph_builder.h"
+#include "models/linear_casts.h"
 
 namespace debubble::models {
 
@@ -24,6 +24,7 @@ struct LinearBuilder {
     Value y;
     Operator op;
     models::op::Linear roles;
+    std::optional<LinearCasts> casts;  ///< of a product in 8 or 4 bits
 
     std::int64_t tokens() const { return shape.rows.value_or(builder.size.tokens); }
     bool gathers_input() const {
@@ -52,10 +53,18 @@ struct LinearBuilder {
         return made;
     }
 
+    /// Bytes of the input as it is gathered.
+    std::int64_t gathered_bytes() const {
+        return casts ? casts->bytes(shape.products * tokens() * shape.inputs) : input_bytes();
+    }
     std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
         if (shape.own_gather_buffer && !keeps_gathered()) return {};
-        uses.push_back(builder.scratch(place.kernel + suffix, input_bytes()));
+        uses.push_back(builder.scratch(place.kernel + suffix, gathered_bytes()));
         return uses.back();
+    }
+    Kernel product(const char* suffix, Gemm work) const {
+        if (casts) work.operands = casts->rule.type;
+        return gemm(builder, place.kernel + suffix, place.layer, work);
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
@@ -106,17 +115,19 @@ struct LinearBuilder {
     void forward() {
         if (trains()) op.saved = {x.tensor};
         op.forward_uses = {x.tensor};
+        if (casts) casts->forward(op);
+        if (!trains()) op.saved.clear();
         if (gathers_input()) {
             roles.gathered = gather_into(op.forward_uses, ".gathered");
             if (keeps_gathered()) {
                 if (trains()) op.saved = {*roles.gathered};
                 roles.gathered_again = roles.gathered;
             }
-            append(op.forward, communicate(".gather", Kind::AllGather, input_bytes(),
+            append(op.forward, communicate(".gather", Kind::AllGather, gathered_bytes(),
                                            Collective::Pieces::OfNext));
         }
-        op.forward.push_back(gemm(builder, place.kernel, place.layer,
-                                  {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
+        op.forward.push_back(
+            product("", {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
         if (scatters_output()) {
             roles.partial = builder.scratch(place.kernel + ".partial", output_bytes());
             op.forward_uses.push_back(*roles.partial);
@@ -131,7 +142,8 @@ struct LinearBuilder {
     /// `dy` is the output gradient, gathered where sequence parallelism scattered it.
     void backward_input(int dy) {
         op.backward_input_uses = {y.gradient};
-        if (dy != y.gradient) {
+        if (casts) casts->backward_input(op, y.gradient);
+        if (!casts && dy != y.gradient) {
             roles.y_gradient_gathered = dy;
             op.backward_input_uses.push_back(dy);
             append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes(),
@@ -139,8 +151,7 @@ struct LinearBuilder {
         }
         if (!shape.input_gradient) return;
         op.backward_input.push_back(
-            gemm(builder, place.kernel + ".dx", place.layer,
-                 {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
+            product(".dx", {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
         if (gathers_input()) {
             roles.x_gradient_partial =
                 builder.scratch("d." + place.kernel + ".partial", input_bytes());
@@ -175,15 +186,22 @@ struct LinearBuilder {
         if (adapts()) return backward_adapter(dy);
         if (!trains()) return;
         op.backward_weight_uses = {keeps_gathered() ? *roles.gathered : x.tensor, dy};
+        if (casts) {
+            op.backward_weight_uses.clear();
+            if (keeps_gathered()) op.backward_weight_uses = {*roles.gathered};
+            casts->backward_weight_begins(op, keeps_gathered());
+        }
         if (gathers_input() && !keeps_gathered()) {
             roles.gathered_again = gather_into(op.backward_weight_uses, ".regathered");
-            append(op.backward_weight, communicate(".dw.gather", Kind::AllGather, input_bytes()));
+            append(op.backward_weight,
+                   communicate(".dw.gather", Kind::AllGather, gathered_bytes()));
         }
+        if (casts) casts->backward_weight_reads(op);
         const std::int64_t weights = shape.products * shape.inputs * shape.outputs;
         const std::int64_t extra = weights * accumulation_bytes(builder.how());
-        Gemm product{shape.products, shape.inputs, shape.outputs, tokens(), {}};
-        if (builder.how().kernels.gradient_accumulation_fusion) product.accumulated = Bytes{extra};
-        op.backward_weight.push_back(gemm(builder, place.kernel + ".dw", place.layer, product));
+        Gemm work{shape.products, shape.inputs, shape.outputs, tokens(), {}};
+        if (builder.how().kernels.gradient_accumulation_fusion) work.accumulated = Bytes{extra};
+        op.backward_weight.push_back(product(".dw", work));
         if (!builder.how().kernels.gradient_accumulation_fusion) {
             const std::int64_t written = weights * size_of(builder.how().gradients);
             roles.weight_gradient =
@@ -192,10 +210,11 @@ struct LinearBuilder {
             op.backward_weight.push_back(
                 moves(place.kernel + ".dw.accumulate", place.layer, extra - written, written));
         }
-        if (shape.bias) {
+        if (shape.bias && !casts) {
             op.backward_weight.push_back(
                 moves(place.kernel + ".db", place.layer, output_bytes(), 0));
         }
+        if (shape.bias && casts) casts->backward_bias(op, y.gradient);
     }
 
     void name_roles(const LinearParameters& parameters) {
@@ -210,6 +229,9 @@ struct LinearBuilder {
         roles.sharding = shape.sharding;
         roles.transposed = builder.graph.parameters[parameters.weights.front()].transposed;
         roles.gathers_x = gathers_input();
+        if (!casts) return;
+        roles.narrow = casts->roles;
+        for (const int weight : parameters.weights) builder.graph.parameters[weight].narrow = true;
     }
 };
 
@@ -219,7 +241,11 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient) {
     const OperatorPlace input{place.name, place.kernel + ".in", place.layer};
     x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
-    LinearBuilder part{builder, place, shape, x, {}, start(place), {}};
+    LinearBuilder part{builder, place, shape, x, {}, start(place), {}, {}};
+    const LowPrecision& narrow = builder.how().low_precision;
+    if (place.layer && narrow.quantises(*place.layer))
+        part.casts.emplace(builder, place, shape, x.tensor, part.tokens(), part.gathers_input(),
+                           part.scatters_output());
     const std::int64_t bytes =
         part.scatters_output() ? part.output_bytes() / builder.size.tensor : part.output_bytes();
     part.y.tensor = builder.tensor(place.kernel + ".out", bytes);
@@ -228,7 +254,7 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     part.y.cut = part.cuts_outputs() && builder.size.tensor > 1;
     part.op.inputs = {x.tensor};
     part.op.parameters = parameters.all();
-    const int dy = part.scatters_output()
+    const int dy = part.scatters_output() && !part.casts
                        ? builder.tensor("d." + place.kernel + ".gathered", part.output_bytes())
                        : part.y.gradient;
     part.forward();
@@ -254,7 +280,8 @@ Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const L
                                shape.products * product.rows,
                                shape.inputs,
                                shape.outputs,
-                               product.weight_gradient};
+                               product.weight_gradient,
+                               product.narrow};
     return y;
 }
 

@@ -71,6 +71,11 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
                          size.gates * size.ffn, in_cut, mlp.bias};
     in_shape.adds_gradient = adds_gradient;
     in_shape.adapter = builder.how().lora.fc1;
+    // Shared experts read the same norm as the router and the experts, and keep it as they do
+    // (set_save_original_input).
+    const bool shared = adds_gradient;
+    in_shape.after_norm = !shared && builder.layer().norms != NormPosition::After;
+    in_shape.keeps_original = shared && builder.how().low_precision.recipe != Recipe::Fp8Delayed;
     const Value wide = linear(builder, at(names.fc1, ".fc1"), in_shape, in_weights, normed);
     const Value active = activate(builder, at(names.mlp, ".act"), wide,
                                   {mlp.activation, mlp.bias, false, size.tokens, size.ffn});

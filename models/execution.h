@@ -3,14 +3,17 @@
 #include <cstdint>
 
 #include "models/kernel_options.h"
+#include "models/low_precision.h"
 #include "models/module.h"
 
 /// The way in which one rank runs the network: everything apart from the architecture that decides
 /// kernels, saved tensors and communication inside a pass.
 namespace debubble::models {
 
-enum class DataType : std::uint8_t { Fp32, Fp16, Bf16 };
+/// Fp8 is a type of the optimizer's moments only; LowPrecision has those of products.
+enum class DataType : std::uint8_t { Fp32, Fp16, Bf16, Fp8 };
 constexpr std::int64_t size_of(DataType type) {
+    if (type == DataType::Fp8) return 1;
     return type == DataType::Fp32 ? 4 : 2;
 }
 
@@ -94,6 +97,7 @@ struct Execution {
     OffloadExtent offload;
     Lora lora;
     AttentionKernel attention = AttentionKernel::Flash;
+    LowPrecision low_precision;
     KernelOptions kernels;
     bool hidden_dropout = false;  ///< dropout is applied in training
     bool attention_dropout = false;

@@ -37,6 +37,7 @@ struct Parameter {
     bool expert = false;      ///< belongs to one expert: expert parallelism decides who has it
     bool transposed = false;  ///< stored [inputs, outputs], as GPT-2's Conv1D does
     Initial initial = Initial::Normal;
+    bool narrow = false;  ///< weight of a product in 8 or 4 bits (LowPrecision)
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;
     bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
@@ -125,19 +126,30 @@ struct StageContent {
 
 /// The number of parameter elements that a rank holds.
 struct ParameterCount {
-    std::int64_t dense = 0;   ///< the same on all data- and context-parallel ranks
-    std::int64_t expert = 0;  ///< elements of experts, which fewer ranks have
-    std::int64_t frozen = 0;  ///< elements that are not trained
+    std::int64_t dense = 0;          ///< the same on all data- and context-parallel ranks
+    std::int64_t expert = 0;         ///< elements of experts, which fewer ranks have
+    std::int64_t frozen = 0;         ///< elements that are not trained
+    std::int64_t narrow_dense = 0;   ///< of `dense`, weights of products in 8 or 4 bits
+    std::int64_t narrow_expert = 0;  ///< of `expert`
+    std::int64_t narrow_frozen = 0;  ///< of `frozen`
 
     /// Those that are trained.
     std::int64_t total() const { return dense + expert; }
+    std::int64_t narrow() const { return narrow_dense + narrow_expert + narrow_frozen; }
     void add(const Parameter& parameter, std::int64_t elements) {
         (parameter.frozen ? frozen : parameter.expert ? expert : dense) += elements;
+        if (!parameter.narrow) return;
+        (parameter.frozen   ? narrow_frozen
+         : parameter.expert ? narrow_expert
+                            : narrow_dense) += elements;
     }
     ParameterCount& operator+=(const ParameterCount& more) {
         dense += more.dense;
         expert += more.expert;
         frozen += more.frozen;
+        narrow_dense += more.narrow_dense;
+        narrow_expert += more.narrow_expert;
+        narrow_frozen += more.narrow_frozen;
         return *this;
     }
     friend bool operator==(const ParameterCount&, const ParameterCount&) = default;

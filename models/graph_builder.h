@@ -125,6 +125,10 @@ struct LinearShape {
     bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
     bool adds_gradient = false;             ///< x has a gradient from another operator already
     bool adapter = false;                   ///< has a low-rank adapter, if there are any
+    bool after_norm = false;                ///< x is a norm's result, which TransformerEngine's
+                                            ///< LayerNormLinear makes together with the product
+    bool keeps_original = false;  ///< x is kept in the compute type even for a product in 8 bits,
+                                  ///< since another operator keeps it anyway
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});

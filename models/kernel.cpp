@@ -60,27 +60,31 @@ double flops(const Kernel& kernel) {
         kernel.work);
 }
 
+std::int64_t bytes_of(const Gemm& gemm) {
+    const std::int64_t operands = gemm.batch * (gemm.m * gemm.k + gemm.k * gemm.n);
+    const std::int64_t result = gemm.batch * gemm.m * gemm.n * gemm.element_bytes;
+    return result + (gemm.operands == Narrow::None ? operands * gemm.element_bytes
+                                                   : narrow_bytes(gemm.operands, operands));
+}
+
 Bytes traffic(const Kernel& kernel) {
-    return std::visit(
-        Overloaded{
-            [](const Gemm& gemm) {
-                const std::int64_t elements =
-                    gemm.batch * (gemm.m * gemm.k + gemm.k * gemm.n + gemm.m * gemm.n);
-                return Bytes{elements * gemm.element_bytes} + gemm.accumulated;
-            },
-            [](const FlashAttention& attention) {
-                // q and out, k and v; the backward reads those and dout and writes dq, dk, dv
-                const std::int64_t queries = attention.heads * attention.queries;
-                const std::int64_t keys = attention.kv_heads * attention.keys;
-                const std::int64_t times = attention.backward ? 2 : 1;
-                const std::int64_t columns = attention.head_dim + attention.value_dim();
-                return Bytes{attention.batch * times * columns * (queries + keys) *
-                             attention.element_bytes};
-            },
-            [](const Traffic& moved) { return moved.read + moved.written; },
-            [](const Collective&) { return Bytes{}; },
-        },
-        kernel.work);
+    return std::visit(Overloaded{
+                          [](const Gemm& gemm) { return Bytes{bytes_of(gemm)} + gemm.accumulated; },
+                          [](const FlashAttention& attention) {
+                              // q and out, k and v; the backward reads those and dout and writes
+                              // dq, dk, dv
+                              const std::int64_t queries = attention.heads * attention.queries;
+                              const std::int64_t keys = attention.kv_heads * attention.keys;
+                              const std::int64_t times = attention.backward ? 2 : 1;
+                              const std::int64_t columns =
+                                  attention.head_dim + attention.value_dim();
+                              return Bytes{attention.batch * times * columns * (queries + keys) *
+                                           attention.element_bytes};
+                          },
+                          [](const Traffic& moved) { return moved.read + moved.written; },
+                          [](const Collective&) { return Bytes{}; },
+                      },
+                      kernel.work);
 }
 
 }  // namespace debubble::models

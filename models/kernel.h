@@ -5,12 +5,15 @@
 #include <variant>
 
 #include "base/units.h"
+#include "models/kernel_options.h"
+#include "models/low_precision.h"
 
 /// The units of work that operators consist of. Their cost is not known here: the cost model prices
 /// them, and the executor has code for each.
 namespace debubble::models {
 
-/// `batch` products of [m, k] x [k, n]; 2 batch m n k FLOPs.
+/// `batch` products of [m, k] x [k, n]; 2 batch m n k FLOPs. Operands have `element_bytes` unless
+/// they are narrow; the result has them always.
 struct Gemm {
     std::int64_t batch = 1;
     std::int64_t m = 0;
@@ -19,6 +22,7 @@ struct Gemm {
     Bytes accumulated;  ///< bytes read and written beyond operands and result (gradient
                         ///< accumulation)
     int element_bytes = 2;
+    Narrow operands = Narrow::None;
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
@@ -40,6 +44,8 @@ struct FlashAttention {
     std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
     std::int64_t chunk = 0;          ///< keys begin anew for a causal query at its multiples; 0:
                                      ///< only at the first
+    FusedAttention kernel = FusedAttention::Flash2;
+    bool narrow = false;  ///< products in 8 bits
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
 
     std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }
@@ -49,6 +55,9 @@ struct FlashAttention {
 struct Traffic {
     Bytes read;
     Bytes written;
+    /// Its time relative to that of an average elementwise kernel for as many bytes: casts that
+    /// scale by blocks and write two ways take longer.
+    double pace = 1;
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
@@ -86,6 +95,8 @@ struct Kernel {
 double pairs(const FlashAttention& attention);
 /// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
 double flops(const Kernel& kernel);
+/// Bytes of a product's operands and result.
+std::int64_t bytes_of(const Gemm& gemm);
 /// Bytes that a kernel reads and writes in device memory; 0 for a Collective.
 Bytes traffic(const Kernel& kernel);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 /// The kernels that a framework has for the operators of a network, as far as they decide what is
 /// computed, saved and exchanged inside a pass.
@@ -37,6 +38,16 @@ enum class Dispatcher : std::uint8_t {
     HybridEp,   ///< the same with the sorting inside its kernels (DeepEP's hybrid-ep branch)
 };
 
+/// The kernels of fused attention, which never write the scores out.
+enum class FusedAttention : std::uint8_t {
+    Cudnn,
+    Flash1,         ///< FlashAttention (Dao et al. 2022, arXiv:2205.14135)
+    Flash2,         ///< FlashAttention-2 (Dao 2023, arXiv:2307.08691)
+    Flash3,         ///< FlashAttention-3 (Shah et al. 2024, arXiv:2407.08608)
+    SdpaEfficient,  ///< PyTorch's memory-efficient one, of xformers
+    Triton,         ///< in Triton, as in llm-foundry's `attn_impl: triton`
+};
+
 /// The options of a framework's kernels. The keys of a framework profile have the fields' names.
 struct KernelOptions {
     bool gradient_accumulation_fusion = true;  ///< the weight-gradient GEMM adds into the main
@@ -64,6 +75,12 @@ struct KernelOptions {
     /// As in PyTorch's DTensor plans, the input that sequence parallelism gathered is kept for the
     /// weight gradient instead of gathered again.
     bool keeps_gathered = false;
+    /// The kernel of fused attention; if unset, TransformerEngine's choice for the GPU: cuDNN's
+    /// from Hopper on, FlashAttention-2 before.
+    std::optional<FusedAttention> attention_kernel;
+    /// Products in 8 and 4 bits are torchao's, which keeps inputs in the compute type and casts
+    /// weights for every microbatch, instead of TransformerEngine's.
+    bool casts_anew = false;
     ContextCommunication context_communication = ContextCommunication::P2p;
     Dispatcher dispatcher = Dispatcher::AllToAll;
     /// Flash attention of padded batches: queries, keys and values are gathered out of the packed

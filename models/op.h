@@ -65,6 +65,25 @@ struct ClassToken {
     std::optional<int> mask;  ///< bytes
 };
 
+/// The tensors that a product in 8 or 4 bits reads instead of its operands, and those that are
+/// gathered from. `rows` are summed over their columns, `columns` over their rows; one tensor may
+/// be both.
+struct NarrowCopies {
+    int x_rows = 0;
+    int x_columns = 0;   ///< kept for the weight's gradient, unless x itself is
+    int y_gradient = 0;  ///< the tensor that is cast
+    int y_gradient_rows = 0;
+    int y_gradient_columns = 0;
+    std::optional<int> gathered_rows = {};  ///< of the gradient of all ranks
+    std::optional<int> gathered_columns = {};
+    std::optional<int> x_again = {};       ///< cast in the backward, where x itself is kept
+    std::optional<int> x_transposed = {};  ///< of the gathered x
+    std::optional<int> y_gradient_transposed = {};  ///< of the gathered gradient
+    std::optional<int> weight = {};                 ///< cast in the forward, where no cast is kept
+    std::optional<int> weight_again = {};
+    friend bool operator==(const NarrowCopies&, const NarrowCopies&) = default;
+};
+
 /// y [rows, outputs] = x [rows, inputs] W + bias, as tensor parallelism cuts it. The weights lie
 /// side by side and are one matrix, and so do the biases.
 struct Linear {
@@ -89,6 +108,7 @@ struct Linear {
     std::optional<int> partial;              ///< [rows, outputs] before y is scattered
     std::optional<int> y_gradient_gathered;  ///< [rows, outputs] gradient of all ranks
     std::optional<int> weight_gradient;      ///< set where it is made apart from the main gradient
+    std::optional<NarrowCopies> narrow = {};
 
     bool cuts_outputs() const {
         return sharding == Sharding::Column || sharding == Sharding::Vocabulary;
@@ -114,6 +134,7 @@ struct ExpertProducts {
     std::int64_t inputs = 1;
     std::int64_t outputs = 1;  ///< outputs of one expert
     std::optional<int> weight_gradient;
+    std::optional<NarrowCopies> narrow = {};
 };
 
 struct Norm {

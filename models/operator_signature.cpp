@@ -60,6 +60,19 @@ std::string_view word(DataType type) {
         case DataType::Fp32: return "fp32";
         case DataType::Fp16: return "fp16";
         case DataType::Bf16: return "bf16";
+        case DataType::Fp8: return "fp8";
+    }
+    return "";
+}
+
+/// After a product's or an attention's shape.
+std::string_view word(Narrow operands) {
+    switch (operands) {
+        case Narrow::None: return "";
+        case Narrow::Fp8: return " fp8";
+        case Narrow::Fp8Blockwise: return " fp8-blockwise";
+        case Narrow::MxFp8: return " mxfp8";
+        case Narrow::NvFp4: return " nvfp4";
     }
     return "";
 }
@@ -88,14 +101,16 @@ int members(const Execution& how, Collective::Group group) {
 std::string text_of(const Kernel& kernel, const Execution& how) {
     return std::visit(
         Overloaded{
-            [](const Gemm& g) { return fmt::format(" gemm {}x{}x{}x{}", g.batch, g.m, g.n, g.k); },
+            [](const Gemm& g) {
+                return fmt::format(" gemm {}x{}x{}x{}{}", g.batch, g.m, g.n, g.k, word(g.operands));
+            },
             [](const FlashAttention& a) {
                 return fmt::format(
-                    " attention {}x{}/{}x{}x{}x{}{}{}{}{}", a.batch, a.heads, a.kv_heads, a.queries,
-                    a.keys, a.head_dim, a.causal ? " causal" : "",
+                    " attention {}x{}/{}x{}x{}x{}{}{}{}{}{}", a.batch, a.heads, a.kv_heads,
+                    a.queries, a.keys, a.head_dim, a.causal ? " causal" : "",
                     a.narrow_values > 0 ? fmt::format(" values {}", a.narrow_values) : "",
                     a.window > 0 ? fmt::format(" window {}", a.window) : "",
-                    a.chunk > 0 ? fmt::format(" chunk {}", a.chunk) : "");
+                    a.chunk > 0 ? fmt::format(" chunk {}", a.chunk) : "", a.narrow ? " fp8" : "");
             },
             [](const Traffic& t) {
                 return fmt::format(" moves {}+{}", t.read.count, t.written.count);

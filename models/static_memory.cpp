@@ -1,6 +1,7 @@
 #include "models/static_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -32,12 +33,20 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
     return sum;
 }
 
+/// Bytes beyond the compute type's that the weights of products in 8 or 4 bits hold; they may be
+/// less. Shards of ZeRO-3 are cast as they are gathered.
+Bytes casts_of_weights(const Execution& how, std::int64_t weights) {
+    const auto wide = size_of(how.compute);
+    const double more = weight_bytes(how.low_precision, wide) - static_cast<double>(wide);
+    return Bytes{std::llround(more * static_cast<double>(weights))};
+}
+
 }  // namespace
 
 std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute) {
     std::int64_t width = 0;
     if (policy.main_parameters && size_of(*policy.main_parameters) > size_of(compute))
-        width += size_of(*policy.main_parameters);
+        width += size_of(*policy.main_parameters) - (policy.remainders ? size_of(compute) : 0);
     if (policy.moments_exist) width += policy.moment_count * size_of(policy.moments);
     return width;
 }
@@ -66,6 +75,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     if (!casts) held_parameters = Bytes{size_of(how.compute) * (cut(3) + parameters.frozen)};
     if (policy.zero_stage == 3 && policy.keeps_parameters && policy.shards > 1)
         held_parameters += Bytes{size_of(how.compute) * parameters.total()};
+    if (policy.zero_stage < 3) held_parameters += casts_of_weights(how, parameters.narrow());
     const Bytes gradients{size_of(how.gradients) * cut(2)};
     if (policy.gradient_buffer) {
         of(memory.held, MemoryClass::Gradients) = gradients;
@@ -88,8 +98,10 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
         // Megatron-LM gathers the head's input in a buffer that it keeps.
         buffers += graph.boundary_bytes() * how.tensor;
     }
+    if (policy.converts_gradients && !policy.state_on_host && how.gradients != DataType::Fp32)
+        memory.optimizer_step = Bytes{size_of(DataType::Fp32) * cut(1)};
     if (policy.foreach_optimizer && !policy.state_on_host)
-        memory.optimizer_step = Bytes{size_of(how.gradients) * cut(1)};
+        memory.optimizer_step += Bytes{size_of(how.gradients) * cut(1)};
     if (policy.step_copies) {
         memory.optimizer_step += Bytes{size_of(how.compute) * cut(1)};
         if (!policy.state_on_host) memory.optimizer_step += state;

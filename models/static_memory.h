@@ -15,6 +15,11 @@ struct StaticPolicy {
     std::optional<DataType> main_parameters = DataType::Fp32;  ///< type of a copy, if wider than
                                                                ///< compute
     DataType moments = DataType::Fp32;
+    /// Main parameters keep the bits alone that parameters in bf16 lack: 2 bytes instead of 4
+    /// (TransformerEngine's FusedAdam, store_param_remainders).
+    bool remainders = false;
+    /// The optimizer makes an fp32 copy of gradients of another type while it runs.
+    bool converts_gradients = false;
     int moment_count = 2;  ///< 2 for Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts

@@ -145,8 +145,9 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
         hide(input, input.size() - 1, static_cast<std::size_t>(products));
     }
     if (is_collective(weight.front())) {
-        const auto product = std::find_if(input.begin(), input.end(),
-                                          [](const Kernel& k) { return !is_collective(k); });
+        const auto product = std::find_if(input.begin(), input.end(), [](const Kernel& kernel) {
+            return std::holds_alternative<Gemm>(kernel.work);
+        });
         if (product == input.end()) return;
         const auto at = input.insert(product, std::move(weight.front()));
         hide(input, static_cast<std::size_t>(at - input.begin()), 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "models/kernel_options.h"
 
 /// The machine, as data with sources. Written as YAML in scenarios/clusters/.
 namespace debubble::scenarios {
@@ -16,22 +17,48 @@ namespace debubble::scenarios {
 enum class Provenance { Datasheet, Measured, Fitted, Assumed };
 std::string_view name_of(Provenance provenance);  ///< "datasheet", ...
 
+/// Shares of the device's fp16 peak that a kernel of fused attention reaches, by tokens of the
+/// sequence, with causal heads of 128; FLOPs are those of the half that counts. Shares between two
+/// lengths follow the logarithm of the length.
+struct AttentionRates {
+    std::map<std::int64_t, double> forward;
+    std::map<std::int64_t, double> backward;
+    friend bool operator==(const AttentionRates&, const AttentionRates&) = default;
+};
+/// A kernel in 16 bits, or the same in 8.
+struct AttentionKernelOf {
+    models::FusedAttention kernel{};
+    bool narrow = false;
+    friend auto operator<=>(const AttentionKernelOf&, const AttentionKernelOf&) = default;
+};
+
 /// The peak rates of a device, and the shares of them that kernels reach.
 struct Gpu {
     std::string name;
     int sms = 1;                  ///< streaming multiprocessors: GEMM tiles run in waves of these
     double fp16_flops_per_s = 0;  ///< dense tensor-core peak, bf16 the same; 0 = unknown
     bool bf16 = true;             ///< has matrix units for bf16; without them bf16 is far slower
-    double fp32_flops_per_s = 0;  ///< rate of fp32 GEMMs (TF32 not assumed)
-    Bytes memory;                 ///< the bytes that a process can allocate
+    double fp8_flops_per_s = 0;   ///< dense peak of 8-bit products; 0 = it has none
+    /// Dense peak of 4-bit products with a scale per block; 0 = it has none. A device that has one
+    /// scales 8-bit blocks in its matrix units, too (MXFP8), and takes 8-bit operands as they lie.
+    double fp4_flops_per_s = 0;
+    double fp32_flops_per_s = 0;      ///< rate of fp32 GEMMs (TF32 not assumed)
+    Bytes memory;                     ///< the bytes that a process can allocate
     BytesPerSecond memory_bandwidth;  ///< from the datasheet
     double gemm_efficiency = 0.825;   ///< share of the peak that a very large GEMM of the best tile
                                       ///< reaches
+    double fp8_gemm_efficiency = 0.81;  ///< the same of products in 8 bits
+    double fp4_gemm_efficiency = 0.37;  ///< the same in 4 bits
+    /// The share of these rates, measured with few kernels, that a long training keeps: the power
+    /// limit slows the clock of the matrix units.
+    double sustained_clock = 1;
     /// Share of the same peak that flash attention of heads wider than 64 reaches on long
     /// sequences, FLOPs as executed. The default is FlashAttention-2's on A100 (Dao, 2307.08691,
     /// figures 4 to 6).
     double attention_forward_efficiency = 0.70;
     double attention_backward_efficiency = 0.60;
+    /// The shares of kernels that are known for this device; others follow from the two above.
+    std::map<AttentionKernelOf, AttentionRates> attention_rates;
     double memory_efficiency = 0.74;  ///< share of the bandwidth that elementwise kernels reach on
                                       ///< average
     Duration gemm_overhead{3000};     ///< added for each kernel
@@ -84,6 +111,9 @@ struct Cluster {
     std::string source;
     Gpu gpu;
     int gpus_per_node = 1;
+    /// GPUs of a tray, several of which make a node by one NVLink domain: jobs that need more than
+    /// a node take equal numbers of trays in each. Unset: a node is one machine.
+    std::optional<int> gpus_per_tray;
     int nodes = 1;  ///< nodes of a scenario that does not name a number
     NodeLink node_link;
     NodeNetwork network;

@@ -15,6 +15,7 @@ constexpr const char* kBesideFit = "as in dgx-a100-80gb, where a fit did not dep
 constexpr const char* kNccl = "as in dgx-a100-80gb: NCCL all-reduces over GPUs of one node";
 constexpr const char* kFlash = "FlashAttention-2 on A100 (Dao, 2307.08691, figures 4 to 6)";
 constexpr const char* kNeutral = "nothing is lost, unless the file says so";
+constexpr const char* kNone = "no such matrix units, unless the file says so";
 constexpr const char* kUnknown = "not known, unless the file says so";
 
 struct SourceOfDefault {
@@ -26,9 +27,14 @@ struct SourceOfDefault {
 constexpr SourceOfDefault kSources[] = {
     {"host_adam_parameters_per_s", "ZeRO-Offload (2101.06840, table 4)"},
     {"gpu.fp16_flops", kUnknown},
+    {"gpu.fp8_flops", kNone},
+    {"gpu.fp4_flops", kNone},
     {"gpu.fp32_flops", kUnknown},
     {"gpu.bf16", "most devices have matrix units for bf16"},
     {"gpu.gemm_efficiency", kFit},
+    {"gpu.fp8_gemm_efficiency", "as in hgx-h100, from products of 8192 x 8192"},
+    {"gpu.fp4_gemm_efficiency", "as in hgx-b300, from TransformerEngine's benchmark of a layer"},
+    {"gpu.sustained_clock", kNeutral},
     {"gpu.attention_forward_efficiency", kFlash},
     {"gpu.attention_backward_efficiency", kFlash},
     {"gpu.memory_efficiency", kFit},

@@ -4,6 +4,25 @@
 
 namespace debubble::scenarios {
 
+namespace {
+
+models::LowPrecision low_precision_of(const Scenario& scenario) {
+    const Precision& precision = scenario.training.precision;
+    const int layers = scenario.model.layers.count();
+    models::LowPrecision how;
+    how.recipe = precision.recipe;
+    how.attention = precision.fp8_attention;
+    how.narrow_parameters = precision.param_gather != ParamGather::Bf16;
+    how.transposes = scenario.cluster.gpu.fp4_flops_per_s <= 0;
+    how.keeps_casts = !scenario.framework.kernels.casts_anew;
+    if (how.recipe == models::Recipe::None) return how;
+    how.wide_first = {0, precision.bf16_first};
+    how.wide_last = {layers - precision.bf16_last, layers};
+    return how;
+}
+
+}  // namespace
+
 models::Execution execution_of(const Scenario& scenario) {
     const Training& training = scenario.training;
     const Parallel& parallel = scenario.parallel;
@@ -34,6 +53,11 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.lora = training.lora;
     execution.attention = training.attention;
     execution.kernels = scenario.framework.kernels;
+    execution.low_precision = low_precision_of(scenario);
+    if (!execution.kernels.attention_kernel)
+        execution.kernels.attention_kernel = scenario.cluster.gpu.fp8_flops_per_s > 0
+                                                 ? models::FusedAttention::Cudnn
+                                                 : models::FusedAttention::Flash2;
     execution.hidden_dropout = dropout > 0;
     execution.attention_dropout = dropout > 0;
     return execution;

@@ -55,6 +55,7 @@ struct Framework {
     std::string source;
     std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
     models::KernelOptions kernels;
+    bool unfused_attention = false;  ///< scores are written out, unless the training says otherwise
     // communication
     bool overlap_tensor_backward = true;  ///< TP collectives of the backward run during
                                           ///< weight-gradient GEMMs

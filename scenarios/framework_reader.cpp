@@ -56,6 +56,14 @@ constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
     {"moe", GraphScope::Moe},
     {"moe_router", GraphScope::MoeRouter},
     {"moe_preprocess", GraphScope::MoePreprocess}};
+constexpr std::pair<std::string_view, std::optional<models::FusedAttention>> kFusedAttentions[] = {
+    {"cudnn", models::FusedAttention::Cudnn},
+    {"flash-1", models::FusedAttention::Flash1},
+    {"flash-2", models::FusedAttention::Flash2},
+    {"flash-3", models::FusedAttention::Flash3},
+    {"sdpa-efficient", models::FusedAttention::SdpaEfficient},
+    {"triton", models::FusedAttention::Triton},
+    {"unfused", std::nullopt}};
 constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
@@ -125,6 +133,13 @@ void read_cuda_graphs(MappingReader& in, std::string_view key, Framework& f) {
     f.cuda_graphs = graphs;
 }
 
+void read_attention_kernel(MappingReader& in, std::string_view key, Framework& f) {
+    std::optional<models::FusedAttention> kernel;
+    if (!in.word(key, kernel, kFusedAttentions)) return;
+    f.unfused_attention = !kernel;
+    f.kernels.attention_kernel = kernel;
+}
+
 void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {
     if (in.bytes(key, f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})
         in.complain(key, "'grad_bucket' must be at least 1 KiB");
@@ -170,6 +185,15 @@ Fields<Framework> kernel_fields() {
          "false"},
         {"attention_mask_tensor", on(&K::attention_mask_tensor),
          "The data loader makes a mask of a byte per pair of tokens.", "true"},
+        {"attention_kernel",
+         custom(read_attention_kernel, {Form{text::WordForm{names_of(kFusedAttentions)}}}),
+         "The kernel of fused attention, which decides its rate (gpu.attention_rates); unfused: "
+         "what training.attention is if it is not given.",
+         "flash-2", "cudnn on GPUs with fp8 units, flash-2 on others, as TransformerEngine"},
+        {"casts_anew", on(&K::casts_anew),
+         "Products in 8 bits keep their inputs in bf16 and cast weights for every microbatch "
+         "(torchao); otherwise casts are kept (TransformerEngine).",
+         "true"},
         {"attention_copies", on(&K::attention_copies),
          "Values stay a view of the packed product, and the context is copied (plain PyTorch).",
          "true"},

@@ -82,6 +82,9 @@ struct ScheduleChoice {
     }
 };
 
+/// The type in which data-parallel ranks keep and gather the weights of products.
+enum class ParamGather : std::uint8_t { Bf16, Fp8, Fp4 };
+
 /// The data types of a training: 18 bytes per parameter for `bf16`, 8 for `pure-bf16`, 16 for
 /// `fp32`.
 struct Precision {
@@ -90,7 +93,29 @@ struct Precision {
     models::DataType grads = models::DataType::Fp32;
     models::DataType moments = models::DataType::Fp32;
     bool loss_scaling = false;
+    /// Main gradients of the optimizer beside those that were summed: none with Megatron-LM's
+    /// precision-aware optimizer, which reads the latter.
+    bool main_grads = true;
+    models::Recipe recipe = models::Recipe::None;  ///< of the products of layers
+    ParamGather param_gather = ParamGather::Bf16;
+    bool fp8_attention = false;
+    int bf16_first = 0;  ///< layers at the beginning whose products are in the compute type
+    int bf16_last = 0;   ///< and at the end
     friend bool operator==(const Precision&, const Precision&) = default;
+
+    /// The optimizer makes an fp32 copy of its share of gradients of another type; a
+    /// precision-aware one, whose moments are of another type too, reads them as they are.
+    bool converts_gradients() const {
+        return main_grads && main_params && grads != models::DataType::Fp32 &&
+               moments == models::DataType::Fp32;
+    }
+    /// Bits of the optimizer's copy that parameters in bf16 have already are not kept twice
+    /// (TransformerEngine's FusedAdam, store_param_remainders).
+    bool keeps_remainders() const {
+        return main_params == models::DataType::Fp32 && moments != models::DataType::Fp32 &&
+               compute == models::DataType::Bf16 && param_gather == ParamGather::Bf16 &&
+               (recipe == models::Recipe::None || recipe == models::Recipe::Fp8Delayed);
+    }
 };
 
 struct Training {

@@ -176,6 +176,8 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     fill_parts(draft, known);
     read_parallel(draft);
     read_schedule(draft);
+    if (scenario.framework.unfused_attention)
+        scenario.training.attention = models::AttentionKernel::Unfused;
     read_training(draft);
     draft.top.finish();
     mistakes.throw_if_any();

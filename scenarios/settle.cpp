@@ -51,9 +51,25 @@ std::int64_t asked_gpus(Draft& draft) {
     return default_gpus(draft);
 }
 
+/// A job of more trays than a domain has takes equally many of each: the greatest divisor of its
+/// trays that fits (Slurm's segments, as NVIDIA's dgxc-benchmarking asks for them). Every tray
+/// brings its own adapters.
+void take_segments(Cluster& cluster, int gpus) {
+    const int tray = cluster.gpus_per_tray.value_or(cluster.gpus_per_node);
+    if (gpus <= cluster.gpus_per_node || gpus % tray != 0) return;
+    const int trays = gpus / tray;
+    int segment = cluster.gpus_per_node / tray;
+    while (trays % segment != 0) --segment;
+    const int taken = segment * tray;
+    NodeNetwork& network = cluster.network;
+    network.nics_per_node = std::max(1, network.nics_per_node * taken / cluster.gpus_per_node);
+    cluster.gpus_per_node = taken;
+}
+
 void spread_over_nodes(Draft& draft) {
     Cluster& cluster = draft.scenario.cluster;
     const int gpus = draft.scenario.gpus;
+    take_segments(cluster, gpus);
     cluster.nodes = (gpus + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
     if (gpus > cluster.gpus_per_node && gpus % cluster.gpus_per_node != 0)
         draft.top.complain(

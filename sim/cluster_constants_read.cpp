@@ -8,6 +8,11 @@ bool is_read(const scenarios::Scenario& scenario, std::string_view constant) {
     const bool wide = training.precision.compute == models::DataType::Fp32;
     if (constant == "gpu.fp16_flops") return !wide;
     if (constant == "gpu.fp32_flops") return wide;
+    const models::Recipe recipe = training.precision.recipe;
+    const bool fp4 = recipe == models::Recipe::NvFp4;
+    if (constant == "gpu.fp8_flops" || constant == "gpu.fp8_gemm_efficiency")
+        return recipe != models::Recipe::None && !fp4;
+    if (constant == "gpu.fp4_flops" || constant == "gpu.fp4_gemm_efficiency") return fp4;
     if (constant == "gpu.bf16") return training.precision.compute == models::DataType::Bf16;
     if (constant.starts_with("gpu.attention_"))
         return training.attention == models::AttentionKernel::Flash;

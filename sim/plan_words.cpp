@@ -61,6 +61,8 @@ std::string plan_of(const scenarios::Scenario& s) {
     words += fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
                          s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
                          s.training.seq_length);
+    if (s.training.precision.recipe != models::Recipe::None)
+        words += fmt::format("; {}", models::name_of(s.training.precision.recipe));
     words += recompute_words(s.training);
     if (s.training.offload.any()) words += "; offload" + offload_words(s.training.offload);
     if (s.training.lora.adapts())

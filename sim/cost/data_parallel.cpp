@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
 #include "sim/cost/kernel_cost.h"
 
@@ -72,33 +73,40 @@ double seconds_beside(double communication, double kernels, double taken) {
     return communication + slowed * (1 - 1 / kStretchBesideKernels);
 }
 
+double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario) {
+    return models::gathered_weight_bytes(scenarios::execution_of(scenario).low_precision,
+                                         parameter_bytes_sent(scenario));
+}
+
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel) {
     return elements.dense / parallel.shards() + elements.expert / parallel.expert_shards();
 }
 
 DataParallelPrices::Exchange DataParallelPrices::over_replicas(
-    CollectiveKind kind, ReplicaGroup which, const models::ParameterCount& elements,
-    std::int64_t width, std::span<const Rank> holders) const {
+    CollectiveKind kind, ReplicaGroup which, const models::ParameterCount& elements, Widths width,
+    std::span<const Rank> holders) const {
     Exchange sum;
-    const auto add = [&](std::int64_t count, bool experts) {
+    const auto add = [&](std::int64_t count, std::int64_t narrow, bool experts) {
         const GroupPlacement group = group_of(scenario_, which, holders, experts);
         if (count == 0 || group.size == 1) return;
-        const Bytes size{count * width};
+        const Bytes size{(count - narrow) * width.wide +
+                         std::llround(static_cast<double>(narrow) * width.narrow)};
         const CollectiveCost cost = collective_cost(kind, size, group, scenario_.cluster);
         sum.size += size;
         sum.cost.latency += cost.latency;
         sum.cost.transfer += cost.transfer;
         sum.cost.tier = std::max(sum.cost.tier, cost.tier);
     };
-    add(elements.dense, false);
-    add(elements.expert, true);
+    add(elements.dense, elements.narrow_dense, false);
+    add(elements.expert, elements.narrow_expert, true);
     return sum;
 }
 
 DataParallelPrices::Exchange DataParallelPrices::reduced(const models::ParameterCount& elements,
                                                          std::span<const Rank> holders) const {
     const scenarios::Parallel& parallel = scenario_.parallel;
-    const std::int64_t width = gradient_bytes_sent(scenario_);
+    const std::int64_t bytes = gradient_bytes_sent(scenario_);
+    const Widths width{bytes, static_cast<double>(bytes)};
     if (parallel.zero_stage == 0)
         return over_replicas(CollectiveKind::AllReduce, ReplicaGroup::All, elements, width,
                              holders);
@@ -146,9 +154,9 @@ PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& 
 PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount& elements,
                                                    Rank rank, Duration first_forward) const {
     const std::array participants{rank};
-    const auto [cost, size] =
-        over_replicas(CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
-                      parameter_bytes_sent(scenario_), participants);
+    const auto [cost, size] = over_replicas(
+        CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
+        {parameter_bytes_sent(scenario_), narrow_parameter_bytes_sent(scenario_)}, participants);
     const Flow flow = topology_.collective(cost, size, participants);
     // ZeRO-3 by stage is gathered ahead by the schedule itself.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||

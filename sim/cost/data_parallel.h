@@ -52,9 +52,14 @@ private:
         CollectiveCost cost;
         Bytes size;  ///< bytes of the parameters that more than one rank has
     };
+    /// Bytes of an element, and of a weight of products in 8 or 4 bits.
+    struct Widths {
+        std::int64_t wide = 0;
+        double narrow = 0;
+    };
     /// The exchange of dense parameters and of experts together, at the slower tier.
     Exchange over_replicas(CollectiveKind kind, ReplicaGroup which,
-                           const models::ParameterCount& elements, std::int64_t width,
+                           const models::ParameterCount& elements, Widths width,
                            std::span<const Rank> holders) const;
     /// The reduction of gradients; where shards have copies, their sum over those comes after it.
     Exchange reduced(const models::ParameterCount& elements, std::span<const Rank> holders) const;
@@ -69,6 +74,8 @@ private:
 /// Bytes of an element in a message: of `communication_dtype`, or else of its own type.
 std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario);
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
+/// The same of a weight of products in 8 or 4 bits.
+double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario);
 
 /// The share of the device's multiprocessors that a collective between replicas takes from the
 /// kernels beside it.

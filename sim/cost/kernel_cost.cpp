@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace debubble::sim {
@@ -28,6 +29,28 @@ constexpr double kNarrowForward = 0.58 / 0.70;
 constexpr double kNarrowBackward = 0.52 / 0.60;
 constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
 
+/// The rate of 8-bit products with a scale per block relative to one per tensor: inside the matrix
+/// units (B300: 2677 to 2814 TFLOP/s), and by scaling partial sums beside them (H200 NVL, without
+/// casts; both TransformerEngine d0067d0, docs/examples/gemm_profiling).
+constexpr double kScaledInUnits = 0.95;
+constexpr double kScaledBeside = 0.84;
+
+/// The rate of the kernels of attention relative to FlashAttention-2 where a device's file has none
+/// of theirs: FlashAttention of 2022 and Triton's reach 25 to 40 % of an A100's peak instead of 50
+/// to 73 % (Dao, 2307.08691, section 4.1).
+double relative_rate(models::FusedAttention kernel) {
+    using models::FusedAttention;
+    switch (kernel) {
+        case FusedAttention::Flash1:
+        case FusedAttention::SdpaEfficient:
+        case FusedAttention::Triton: return 0.55;
+        case FusedAttention::Cudnn:
+        case FusedAttention::Flash2:
+        case FusedAttention::Flash3: break;
+    }
+    return 1;
+}
+
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
@@ -41,11 +64,7 @@ double seconds_to_move(double bytes, const scenarios::Gpu& gpu) {
 }
 
 double gemm_bytes(const models::Gemm& gemm) {
-    const double elements = as_double(gemm.m) * as_double(gemm.k) +
-                            as_double(gemm.k) * as_double(gemm.n) +
-                            as_double(gemm.m) * as_double(gemm.n);
-    return as_double(gemm.batch) * elements * gemm.element_bytes +
-           as_double(gemm.accumulated.count);
+    return as_double(models::bytes_of(gemm)) + as_double(gemm.accumulated.count);
 }
 
 }  // namespace
@@ -55,13 +74,38 @@ double peak_flops_per_s(const scenarios::Gpu& gpu, int element_bytes) {
     return wide || gpu.fp16_flops_per_s <= 0 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
 }
 
+double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
+    switch (gemm.operands) {
+        case models::Narrow::None: return peak_flops_per_s(gpu, gemm.element_bytes);
+        case models::Narrow::Fp8:
+        case models::Narrow::Fp8Blockwise:
+        case models::Narrow::MxFp8: return gpu.fp8_flops_per_s;
+        case models::Narrow::NvFp4: return gpu.fp4_flops_per_s;
+    }
+    return 0;
+}
+
+double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
+    const double peak = peak_flops_per_s(gpu, gemm) * gpu.sustained_clock;
+    switch (gemm.operands) {
+        case models::Narrow::None: return peak * gpu.gemm_efficiency;
+        case models::Narrow::Fp8: return peak * gpu.fp8_gemm_efficiency;
+        case models::Narrow::Fp8Blockwise:
+        case models::Narrow::MxFp8:
+            return peak * gpu.fp8_gemm_efficiency *
+                   (gpu.fp4_flops_per_s > 0 ? kScaledInUnits : kScaledBeside);
+        case models::Narrow::NvFp4: return peak * gpu.fp4_gemm_efficiency;
+    }
+    return 0;
+}
+
 BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu) {
     return {gpu.memory_bandwidth.value * gpu.memory_efficiency};
 }
 
 Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
     const double moving = seconds_to_move(gemm_bytes(gemm), gpu);
-    const double peak = peak_flops_per_s(gpu, gemm.element_bytes) * gpu.gemm_efficiency / gpu.sms;
+    const double peak = reached_flops_per_s(gpu, gemm) / gpu.sms;
     double computing = peak > 0 ? std::numeric_limits<double>::infinity() : 0;
     for (const Tile& tile : kTiles) {
         const std::int64_t tiles =
@@ -74,28 +118,65 @@ Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
     return from_seconds(std::max(computing, moving)) + gpu.gemm_overhead;
 }
 
+namespace {
+
+/// Linear in the logarithm of the length, and constant beyond the lengths that are known.
+double share_at(const std::map<std::int64_t, double>& shares, double tokens) {
+    const auto above = shares.lower_bound(static_cast<std::int64_t>(std::ceil(tokens)));
+    if (above == shares.end()) return std::prev(above)->second;
+    if (above == shares.begin()) return above->second;
+    const auto below = std::prev(above);
+    const double way = std::log(tokens / as_double(below->first)) /
+                       std::log(as_double(above->first) / as_double(below->first));
+    return below->second + way * (above->second - below->second);
+}
+
+/// The share of the fp16 peak. Kernels whose rates are known pay for the blocks of their diagonal
+/// in these.
+struct AttentionShare {
+    double of_peak = 0;
+    bool with_diagonal = false;
+};
+AttentionShare attention_share(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
+    const bool narrow_heads = attention.head_dim <= 64;
+    const double by_width =
+        narrow_heads ? (attention.backward ? kNarrowBackward : kNarrowForward) : 1;
+    auto known = gpu.attention_rates.find({attention.kernel, attention.narrow});
+    if (known == gpu.attention_rates.end())
+        known = gpu.attention_rates.find({attention.kernel, false});
+    if (known != gpu.attention_rates.end()) {
+        const scenarios::AttentionRates& rates = known->second;
+        const auto& shares = attention.backward ? rates.backward : rates.forward;
+        return {by_width * share_at(shares, as_double(attention.keys)), true};
+    }
+    const double share =
+        attention.backward ? gpu.attention_backward_efficiency : gpu.attention_forward_efficiency;
+    return {by_width * share * relative_rate(attention.kernel), false};
+}
+
+}  // namespace
+
 Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
+    const AttentionShare share = attention_share(attention, gpu);
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
     // Blocks on the diagonal are computed whole and masked, and so are those at a window's edge.
     const bool windowed = attention.window > 0 && attention.window < attention.keys;
     const double masked = queries * as_double(kAttentionBlock) / 2 * (windowed ? 2 : 1);
-    const double pairs = models::pairs(attention) + (attention.causal ? masked : 0);
+    const bool diagonal = attention.causal && !share.with_diagonal;
+    const double pairs = models::pairs(attention) + (diagonal ? masked : 0);
     const double heads = as_double(attention.batch * attention.heads);
     const double key_width = as_double(attention.head_dim);
     const double value_width = as_double(attention.value_dim());
     const double columns =
         attention.backward ? 3 * key_width + 2 * value_width : key_width + value_width;
     const double flops = 2 * heads * std::min(pairs, queries * keys) * columns;
-    const bool narrow = attention.head_dim <= 64;
-    const double of_peak = attention.backward
-                               ? gpu.attention_backward_efficiency * (narrow ? kNarrowBackward : 1)
-                               : gpu.attention_forward_efficiency * (narrow ? kNarrowForward : 1);
     const std::int64_t blocks =
         attention.batch * attention.heads *
         divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
     const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
-    const double rate = peak_flops_per_s(gpu, attention.element_bytes) * of_peak * filled;
+    const double rate = peak_flops_per_s(gpu, attention.element_bytes) * gpu.sustained_clock *
+                        share.of_peak * filled;
     const double q_rows = heads * queries * attention.element_bytes;
     const double kv_rows =
         as_double(attention.batch * attention.kv_heads) * keys * attention.element_bytes;
@@ -110,7 +191,7 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
 
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu) {
     const double bytes = as_double(traffic.read.count) + as_double(traffic.written.count);
-    return from_seconds(seconds_to_move(bytes, gpu)) + gpu.kernel_overhead;
+    return from_seconds(traffic.pace * seconds_to_move(bytes, gpu)) + gpu.kernel_overhead;
 }
 
 }  // namespace debubble::sim

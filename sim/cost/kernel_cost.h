@@ -15,6 +15,11 @@ Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu);
 
 /// Dense matrix peak for operands of this width; 0 if unknown.
 double peak_flops_per_s(const scenarios::Gpu& gpu, int element_bytes);
+/// The same for the operands of this product.
+double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm);
+/// The rate that long sequences and very large products reach: share of the peak, times the clock
+/// that a long training keeps.
+double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm);
 /// The bandwidth that elementwise kernels reach on average.
 BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/memory/static_level.h"
@@ -19,10 +20,20 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
         return from_seconds(elements * measured.optimizer_seconds_per_element) +
                measured.step_overhead;
     }
-    // The profile's bytes are those of Adam, which reads and writes two moments.
+    // The profile's bytes are those of Adam, which reads and writes two moments, and beside main
+    // parameters reads and writes them in fp32, and reads gradients of fp32.
     const scenarios::Training& training = scenario.training;
-    const double spared = 2.0 * (2 - moments_of(training.run.optimizer)) *
-                          static_cast<double>(models::size_of(training.precision.moments));
+    const scenarios::Precision& precision = training.precision;
+    const auto width = [](models::DataType type) {
+        return static_cast<double>(models::size_of(type));
+    };
+    const int moments = moments_of(training.run.optimizer);
+    double spared = 2.0 * (2 - moments) * width(precision.moments);
+    if (precision.main_params) {
+        spared += 2.0 * moments * (width(models::DataType::Fp32) - width(precision.moments));
+        if (!precision.converts_gradients())
+            spared += width(models::DataType::Fp32) - width(precision.grads);
+    }
     const double moved = elements * std::max(0.0, scenario.framework.bytes_per_step() - spared);
     return from_seconds(moved / effective_memory_bandwidth(scenario.cluster.gpu).value +
                         fixed_seconds(scenario));
@@ -68,6 +79,13 @@ Duration on_host(const scenarios::Scenario& scenario, double elements) {
 }
 
 }  // namespace
+
+Duration weight_cast_time(const scenarios::Scenario& scenario, std::int64_t weights) {
+    if (weights == 0) return {};
+    const double bytes = models::weight_cast_bytes(scenarios::execution_of(scenario).low_precision);
+    return from_seconds(bytes * static_cast<double>(weights) /
+                        effective_memory_bandwidth(scenario.cluster.gpu).value);
+}
 
 Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements,
                         std::int64_t tensors) {

@@ -71,7 +71,8 @@ public:
     }
     Duration optimizer_step(Rank rank) const override {
         return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank)) +
-               muon_time(scenario_, prices_->matrices_of(rank), prices_->pricer());
+               muon_time(scenario_, prices_->matrices_of(rank), prices_->pricer()) +
+               weight_cast_time(scenario_, cast_elements(rank));
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
@@ -136,6 +137,13 @@ private:
         if (scenario_.parallel.zero_stage == 0) return held;
         const std::int64_t shards = scenario_.parallel.shards();
         return std::min(held, held / shards + prices_->units_of(rank));
+    }
+    /// The number of weights that the rank casts once per step. Shards of ZeRO-3 are cast as
+    /// shards.
+    std::int64_t cast_elements(Rank rank) const {
+        const models::ParameterCount held = prices_->elements_of(rank);
+        const std::int64_t trained = held.narrow_dense + held.narrow_expert;
+        return scenario_.parallel.zero_stage < 3 ? trained : trained / scenario_.parallel.shards();
     }
     std::int64_t most_stepped_elements() const {
         std::int64_t most = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "scenarios/execution_of.h"
 #include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 
@@ -45,10 +46,11 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     PassesAsked asked = passes_asked(schedule);
     asked.pairs = scenario.schedule.pairs_layers && !scenario.cluster.measured;
     asked.delays = asked.pairs && scenario.schedule.delays_weights();
+    const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
     const PricedStages prices(scenario_, pricer_);
     for (const models::StageContent& content : stages) {
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {
-            return alike(scenario_.model.layers, priced.content, content);
+            return alike(scenario_.model.layers, how, priced.content, content);
         });
         price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
         if (known != distinct_.end()) continue;

@@ -1,6 +1,7 @@
 #include "sim/cost/sharding_time.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/kernel_cost.h"
@@ -23,12 +24,17 @@ public:
                    (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {
     }
 
-    /// Experts are sharded over the fewer ranks that have them.
-    double gathering(std::int64_t dense, std::int64_t experts, int times) {
+    /// Experts are sharded over the fewer ranks that have them. A share of the elements are weights
+    /// of products in 8 or 4 bits.
+    double gathering(std::int64_t dense, std::int64_t experts, int times, double narrow = 0) {
         if (!gathers_) return 0;
-        const std::int64_t bytes = parameter_bytes_sent(scenario_);
-        return takes(CollectiveKind::AllGather, dense * bytes, shards_, times) +
-               takes(CollectiveKind::AllGather, experts * bytes, expert_shards_, times);
+        const auto wide = static_cast<double>(parameter_bytes_sent(scenario_));
+        const double width = wide + narrow * (narrow_parameter_bytes_sent(scenario_) - wide);
+        const auto over = [&](std::int64_t elements, const GroupPlacement& shards) {
+            return takes(CollectiveKind::AllGather,
+                         std::llround(width * static_cast<double>(elements)), shards, times);
+        };
+        return over(dense, shards_) + over(experts, expert_shards_);
     }
     /// Copies of a shard add up what each of their groups has reduced.
     double reducing(std::int64_t dense, std::int64_t experts, int times) {
@@ -85,7 +91,10 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     Units prices(scenario, use);
     const double root = prices.gathering(units.root(), 0, 1) + prices.reducing(units.root(), 0, 1);
     const std::int64_t dense = units.layer - units.layer_experts;
-    const double gather = prices.gathering(dense, units.layer_experts, units.layers);
+    const double narrow =
+        units.layer > 0 ? static_cast<double>(units.layer_narrow) / static_cast<double>(units.layer)
+                        : 0;
+    const double gather = prices.gathering(dense, units.layer_experts, units.layers, narrow);
     const double reduce = prices.reducing(dense, units.layer_experts, units.layers);
     const double copies = prices.copying(units.layer);
     ShardingTime sharding = prices.time;

@@ -26,6 +26,28 @@ std::string without_layer(const models::Operator& op) {
     return at == std::string::npos ? op.name : op.name.substr(at + number.size());
 }
 
+/// The longest run of layers that compute alike.
+models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::LowPrecision& how,
+                             const models::StageContent& content) {
+    models::LayerRun longest;
+    for (const models::LayerRun& run :
+         models::runs_of(scenario.model.layers, content.first_layer, content.layers)) {
+        const int end = run.first + run.count;
+        for (int first = run.first, next = first; first < end; first = next) {
+            while (next < end && how.quantises(next) == how.quantises(first)) ++next;
+            if (next - first > longest.count) longest = {first, next - first};
+        }
+    }
+    return longest;
+}
+
+/// Layers after a run lie nearer by those that were taken out of it.
+void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) {
+    const int after = run.first + run.count;
+    if (range.first >= after) range.first -= taken;
+    if (range.end >= after) range.end -= taken;
+}
+
 }  // namespace
 
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
@@ -33,15 +55,15 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     models::Execution execution = scenarios::execution_of(scenario);
     execution.slice = slice;
     const models::Layers& layers = scenario.model.layers;
-    models::LayerRun longest;
-    for (const models::LayerRun& run : models::runs_of(layers, content.first_layer, content.layers))
-        if (run.count > longest.count) longest = run;
+    const models::LayerRun longest = longest_run(scenario, execution.low_precision, content);
     // A sharding table may name one of the layers, which then differs.
     // Layers are not alike where only the first of a stage run again, or several together.
     const bool alike = execution.recompute_extent.layers == 0 &&
                        execution.recompute_extent.together == 1 && execution.offload.layers == 0;
     const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
+    shorten(execution.low_precision.wide_first, longest, folded);
+    shorten(execution.low_precision.wide_last, longest, folded);
     models::Architecture shorter = scenario.model;
     shorter.layers = {};
     const int after = longest.first + longest.count;

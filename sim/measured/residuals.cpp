@@ -31,9 +31,10 @@ std::string precision_word(const scenarios::Precision& precision) {
     switch (precision.compute) {
         case models::DataType::Fp32: return "fp32";
         case models::DataType::Fp16: return "fp16";
-        case models::DataType::Bf16: break;
+        case models::DataType::Bf16:
+        case models::DataType::Fp8: break;
     }
-    return "bf16";
+    return std::string(models::name_of(precision.recipe));
 }
 
 ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {

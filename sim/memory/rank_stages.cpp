@@ -21,16 +21,18 @@ models::PassSteps steps_of(const models::StageGraph& graph, Pass pass) {
     return {};
 }
 
-std::vector<std::size_t> built_as(const models::Layers& layers,
+std::vector<std::size_t> built_as(const scenarios::Scenario& scenario,
                                   const std::vector<models::StageContent>& contents,
                                   RankStages::Names names) {
+    const models::Layers& layers = scenario.model.layers;
+    const models::LowPrecision how = scenarios::execution_of(scenario).low_precision;
     std::vector<std::size_t> first;
     for (const models::StageContent& content : contents) {
         std::size_t like = first.size();
         if (names == RankStages::Names::OfOneAlike)
             like = static_cast<std::size_t>(
-                std::ranges::find_if(contents,
-                                     [&](const auto& c) { return alike(layers, c, content); }) -
+                std::ranges::find_if(
+                    contents, [&](const auto& c) { return alike(layers, how, c, content); }) -
                 contents.begin());
         first.push_back(like);
     }
@@ -47,7 +49,7 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       placement_(program.placement),
       index_(program.placement),
       slices_(static_cast<std::size_t>(program.shape.slices)),
-      built_as_(built_as(scenario.model.layers, contents, names)),
+      built_as_(built_as(scenario, contents, names)),
       graphs_(contents.size() * slices_),
       passes_(graphs_.size() * kPasses),
       units_(contents.size()) {}

@@ -69,11 +69,13 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
             const std::int64_t elements = times * parameter.elements_of_rank(graph.execution);
             unit += elements;
             if (parameter.expert) units.layer_experts += elements;
+            if (parameter.narrow && op.layer) units.layer_narrow += elements;
         }
     }
     if (units.layers > 0) {
         units.layer /= units.layers;
         units.layer_experts /= units.layers;
+        units.layer_narrow /= units.layers;
     }
     return units;
 }

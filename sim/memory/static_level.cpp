@@ -16,6 +16,8 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     models::StaticPolicy policy;
     policy.main_parameters = precision.main_params;
     policy.moments = precision.moments;
+    policy.remainders = precision.keeps_remainders();
+    policy.converts_gradients = precision.converts_gradients();
     policy.moment_count = moments_of(scenario.training.run.optimizer);
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = scenario.parallel.shards();

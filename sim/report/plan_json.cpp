@@ -17,6 +17,7 @@ std::string_view word_of(models::DataType type) {
         case models::DataType::Fp32: return "fp32";
         case models::DataType::Fp16: return "fp16";
         case models::DataType::Bf16: return "bf16";
+        case models::DataType::Fp8: return "fp8";
     }
     return "";
 }

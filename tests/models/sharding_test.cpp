@@ -8,13 +8,14 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::int64_t kSamples = 2, kTokens = 64, kHidden = 256, kVocab = 50257, kPositions = 1024;
+constexpr std::int64_t kSamples = 2, kCutTokens = 64, kCutHidden = 256, kVocab = 50257,
+                       kPositions = 1024;
 constexpr int kRanks = 4;
-constexpr std::int64_t kStream = 4 * kSamples * kTokens * kHidden;  ///< bytes, in fp32
+constexpr std::int64_t kStream = 4 * kSamples * kCutTokens * kCutHidden;  ///< bytes, in fp32
 
 /// Hugging Face's GPT-2 as Colossal-AI's ColoTensor tutorial cuts it.
 Architecture colotensor(int layers) {
-    Architecture model = gpt(layers, kHidden, 8, kVocab, kPositions);
+    Architecture model = gpt(layers, kCutHidden, 8, kVocab, kPositions);
     model.sharding = {
         {"wte.weight", Sharding::Column},        {"wpe.weight", Sharding::Column},
         {"h.*.attn.c_attn.*", Sharding::Column}, {"h.*.attn.c_proj.*", Sharding::Column},
@@ -25,7 +26,7 @@ Architecture colotensor(int layers) {
 Execution eager(int tensor) {
     Execution how;
     how.micro_batch = kSamples;
-    how.seq_length = kTokens;
+    how.seq_length = kCutTokens;
     how.tensor = tensor;
     how.compute = DataType::Fp32;
     how.kernels.loss = LossKernel::EagerPyTorch;
@@ -77,7 +78,7 @@ std::int64_t elements_of(const StageGraph& graph, const std::string& name) {
 TEST(Sharding, OfColoTensorCommunicatesAsWorkedOutByHand) {
     using enum Collective::Kind;
     const StageGraph graph = build_stage(colotensor(1), eager(kRanks), {0, 1, true, true});
-    const std::int64_t logits = 4 * kSamples * kTokens * kVocab;
+    const std::int64_t logits = 4 * kSamples * kCutTokens * kVocab;
     const std::vector<Message> forward = {
         {"embedding.out.gather", AllGather, kStream},
         {"embedding.positions.gather", AllGather, kStream / kSamples},
@@ -100,9 +101,9 @@ TEST(Sharding, OfColoTensorLeavesARankItsPart) {
         const StageContent content{0, layers, true, true};
         const StageGraph whole = build_stage(colotensor(layers), eager(1), content);
         const StageGraph part = build_stage(colotensor(layers), eager(kRanks), content);
-        const std::int64_t cut =
-            (kVocab + kPositions) * kHidden + layers * (12 * kHidden * kHidden + 8 * kHidden);
-        const std::int64_t on_every_rank = layers * 5 * kHidden + 2 * kHidden;
+        const std::int64_t cut = (kVocab + kPositions) * kCutHidden +
+                                 layers * (12 * kCutHidden * kCutHidden + 8 * kCutHidden);
+        const std::int64_t on_every_rank = layers * 5 * kCutHidden + 2 * kCutHidden;
         EXPECT_EQ(whole.parameter_elements(), cut + on_every_rank);
         EXPECT_EQ(part.parameter_elements(), cut / kRanks + on_every_rank);
         EXPECT_EQ(executed_flops(part), executed_flops(whole) / kRanks);
@@ -112,7 +113,7 @@ TEST(Sharding, OfColoTensorLeavesARankItsPart) {
 
 /// The default is Megatron-LM's cut, so writing that out changes nothing.
 TEST(Sharding, OfMegatronWrittenOutIsTheDefault) {
-    Architecture plain = gpt(2, kHidden, 8);
+    Architecture plain = gpt(2, kCutHidden, 8);
     Architecture written = plain;
     written.sharding = {{"*.c_attn.*", Sharding::Column}, {"*.attn.c_proj.weight", Sharding::Row},
                         {"*.c_fc.*", Sharding::Column},   {"*.mlp.c_proj.*", Sharding::Row},
@@ -136,7 +137,7 @@ TEST(Sharding, OfMegatronWrittenOutIsTheDefault) {
 
 /// Whole parameters everywhere: each rank does what one rank alone would.
 TEST(Sharding, ReplicatedCutsAndSendsNothing) {
-    for (Architecture model : {gpt(2, kHidden, 8), llama(2, kHidden, 8, 4, 512, 32000)}) {
+    for (Architecture model : {gpt(2, kCutHidden, 8), llama(2, kCutHidden, 8, 4, 512, 32000)}) {
         model.sharding = {{"*", Sharding::Replicated}};
         const StageGraph alone = build_stage(model, eager(1), {0, 2, true, true});
         const StageGraph replica = build_stage(model, eager(kRanks), {0, 2, true, true});
@@ -149,7 +150,7 @@ TEST(Sharding, ReplicatedCutsAndSendsNothing) {
 /// A row-cut product behind a whole input slices it, and gathers its gradient.
 TEST(Sharding, OfOneLayerLeavesTheOthersAlone) {
     using enum Collective::Kind;
-    Architecture model = gpt(3, kHidden, 8);
+    Architecture model = gpt(3, kCutHidden, 8);
     model.sharding = {{"h.1.mlp.c_fc.weight", Sharding::Row},
                       {"h.1.mlp.c_proj.*", Sharding::Replicated}};
     for (int layer = 0; layer < 3; ++layer) {
@@ -167,7 +168,8 @@ TEST(Sharding, OfOneLayerLeavesTheOthersAlone) {
         EXPECT_EQ(messages(forward_steps(graph)), forward);
         EXPECT_EQ(messages(backward_steps(graph)), backward);
         const std::string name = "h." + std::to_string(layer) + ".mlp.c_proj.weight";
-        EXPECT_EQ(elements_of(graph, name), 4 * kHidden * kHidden / (layer == 1 ? 1 : kRanks));
+        EXPECT_EQ(elements_of(graph, name),
+                  4 * kCutHidden * kCutHidden / (layer == 1 ? 1 : kRanks));
     }
 }
 
@@ -223,7 +225,7 @@ TEST(Sharding, RefusesInWordsWhatCannotBeCutSo) {
             EXPECT_THAT(error.what(), testing::HasSubstr(mistake.sentence));
         }
     }
-    Architecture model = llama(1, kHidden, 8, 4, 512, 32000);
+    Architecture model = llama(1, kCutHidden, 8, 4, 512, 32000);
     model.sharding = {{"*.k_proj.weight", Sharding::Replicated}};
     EXPECT_THROW(build_stage(model, eager(4), {0, 1, true, true}), InputError);
     model = colotensor(1);

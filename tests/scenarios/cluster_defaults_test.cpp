@@ -22,7 +22,8 @@ Cluster cluster_with(const std::vector<Override>& overrides) {
 }
 
 /// These stand for nothing when they are not given.
-const std::set<std::string> kNoConstants{"gpu.threads", "node_link.group_efficiency"};
+const std::set<std::string> kNoConstants{"gpu.threads", "gpu.attention_rates",
+                                         "node_link.group_efficiency"};
 
 TEST(ClusterDefaults, CoverEveryConstantThatAFileMayLeaveOut) {
     const Cluster bare = cluster_with({});

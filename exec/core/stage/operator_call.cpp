@@ -52,6 +52,7 @@ DataType executed_type(models::DataType type) {
         case models::DataType::Fp32: return DataType::Fp32;
         case models::DataType::Fp16: return DataType::Fp16;
         case models::DataType::Bf16: return DataType::Bf16;
+        case models::DataType::Fp8: break;  // of moments alone
     }
     return DataType::Fp32;
 }

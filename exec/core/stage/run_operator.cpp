@@ -115,6 +115,21 @@ void check_executed(const models::Architecture& network) {
     check_layers(network);
 }
 
+void check_executed(const scenarios::Precision& precision) {
+    std::string asked;
+    if (precision.recipe != models::Recipe::None)
+        asked = fmt::format("products by the recipe {}", models::name_of(precision.recipe));
+    else if (precision.fp8_attention)
+        asked = "attention in fp8";
+    else if (precision.moments == models::DataType::Fp8)
+        asked = "moments in fp8";
+    if (!asked.empty())
+        throw InputError(
+            fmt::format("training.precision asks for {}: 'debubble simulate' plans them, but "
+                        "nothing executes 8-bit arithmetic yet",
+                        asked));
+}
+
 void run_operator(const OperatorCall& call, Part part) {
     switch (part) {
         case Part::Forward:

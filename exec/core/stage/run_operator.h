@@ -3,12 +3,15 @@
 #include "exec/core/stage/operator_call.h"
 #include "exec/core/stage/pairs.h"
 #include "models/architecture.h"
+#include "scenarios/scenario.h"
 
 /// Runs the code of an operator for its call in the graph.
 namespace debubble::exec {
 
 /// Throws InputError where the network has operators that nothing executes yet.
 void check_executed(const models::Architecture& network);
+/// Throws InputError where the precision asks for products or state in 8 or 4 bits.
+void check_executed(const scenarios::Precision& precision);
 
 void run_operator(const OperatorCall& call, models::Part part);
 

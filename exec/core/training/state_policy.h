@@ -13,6 +13,7 @@ constexpr DataType tensor_type(models::DataType type) {
         case models::DataType::Fp32: return DataType::Fp32;
         case models::DataType::Fp16: return DataType::Fp16;
         case models::DataType::Bf16: return DataType::Bf16;
+        case models::DataType::Fp8: break;  // refused by check_executed
     }
     return DataType::Fp32;
 }

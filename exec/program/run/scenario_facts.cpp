@@ -18,6 +18,7 @@ const char* word(models::DataType type) {
         case models::DataType::Fp32: return "fp32";
         case models::DataType::Fp16: return "fp16";
         case models::DataType::Bf16: return "bf16";
+        case models::DataType::Fp8: return "fp8";
     }
     return "";
 }
@@ -86,7 +87,9 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("offload_optimizer", offload_optimizer);
     in.add("offload_activations", offload_activations);
     in.add("dropout", dropout.value_or(scenario.model.dropout));
-    const auto& [compute, main_params, grads, moments, loss_scaling] = precision;
+    // The types of products and gathers are bf16 in what is executed (check_executed).
+    const auto& [compute, main_params, grads, moments, loss_scaling, main_grads, recipe,
+                 param_gather, fp8_attention, bf16_first, bf16_last] = precision;
     Section of_precision(facts, "training.precision.");
     of_precision.add("compute", word(compute));
     of_precision.add("main_params", main_params);

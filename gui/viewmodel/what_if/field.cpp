@@ -260,7 +260,8 @@ private:
         add("training.precision", "Precision",
             "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
             "bf16")
-            .choices = words({"bf16", "pure-bf16", "fp16", "fp32"});
+            .choices = words({"bf16", "pure-bf16", "fp16", "fp32", "fp8-delayed", "fp8-current",
+                              "fp8-blockwise", "fp8-rowwise", "mxfp8", "nvfp4"});
         add("training.recompute", "Recompute", "activations computed again instead of kept",
             scenarios::recompute_text(training))
             .choices = words({"none", "selective", "full"});

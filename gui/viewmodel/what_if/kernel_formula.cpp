@@ -99,7 +99,7 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
                                    Duration takes) {
     const double flops = models::flops(kernel);
     if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
-        const double peak = sim::peak_flops_per_s(gpu, gemm->element_bytes);
+        const double peak = sim::peak_flops_per_s(gpu, *gemm);
         return {{"formula", fmt::format("{} = {}", product(*gemm), flops_text(flops))},
                 {"rate", rate_text(flops, takes, peak)},
                 bytes_of(kernel, gpu)};
@@ -111,9 +111,11 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     }
     const auto& traffic = std::get<models::Traffic>(kernel.work);
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
-    return {{"formula", fmt::format("({} read + {} written) / {:.4g} GB/s + {}",
+    const std::string pace =
+        traffic.pace == 1 ? std::string() : fmt::format(" x {:.3g}", traffic.pace);
+    return {{"formula", fmt::format("({} read + {} written) / {:.4g} GB/s{} + {}",
                                     size_text(traffic.read), size_text(traffic.written),
-                                    bandwidth.value / 1e9, time_text(gpu.kernel_overhead))}};
+                                    bandwidth.value / 1e9, pace, time_text(gpu.kernel_overhead))}};
 }
 
 /// The formula of a collective. `alone` is its time if nothing runs at the same time.
