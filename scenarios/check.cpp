@@ -337,6 +337,12 @@ void check_modules(Draft& draft) {
         notes.push_back(
             "moe and moe_act are parts of experts, which the model does not have: nothing of them "
             "runs again");
+    if (s.training.precision.recipe == models::Recipe::Fp8Delayed &&
+        (has(models::Module::MoeActivation) || has(models::Module::LayerNorm)))
+        draft.training.complain(
+            "recompute",
+            "moe_act and layernorm do not run again with fp8-delayed, whose scales would change "
+            "in between; other recipes can");
     if (s.training.expert_load_unknown && !s.model.has_experts())
         draft.training.complain("router", "the model has no router of experts");
     if (s.training.lora.adapts() && s.model.has_experts())

@@ -111,7 +111,8 @@ const Fields<Draft>& parallel_fields() {
          "the value of tensor, if the model has experts"},
         {"stages_per_rank", whole(&Draft::stages_per_rank, 1, kMostChunks, "stages"),
          "Stages (chunks, virtual stages) that every pipeline rank holds.", "2",
-         "that of the layout, or the number that the schedule needs, else 1"},
+         "that of the layout or of the partition's list, or the number that the schedule needs, "
+         "else 1"},
         {"sequence", flag(in_parallel(&Parallel::sequence)),
          "Sequence parallelism: the tensor-parallel ranks cut the sequence where they do not cut "
          "matrices.",

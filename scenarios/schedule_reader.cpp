@@ -79,8 +79,8 @@ void read_options(MappingReader& in, const Generator& generator, ScheduleChoice&
     }
 }
 
-/// The number that is given, under `parallel` or with the schedule; else that of the layout, or the
-/// only one that the generator takes.
+/// The number that is given, under `parallel` or with the schedule; else that of the layout, the
+/// only one that the generator takes, or that of the partition's list.
 void settle_stages_per_rank(Draft& draft, MappingReader* in, const Generator* generator) {
     Parallel& parallel = draft.scenario.parallel;
     int& chunks = parallel.stages_per_rank;
@@ -103,6 +103,9 @@ void settle_stages_per_rank(Draft& draft, MappingReader* in, const Generator* ge
         chunks = of_layout;
     else if (generator && generator->stages_per_rank)
         chunks = *generator->stages_per_rank;
+    else if (const auto listed = static_cast<int>(parallel.layers_per_stage.size());
+             listed > 0 && listed % parallel.pipeline == 0)
+        chunks = listed / parallel.pipeline;
 }
 
 /// Searches the file before it is read as a schedule, which reports its mistakes.

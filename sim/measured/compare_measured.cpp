@@ -32,12 +32,19 @@ struct RowCandidate {
     std::string words;
 };
 
+/// True if the schedule takes any number of stages per rank, and neither it nor the cut says one.
 bool interleaves(const text::NodePtr& scenario) {
     const text::NodePtr schedule = at(scenario, "schedule");
     const text::NodePtr name =
         schedule && schedule->is(text::Node::Kind::Map) ? schedule->get("name") : schedule;
-    return name && name->scalar.starts_with("interleaved") &&
-           !at(scenario, "parallel.stages_per_rank") && !at(scenario, "schedule.stages_per_rank");
+    const text::NodePtr pipeline = at(scenario, "parallel.pipeline");
+    const bool pairs =
+        name && name->scalar == "combined-1f1b" && pipeline && pipeline->scalar != "1";
+    const text::NodePtr partition = at(scenario, "parallel.partition");
+    const bool is_list = partition && partition->is(text::Node::Kind::List);
+    return name && (pairs || name->scalar.starts_with("interleaved")) && !is_list &&
+           !at(scenario, "parallel.layout") && !at(scenario, "parallel.stages_per_rank") &&
+           !at(scenario, "schedule.stages_per_rank");
 }
 
 /// Every candidate with each of the values of one more key.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/layout.h"
 #include "sim/plan_words.h"
 
 namespace debubble::sim {
@@ -29,6 +30,15 @@ Json cut_json(const scenarios::Parallel& p) {
             {"sequence", p.sequence}, {"zero_stage", p.zero_stage}};
 }
 
+/// The layout string of stages that are listed; others follow from the model.
+std::string listed_layout(const scenarios::Scenario& s) {
+    std::vector<models::StageContent> stages;
+    for (const int layers : s.parallel.layers_per_stage)
+        stages.push_back(
+            {0, layers, stages.empty(), stages.size() + 1 == s.parallel.layers_per_stage.size()});
+    return models::layout_of(stages, s.model.mtp_layers);
+}
+
 Json schedule_json(const scenarios::Scenario& s) {
     Json json{{"name", s.schedule.name},
               {"stages_per_rank", s.parallel.stages_per_rank},
@@ -52,13 +62,15 @@ Json schema_json(std::string_view name) {
 }
 
 Json plan_json(const scenarios::Scenario& s) {
+    Json parallel = cut_json(s.parallel);
+    if (!s.parallel.layers_per_stage.empty()) parallel["layout"] = listed_layout(s);
     return {{"words", whole_plan_of(s)},
             {"model", s.model.name},
             {"cluster", s.cluster.name},
             {"framework", s.framework.name},
             {"gpus", s.gpus},
             {"nodes", s.cluster.nodes},
-            {"parallel", cut_json(s.parallel)},
+            {"parallel", parallel},
             {"schedule", schedule_json(s)},
             {"training", training_json(s.training)}};
 }

@@ -31,6 +31,15 @@ TEST(LayoutOfAScenario, HasNoPredictionWhereItNamesNone) {
     EXPECT_EQ(with_layout("Et*4|(t*4|)*14tL", 16, "1f1b").model.mtp_layers, 0);
 }
 
+TEST(PartitionOfAScenario, SaysHowManyStagesARankHas) {
+    const Scenario s = parse_scenario(
+        "model: llama3-8b\ncluster: hgx-h100\ngpus: 2\nparallel: {pipeline: 2, partition: [0, 16, "
+        "16, 0]}\nschedule: interleaved-1f1b\ntraining: {micro_batches: 4}\n",
+        "list.yaml");
+    EXPECT_EQ(s.parallel.stages_per_rank, 2);
+    EXPECT_EQ(partition_of(s, 4)[3].layers, 0);
+}
+
 TEST(LayoutOfAScenario, TakesInnerStagesWithoutLayers) {
     const Scenario s = with_layout("Et*20||t*20|t*21L", 4, "1f1b");
     EXPECT_EQ(partition_of(s, 4)[1].layers, 0);
