@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -75,6 +76,25 @@ void class_by_life(StageGraph& graph) {
     }
 }
 
+/// Delayed scales follow from the largest values that all ranks with the same products have seen,
+/// which TransformerEngine reduces at the end of every pass: fp32, of each operand.
+void reduce_scales(StageGraph& graph) {
+    if (graph.execution.low_precision.recipe != Recipe::Fp8Delayed) return;
+    const auto products = std::ranges::count_if(graph.operators, [](const Operator& op) {
+        const auto* linear = op.as<op::Linear>();
+        const auto* experts = op.as<op::ExpertProducts>();
+        return (linear != nullptr && linear->narrow) || (experts != nullptr && experts->narrow);
+    });
+    if (products == 0) return;
+    const auto reduces = [&](const char* name, std::int64_t operands) {
+        return Kernel{name, -1,
+                      Collective{Collective::Kind::AllReduce, Collective::Group::Data,
+                                 Bytes{4 * operands * products}}};
+    };
+    graph.operators.back().forward.push_back(reduces("scales.reduce", 2));
+    graph.operators.front().backward_input.push_back(reduces("d.scales.reduce", 1));
+}
+
 }  // namespace
 
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
@@ -115,6 +135,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     if (execution.kernels.attention_mask_tensor && graph.operators.size() > 1)
         add_attention_mask(builder);
     if (execution.recompute == Recompute::Products) select_products(graph);
+    reduce_scales(graph);
     class_by_life(graph);
     return std::move(builder.graph);
 }

@@ -32,7 +32,7 @@ constexpr SourceOfDefault kSources[] = {
     {"gpu.fp32_flops", kUnknown},
     {"gpu.bf16", "most devices have matrix units for bf16"},
     {"gpu.gemm_efficiency", kFit},
-    {"gpu.fp8_gemm_efficiency", "as in hgx-h100, from products of 8192 x 8192"},
+    {"gpu.fp8_gemm_efficiency", "products of 8192 x 8192 x 8192 on H100, without casts"},
     {"gpu.fp4_gemm_efficiency", "as in hgx-b300, from TransformerEngine's benchmark of a layer"},
     {"gpu.sustained_clock", kNeutral},
     {"gpu.attention_forward_efficiency", kFlash},

@@ -177,6 +177,20 @@ TEST(LowPrecision, GathersOfSequenceParallelismCarryTheCastTensor) {
     EXPECT_EQ(gathered(Recipe::MxFp8), (tensors + tensors / 3) * 33 / 32);
 }
 
+TEST(LowPrecision, DelayedScalesAreReducedOnceInEveryPass) {
+    for (const Recipe recipe : kRecipes) {
+        const StageGraph graph = stage(how(recipe));
+        for (const PassSteps& pass : {forward_steps(graph), backward_steps(graph)}) {
+            std::int64_t reductions = 0;
+            for (const Kernel& kernel : pass.kernels) {
+                const auto* exchange = std::get_if<Collective>(&kernel.work);
+                if (exchange != nullptr && exchange->group == Collective::Group::Data) ++reductions;
+            }
+            EXPECT_EQ(reductions, recipe == Recipe::Fp8Delayed ? 1 : 0) << name_of(recipe);
+        }
+    }
+}
+
 TEST(LowPrecision, WeightsHoldWhatTheirTypesSay) {
     struct Row {
         Recipe recipe;
