@@ -79,6 +79,27 @@ struct Loss {
         op.backward_input_uses = {logits.tensor, log_softmax, *roles.softmax_gradient,
                                   logits.gradient};
     }
+
+    /// The same of `logits.float()`, of which only log_softmax's result is kept (torchtitan).
+    void eager_fp32() {
+        const std::int64_t e = element();
+        const std::int64_t wide = 4 * entries;
+        const int log_softmax = builder.tensor("loss.log_softmax", wide);
+        roles.softmax = log_softmax;
+        roles.softmax_type = DataType::Fp32;
+        roles.shifted = builder.scratch("loss.fp32", wide);
+        op.saved = {log_softmax};
+        op.forward_uses = {logits.tensor, *roles.shifted, log_softmax};
+        op.forward = {moves("loss.cast", {}, e * entries, wide),
+                      moves("loss.log_softmax", {}, 2 * wide, wide)};
+        reduce_over_vocabulary();
+        roles.softmax_gradient = builder.scratch("d.loss.log_softmax", wide);
+        const int d_wide = builder.scratch("d.loss.fp32", wide);
+        op.backward_input = {moves("loss.nll.dx", {}, 0, wide),
+                             moves("loss.log_softmax.dx", {}, 2 * wide, wide),
+                             moves("loss.cast.dx", {}, wide, e * entries)};
+        op.backward_input_uses = {log_softmax, *roles.softmax_gradient, d_wide, logits.gradient};
+    }
 };
 
 bool gradient_replaces_logits(const Execution& how) {
@@ -227,6 +248,8 @@ void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed
         loss.in_place();
     } else if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {
         loss.eager();
+    } else if (builder.how().kernels.loss == LossKernel::EagerFp32) {
+        loss.eager_fp32();
     } else {
         loss.vocabulary_parallel(builder.how().kernels.loss == LossKernel::MegatronFused);
     }

@@ -14,6 +14,7 @@ enum class LossKernel : std::uint8_t {
     MegatronFused,      ///< Megatron "native" fused, 10 bytes
     TransformerEngine,  ///< gradient in place, 2 bytes
     EagerPyTorch,       ///< four copies, 8 bytes
+    EagerFp32,          ///< the same after a cast to fp32, 14 bytes
     Chunked,            ///< by chunks of tokens, gradient in place: the logits never exist as a
                         ///< whole
 };

@@ -29,6 +29,7 @@ constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"megatron-fused", LossKernel::MegatronFused},
     {"transformer-engine", LossKernel::TransformerEngine},
     {"eager-pytorch", LossKernel::EagerPyTorch},
+    {"eager-fp32", LossKernel::EagerFp32},
     {"chunked", LossKernel::Chunked}};
 constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
     {"p2p", models::ContextCommunication::P2p},
