@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "models/graph_builder.h"
@@ -123,6 +125,7 @@ struct Route {
 
     Value weights(Value tokens) const;
     void count_tokens(Operator& op, op::Router& roles) const;
+    void drop_tokens(Operator& op, op::Router& roles) const;
     Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
@@ -177,9 +180,21 @@ Value Route::weights(Value tokens) const {
         gemm(builder, "experts.router.dw", layer, {1, size().hidden, count, rows, {}})};
     op.backward_weight_uses = {tokens.tensor, y.gradient, roles.logits_gradient};
     if (terms.balance) count_tokens(op, roles);
+    if (builder.how().expert_capacity) drop_tokens(op, roles);
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
-    return y;
+    return {roles.kept.value_or(y.tensor), y.gradient};
+}
+
+/// Of each expert's column of weights the largest stay (Megatron-Core's
+/// apply_router_token_dropping).
+void Route::drop_tokens(Operator& op, op::Router& roles) const {
+    const std::int64_t bytes = 4 * size().stream_tokens * experts.count;
+    const double even = static_cast<double>(routed()) / static_cast<double>(experts.count);
+    roles.capacity = static_cast<std::int64_t>(std::ceil(even * *builder.how().expert_capacity));
+    roles.kept = builder.tensor("experts.router.kept", bytes);
+    op.forward.push_back(copies("router.drop", bytes, bytes));
+    op.forward_uses.push_back(*roles.kept);
 }
 
 /// The tokens of a sequence, or of a microbatch, lie on all ranks that have a part of it.
@@ -241,14 +256,14 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     const Value branch{builder.tensor("experts.unpermute.out", stream), gradient};
     Operator op = start(at("unpermute"));
     op.inputs = {rows.tensor, weights.tensor};
-    if (experts.weighs_input) op.inputs.pop_back();
-    op::Combine roles{rows, branch, {}};
+    op::Combine roles{rows, branch, weights.tensor, {}};
     if (builder.how().kernels.weighted_experts_activation || experts.weighs_input) {
         op.roles = roles;
         op.forward = {copies("unpermute", own, stream)};
-        op.forward_uses = {rows.tensor, branch.tensor};
+        op.saved = {weights.tensor};
+        op.forward_uses = {rows.tensor, weights.tensor, branch.tensor};
         op.backward_input = {copies("unpermute.dx", stream, own)};
-        op.backward_input_uses = {gradient, rows.gradient};
+        op.backward_input_uses = {gradient, weights.tensor, rows.gradient};
         builder.graph.operators.push_back(std::move(op));
         return branch;
     }

@@ -85,6 +85,10 @@ struct Execution {
     /// Tokens at the experts of the fullest rank, relative to the mean: 1 if the router balances
     /// perfectly.
     double expert_load = 1;
+    /// Tokens that an expert takes of each rank, relative to an even share: it drops those with the
+    /// smallest weights beyond (Megatron-Core's --moe-expert-capacity-factor with the policy
+    /// "probs"); unset: none is dropped.
+    std::optional<double> expert_capacity = {};
     RouterTerms router_terms;
     DataType compute = DataType::Bf16;
     DataType gradients = DataType::Fp32;  ///< type of the main gradients that accumulate over

@@ -21,6 +21,11 @@ std::span<const HfClass> hf_classes(Family family) {
     static constexpr HfClass kGptNeox[] = {{"GPTNeoXForCausalLM", "gpt_neox", gpt_neox_config}};
     static constexpr HfClass kGptOss[] = {{"GptOssForCausalLM", "gpt_oss", gpt_oss_config}};
     static constexpr HfClass kPhi3[] = {{"Phi3ForCausalLM", "phi3", phi3_config}};
+    static constexpr HfClass kMpt[] = {{"MptForCausalLM", "mpt", mpt_config}};
+    static constexpr HfClass kLlama4[] = {{"Llama4ForCausalLM", "llama4_text", llama4_config}};
+    static constexpr HfClass kQwen3Next[] = {
+        {"Qwen2MoeForCausalLM", "qwen2_moe", qwen2_moe_config},
+        {"Qwen3NextForCausalLM", "qwen3_next", qwen3_next_config}};
     static constexpr HfClass kVit[] = {{"ViTForImageClassification", "vit", vit_config}};
     switch (family) {
         case Family::Gpt2: return kGpt2;
@@ -29,9 +34,9 @@ std::span<const HfClass> hf_classes(Family family) {
         case Family::Phi3: return kPhi3;
         case Family::Deepseek: return kDeepseek;
         case Family::GptOss: return kGptOss;
-        case Family::Mpt:
-        case Family::Llama4:
-        case Family::Qwen3Next:
+        case Family::Mpt: return kMpt;
+        case Family::Llama4: return kLlama4;
+        case Family::Qwen3Next: return kQwen3Next;
         case Family::NemotronH: break;  // planned only
         case Family::Vit: return kVit;
     }

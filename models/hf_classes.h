@@ -60,5 +60,9 @@ HfJson olmo2_config(const Architecture& a);
 HfJson phi3_config(const Architecture& a);
 HfJson nemotron_config(const Architecture& a);
 HfJson gpt_neox_config(const Architecture& a);
+HfJson mpt_config(const Architecture& a);
+HfJson llama4_config(const Architecture& a);
+HfJson qwen2_moe_config(const Architecture& a);
+HfJson qwen3_next_config(const Architecture& a);
 
 }  // namespace debubble::models

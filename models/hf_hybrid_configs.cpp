@@ -183,10 +183,7 @@ void read_qwen3_next(text::MappingReader& in, Config& config) {
     layer.output_gate = layer.shared_gate = true;
     layer.shared_ffn = 512;
     in.whole("shared_expert_intermediate_size", layer.shared_ffn, 1, kWidestMlp);
-    double rotated = 0.25;
-    in.real("partial_rotary_factor", rotated, 0, 1);
-    layer.rotary_dim = std::max<std::int64_t>(
-        2, static_cast<std::int64_t>(rotated * static_cast<double>(layer.head_dim)) / 2 * 2);
+    read_rotary_share(in, config, "partial_rotary_factor", 0.25);
     DeltaNet net;
     net.key_heads = 16;
     net.value_heads = 32;

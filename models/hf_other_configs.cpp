@@ -81,6 +81,10 @@ void read_mpt(text::MappingReader& in, Config& config) {
         refuse_flag(attention, "prefix_lm");
         for (const std::string_view key : {"clip_qkv", "softmax_scale"})
             refuse_given(attention, key, fmt::format("attention with '{}' is not planned", key));
+        if (double most = 8; attention.real("alibi_bias_max", most, 0, 1e6) && most != 8)
+            attention.complain("alibi_bias_max", fmt::format("slopes of a largest bias of {} are "
+                                                             "not planned: it is 8 here",
+                                                             most));
     }
     a.learned_positions = !layer.alibi;
 }

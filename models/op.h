@@ -478,13 +478,17 @@ struct Router {
     /// fp32 [sequences, experts], or [1, experts]: how many of the tokens that share a term of the
     /// loss have each expert among their best, kept where the loss has such a term.
     std::optional<int> counts = {};
+    /// fp32 [Ts, experts]: the weights without those of tokens that an expert beyond its capacity
+    /// drops, where experts have one. Rows follow these.
+    std::optional<int> kept = {};
+    std::int64_t capacity = 0;  ///< tokens of this rank that an expert takes at most
 };
 
 /// Sorts each token's rows by the experts of the model that its weights name.
 struct Permute {
     Value tokens;     ///< [Ts, h]
     Value rows;       ///< [Ts k, h]
-    int weights = 0;  ///< the router's weights
+    int weights = 0;  ///< the router's weights, or those that it kept
     /// Gradient of the router's weights, where a token's row is multiplied by its weight.
     std::optional<int> weights_gradient = {};
 };
@@ -510,8 +514,9 @@ struct Combine {
         int rows = 0;
         int rows_gradient = 0;
     };
-    Value rows;  ///< [Ts k, h]
-    Value y;     ///< [Ts, h]
+    Value rows;       ///< [Ts k, h]
+    Value y;          ///< [Ts, h]
+    int weights = 0;  ///< the router's weights, or those that it kept: whose rows they are
     /// Unset if the experts' activation has applied the weights, or their input had them.
     std::optional<Weighed> weighed;
 };

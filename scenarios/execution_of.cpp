@@ -38,6 +38,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.expert = parallel.expert;
     execution.expert_tensor = parallel.expert_tensor;
     // Rows over an expert's capacity are dropped.
+    execution.expert_capacity = scenario.framework.capacity_factor;
     execution.expert_load = std::min(
         training.expert_load, scenario.framework.capacity_factor.value_or(training.expert_load));
     const RouterOptions& routers = training.routers;

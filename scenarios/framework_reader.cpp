@@ -250,7 +250,8 @@ Fields<Framework> communication_fields() {
              "20"},
             {"capacity_factor", real(&Framework::capacity_factor, 0.001, 4096, "ratio"),
              "The most rows that an expert takes, relative to a balanced router; rows over it are "
-             "dropped (Megatron's --moe-expert-capacity-factor). Planned, not run.",
+             "dropped, those with the smallest weights first (Megatron's "
+             "--moe-expert-capacity-factor). Each rank drops of its own tokens.",
              "1.5", "none: no row is dropped"},
             {"overlap_grad_reduce", flag(&Framework::overlap_grad_reduce),
              "Gradients are reduced in buckets during the last backward passes.", "true"},

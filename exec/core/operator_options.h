@@ -92,6 +92,25 @@ struct Rotary {
     RotaryPairs pairs = RotaryPairs::Halves;
 };
 
+/// Scores fall with the distance from the query back to the key, times a slope of the head (ALiBi,
+/// Press et al. 2022, arXiv:2108.12409): of n heads, a power of two, the i-th has 2^(-8 i / n),
+/// with i from 1. Of other numbers, the heads have those of every other one of the next power's,
+/// the even i first, as transformers' and llm-foundry's MPT has it.
+struct Alibi {
+    std::int64_t all_heads = 1;   ///< heads of the layer, over all tensor-parallel ranks
+    std::int64_t first_head = 0;  ///< of this rank
+
+    double slope(std::int64_t head) const {
+        std::int64_t power = 1;
+        while (power < all_heads) power *= 2;
+        const std::int64_t at = first_head + head, half = power / 2;
+        const std::int64_t number = power == all_heads ? at + 1
+                                    : at < half        ? 2 * at + 2
+                                                       : 2 * (at - half) + 1;
+        return std::exp2(-8 * static_cast<double>(number) / static_cast<double>(power));
+    }
+};
+
 struct Attention {
     bool causal = true;
     std::int64_t first_query = 0;
@@ -109,6 +128,7 @@ struct Attention {
     /// Scaled scores s become soft_cap * tanh(s / soft_cap) (Gemma 2, arXiv:2408.00118, 2); 0: they
     /// stay.
     double soft_cap = 0;
+    std::optional<Alibi> alibi = {};  ///< of a causal attention
 };
 
 /// Queries at position p are multiplied by 1 + scale log(1 + floor((p + 1) / floor)) (Llama 4).
@@ -129,6 +149,14 @@ struct HeadRun {
     std::int64_t first_head = 0;  ///< its place among the heads that have statistics
     std::int64_t heads = 0;
     std::int64_t head_dim = 0;
+    std::int64_t gap = 0;  ///< columns of something else after each head, such as an output gate's
+    std::int64_t gaps_before = 0;  ///< such columns before the run
+
+    std::int64_t column(std::int64_t head) const { return first_column + head * (head_dim + gap); }
+    /// The same where heads alone are kept.
+    std::int64_t kept_column(std::int64_t head) const {
+        return first_column - gaps_before + head * head_dim;
+    }
 };
 
 struct CrossEntropy {

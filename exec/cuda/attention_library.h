@@ -20,13 +20,13 @@ public:
 };
 
 /// Whether a library may be asked: whole sequences in one 16-bit type, nothing dropped, no window
-/// and no cap, values as wide as keys, no sums to add to. Dropout uses random numbers of this
-/// project's own.
+/// and no cap, no slopes, values as wide as keys, no sums to add to. Dropout uses random numbers of
+/// this project's own.
 constexpr bool is_for_library(const AttentionShape& shape, Type type) {
     return (type == Type::Bf16 || type == Type::Fp16) && shape.queries == shape.keys &&
            shape.first_query == 0 && shape.dropped.scale == 0 && shape.head_dim % 8 == 0 &&
            shape.value_dim == shape.head_dim && shape.window >= shape.queries && shape.chunk == 0 &&
-           shape.soft_cap == 0.F;
+           shape.soft_cap == 0.F && shape.alibi_heads == 0;
 }
 
 }  // namespace debubble::exec::cuda

@@ -377,6 +377,8 @@ struct Promise {
         if (it.correction) {
             EXPECT_EQ(graph.buffers[*it.correction].shape, std::vector{keys().experts});
         }
+        EXPECT_EQ(it.kept.has_value(), how.expert_capacity.has_value());
+        role(it.kept, 4 * entries, "f");
         role(it.logits_gradient, e * entries, "iw");
         role(it.tokens_gradient_part, e * stream, "i");
         EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);
@@ -480,6 +482,7 @@ struct Promise {
     void operator()(const op::Combine& it) {
         const std::int64_t rows = e * of_rows() * keys().experts_per_token;
         pass_on(it.rows, kAnySize, it.y, e * of_rows());
+        role(it.weights, 4 * routed * keys().experts, "fi");
         if (!it.weighed) return;
         role(it.rows.tensor, kAnySize, "i");
         read(it.weighed->weights, 4 * routed * keys().experts, "fi", "i");

@@ -60,7 +60,9 @@ double score(const Attention& attention, const AttentionSizes& all, const Array<
     for (std::int64_t d = 0; d < all.head_dim; ++d)
         sum += q(s, i, h, d) * k(s, j, all.kv_head(h), d);
     const double scaled = sum * attention.scale, cap = attention.soft_cap;
-    return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+    const double capped = cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+    if (!attention.alibi) return capped;
+    return capped - attention.alibi->slope(h) * double(attention.first_query + i - j);
 }
 
 /// The derivative of a score with respect to the product of query and key.

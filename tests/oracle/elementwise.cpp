@@ -120,6 +120,25 @@ void Oracle::gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView
         }
 }
 
+void Oracle::output_gate_forward(ConstTensorView x, ConstTensorView gate, TensorView y) {
+    const std::int64_t count = x.shape.elements();
+    const auto in = read(x, {count}), by = read(gate, {count});
+    const auto out = write(y, {count});
+    for (std::int64_t i = 0; i < count; ++i) out(i) = in(i)*sigmoid(by(i));
+}
+
+void Oracle::output_gate_backward_input(ConstTensorView dy, ConstTensorView x, ConstTensorView gate,
+                                        TensorView dx, TensorView dgate) {
+    const std::int64_t count = x.shape.elements();
+    const auto dout = read(dy, {count}), in = read(x, {count}), by = read(gate, {count});
+    const auto din = write(dx, {count}), dby = write(dgate, {count});
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double s = sigmoid(by(i));
+        din(i) = dout(i) * s;
+        dby(i) = dout(i) * in(i)*s * (1 - s);
+    }
+}
+
 /// y = cap tanh(x / cap), whose slope is 1 - (y / cap)^2.
 void Oracle::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
     const std::int64_t count = x.shape.elements();

@@ -75,16 +75,21 @@ void Oracle::combine_backward_input(ConstTensorView weights, ConstTensorView dy,
                                     ConstTensorView rows, TensorView drows, TensorView dweights) {
     const std::int64_t hidden = dy.shape.columns();
     const auto w = read_weights(weights);
-    const auto dout = read(dy, {rows_of(dy), hidden}), in = read(rows, {rows_of(rows), hidden});
-    const auto din = write(drows, {rows_of(rows), hidden});
+    const auto dout = read(dy, {rows_of(dy), hidden});
+    const std::vector<Row> all = rows_by_expert(w);
+    for (std::int64_t r = 0; drows && r < std::ssize(all); ++r) {
+        const auto [token, expert] = all[static_cast<std::size_t>(r)];
+        for (std::int64_t j = 0; j < hidden; ++j)
+            write(drows, {rows_of(drows), hidden})(r, j) = w(token, expert) * dout(token, j);
+    }
+    if (!dweights) return;
+    const auto in = read(rows, {rows_of(rows), hidden});
     const auto dw = write(dweights, {w.extent(0), w.extent(1)});
     fill_zero(dweights);
     std::int64_t r = 0;
-    for (const Row& row : rows_by_expert(w)) {
-        for (std::int64_t j = 0; j < hidden; ++j) {
-            din(r, j) = w(row.token, row.expert) * dout(row.token, j);
+    for (const Row& row : all) {
+        for (std::int64_t j = 0; j < hidden; ++j)
             dw(row.token, row.expert) += dout(row.token, j) * in(r, j);
-        }
         ++r;
     }
 }

@@ -15,17 +15,17 @@ void Oracle::head_norm_forward(double eps, const HeadRun& run, ConstTensorView g
     const auto factors = write(statistics, {tokens, statistics.shape.columns()});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t h = 0; h < run.heads; ++h) {
-            const std::int64_t first = run.first_column + h * width;
+            const std::int64_t first = run.column(h), kept_first = run.kept_column(h);
             double mean = 0;
             for (std::int64_t j = 0; j < width; ++j) {
-                before(t, first + j) = in_place(t, first + j);
-                mean += before(t, first + j) * before(t, first + j) / double(width);
+                before(t, kept_first + j) = in_place(t, first + j);
+                mean += before(t, kept_first + j) * before(t, kept_first + j) / double(width);
             }
             const double factor = 1 / std::sqrt(mean + eps);
             factors(t, run.first_head + h) = factor;
             for (std::int64_t j = 0; j < width; ++j)
                 in_place(t, first + j) =
-                    before(t, first + j) * factor * (gain ? read(gain, {width})(j) : 1);
+                    before(t, kept_first + j) * factor * (gain ? read(gain, {width})(j) : 1);
         }
 }
 
@@ -39,17 +39,17 @@ void Oracle::head_norm_backward(const HeadRun& run, ConstTensorView gain, ConstT
     const auto factors = read(statistics, {tokens, statistics.shape.columns()});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t h = 0; h < run.heads; ++h) {
-            const std::int64_t first = run.first_column + h * width;
+            const std::int64_t first = run.column(h), kept_first = run.kept_column(h);
             const double factor = factors(t, run.first_head + h);
             double mean = 0;
             for (std::int64_t j = 0; j < width; ++j) {
                 double& g = in_place(t, first + j);
-                if (dgain) write(dgain, {width})(j) += g * before(t, first + j) * factor;
+                if (dgain) write(dgain, {width})(j) += g * before(t, kept_first + j) * factor;
                 if (gain) g *= read(gain, {width})(j);
-                mean += g * before(t, first + j) / double(width);
+                mean += g * before(t, kept_first + j) / double(width);
             }
             for (std::int64_t j = 0; j < width; ++j) {
-                const double pull = before(t, first + j) * factor * factor * mean;
+                const double pull = before(t, kept_first + j) * factor * factor * mean;
                 in_place(t, first + j) = factor * (in_place(t, first + j) - pull);
             }
         }

@@ -10,7 +10,7 @@ void Oracle::layer_norm_forward(double eps, ConstTensorView x, ConstTensorView w
                                 ConstTensorView bias, TensorView y, TensorView statistics) {
     const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
     const auto in = read(x, {tokens, hidden});
-    const auto w = read(weight, {hidden}), b = read(bias, {hidden});
+    const auto w = read(weight, {hidden});
     const auto out = write(y, {tokens, hidden}), kept = write(statistics, {tokens, 2});
     for (std::int64_t t = 0; t < tokens; ++t) {
         double mean = 0, variance = 0;
@@ -20,7 +20,8 @@ void Oracle::layer_norm_forward(double eps, ConstTensorView x, ConstTensorView w
         kept(t, 0) = mean;
         kept(t, 1) = 1 / std::sqrt(variance + eps);
         for (std::int64_t j = 0; j < hidden; ++j)
-            out(t, j) = (in(t, j) - mean) * kept(t, 1) * w(j) + b(j);
+            out(t, j) =
+                (in(t, j) - mean) * kept(t, 1) * w(j) + (bias ? read(bias, {hidden})(j) : 0);
     }
 }
 
@@ -54,11 +55,11 @@ void Oracle::layer_norm_backward_weight(ConstTensorView dy, ConstTensorView x,
     const std::int64_t tokens = rows_of(x), hidden = x.shape.columns();
     const auto in = read(x, {tokens, hidden}), dout = read(dy, {tokens, hidden});
     const auto kept = read(statistics, {tokens, 2});
-    const auto dw = write(dweight, {hidden}), db = write(dbias, {hidden});
+    const auto dw = write(dweight, {hidden});
     for (std::int64_t t = 0; t < tokens; ++t)
         for (std::int64_t j = 0; j < hidden; ++j) {
             dw(j) += dout(t, j) * (in(t, j) - kept(t, 0)) * kept(t, 1);
-            db(j) += dout(t, j);
+            if (dbias) write(dbias, {hidden})(j) += dout(t, j);
         }
 }
 

@@ -152,6 +152,20 @@ void Oracle::route_backward_input(const RouterChoice& choice, ConstTensorView dw
     }
 }
 
+/// A token stays if fewer than the capacity come before it, by larger weights or as large ones of
+/// earlier tokens.
+void Oracle::drop_over_capacity(std::int64_t capacity, ConstTensorView weights, TensorView kept) {
+    const auto w = by_token(weights);
+    const auto out = write(kept, {w.extent(0), w.extent(1)});
+    for (std::int64_t e = 0; e < w.extent(1); ++e)
+        for (std::int64_t t = 0; t < w.extent(0); ++t) {
+            std::int64_t before = 0;
+            for (std::int64_t other = 0; other < w.extent(0); ++other)
+                before += w(other, e) > w(t, e) || (w(other, e) == w(t, e) && other < t) ? 1 : 0;
+            out(t, e) = before < capacity ? w(t, e) : 0;
+        }
+}
+
 void Oracle::count_chosen(ConstTensorView weights, TensorView counts) {
     const auto w = by_token(weights);
     const auto count = write(counts, {w.extent(1)});

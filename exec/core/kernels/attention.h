@@ -31,9 +31,8 @@ public:
                                      ConstTensorView sines, TensorView dx) = 0;
 
     /// RMS norm of every head of a run in x [tokens, columns], in place: y = x / sqrt(mean(x^2) +
-    /// eps) * gain, with gain [head_dim], or 1 if it is empty. What was there is kept in the same
-    /// columns of kept [tokens, fewer columns]; statistics fp32 [tokens, heads of all runs] has the
-    /// factors.
+    /// eps) * gain, with gain [head_dim], or 1 if it is empty. What was there is kept in kept
+    /// [tokens, columns of all runs]; statistics fp32 [tokens, heads of all runs] has the factors.
     virtual void head_norm_forward(double eps, const HeadRun& run, ConstTensorView gain,
                                    TensorView x, TensorView kept, TensorView statistics) = 0;
     /// Turns the gradient of the normed heads into that of the heads, in place, and adds to dgain

@@ -17,6 +17,11 @@ public:
     virtual void gated_forward(Gate kind, ConstTensorView gate_up, TensorView y) = 0;
     virtual void gated_backward_input(Gate kind, ConstTensorView dy, ConstTensorView gate_up,
                                       TensorView dgate_up) = 0;
+    /// y = x times the sigmoid of gate.
+    virtual void output_gate_forward(ConstTensorView x, ConstTensorView gate, TensorView y) = 0;
+    virtual void output_gate_backward_input(ConstTensorView dy, ConstTensorView x,
+                                            ConstTensorView gate, TensorView dx,
+                                            TensorView dgate) = 0;
     /// y = cap tanh(x / cap); y may be x.
     virtual void soft_cap_forward(double cap, ConstTensorView x, TensorView y) = 0;
     /// dx may be dy or x.

@@ -36,6 +36,9 @@ public:
 
     /// y = the sum of a token's rows, each times its weight.
     virtual void combine_forward(ConstTensorView weights, ConstTensorView rows, TensorView y) = 0;
+    /// drows = dy of the row's token times its weight; dweights = the dot product of dy and the
+    /// row. Either is left out if it is empty, and `rows` may then be empty with dweights. Where
+    /// tokens are weighed on their way to the experts, these are that way and its gradient.
     virtual void combine_backward_input(ConstTensorView weights, ConstTensorView dy,
                                         ConstTensorView rows, TensorView drows,
                                         TensorView dweights) = 0;

@@ -7,7 +7,8 @@ namespace debubble::exec {
 
 /// Normalisation over the last dimension: x, y [tokens, hidden], weight and bias [hidden].
 ///
-/// LayerNorm (Ba, Kiros, Hinton 2016): y = (x - mean) / sqrt(variance + eps) * weight + bias.
+/// LayerNorm (Ba, Kiros, Hinton 2016): y = (x - mean) / sqrt(variance + eps) * weight + bias. The
+/// bias and its gradient may be empty.
 /// RMSNorm (Zhang and Sennrich 2019): y = x / sqrt(mean(x^2) + eps) * weight. Its x and dx may have
 /// more columns than y: the first of them are those of y, and the others are not touched.
 /// The backward reads the fp32 statistics: [tokens, 2] of LayerNorm (mean, 1 / deviation), [tokens]

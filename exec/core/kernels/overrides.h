@@ -45,6 +45,8 @@
     DEBUBBLE_OVERRIDE(Kernels, activation_backward_input);       \
     DEBUBBLE_OVERRIDE(Kernels, gated_forward);                   \
     DEBUBBLE_OVERRIDE(Kernels, gated_backward_input);            \
+    DEBUBBLE_OVERRIDE(Kernels, output_gate_forward);             \
+    DEBUBBLE_OVERRIDE(Kernels, output_gate_backward_input);      \
     DEBUBBLE_OVERRIDE(Kernels, soft_cap_forward);                \
     DEBUBBLE_OVERRIDE(Kernels, soft_cap_backward_input);         \
     DEBUBBLE_OVERRIDE(Kernels, residual_forward);                \
@@ -53,6 +55,7 @@
     DEBUBBLE_OVERRIDE(Kernels, dropout);                         \
     DEBUBBLE_OVERRIDE(Kernels, route_forward);                   \
     DEBUBBLE_OVERRIDE(Kernels, route_backward_input);            \
+    DEBUBBLE_OVERRIDE(Kernels, drop_over_capacity);              \
     DEBUBBLE_OVERRIDE(Kernels, count_chosen);                    \
     DEBUBBLE_OVERRIDE(Kernels, router_losses_forward);           \
     DEBUBBLE_OVERRIDE(Kernels, router_losses_backward_input);    \

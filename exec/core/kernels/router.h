@@ -55,6 +55,11 @@ public:
                                       ConstTensorView weights, ConstTensorView logits,
                                       TensorView dlogits) = 0;
 
+    /// kept = weights, but zero for the tokens that an expert drops: all but the `capacity` with
+    /// the largest weights, of equal ones the first.
+    virtual void drop_over_capacity(std::int64_t capacity, ConstTensorView weights,
+                                    TensorView kept) = 0;
+
     /// Adds the number of each expert's tokens to counts, fp32 [experts].
     virtual void count_chosen(ConstTensorView weights, TensorView counts) = 0;
 

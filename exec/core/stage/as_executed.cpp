@@ -17,6 +17,7 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     scenarios::Framework executed = kProfile;
     const scenarios::Framework& asked = scenario.framework;
     executed.post_validation = asked.post_validation;
+    executed.capacity_factor = asked.capacity_factor;
     executed.kernels.vocabulary_multiple = asked.kernels.vocabulary_multiple;
     if (asked.kernels.loss == models::LossKernel::Chunked)
         executed.kernels.loss = models::LossKernel::Chunked;
@@ -47,7 +48,6 @@ void check_executed(const scenarios::Scenario& scenario) {
         parallel.expert_replicas() != parallel.replicas())
         refuse("zero_stage 3 shards experts over fewer ranks than the other parameters");
     if (!parallel.reshard) refuse("parallel.reshard is false");
-    if (scenario.framework.capacity_factor) refuse("framework.capacity_factor drops rows");
     if (scenario.framework.grad_reduce_dtype &&
         *scenario.framework.grad_reduce_dtype !=
             scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads))

@@ -18,6 +18,9 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     attention.soft_cap = layer.score_softcap.value_or(0);
     attention.window = layer.window.value_or(0);
     attention.chunk = layer.chunk.value_or(0);
+    const std::int64_t first_head =
+        heads.queries != layer.heads ? call.tensor_rank() * heads.queries : 0;
+    if (layer.alibi) attention.alibi = Alibi{layer.heads, first_head};
     if (roles.layout == op::Heads::Layout::Packed) attention.packed_row = roles.columns();
     if (call.state.step->training && call.how().attention_dropout && call.state.tools.dropout > 0) {
         AttentionDropout dropout;
@@ -25,7 +28,7 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
         dropout.all_heads = layer.heads;
         dropout.all_positions = call.how().seq_length;
         dropout.first_sample = call.inputs().first_sample;
-        if (heads.queries != layer.heads) dropout.first_head = call.tensor_rank() * heads.queries;
+        dropout.first_head = first_head;
         attention.dropout = dropout;
     }
     return attention;
@@ -71,6 +74,21 @@ void forward(const OperatorCall& call, const op::Attention& roles) {
             kv.k, kv.v, of(out), of(log_sum));
     }
     if (roles.sinks) call.kernels().sinks_forward(call.parameter(*roles.sinks), out, log_sum);
+}
+
+void forward(const OperatorCall& call, const op::OutputGate& roles) {
+    const Shape shape{call.tokens(), roles.columns};
+    call.kernels().output_gate_forward(call.tensor(roles.x.tensor, shape),
+                                       call.tensor(roles.gate.tensor, shape),
+                                       call.tensor(roles.y.tensor, shape));
+}
+
+void backward_input(const OperatorCall& call, const op::OutputGate& roles) {
+    const Shape shape{call.tokens(), roles.columns};
+    call.kernels().output_gate_backward_input(
+        call.tensor(roles.y.gradient, shape), call.tensor(roles.x.tensor, shape),
+        call.tensor(roles.gate.tensor, shape), call.tensor(roles.x.gradient, shape),
+        call.tensor(roles.gate.gradient, shape));
 }
 
 void backward_input(const OperatorCall& call, const op::Attention& roles) {

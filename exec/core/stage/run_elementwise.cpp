@@ -27,7 +27,8 @@ struct NormCall {
         return call.tensor(index, {call.stream_tokens(), weight.shape.elements()});
     }
     TensorView y() const { return narrow(norm.y.tensor); }
-    TensorView bias() const { return call.parameter(*norm.shift); }
+    /// Empty if the norm has none.
+    TensorView bias() const { return norm.shift ? call.parameter(*norm.shift) : TensorView{}; }
 };
 
 /// [rows of the MLP, or those that came to experts; columns] before and after the nonlinearity.
@@ -89,8 +90,9 @@ void backward_input(const OperatorCall& call, const op::Norm& roles) {
     const TensorView through = roles.through ? call.stream(*roles.through) : TensorView{};
     const TensorView dweight = call.gradient(roles.gain);
     if (norm.layer_norm)
-        call.kernels().layer_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
-                                           dweight, call.gradient(*roles.shift));
+        call.kernels().layer_norm_backward(
+            dy, norm.x, norm.weight, norm.statistics, through, dx, dweight,
+            roles.shift ? call.gradient(*roles.shift) : TensorView{});
     else
         call.kernels().rms_norm_backward(dy, norm.x, norm.weight, norm.statistics, through, dx,
                                          dweight);

@@ -140,17 +140,27 @@ private:
 
 void forward(const OperatorCall& call, const op::Permute& roles) {
     const TensorView weights = weights_at(call, roles.weights);
-    call.kernels().permute_forward(weights, call.stream(roles.tokens.tensor),
-                                   rows_of(call, roles.rows.tensor, call.model().hidden));
+    const TensorView tokens = call.stream(roles.tokens.tensor);
+    const TensorView rows = rows_of(call, roles.rows.tensor, call.model().hidden);
+    if (roles.weights_gradient)
+        call.kernels().combine_backward_input(weights, tokens, {}, rows, {});
+    else
+        call.kernels().permute_forward(weights, tokens, rows);
     if (call.again) return;  // they have not changed
     const auto at = call.state.routed.insert_or_assign(call.routed_pass(), counted(call, weights));
     if (call.state.tools.expert_block != nullptr) call.state.load.add(at.first->second.load());
 }
 
+/// The gradient of what weighs tokens is that of what weighs their sums, the other way round.
 void backward_input(const OperatorCall& call, const op::Permute& roles) {
-    call.kernels().permute_backward_input(weights_at(call, roles.weights),
-                                          rows_of(call, roles.rows.gradient, call.model().hidden),
-                                          call.stream(roles.tokens.gradient));
+    const TensorView weights = weights_at(call, roles.weights);
+    const TensorView drows = rows_of(call, roles.rows.gradient, call.model().hidden);
+    const TensorView dtokens = call.stream(roles.tokens.gradient);
+    if (!roles.weights_gradient)
+        return call.kernels().permute_backward_input(weights, drows, dtokens);
+    call.kernels().combine_backward_input(weights, call.stream(roles.tokens.tensor), drows, {},
+                                          weights_at(call, *roles.weights_gradient));
+    call.kernels().combine_forward(weights, drows, dtokens);
 }
 
 void forward(const OperatorCall& call, const op::Dispatch& roles) {
@@ -188,14 +198,18 @@ void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles) 
 }
 
 void forward(const OperatorCall& call, const op::Combine& roles) {
-    DEBUBBLE_CHECK(roles.weighed, "the executor weighs rows where it combines them");
-    call.kernels().combine_forward(weights_at(call, roles.weighed->weights.tensor),
-                                   rows_of(call, roles.rows.tensor, call.model().hidden),
-                                   call.stream(roles.y.tensor));
+    const TensorView weights = weights_at(call, roles.weights), y = call.stream(roles.y.tensor);
+    const TensorView rows = rows_of(call, roles.rows.tensor, call.model().hidden);
+    if (roles.weighed) return call.kernels().combine_forward(weights, rows, y);
+    call.kernels().permute_backward_input(weights, rows, y);
 }
 
 void backward_input(const OperatorCall& call, const op::Combine& roles) {
     const std::int64_t hidden = call.model().hidden;
+    if (!roles.weighed)
+        return call.kernels().permute_forward(weights_at(call, roles.weights),
+                                              call.stream(roles.y.gradient),
+                                              rows_of(call, roles.rows.gradient, hidden));
     const op::Value weights = roles.weighed->weights;
     call.kernels().combine_backward_input(
         weights_at(call, weights.tensor), call.stream(roles.y.gradient),

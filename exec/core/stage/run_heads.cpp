@@ -82,8 +82,9 @@ struct HeadNormCall {
     HeadNormCall(const OperatorCall& operator_call, const op::Heads& heads, int kept_values,
                  int factors)
         : call(operator_call),
-          queries{0, 0, heads.heads, heads.head_dim},
-          keys{heads.query_columns(), heads.heads, heads.kv_heads, heads.head_dim},
+          queries{0, 0, heads.heads, heads.head_dim, heads.gates ? heads.head_dim : 0},
+          keys{first_key(heads), heads.heads, heads.kv_heads,
+               heads.head_dim,   0,           first_key(heads) - heads.query_columns()},
           kept(call.tensor(kept_values,
                            {call.tokens(), heads.query_columns() + heads.key_columns()})),
           statistics(
@@ -91,6 +92,9 @@ struct HeadNormCall {
           columns(heads.columns()) {}
 
     TensorView packed(int index) const { return call.tensor(index, {call.tokens(), columns}); }
+    static std::int64_t first_key(const op::Heads& heads) {
+        return (heads.gates ? 2 : 1) * heads.query_columns();
+    }
 };
 
 }  // namespace
@@ -194,12 +198,66 @@ void backward_input(const OperatorCall& call, const op::WidthNorm& roles) {
                                            norm.statistics, sums, dx, call.gradient(gain));
 }
 
+namespace {
+
+/// A packed product whose heads have queries and a gate side by side, before keys and values.
+struct GatedHeads {
+    enum class Way { Out, In };
+    const OperatorCall& call;
+    const op::Heads& heads;
+    TensorView packed;
+    TensorView gate;
+    QueryKeyValue parts;
+
+    void move(Way way) const {
+        const std::int64_t dim = heads.head_dim, queries = heads.query_columns();
+        const std::int64_t keys = heads.key_columns(), values = heads.value_columns();
+        for (std::int64_t head = 0; head < heads.heads; ++head) {
+            move_columns(way, 2 * head * dim, dim, parts.q, head * dim, queries);
+            move_columns(way, (2 * head + 1) * dim, dim, gate, head * dim, queries);
+        }
+        move_columns(way, 2 * queries, keys, parts.kv.k, 0, keys);
+        move_columns(way, 2 * queries + keys, values, parts.kv.v, 0, values);
+    }
+
+private:
+    /// Between columns of the packed tensor and those of one that has `stride` of them.
+    void move_columns(Way way, std::int64_t column, std::int64_t width, const TensorView& apart,
+                      std::int64_t at, std::int64_t stride) const {
+        const std::int64_t element = size_of(packed.type);
+        const std::int64_t all =
+            2 * heads.query_columns() + heads.key_columns() + heads.value_columns();
+        const TensorView there{packed.data + column * element, {1, width}, packed.type};
+        const TensorView alone{apart.data + at * element, {1, width}, apart.type};
+        const Blocks out{call.tokens(), 1, width, all, stride};
+        const Blocks in{call.tokens(), 1, width, stride, all};
+        if (way == Way::Out) return call.kernels().copy_blocks(out, there, alone);
+        call.kernels().copy_blocks(in, alone, there);
+    }
+};
+
+GatedHeads gated_heads(const OperatorCall& call, const op::SplitHeads& roles, Of which,
+                       const QueryKeyValue& parts) {
+    const auto index = [&](op::Value value) {
+        return which == Of::Values ? value.tensor : value.gradient;
+    };
+    const std::int64_t queries = roles.heads.query_columns();
+    const std::int64_t columns = roles.heads.columns() + queries;
+    return {call, roles.heads, call.tensor(index(roles.packed), {call.tokens(), columns}),
+            call.tensor(index(*roles.gate), {call.tokens(), queries}), parts};
+}
+
+}  // namespace
+
 void forward(const OperatorCall& call, const op::SplitHeads& roles) {
     const Heads heads = extents_of(call, roles.heads);
     const QueryKeyValue out = parts_of(call, roles.heads, Of::Values, heads);
-    const TensorView packed =
-        call.tensor(roles.packed.tensor, {heads.samples, heads.rows, roles.heads.columns()});
-    call.kernels().split_heads_forward(0, packed, out.q, out.kv.k, out.kv.v);
+    const Shape packed{heads.samples, heads.rows, roles.heads.columns()};
+    if (roles.gate)
+        gated_heads(call, roles, Of::Values, out).move(GatedHeads::Way::Out);
+    else
+        call.kernels().split_heads_forward(0, call.tensor(roles.packed.tensor, packed), out.q,
+                                           out.kv.k, out.kv.v);
     if (roles.rotates) {
         rotate(call, heads, Turn::There, out.q, heads.queries);
         rotate(call, heads, Turn::There, out.kv.k, heads.keys);
@@ -214,6 +272,7 @@ void backward_input(const OperatorCall& call, const op::SplitHeads& roles) {
         rotate(call, heads, Turn::Back, dout.q, heads.queries);
         rotate(call, heads, Turn::Back, dout.kv.k, heads.keys);
     }
+    if (roles.gate) return gated_heads(call, roles, Of::Gradients, dout).move(GatedHeads::Way::In);
     call.kernels().split_heads_backward_input(
         0, dout.q, dout.kv.k, dout.kv.v,
         call.tensor(roles.packed.gradient, {heads.samples, heads.rows, roles.heads.columns()}));

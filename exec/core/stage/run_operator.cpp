@@ -20,7 +20,6 @@ void refuse_unplanned() {
 
 void run_forward(const OperatorCall& call) {
     std::visit(Overloaded{[&](const auto& roles) { forward(call, roles); },
-                          [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
@@ -36,7 +35,6 @@ void run_backward_input(const OperatorCall& call) {
                           [&](const op::PatchEmbedding& patches) {
                               backward_input(call, patches.product);
                           },
-                          [](const op::OutputGate&) { refuse_unplanned(); },
                           [](const op::Convolution&) { refuse_unplanned(); },
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
@@ -80,28 +78,19 @@ std::string_view unexecuted_part(const models::Layer& layer) {
     if (layer.as<models::DeltaNet>() != nullptr) return "gated delta nets";
     if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
     if (const auto* attention = layer.as<models::Attention>()) {
-        if (attention->output_gate) return "output gates of attention";
-        if (attention->alibi) return "scores that fall with the distance";
+        if (attention->output_gate && attention->qk_norm == models::QkNorm::Width)
+            return "output gates beside norms over the whole width";
     }
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
             return "more than 32 groups of experts";
-        if (experts->weighs_input) return "experts whose inputs are weighed";
     }
-    return "";
-}
-
-/// The part of the network beside its layers that nothing executes; empty if there is none.
-std::string_view unexecuted_end(const models::Architecture& network) {
-    if (network.norm == models::Norm::LayerNorm && !network.norm_bias)
-        return "layer norms without biases";
     return "";
 }
 
 void check_layers(const models::Architecture& network) {
     for (const models::Layer& layer : network.layers.kinds()) {
-        std::string_view part = unexecuted_part(layer);
-        if (part.empty()) part = unexecuted_end(network);
+        const std::string_view part = unexecuted_part(layer);
         if (part.empty()) continue;
         throw InputError(
             fmt::format("{} has {}: 'debubble simulate' plans it, but nothing executes it yet",

@@ -42,6 +42,10 @@ struct RouterCall {
                                 : TensorView{};
     }
     std::int64_t groups() const { return terms.by_sequence ? call.samples() : 1; }
+    /// What is left of the weights where experts have a capacity.
+    TensorView kept() const {
+        return roles.kept ? by_expert(*roles.kept, call.stream_tokens()) : weights();
+    }
     TensorView counts() const {
         return roles.counts ? by_expert(*roles.counts, groups()) : TensorView{};
     }
@@ -85,9 +89,10 @@ void RouterCall::forward() const {
                                   call.parameter(roles.gate), bias(), logits());
     if (call.state.step->training && terms.balance) count_best();
     call.kernels().route_forward(choice, logits(), correction(), weights());
+    if (roles.kept) call.kernels().drop_over_capacity(roles.capacity, weights(), kept());
     if (!call.state.step->training || call.again) return;
     if (const TensorView loads = call.state.tools.parameters.expert_loads(call.op.layer.value()))
-        call.kernels().count_chosen(weights(), loads);
+        call.kernels().count_chosen(kept(), loads);
     if (terms.any()) add_losses();
 }
 

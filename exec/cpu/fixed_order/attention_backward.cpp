@@ -72,6 +72,9 @@ struct Step {
         multiply({block.queries, block.keys, head_dim}, q, transposed(k),
                  Scratch::matrix(scratch.probabilities), Write::Overwrite);
         if (block.attention.soft_cap > 0) cap(p);
+        if (block.attention.alibi)
+            for (std::int64_t i = 0; i < block.queries; ++i)
+                loops::lower_scores(block, i, p + i * kBlockKeys);
         probabilities_of(block, log_sum, p);
         if (block.attention.dropout) {
             std::copy_n(p, block.queries * kBlockKeys, dp);

@@ -74,6 +74,9 @@ void attention_forward(const Attention& attention, In q, In k, In v, Out out, Ou
             multiply({block.queries, block.keys, shape.head_dim}, queries,
                      transposed(from_row(keys, key)), softmax.score_matrix(), Write::Overwrite);
             if (attention.soft_cap > 0) softmax.cap(block);
+            if (attention.alibi)
+                for (std::int64_t i = 0; i < block.queries; ++i)
+                    loops::lower_scores(block, i, softmax.scores.data() + i * kBlockKeys);
             vectorised([&]() DEBUBBLE_INLINE {
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     softmax.take_row(block, i, static_cast<float>(attention.scale));

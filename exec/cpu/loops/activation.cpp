@@ -92,6 +92,24 @@ void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx) {
     }
 }
 
+void output_gate_forward(In x, In gate, Out y) {
+    assert(x.size() == y.size() && gate.size() == y.size() && "x, gate and y are alike");
+    const float *from = x.data, *by = gate.data;
+    float* to = y.data;
+    for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = from[i] * sigmoid(by[i]); });
+}
+
+void output_gate_backward_input(In dy, In x, In gate, Out dx, Out dgate) {
+    assert(dx.size() == dy.size() && dgate.size() == dy.size() && "gradients are alike");
+    const float *up = dy.data, *from = x.data, *by = gate.data;
+    float *to = dx.data, *to_gate = dgate.data;
+    for_each_element(dx, [=](std::int64_t i) DEBUBBLE_INLINE {
+        const float s = sigmoid(by[i]);
+        to[i] = up[i] * s;
+        to_gate[i] = up[i] * from[i] * s * (1.F - s);
+    });
+}
+
 void soft_cap_forward(double cap, In x, Out y) {
     const auto limit = static_cast<float>(cap);
     for (std::int64_t i = 0; i < y.size(); ++i) y[i] = limit * std::tanh(x[i] / limit);

@@ -11,6 +11,10 @@ void activation_forward(Nonlinearity kind, In x, Out y);
 /// dx may be dy: the gradient is then replaced in place.
 void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx);
 
+/// y = x times the sigmoid of gate; all operands are alike.
+void output_gate_forward(In x, In gate, Out y);
+void output_gate_backward_input(In dy, In x, In gate, Out dx, Out dgate);
+
 /// y = cap tanh(x / cap); y may be x, and dx dy or x.
 void soft_cap_forward(double cap, In x, Out y);
 void soft_cap_backward_input(double cap, In dy, In x, Out dx);

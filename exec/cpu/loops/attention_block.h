@@ -79,6 +79,15 @@ struct Block {
     }
 };
 
+/// Lets a row of scores fall with the distance of its keys (Attention::alibi), given before they
+/// are scaled, so that times the scale they are those that fell.
+inline void lower_scores(const Block& block, std::int64_t query, float* row) {
+    const double scale = block.attention.scale;
+    const auto slope = static_cast<float>(block.attention.alibi->slope(block.head) / scale);
+    const std::int64_t first = block.first_key - block.position(query);
+    for (std::int64_t j = 0; j < block.keys; ++j) row[j] += slope * static_cast<float>(first + j);
+}
+
 /// Caps a row of scores (Attention::soft_cap), given before they are scaled: leaves them so that
 /// times the scale they are the capped ones, and the slopes of the cap in `slopes` unless that is
 /// nullptr.

@@ -13,17 +13,19 @@ ExpertRows::ExpertRows(In weights)
         for (std::int64_t e = 0; e < experts; ++e)
             if (weights.row(token)[e] != 0.F) ++first_[static_cast<std::size_t>(e) + 1];
     for (std::size_t e = 1; e < first_.size(); ++e) first_[e] += first_[e - 1];
-    chosen_ = tokens_ > 0 ? first_.back() / tokens_ : 0;
-    assert(chosen_ * tokens_ == first_.back() && "every token goes to as many experts");
     std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
     rows_.reserve(static_cast<std::size_t>(first_.back()));
     experts_.reserve(static_cast<std::size_t>(first_.back()));
-    for (std::int64_t token = 0; token < tokens_; ++token)
+    begins_.reserve(static_cast<std::size_t>(tokens_) + 1);
+    for (std::int64_t token = 0; token < tokens_; ++token) {
+        begins_.push_back(rows_.size());
         for (std::int64_t e = 0; e < experts; ++e)
             if (weights.row(token)[e] != 0.F) {
                 rows_.push_back(next[static_cast<std::size_t>(e)]++);
                 experts_.push_back(e);
             }
+    }
+    begins_.push_back(rows_.size());
 }
 
 void permute_backward(const ExpertRows& rows, TokenRange tokens, In dy, Out dx) {
@@ -61,15 +63,21 @@ void combine_backward(const ExpertRows& rows, TokenRange tokens, In weights, In 
     const std::int64_t hidden = dy.columns();
     for (std::int64_t token = tokens.first; token < tokens.end; ++token) {
         const float* above = dy.row(token);
-        std::fill_n(dweights.row(token), dweights.columns(), 0.F);
+        if (dweights) std::fill_n(dweights.row(token), dweights.columns(), 0.F);
         const auto experts = rows.experts_of(token), own = rows.rows_of(token);
         for (std::size_t i = 0; i < own.size(); ++i) {
+            if (dweights) {
+                const float* from = x.row(own[i]);
+                float& dweight = dweights.row(token)[experts[i]];
+                vectorised([=, &dweight]() DEBUBBLE_INLINE {
+                    dweight =
+                        sum_of<float>(hidden, [=](std::int64_t j) { return above[j] * from[j]; });
+                });
+            }
+            if (!dx) continue;
             const float weight = weights.row(token)[experts[i]];
-            const float* from = x.row(own[i]);
             float* to = dx.row(own[i]);
-            float& dweight = dweights.row(token)[experts[i]];
-            vectorised([=, &dweight]() DEBUBBLE_INLINE {
-                dweight = sum_of<float>(hidden, [=](std::int64_t j) { return above[j] * from[j]; });
+            vectorised([=]() DEBUBBLE_INLINE {
                 for (std::int64_t j = 0; j < hidden; ++j) to[j] = weight * above[j];
             });
         }

@@ -5,9 +5,9 @@
 
 #include "exec/cpu/loops/operands.h"
 
-/// A mixture of experts whose router chooses k experts for every token (Shazeer et al. 2017,
-/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). No token is
-/// dropped: there are k rows for each token.
+/// A mixture of experts whose router chooses some experts for every token (Shazeer et al. 2017,
+/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). There is a row for
+/// each of a token's experts, which has fewer where some have dropped it.
 ///
 /// weights [tokens, experts] are zero for experts that a token does not go to. They alone tell
 /// which rows belong to which expert.
@@ -23,20 +23,24 @@ public:
     std::span<const std::int64_t> first() const { return first_; }
     /// The rows of a token, in the order of its experts.
     std::span<const std::int64_t> rows_of(std::int64_t token) const {
-        return std::span(rows_).subspan(static_cast<std::size_t>(token * chosen_),
-                                        static_cast<std::size_t>(chosen_));
+        return of_token(rows_, token);
     }
     std::span<const std::int64_t> experts_of(std::int64_t token) const {
-        return std::span(experts_).subspan(static_cast<std::size_t>(token * chosen_),
-                                           static_cast<std::size_t>(chosen_));
+        return of_token(experts_, token);
     }
 
 private:
+    std::span<const std::int64_t> of_token(const std::vector<std::int64_t>& all,
+                                           std::int64_t token) const {
+        const std::size_t* at = begins_.data() + token;
+        return std::span(all).subspan(at[0], at[1] - at[0]);
+    }
+
     std::int64_t tokens_ = 0;
-    std::int64_t chosen_ = 0;
     std::vector<std::int64_t> first_;
-    std::vector<std::int64_t> rows_;     ///< [tokens, chosen]
-    std::vector<std::int64_t> experts_;  ///< [tokens, chosen]
+    std::vector<std::size_t> begins_;    ///< [tokens + 1]: places in the two lists
+    std::vector<std::int64_t> rows_;     ///< token by token
+    std::vector<std::int64_t> experts_;  ///< likewise
 };
 
 /// The tokens that a call works on; x, y and weights are available as a whole.
@@ -51,7 +55,8 @@ void permute_backward(const ExpertRows& rows, TokenRange tokens, In dy, Out dx);
 
 /// y [tokens, hidden] = the sum of each token's rows of x [rows, hidden] by their weights.
 void combine_forward(const ExpertRows& rows, TokenRange tokens, In weights, In x, Out y);
-/// Computes dx and dweights; the latter is zero for experts that a token does not go to.
+/// Computes dx and dweights, unless they are empty; the latter is zero for experts that a token
+/// does not go to.
 void combine_backward(const ExpertRows& rows, TokenRange tokens, In weights, In dy, In x, Out dx,
                       Out dweights);
 

@@ -10,11 +10,12 @@ namespace debubble::exec::loops {
 
 namespace {
 
-/// Calls body(first column, index among the statistics) for every head of a token.
+/// Calls body(first column, first column where heads are kept, index among the statistics) for
+/// every head of a token.
 template <class Body>
 DEBUBBLE_INLINE inline void each_head(const HeadRun& run, const Body& body) {
     for (std::int64_t head = 0; head < run.heads; ++head)
-        body(run.first_column + head * run.head_dim, run.first_head + head);
+        body(run.column(head), run.kept_column(head), run.first_head + head);
 }
 
 }  // namespace
@@ -23,9 +24,10 @@ void head_norm_forward(double eps, const HeadRun& run, In gain, Out x, Out kept,
     const std::int64_t width = run.head_dim;
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
-            each_head(run, [=](std::int64_t column, std::int64_t index) DEBUBBLE_INLINE {
+            each_head(run, [=](std::int64_t column, std::int64_t kept_column,
+                               std::int64_t index) DEBUBBLE_INLINE {
                 float* to = x.row(token) + column;
-                float* from = kept.row(token) + column;
+                float* from = kept.row(token) + kept_column;
                 std::copy_n(to, width, from);
                 const float squares =
                     sum_of<float>(width, [=](std::int64_t j) { return from[j] * from[j]; });
@@ -45,9 +47,10 @@ void head_norm_backward_input(const HeadRun& run, In gain, In kept, In statistic
     const std::int64_t width = run.head_dim;
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < dx.rows(); ++token) {
-            each_head(run, [=](std::int64_t column, std::int64_t index) DEBUBBLE_INLINE {
+            each_head(run, [=](std::int64_t column, std::int64_t kept_column,
+                               std::int64_t index) DEBUBBLE_INLINE {
                 float* g = dx.row(token) + column;
-                const float* from = kept.row(token) + column;
+                const float* from = kept.row(token) + kept_column;
                 const float scale = statistics.row(token)[index];
                 if (gain)
                     for (std::int64_t j = 0; j < width; ++j) g[j] *= gain[j];
@@ -64,12 +67,14 @@ void head_norm_backward_weight(const HeadRun& run, In kept, In statistics, In dy
     const std::int64_t width = run.head_dim;
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < dy.rows(); ++token) {
-            each_head(run, [=](std::int64_t column, std::int64_t index) DEBUBBLE_INLINE {
-                const float* up = dy.row(token) + column;
-                const float* from = kept.row(token) + column;
-                const float scale = statistics.row(token)[index];
-                for (std::int64_t j = 0; j < width; ++j) dgain[j] += up[j] * (from[j] * scale);
-            });
+            each_head(run, [=](std::int64_t column, std::int64_t kept_column, std::int64_t index)
+                               DEBUBBLE_INLINE {
+                                   const float* up = dy.row(token) + column;
+                                   const float* from = kept.row(token) + kept_column;
+                                   const float scale = statistics.row(token)[index];
+                                   for (std::int64_t j = 0; j < width; ++j)
+                                       dgain[j] += up[j] * (from[j] * scale);
+                               });
         }
     });
 }

@@ -10,7 +10,7 @@ namespace debubble::exec::loops {
 
 void layer_norm_forward(double eps, In x, In weight, In bias, Out y, Out statistics) {
     const std::int64_t hidden = x.columns();
-    assert(weight.size() == hidden && bias.size() == hidden && y.size() == x.size() &&
+    assert(weight.size() == hidden && (!bias || bias.size() == hidden) && y.size() == x.size() &&
            statistics.size() == 2 * x.rows() && "x, y [tokens, hidden], statistics [tokens, 2]");
     vectorised([=]() DEBUBBLE_INLINE {
         for (std::int64_t token = 0; token < x.rows(); ++token) {
@@ -24,9 +24,12 @@ void layer_norm_forward(double eps, In x, In weight, In bias, Out y, Out statist
                               [=](std::int64_t j) { return (from[j] - mean) * (from[j] - mean); }) /
                 width;
             const float scale = 1.F / std::sqrt(variance + static_cast<float>(eps));
-            for (std::int64_t j = 0; j < hidden; ++j) {
-                to[j] = (from[j] - mean) * scale * weight[j] + bias[j];
-            }
+            if (bias)
+                for (std::int64_t j = 0; j < hidden; ++j)
+                    to[j] = (from[j] - mean) * scale * weight[j] + bias[j];
+            else
+                for (std::int64_t j = 0; j < hidden; ++j)
+                    to[j] = (from[j] - mean) * scale * weight[j];
             statistics[2 * token] = mean;
             statistics[2 * token + 1] = scale;
         }
@@ -77,7 +80,7 @@ void layer_norm_backward_weight(In dy, In x, In statistics, Out dweight, Out dbi
             }
         }
     });
-    add_rows(dy, dbias);
+    if (dbias) add_rows(dy, dbias);
 }
 
 }  // namespace debubble::exec::loops

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -170,6 +172,22 @@ void route_backward(const RouterChoice& choice, In dweights, In weights, In logi
                     dlogit[e] = weight[e] * (dweight[e] - mean) * (1.F - sigmoid(logit[e]));
                 break;
         }
+    }
+}
+
+void drop_over_capacity(std::int64_t capacity, In weights, Out kept) {
+    std::copy_n(weights.data, weights.size(), kept.data);
+    std::vector<std::int64_t> tokens;
+    for (std::int64_t e = 0; e < weights.columns(); ++e) {
+        tokens.clear();
+        for (std::int64_t token = 0; token < weights.rows(); ++token)
+            if (weights.row(token)[e] != 0.F) tokens.push_back(token);
+        if (std::ssize(tokens) <= capacity) continue;
+        std::ranges::stable_sort(tokens, std::ranges::greater{},
+                                 [&](std::int64_t token) { return weights.row(token)[e]; });
+        for (const std::int64_t token :
+             std::span(tokens).subspan(static_cast<std::size_t>(capacity)))
+            kept.row(token)[e] = 0.F;
     }
 }
 

@@ -12,6 +12,9 @@ void route_forward(const RouterChoice& choice, In logits, In correction, Out wei
 /// dlogits may be dweights; logits may be empty where the chosen logits' softmax is the weight.
 void route_backward(const RouterChoice& choice, In dweights, In weights, In logits, Out dlogits);
 
+/// `kept` may not be `weights`.
+void drop_over_capacity(std::int64_t capacity, In weights, Out kept);
+
 void count_chosen(In weights, Out counts);
 
 /// The sums over the tokens, each times its factor.

@@ -68,6 +68,9 @@ struct Backward {
             };
             by_keys(shape.head_dim, queries, keys, worker.scores);
             if (attention.soft_cap > 0) cap(worker, block);
+            if (attention.alibi)
+                for (std::int64_t i = 0; i < block.queries; ++i)
+                    loops::lower_scores(block, i, worker.scores.data() + i * kKeysAtOnce);
             probabilities_of(worker, block);
             by_keys(shape.value_dim, above, values, worker.gradients);
             score_gradients(worker, block);

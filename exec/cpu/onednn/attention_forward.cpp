@@ -44,6 +44,9 @@ struct Forward {
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     loops::cap_scores(attention, block.keys, worker.scores.data() + i * kKeysAtOnce,
                                       nullptr);
+            if (attention.alibi)
+                for (std::int64_t i = 0; i < block.queries; ++i)
+                    loops::lower_scores(block, i, worker.scores.data() + i * kKeysAtOnce);
             take_scores(worker, block, key == first);
             const bool halved = q.type != DataType::Fp32;
             if (halved) {

@@ -34,6 +34,22 @@ void CpuOperators::gated_backward_input(Gate kind, ConstTensorView dy, ConstTens
     });
 }
 
+void CpuOperators::output_gate_forward(ConstTensorView x, ConstTensorView gate, TensorView y) {
+    each_element(y, [&](Fp32Operands& use, Rows part) {
+        loops::output_gate_forward(use.in(part.of(x)), use.in(part.of(gate)), use.out(part.of(y)));
+    });
+}
+
+void CpuOperators::output_gate_backward_input(ConstTensorView dy, ConstTensorView x,
+                                              ConstTensorView gate, TensorView dx,
+                                              TensorView dgate) {
+    each_element(dx, [&](Fp32Operands& use, Rows part) {
+        loops::output_gate_backward_input(use.in(part.of(dy)), use.in(part.of(x)),
+                                          use.in(part.of(gate)), use.out(part.of(dx)),
+                                          use.out(part.of(dgate)));
+    });
+}
+
 void CpuOperators::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
     each_element(y, [&](Fp32Operands& use, Rows part) {
         loops::soft_cap_forward(cap, use.in(part.of(x)), use.out(part.of(y)));

@@ -70,7 +70,7 @@ void CpuOperators::combine_backward_input(ConstTensorView weights, ConstTensorVi
     const View<float> to = use.out(drows);
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
         loops::combine_backward(places, tokens, weights.as<float>(), above, from, to,
-                                dweights.as<float>());
+                                dweights ? dweights.as<float>() : View<float>{});
     });
 }
 

@@ -31,6 +31,11 @@ void CpuOperators::route_backward_input(const RouterChoice& choice, ConstTensorV
     });
 }
 
+void CpuOperators::drop_over_capacity(std::int64_t capacity, ConstTensorView weights,
+                                      TensorView kept) {
+    loops::drop_over_capacity(capacity, weights.as<float>(), kept.as<float>());
+}
+
 void CpuOperators::count_chosen(ConstTensorView weights, TensorView counts) {
     loops::count_chosen(weights.as<float>(), counts.as<float>());
 }

@@ -48,7 +48,11 @@ struct AttentionShape {
     /// Keys that a query sees under a causal mask: itself and those before it.
     std::int64_t window = kNoWindow;
     std::int64_t chunk = 0;  ///< it sees keys of its own chunk of so many positions; 0: of all
-    float soft_cap = 0;      ///< scaled scores s become soft_cap tanh(s / soft_cap); 0: they stay
+    /// Heads of the layer whose slopes their scores have (Alibi of exec/core/operator_options.h),
+    /// of which this rank's start at alibi_first; 0: scores fall by nothing.
+    std::int64_t alibi_heads = 0;
+    std::int64_t alibi_first = 0;
+    float soft_cap = 0;  ///< scaled scores s become soft_cap tanh(s / soft_cap); 0: they stay
 };
 
 void attention_forward(Stream stream, const AttentionShape& shape, Operand q, Operand k, Operand v,
@@ -61,9 +65,9 @@ void attention_backward_input(Stream stream, const AttentionShape& shape, Operan
                               Result dq, Result dk, Result dv);
 
 /// Whether attention runs on tensor cores: all operands but the gradients of keys have one 16-bit
-/// type, rows of heads can be read in runs of eight elements, and scores are not capped. Products
-/// of 16-bit numbers are summed in fp32; the probabilities and their gradients are rounded in
-/// between.
+/// type, rows of heads can be read in runs of eight elements, and scores are neither capped nor
+/// lowered. Products of 16-bit numbers are summed in fp32; the probabilities and their gradients
+/// are rounded in between.
 bool attention_is_for_tensor_cores(const AttentionShape& shape,
                                    std::initializer_list<Operand> operands,
                                    std::initializer_list<Result> key_gradients = {});

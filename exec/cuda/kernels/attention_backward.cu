@@ -53,6 +53,7 @@ struct Tiles {
                                 const float* dots) const {
         const std::int64_t line = (sample * shape.heads + head) * shape.queries;
         const Sight<std::int64_t> sight(shape);
+        const Lowering lowering(shape, head);
         for (int r = thread_row() * kEach; r < (thread_row() + 1) * kEach; ++r) {
             for (int c = thread_column(); c < kTile; c += kAcross) {
                 float probability = 0, gradient = 0;
@@ -61,7 +62,8 @@ struct Tiles {
                                         dot<kHead>(q + r * kStride, k + c * kStride) * shape.scale);
                     const float above = dot<kValue>(dout + r * kValueStride, v + c * kValueStride);
                     const float kept = kept_factor(shape, sample, head, query + r, key + c);
-                    const float whole = expf(capped.score - log_sum[line + query + r]);
+                    const float whole = expf(capped.score - lowering.of(query + r, key + c) -
+                                             log_sum[line + query + r]);
                     gradient = whole * (above * kept - dots[line + query + r]) * shape.scale *
                                capped.slope;
                     probability = whole * kept;

@@ -64,6 +64,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
     RunningRow rows[kRowsEach];
     float sums[kRowsEach][kColumnsEach] = {};
     const Sight<std::int64_t> sight(shape);
+    const Lowering lowering(shape, at.head);
     const std::int64_t seen = sight.seen_before(at.row + kTileRows);
     for (std::int64_t key = sight.first_seen(at.row, kTileColumns); key < seen;
          key += kTileColumns) {
@@ -81,7 +82,8 @@ __global__ void __launch_bounds__(kAttentionThreads)
                 const float product =
                     dot<kHead>(q_tile + (first_row + r) * kStride, k_tile + column * kStride);
                 scores[c] = sight.sees(query, key + column)
-                                ? Capped(shape, product * shape.scale).score
+                                ? Capped(shape, product * shape.scale).score -
+                                      lowering.of(query, key + column)
                                 : -INFINITY;
             }
             const float correction = rows[r].take(scores);

@@ -169,10 +169,11 @@ bool attention_is_for_tensor_cores(const AttentionShape& shape,
     // The kernels count these numbers in 32 bits.
     const auto is_counted = [](std::int64_t number) { return number < std::int64_t{1} << 30; };
     return shape.head_dim % 8 == 0 && shape.value_dim % 8 == 0 && shape.scale > 0 &&
-           shape.soft_cap == 0.F && shape.query_stride % 8 == 0 && shape.key_stride % 8 == 0 &&
-           shape.value_stride % 8 == 0 && is_counted(shape.query_stride) &&
-           is_counted(shape.key_stride) && is_counted(shape.value_stride) &&
-           is_counted(shape.out_stride) && is_counted(shape.samples * shape.keys) &&
+           shape.soft_cap == 0.F && shape.alibi_heads == 0 && shape.query_stride % 8 == 0 &&
+           shape.key_stride % 8 == 0 && shape.value_stride % 8 == 0 &&
+           is_counted(shape.query_stride) && is_counted(shape.key_stride) &&
+           is_counted(shape.value_stride) && is_counted(shape.out_stride) &&
+           is_counted(shape.samples * shape.keys) &&
            is_counted(shape.samples * shape.heads * shape.queries) &&
            is_counted(shape.first_query + shape.queries) && operands.begin()->type != Type::Fp32 &&
            std::all_of(

@@ -132,6 +132,27 @@ struct Capped {
     }
 };
 
+/// The numbers by which a head's scores are lowered, one for each place between query and key.
+struct Lowering {
+    float slope = 0;
+    std::int64_t first_query = 0;
+
+    __device__ Lowering(const AttentionShape& shape, std::int64_t head)
+        : first_query(shape.first_query) {
+        if (shape.alibi_heads == 0) return;
+        std::int64_t power = 1;
+        while (power < shape.alibi_heads) power *= 2;
+        const std::int64_t at = shape.alibi_first + head, half = power / 2;
+        const std::int64_t number = power == shape.alibi_heads ? at + 1
+                                    : at < half                ? 2 * at + 2
+                                                               : 2 * (at - half) + 1;
+        slope = exp2f(-8.F * static_cast<float>(number) / static_cast<float>(power));
+    }
+    __device__ float of(std::int64_t query, std::int64_t key) const {
+        return slope * static_cast<float>(first_query + query - key);
+    }
+};
+
 /// The factors of probabilities, 0 where one is dropped: a random number decides for every score of
 /// the whole network's [samples, heads, positions, positions], four of them at once.
 struct KeptScores {

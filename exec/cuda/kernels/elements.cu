@@ -139,6 +139,33 @@ struct ActivationBackward {
     }
 };
 
+struct OutputGateForward {
+    Operand x, gate;
+    Result y;
+    __device__ void operator()(Run run) const {
+        Eight values = load_run(x, run);
+        const Eight by = load_run(gate, run);
+        for (int i = 0; i < kElementsEach; ++i) values.at[i] *= sigmoid(by.at[i]);
+        store_run(y, run, values);
+    }
+};
+
+struct OutputGateBackward {
+    Operand dy, x, gate;
+    Result dx, dgate;
+    __device__ void operator()(Run run) const {
+        const Eight above = load_run(dy, run), values = load_run(x, run);
+        Eight by = load_run(gate, run), down;
+        for (int i = 0; i < kElementsEach; ++i) {
+            const float s = sigmoid(by.at[i]);
+            down.at[i] = above.at[i] * s;
+            by.at[i] = above.at[i] * values.at[i] * s * (1.F - s);
+        }
+        store_run(dx, run, down);
+        store_run(dgate, run, by);
+    }
+};
+
 struct SoftCapForward {
     float cap;
     Operand x;
@@ -239,6 +266,16 @@ void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, R
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
                                Result dx) {
     launch_each("activation_backward_input", stream, n, ActivationBackward{curve, dy, x, dx});
+}
+
+void output_gate_forward(Stream stream, std::int64_t n, Operand x, Operand gate, Result y) {
+    launch_each("output_gate_forward", stream, n, OutputGateForward{x, gate, y});
+}
+
+void output_gate_backward(Stream stream, std::int64_t n, Operand dy, Operand x, Operand gate,
+                          Result dx, Result dgate) {
+    launch_each("output_gate_backward_input", stream, n,
+                OutputGateBackward{dy, x, gate, dx, dgate});
 }
 
 void soft_cap_forward(Stream stream, float cap, std::int64_t n, Operand x, Result y) {

@@ -20,6 +20,11 @@ void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, R
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
                                Result dx);
 
+/// y = x sigmoid(gate).
+void output_gate_forward(Stream stream, std::int64_t n, Operand x, Operand gate, Result y);
+void output_gate_backward(Stream stream, std::int64_t n, Operand dy, Operand x, Operand gate,
+                          Result dx, Result dgate);
+
 /// y = cap tanh(x / cap); dx may be dy or x.
 void soft_cap_forward(Stream stream, float cap, std::int64_t n, Operand x, Result y);
 void soft_cap_backward(Stream stream, float cap, std::int64_t n, Operand dy, Operand x, Result dx);

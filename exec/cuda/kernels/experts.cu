@@ -98,7 +98,7 @@ __global__ void combine_backward_kernel(ExpertShape shape, const float* weights,
                                         Operand dy, Operand rows, Result drows, float* dweights) {
     const std::int64_t token = token_of_warp(), line = token * shape.experts;
     if (token >= shape.tokens) return;
-    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+    for (std::int64_t e = lane_of_warp(); dweights != nullptr && e < shape.experts; e += kWarp)
         if (weights[line + e] == 0) dweights[line + e] = 0;
     each_expert(
         shape, weights, at, token, [&](std::int64_t expert, float weight, std::int64_t row) {
@@ -106,15 +106,16 @@ __global__ void combine_backward_kernel(ExpertShape shape, const float* weights,
             for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
                 const Run run = run_of_lane(shape, turn), of_row = shifted(run, row * shape.hidden);
                 const Eight above = load_run(dy, shifted(run, token * shape.hidden));
-                const Eight part = load_run(rows, of_row);
-                Eight down;
+                Eight part{}, down;
+                if (dweights != nullptr) part = load_run(rows, of_row);
                 DEBUBBLE_UNROLL
                 for (int i = 0; i < kElementsEach; ++i) {
                     dweight += above.at[i] * part.at[i];
                     down.at[i] = weight * above.at[i];
                 }
-                store_run(drows, of_row, down);
+                if (drows) store_run(drows, of_row, down);
             }
+            if (dweights == nullptr) return;
             dweight = over_lanes(dweight, Add{});
             if (lane_of_warp() == 0) dweights[line + expert] = dweight;
         });

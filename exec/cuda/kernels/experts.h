@@ -27,6 +27,7 @@ void permute_backward(Stream stream, const ExpertShape& shape, const float* weig
                       const ExpertPlaces& at, Operand drows, Result dx);
 void combine_forward(Stream stream, const ExpertShape& shape, const float* weights,
                      const ExpertPlaces& at, Operand rows, Result y);
+/// Leaves out drows or dweights if it is empty; `rows` is then read for dweights alone.
 void combine_backward(Stream stream, const ExpertShape& shape, const float* weights,
                       const ExpertPlaces& at, Operand dy, Operand rows, Result drows,
                       float* dweights);

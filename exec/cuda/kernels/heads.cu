@@ -40,6 +40,13 @@ __global__ void rotate_kernel(Rotation how, const float* cosines, const float* s
     }
 }
 
+__device__ std::int64_t column_of_head(const NormedHeads& how, std::int64_t head) {
+    return how.first_column + head * (how.head_dim + how.gap);
+}
+__device__ std::int64_t kept_column_of_head(const NormedHeads& how, std::int64_t head) {
+    return how.first_column - how.gaps_before + head * how.head_dim;
+}
+
 /// The head of a warp: kWarp lanes take its columns in turns.
 struct WarpHead {
     std::int64_t line, token, head;
@@ -52,14 +59,11 @@ struct WarpHead {
           head(line % how.heads),
           there(token < how.tokens),
           lane(thread_index() % kWarp) {}
-    __device__ std::int64_t column(const NormedHeads& how) const {
-        return how.first_column + head * how.head_dim;
-    }
     __device__ std::int64_t in_x(const NormedHeads& how) const {
-        return token * how.x_columns + column(how);
+        return token * how.x_columns + column_of_head(how, head);
     }
     __device__ std::int64_t in_kept(const NormedHeads& how) const {
-        return token * how.kept_columns + column(how);
+        return token * how.kept_columns + kept_column_of_head(how, head);
     }
     __device__ std::int64_t statistic(const NormedHeads& how) const {
         return token * how.all_heads + how.first_head + head;
@@ -117,8 +121,9 @@ __global__ void head_norm_chunks_kernel(NormedHeads how, Operand kept, const flo
     const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
     for (std::int64_t row = first_of_chunk(chunk, chunks, rows); row < end; ++row) {
         const std::int64_t token = row / how.heads, head = row % how.heads;
-        const std::int64_t at = how.first_column + head * how.head_dim + column;
-        sum += load(dy, token * how.x_columns + at) * load(kept, token * how.kept_columns + at) *
+        const std::int64_t at = token * how.x_columns + column_of_head(how, head);
+        const std::int64_t kept_at = token * how.kept_columns + kept_column_of_head(how, head);
+        sum += load(dy, at + column) * load(kept, kept_at + column) *
                statistics[token * how.all_heads + how.first_head + head];
     }
     partials[index] = sum;

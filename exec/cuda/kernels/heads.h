@@ -32,7 +32,9 @@ struct NormedHeads {
     std::int64_t first_head = 0;
     std::int64_t x_columns = 0;
     std::int64_t kept_columns = 0;
-    std::int64_t all_heads = 0;  ///< heads that have statistics
+    std::int64_t all_heads = 0;    ///< heads that have statistics
+    std::int64_t gap = 0;          ///< columns of something else after each head in x
+    std::int64_t gaps_before = 0;  ///< such columns before the run
 };
 void head_norm_forward(Stream stream, const NormedHeads& how, float eps, Operand gain, Result x,
                        Result kept, float* statistics);

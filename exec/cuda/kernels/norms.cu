@@ -305,8 +305,9 @@ void add_sums(const char* name, Stream stream, std::int64_t rows, std::int64_t c
     launch(name, column_sums_kernel<Term>, over_column_chunks(rows, columns), stream, rows, columns,
            chunks, term, partials);
     for (int s = 0; s < Term::kSums; ++s)
-        launch(name, add_partials_kernel, over_columns(columns), stream, chunks, columns,
-               partials + s * chunks * columns, totals[s]);
+        if (totals[s])
+            launch(name, add_partials_kernel, over_columns(columns), stream, chunks, columns,
+                   partials + s * chunks * columns, totals[s]);
 }
 
 }  // namespace

@@ -23,14 +23,15 @@ struct NormInput {
     Result sum = {};
 };
 
-/// `bias` is empty for RMSNorm. y may be the branch.
+/// `bias` is empty for RMSNorm, and may be. y may be the branch.
 void norm_forward(Stream stream, const NormShape& shape, float eps, const NormInput& input,
                   Operand weight, Operand bias, Result y, float* statistics);
 /// dx = the gradient, plus `through` if it is not empty; dx may be `through`.
 void norm_backward_input(Stream stream, const NormShape& shape, Operand dy, Operand x,
                          Operand weight, const float* statistics, Operand through, Result dx);
 /// dweight [hidden] += the sum over the rows of dy times the normalised x; dbias of LayerNorm +=
-/// the sum of dy. `partials`: fp32 [chunks_of(rows), hidden], two of them for LayerNorm.
+/// the sum of dy, unless it is empty. `partials`: fp32 [chunks_of(rows), hidden], two of them for
+/// LayerNorm.
 void norm_backward_weight(Stream stream, const NormShape& shape, Operand dy, Operand x,
                           const float* statistics, float* partials, Result dweight, Result dbias);
 

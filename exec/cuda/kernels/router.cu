@@ -238,6 +238,53 @@ __device__ float product_of(std::int64_t hidden, const Operand& a, std::int64_t 
     return over_lanes(sum, Add{});
 }
 
+/// Weights are not negative, so that they are ordered as these are.
+__device__ int bits_of_weight(float weight) {
+    return static_cast<int>(bits_of_float(weight));
+}
+
+/// The number of tokens whose weight for an expert has at least these bits.
+__device__ int tokens_from(const RouteShape& shape, const float* weights, std::int64_t expert,
+                           int bits, int* of_warps) {
+    int mine = 0;
+    for (std::int64_t token = thread_index(); token < shape.tokens; token += thread_count())
+        mine += bits_of_weight(weights[token * shape.experts + expert]) >= bits ? 1 : 0;
+    return over_block(mine, Add{}, of_warps);
+}
+
+/// A block takes an expert: it finds the smallest weight that stays bit by bit, and then goes
+/// through the tokens in their order, of which as many with just that weight stay as have room.
+__global__ void drop_kernel(RouteShape shape, std::int64_t capacity, const float* weights,
+                            float* kept) {
+    int* const of_warps = shared_memory<int>();
+    const std::int64_t expert = block_index();
+    int least = 0;
+    for (int bit = 30; bit >= 0; --bit) {
+        const int more = least | 1 << bit;
+        if (tokens_from(shape, weights, expert, more, of_warps) >= capacity) least = more;
+    }
+    const int larger = tokens_from(shape, weights, expert, least + 1, of_warps);
+    const int warp = thread_index() / kWarp;
+    int before = 0;  // tokens with just that weight
+    for (std::int64_t first = 0; first < shape.tokens; first += thread_count()) {
+        const std::int64_t token = first + thread_index();
+        const bool there = token < shape.tokens;
+        const float weight = there ? weights[token * shape.experts + expert] : 0.F;
+        const bool equal = there && bits_of_weight(weight) == least;
+        const unsigned mask = warp_ballot(equal);
+        block_barrier();  // no thread still reads the counts before
+        if (lane_of_warp() == 0) of_warps[warp] = bit_count(mask);
+        block_barrier();
+        int place = before + bit_count(mask & ((1U << lane_of_warp()) - 1));
+        for (int w = 0; w < thread_count() / kWarp; ++w) {
+            if (w < warp) place += of_warps[w];
+            before += of_warps[w];
+        }
+        const bool stays = bits_of_weight(weight) > least || (equal && larger + place < capacity);
+        if (there) kept[token * shape.experts + expert] = stays ? weight : 0.F;
+    }
+}
+
 __global__ void shared_gate_kernel(std::int64_t tokens, std::int64_t hidden, Operand x,
                                    Operand weight, Operand branch, Result y, float* scores) {
     const std::int64_t token = token_of_warp(), first = token * hidden;
@@ -300,6 +347,12 @@ void route_backward(Stream stream, const RouteShape& shape, const float* dweight
                     const float* weights, Operand logits, float* dlogits) {
     launch("route_backward", route_backward_kernel, over_tokens(shape.tokens), stream, shape,
            dweights, weights, logits, dlogits);
+}
+
+void drop_over_capacity(Stream stream, const RouteShape& shape, std::int64_t capacity,
+                        const float* weights, float* kept) {
+    launch("drop_over_capacity", drop_kernel, over_experts(shape.experts), stream, shape, capacity,
+           weights, kept);
 }
 
 void count_chosen(Stream stream, const RouteShape& shape, const float* weights, float* counts) {

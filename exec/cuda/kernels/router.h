@@ -31,6 +31,9 @@ void route_forward(Stream stream, const RouteShape& shape, Operand logits, const
 /// dlogits may be dweights; logits may be null where the chosen logits' softmax is the weight.
 void route_backward(Stream stream, const RouteShape& shape, const float* dweights,
                     const float* weights, Operand logits, float* dlogits);
+/// kept = weights, of each expert the `capacity` largest alone, of equal ones the first.
+void drop_over_capacity(Stream stream, const RouteShape& shape, std::int64_t capacity,
+                        const float* weights, float* kept);
 /// Adds to counts fp32 [experts].
 void count_chosen(Stream stream, const RouteShape& shape, const float* weights, float* counts);
 /// Adds to both totals, fp64; `values` fp32 [2, tokens] is scratch.

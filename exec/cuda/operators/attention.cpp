@@ -33,6 +33,10 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
     if (attention.window > 0) shape.window = std::min(attention.window, kNoWindow);
     shape.chunk = attention.chunk;
     shape.soft_cap = static_cast<float>(attention.soft_cap);
+    if (attention.alibi) {
+        shape.alibi_heads = attention.alibi->all_heads;
+        shape.alibi_first = attention.alibi->first_head;
+    }
     assert(has_widths_for(shape.head_dim, shape.value_dim) && "heads fit into shared memory");
     if (const auto& how = attention.dropout)
         shape.dropped = {how->dropout.stream.seed, how->dropout.stream.id,

@@ -50,6 +50,17 @@ void CudaKernels::gated_backward_input(Gate kind, ConstTensorView dy, ConstTenso
                                in(dy), in(gate_up), out(dgate_up));
 }
 
+void CudaKernels::output_gate_forward(ConstTensorView x, ConstTensorView gate, TensorView y) {
+    cuda::output_gate_forward(queue_.stream(), y.shape.elements(), in(x), in(gate), out(y));
+}
+
+void CudaKernels::output_gate_backward_input(ConstTensorView dy, ConstTensorView x,
+                                             ConstTensorView gate, TensorView dx,
+                                             TensorView dgate) {
+    output_gate_backward(queue_.stream(), dx.shape.elements(), in(dy), in(x), in(gate), out(dx),
+                         out(dgate));
+}
+
 void CudaKernels::soft_cap_forward(double cap, ConstTensorView x, TensorView y) {
     cuda::soft_cap_forward(queue_.stream(), static_cast<float>(cap), y.shape.elements(), in(x),
                            out(y));

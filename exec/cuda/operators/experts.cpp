@@ -56,7 +56,7 @@ void CudaKernels::combine_backward_input(ConstTensorView weights, ConstTensorVie
     const ExpertShape shape = shape_of(weights, dy.shape.columns());
     const ExpertPlaces at = placed(queue_.stream(), scratch_, shape, weights);
     cuda::combine_backward(queue_.stream(), shape, elements<float>(weights), at, in(dy), in(rows),
-                           out(drows), elements<float>(dweights));
+                           out(drows), dweights ? elements<float>(dweights) : nullptr);
 }
 
 }  // namespace debubble::exec::cuda

@@ -37,7 +37,8 @@ Rotation rotation_of(const TensorView& x, const Rotary& how, const ConstTensorVi
 NormedHeads normed_of(const HeadRun& run, const ConstTensorView& x, const ConstTensorView& kept,
                       const ConstTensorView& statistics) {
     return {rows_of(x),     run.heads,         run.head_dim,         run.first_column,
-            run.first_head, x.shape.columns(), kept.shape.columns(), statistics.shape.columns()};
+            run.first_head, x.shape.columns(), kept.shape.columns(), statistics.shape.columns(),
+            run.gap,        run.gaps_before};
 }
 
 /// A run whose columns are normalised together.

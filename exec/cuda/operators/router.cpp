@@ -62,6 +62,12 @@ void CudaKernels::route_backward_input(const RouterChoice& choice, ConstTensorVi
                          elements<float>(weights), in(logits), elements<float>(dlogits));
 }
 
+void CudaKernels::drop_over_capacity(std::int64_t capacity, ConstTensorView weights,
+                                     TensorView kept) {
+    cuda::drop_over_capacity(queue_.stream(), shape_of(weights, RouterScore::Softmax), capacity,
+                             elements<float>(weights), elements<float>(kept));
+}
+
 void CudaKernels::count_chosen(ConstTensorView weights, TensorView counts) {
     cuda::count_chosen(queue_.stream(), shape_of(weights, RouterScore::Softmax),
                        elements<float>(weights), elements<float>(counts));

@@ -17,7 +17,8 @@ constexpr HuggingFaceLayout kLayouts[] = {
     {.type = "nemotron_h", .base = "backbone."},
     {.type = "gpt_neox", .base = "gpt_neox.", .qkv = StoredQkv::Heads},
     {.type = "gpt_oss", .experts = StoredExperts::InTurn},
-    {.type = "llama4_text", .experts = StoredExperts::Halves},
+    {.type = "llama4_text", .neighbours = true, .experts = StoredExperts::Halves},
+    {.type = "llama4", .neighbours = true, .experts = StoredExperts::Halves},
     {.type = "phi3", .qkv = StoredQkv::Rows, .joined_gates = true}};
 
 /// The name with one part of it replaced; nothing if it is not there.
@@ -79,6 +80,19 @@ void sort_by_heads(StoredParameter& stored, const models::Attention& attention,
                                          (3 * head + which) * width));
 }
 
+/// Queries or keys whose rotated pairs are neighbouring rows: every other row is of the first half
+/// of a head.
+void take_pairs_apart(StoredParameter& stored, const models::Attention& attention,
+                      const models::Parameter& parameter) {
+    const std::int64_t half = attention.head_dim / 2, halves = parameter.shape.front() / half;
+    stored.places.clear();
+    for (std::int64_t which = 0; which < halves; ++which) {
+        const std::int64_t first = which * half, head = which / 2 * 2 * half;
+        stored.places.push_back(rows(parameter, first, half, head + which % 2));
+        stored.places.back().strides.front() *= 2;
+    }
+}
+
 /// An expert's weight [outputs, inputs], or its bias, in the tensor of all experts.
 void stack(StoredParameter& stored, StoredExperts form, const models::Experts& experts,
            const models::Parameter& parameter) {
@@ -116,6 +130,9 @@ void join(StoredParameter& stored, const HuggingFaceLayout& layout,
     if (attention != nullptr && layout.qkv == StoredQkv::Heads &&
         parameter.name.find(".query_key_value.") != std::string::npos)
         sort_by_heads(stored, *attention, parameter);
+    for (int which = 0; attention != nullptr && attention->rotary && which < 2; ++which)
+        if (layout.neighbours && parameter.name.find(kQkv[which]) != std::string::npos)
+            take_pairs_apart(stored, *attention, parameter);
     for (int which = 0; attention != nullptr && which < 3; ++which)
         if (const auto name = replaced(stored.tensor, kQkv[which], ".qkv_proj.");
             name && layout.qkv == StoredQkv::Rows) {

@@ -33,6 +33,9 @@ struct HuggingFaceLayout {
     std::string_view base = "model.";
     bool bare = false;  ///< names here lack that beginning
     StoredQkv qkv = StoredQkv::Apart;
+    /// The rotated pairs of columns of queries and keys are neighbours; here they are half a head
+    /// apart.
+    bool neighbours = false;
     bool joined_gates = false;  ///< gate_up_proj: the gate's rows, then those of up_proj
     StoredExperts experts = StoredExperts::Apart;
 };

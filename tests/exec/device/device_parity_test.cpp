@@ -45,6 +45,10 @@ Case momentum(Case c) {
     c.optimizer = "{name: sgd, lr: 0.1, momentum: 0.9}";
     return c;
 }
+Case dropping(Case c) {
+    c.framework = ", capacity_factor: 1";
+    return c;
+}
 INSTANTIATE_TEST_SUITE_P(
     Networks, AgainstTheProcessor,
     testing::Values(on_device("gpt2", "gpt2"), adamw(on_device("gpt2", "gpt2")),
@@ -61,7 +65,11 @@ INSTANTIATE_TEST_SUITE_P(
                               "moe_aux_loss_coeff: 0.3\n  "
                               "moe_router_load_balancing_type: seq_aux_loss"),
                     on_device("heads", "heads"), on_device("latent", "latent"),
-                    on_device("places", "places"), on_device("predicting", "predicting-experts"),
+                    on_device("places", "places"),
+                    dropping(on_device("dropping_experts", "mixtral")),
+                    on_device("gated_attention", "gated-attention"), on_device("alibi", "alibi"),
+                    on_device("weighed_experts", "weighed-experts"),
+                    on_device("predicting", "predicting-experts"),
                     on_device("predicting_untied", "predicting-untied"),
                     on_device("gpt2_clipped", "gpt2", "1f1b", "{data: 1}", "clip_norm: 0.1"),
                     momentum(on_device("gpt2", "gpt2"))),

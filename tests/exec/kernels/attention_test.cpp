@@ -19,6 +19,7 @@ struct AttentionCase {
     double soft_cap = 0;
     std::int64_t value_dim = 0;  ///< 0: the width of a key
     std::int64_t chunk = 0;
+    std::int64_t alibi_heads = 0;  ///< 0: scores fall by nothing
 };
 
 /// Around the blocks: shorter, longer, a few rows over; slices that stand late in the sequence.
@@ -53,7 +54,10 @@ std::vector<AttentionCase> attention_cases() {
             {"wide values", {1, 70, 2, 40}, 70, 1, true, 0, false, 0, 0, 72},
             {"chunks", {1, 200, 2, 64}, 200, 1, true, 0, false, 0, 0, 0, 75},
             {"chunks within a block", {2, 40, 4, 16}, 40, 2, true, 0, true, 0, 0, 0, 7},
-            {"a later slice in chunks", {1, 70, 2, 128}, 250, 1, true, 180, false, 0, 0, 0, 64}};
+            {"a later slice in chunks", {1, 70, 2, 128}, 250, 1, true, 180, false, 0, 0, 0, 64},
+            {"slopes", {1, 133, 4, 16}, 133, 4, true, 0, false, 0, 0, 0, 0, 8},
+            {"slopes of six heads", {2, 70, 2, 64}, 70, 1, true, 0, true, 0, 0, 0, 0, 6},
+            {"slopes of a later slice", {1, 70, 2, 8}, 250, 2, true, 180, false, 0, 0, 0, 0, 3}};
 }
 
 TEST_P(KernelsTest, Attention) {
@@ -67,6 +71,7 @@ TEST_P(KernelsTest, Attention) {
         how.window = test.window;
         how.soft_cap = test.soft_cap;
         how.chunk = test.chunk;
+        if (test.alibi_heads > 0) how.alibi = Alibi{test.alibi_heads, test.alibi_heads - heads};
         if (test.dropout) {
             how.dropout = {.dropout = {0.2, stream_of(1, "attention")},
                            .all_heads = 8,
@@ -123,6 +128,7 @@ TEST_P(KernelsTest, AttentionOnThePackedProduct) {
         split.window = test.window;
         split.soft_cap = test.soft_cap;
         split.chunk = test.chunk;
+        if (test.alibi_heads > 0) split.alibi = Alibi{test.alibi_heads, 0};
         Attention whole = split;
         whole.packed_row = width;
         const Twins packed = random({samples, rows, width}),

@@ -47,6 +47,28 @@ TEST_P(KernelsTest, Experts) {
     }
 }
 
+/// The two parts of a gradient by themselves.
+TEST_P(KernelsTest, ExpertsWhoseInputsAreWeighed) {
+    for (const ExpertsCase& test :
+         std::vector<ExpertsCase>{{300, 8, 1, 24}, {21, 70, 5, 300}, {33, 4, 4, 13}}) {
+        const Shape of_tokens{test.tokens, test.hidden};
+        const Shape of_rows{test.tokens * test.chosen, test.hidden};
+        const Twins logits = random({test.tokens, test.experts}), x = random(of_tokens);
+        const Twins weights = fp32({test.tokens, test.experts}),
+                    dweights = fp32({test.tokens, test.experts});
+        const Twins rows = random(of_rows), drows = random(of_rows);
+        both([&](Kernels& kernels, Side side) {
+            kernels.route_forward({RouterScore::Sigmoid, test.chosen, 1, 1, false, 1}, side(logits),
+                                  {}, side(weights));
+            kernels.combine_backward_input(side(weights), side(x), {}, side(rows), {});
+            kernels.combine_backward_input(side(weights), side(x), side(drows), {}, side(dweights));
+        });
+        const std::string name = fmt::format("{} experts: ", test.experts);
+        expect_alike(rows, name + "rows");
+        expect_alike(dweights, name + "dweights");
+    }
+}
+
 /// Experts with many rows, one and none, and the same product again with other rows: what a back
 /// end keeps for one number of rows must not reach the next.
 TEST_P(KernelsTest, ExpertsMultiplyTheirOwnRows) {

@@ -60,6 +60,33 @@ TEST_P(KernelsTest, NormsOfHeads) {
     }
 }
 
+/// The same where a gate stands beside the queries of each head.
+TEST_P(KernelsTest, NormsOfHeadsBesideGates) {
+    for (const std::int64_t width : {3, 16, 130}) {
+        const std::int64_t tokens = 37, heads = 3, keys = 2;
+        const HeadRun queries{0, 0, heads, width, width};
+        const HeadRun of_keys{2 * heads * width, heads, keys, width, 0, heads * width};
+        const Shape packed{tokens, 2 * (heads + keys) * width};
+        const Twins x = random(packed), dx = random(packed);
+        const Twins kept = random({tokens, (heads + keys) * width});
+        const Twins statistics = fp32({tokens, heads + keys});
+        const Twins gain = random({width}), dgain = fp32({width});
+        both([&](Kernels& kernels, Side side) {
+            for (const HeadRun& run : {queries, of_keys}) {
+                kernels.head_norm_forward(1e-2, run, side(gain), side(x), side(kept),
+                                          side(statistics));
+                kernels.head_norm_backward(run, side(gain), side(kept), side(statistics), side(dx),
+                                           side(dgain));
+            }
+        });
+        const std::string name = std::to_string(width);
+        expect_alike(x, "x of " + name);
+        expect_alike(kept, "kept of " + name);
+        expect_alike(dx, "dx of " + name, 4);
+        expect_alike(dgain, "dgain of " + name, 4);
+    }
+}
+
 /// Two ranks have the columns of a norm: their sums are added up between the calls.
 TEST_P(KernelsTest, NormsOfTheWidthOfHeads) {
     const std::int64_t tokens = 21, heads = 3, width = 10;

@@ -74,6 +74,17 @@ TEST_P(KernelsTest, ElementsOneByOne) {
             expect_alike(y, "gated");
             expect_alike(dgate_up, "dgate_up");
         }
+    const Twins gated = random({7, 53}), gate = random({7, 53}), gated_y = random({7, 53});
+    const Twins gated_dy = random({7, 53}), gated_dx = random({7, 53}), dgate = random({7, 53});
+    both([&](Kernels& kernels, Side side) {
+        kernels.scale(4, side(gate));
+        kernels.output_gate_forward(side(gated), side(gate), side(gated_y));
+        kernels.output_gate_backward_input(side(gated_dy), side(gated), side(gate), side(gated_dx),
+                                           side(dgate));
+    });
+    expect_alike(gated_y, "behind an output gate");
+    expect_alike(gated_dx, "dx of an output gate");
+    expect_alike(dgate, "dgate");
     const Twins y = random({7, 53}), dy = random({7, 53}), total = fp32({7, 53});
     const Twins residual = random({7, 53});
     both([&](Kernels& kernels, Side side) {

@@ -73,6 +73,27 @@ TEST_P(KernelsTest, LayerNorm) {
     }
 }
 
+TEST_P(KernelsTest, LayerNormWithoutBias) {
+    for (const std::int64_t hidden : {31, 64, 770}) {
+        const Shape shape{3, 37, hidden};
+        const Twins x = random(shape), dy = random(shape), weight = random({hidden});
+        const Twins y = random(shape), statistics = fp32({3, 37, 2});
+        const Twins branch = random(shape), sum = random(shape), of_sum = fp32({3, 37, 2});
+        const Twins dx = random(shape), dweight = fp32({hidden});
+        both([&](Kernels& kernels, Side side) {
+            kernels.layer_norm_forward(1e-2, side(x), side(weight), {}, side(y), side(statistics));
+            kernels.layer_norm_backward(side(dy), side(x), side(weight), side(statistics), {},
+                                        side(dx), side(dweight), {});
+            kernels.residual_layer_norm_forward(1e-2, side(x), side(branch), side(weight), {},
+                                                side(sum), side(branch), side(of_sum));
+        });
+        expect_alike(y, "y");
+        expect_alike(dx, "dx");
+        expect_alike(dweight, "dweight");
+        expect_alike(branch, "of a sum", 4);  // which was rounded
+    }
+}
+
 TEST_P(KernelsTest, RmsNorm) {
     for (const std::int64_t hidden : {1, 31, 64, 770}) {
         const Shape shape{3, 37, hidden};

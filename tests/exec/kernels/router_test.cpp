@@ -126,6 +126,30 @@ TEST_P(KernelsTest, GatesOfSharedExperts) {
     }
 }
 
+/// Capacities that all of an expert's tokens exceed, that some do, and that none does; among equal
+/// weights the first stay.
+TEST_P(KernelsTest, ExpertsThatDropTokens) {
+    for (const std::int64_t tokens : {5, 300}) {
+        for (const std::int64_t capacity : {std::int64_t{1}, tokens / 3, tokens}) {
+            const Twins logits = random({tokens, 7}), weights = fp32({tokens, 7});
+            const Twins kept = fp32({tokens, 7}), equal = fp32({tokens, 7}),
+                        first = fp32({tokens, 7});
+            both([&](Kernels& kernels, Side side) {
+                kernels.route_forward({RouterScore::Sigmoid, 3}, side(logits), {}, side(weights));
+                kernels.drop_over_capacity(capacity, side(weights), side(kept));
+                kernels.fill_zero(side(logits));
+                kernels.route_forward({RouterScore::Softmax, 3}, side(logits), {}, side(equal));
+                kernels.drop_over_capacity(capacity, side(equal), side(first));
+            });
+            const std::string name = std::to_string(tokens) + " tokens: ";
+            expect_alike(kept, name + "kept");
+            expect_alike(first, name + "the first");
+            EXPECT_EQ(std::ranges::count(first.tested.as<float>(), 0.F),
+                      7 * tokens - 3 * std::min(capacity, tokens));
+        }
+    }
+}
+
 /// Gates and what they gate beyond the limits of gpt-oss's experts.
 TEST_P(KernelsTest, ClampedGatesOfExperts) {
     const Twins gate_up = random({40, 2 * 24}), dy = random({40, 24});

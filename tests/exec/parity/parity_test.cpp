@@ -29,12 +29,27 @@ TEST(ExpertParallelism, LeavesTheBitsOfAllGradientsButTheExperts) {
     EXPECT_GT(compared, 8 * 6);
 }
 
+/// Whether experts drop some of a step's tokens, by the loss.
+TEST(ExpertCapacity, ChangesTheTrainingWhereItIsReached) {
+    Case c = layout("capacity", "{data: 1}", "1f1b", "mixtral");
+    c.micro_batch = 2;
+    const Result without = train(c, 2);
+    c.framework = ", capacity_factor: 2";  // all tokens of a microbatch, of two experts among four
+    const Result never = train(c, 2);
+    EXPECT_EQ(never.losses, without.losses);
+    EXPECT_EQ(never.gradients, without.gradients);
+    c.framework = ", capacity_factor: 1";
+    const Result reached = train(c, 2);
+    EXPECT_NE(reached.losses, without.losses);
+}
+
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
     return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Generators, Parity, testing::ValuesIn(generator_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Layouts, Parity, testing::ValuesIn(layout_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Attention, Parity, testing::ValuesIn(attention_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(MultiTokenPrediction, Parity, testing::ValuesIn(prediction_cases()),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Experts, Parity, testing::ValuesIn(expert_cases()), name_of_case);

@@ -52,6 +52,12 @@ Case routed(Case c) {
     return c;
 }
 
+/// Experts take as many tokens of a microbatch as routers that are even would send them.
+Case dropping(Case c) {
+    c.framework = ", capacity_factor: 1";
+    return c;
+}
+
 Case by_sequence(Case c) {
     c.training += "moe_aux_loss_coeff: 0.3\n  moe_router_load_balancing_type: seq_aux_loss";
     return c;
@@ -303,6 +309,28 @@ std::vector<Case> prediction_cases() {
                                            "zb-v", "predicting-experts"))};
 }
 
+std::vector<Case> attention_cases() {
+    return {
+        layout("gates_pp2", "{pipeline: 2, data: 1}", "zb-v", "gated-attention"),
+        layout("gates_tp2", "{tensor: 2, data: 1}", "1f1b", "gated-attention"),
+        layout("gates_tp2_sp_pp2", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1",
+               "gated-attention"),
+        layout("gates_tp2_zero3", "{tensor: 2, data: 2, zero_stage: 3}", "1f1b", "gated-attention"),
+        of_samples(2, layout("gates_cp2_recompute", "{context: 2, tensor: 2, data: 1}", "1f1b",
+                             "gated-attention", "recompute: full")),
+        layout("gates_slices_offload", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}",
+               "gated-attention", "offload_activations: true"),
+        layout("alibi_pp2", "{pipeline: 2, data: 1}", "zb-v", "alibi"),
+        layout("alibi_tp2", "{tensor: 2, data: 1}", "1f1b", "alibi"),
+        layout("alibi_tp2_sp_pp2_zero1",
+               "{tensor: 2, data: 2, pipeline: 2, sequence: true, zero_stage: 1}", "zb-h1",
+               "alibi"),
+        layout("alibi_zero3", "{data: 2, zero_stage: 3}", "1f1b", "alibi"),
+        of_samples(2, layout("alibi_cp2_tp2", "{context: 2, tensor: 2, data: 1}", "1f1b", "alibi",
+                             "recompute: full")),
+        layout("alibi_slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 4}", "alibi")};
+}
+
 std::vector<Case> expert_cases() {
     return {
         layout("ep2", "{data: 2, expert: 2}", "1f1b", "mixtral"),
@@ -342,6 +370,25 @@ std::vector<Case> expert_cases() {
                "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
                "clamped-experts"),
         layout("etp2_alone", "{data: 2, expert_tensor: 2}", "1f1b", "mixtral"),
+        of_samples(2,
+                   dropping(layout("dropping_pp2", "{pipeline: 2, data: 1}", "zb-h1", "mixtral"))),
+        of_samples(2,
+                   dropping(layout("dropping_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}",
+                                   "1f1b", "sigmoid-experts"))),
+        of_samples(2,
+                   routed(dropping(layout("dropping_ep4_pp2", "{pipeline: 2, data: 4, expert: 4}",
+                                          "zb-v", "sigmoid-experts", "recompute: full")))),
+        dropping(layout("dropping_slices_dp2_zero3",
+                        "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}", "1f1b",
+                        "weighed-experts")),
+        layout("weighed_pp2", "{pipeline: 2, data: 1}", "zb-h1", "weighed-experts"),
+        layout("weighed_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b",
+               "weighed-experts"),
+        layout("weighed_etp2_ep2_pp2",
+               "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
+               "weighed-experts"),
+        layout("weighed_cp2_slices", "{context: 2, pipeline: 2, data: 1}",
+               "{name: seq-1f1b, slices: 2}", "weighed-experts", "recompute: full"),
         routed(layout("routers_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b",
                       "sigmoid-experts")),
         routed(layout("routers_ep4_tp2",

@@ -16,6 +16,8 @@ std::vector<Case> generator_cases();
 
 /// Every kind of parallelism and their combinations, on 2 to 8 ranks.
 std::vector<Case> layout_cases();
+/// Layouts of networks whose attention has gates, or scores that fall with the distance.
+std::vector<Case> attention_cases();
 /// Layouts of networks that predict several tokens.
 std::vector<Case> prediction_cases();
 /// Layouts whose ranks share experts, or cut them.

@@ -84,8 +84,8 @@ const Result& on_one_rank(const Case& c) {
     alone.vocabulary_multiple = Case{}.vocabulary_multiple;
     alone.transport = Transport::Buffered;
     const std::string key =
-        fmt::format("{} {} {} {} {} {} {}", c.model, c.micro_batches, c.micro_batch, c.seq_length,
-                    c.optimizer, c.training, c.device != nullptr);
+        fmt::format("{} {} {} {} {} {} {} {}", c.model, c.micro_batches, c.micro_batch,
+                    c.seq_length, c.optimizer, c.training, c.framework, c.device != nullptr);
     const auto found = results.find(key);
     if (found != results.end()) return found->second;
     return results.emplace(key, train(alone, 2)).first->second;
@@ -117,7 +117,9 @@ std::set<std::string> summed_alike(const Case& c, const scenarios::Plan& plan) {
             names.insert(std::move(name));
     }
     if (scenario.model.shares_embedding())
-        for (const char* table : {"wte.weight", "model.embed_tokens.weight"}) names.erase(table);
+        for (const char* table :
+             {"wte.weight", "model.embed_tokens.weight", "transformer.wte.weight"})
+            names.erase(table);
     return names;
 }
 

@@ -99,6 +99,26 @@ const std::map<std::string, std::string> kModels{
      "{name: tiny, family: qwen3_next, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 22, max_positions: 8, experts: 6, experts_per_token: 3, shared_ffn: 12, "
      "shared_gate: true}"},
+    // Qwen3-Next's attention, MPT's, and Llama 4's experts and layers without positions.
+    {"gated-attention",
+     "{name: tiny, family: qwen3_next, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
+     "ffn: 24, vocab: 22, max_positions: 8, qk_norm: heads, rotary_dim: 4, output_gate: true}"},
+    {"gated-attention-wide",
+     "{name: wide, family: qwen3_next, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, qk_norm: heads, rotary_dim: 8, output_gate: true}"},
+    {"alibi",
+     "{name: tiny, family: mpt, layers: 8, hidden: 24, heads: 6, vocab: 27, max_positions: 8, "
+     "dropout: 0, activation: gelu, positions: alibi, linear_bias: false, norm_bias: false}"},
+    {"weighed-experts",
+     "{name: tiny, family: llama4, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 22, max_positions: 8, experts: 4, experts_per_token: 2, shared_ffn: 12, "
+     "router: sigmoid, router_renormalises: false, weighs_experts_input: true, layer_groups: "
+     "[{count: 4, pattern: [{qk_norm: l2, chunk: 5}, {positions: none, query_temperature: "
+     "{floor: 2, scale: 0.5}}]}]}"},
+    {"weighed-experts-wide",
+     "{name: wide, family: llama4, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 48, "
+     "vocab: 203, max_positions: 64, experts: 4, experts_per_token: 2, shared_ffn: 80, "
+     "router: sigmoid, router_renormalises: false, weighs_experts_input: true}"},
     // Experts that are not gated, and gpt-oss's gates and biases.
     {"squared-relu-experts",
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "

@@ -20,7 +20,8 @@ for folder in sorted(HERE.iterdir()):
     model.generation_config.eos_token_id = None  # nothing ends these texts
     model.generation_config.pad_token_id = 0
     prompts = load_file(folder / "expected.safetensors")["inputs"][:, :PROMPT].long()
+    length = getattr(model.config, "max_position_embeddings", None) or model.config.max_seq_len
     texts = model.generate(prompts, attention_mask=torch.ones_like(prompts), do_sample=False,
-                           max_length=model.config.max_position_embeddings)
+                           max_length=length)
     save_file({"texts": texts.to(torch.int32)}, folder / "generated.safetensors")
     print(folder.name, texts.tolist())

@@ -95,6 +95,21 @@ MODELS = {
         **rope(rope_type="default", partial_rotary_factor=0.5))),
     "nemotron": (hf.NemotronForCausalLM, lambda: hf.NemotronConfig(
         **GATED, head_dim=8, **rope(rope_type="default", partial_rotary_factor=0.5))),
+    "mpt": (hf.MptForCausalLM, lambda: hf.MptConfig(
+        d_model=18, n_heads=3, n_layers=2, max_seq_len=16, expansion_ratio=4, pad_token_id=None,
+        bos_token_id=None, eos_token_id=None, **TOKENS)),
+    "llama4": (hf.Llama4ForCausalLM, lambda: hf.Llama4TextConfig(
+        **GATED, head_dim=8, intermediate_size_mlp=20, num_local_experts=4, num_experts_per_tok=1,
+        moe_layers=[1], no_rope_layers=[1, 0], attention_chunk_size=5, floor_scale=4,
+        attn_scale=0.5, **rope())),
+    "qwen2_moe": (hf.Qwen2MoeForCausalLM, lambda: hf.Qwen2MoeConfig(
+        **GATED, moe_intermediate_size=8, shared_expert_intermediate_size=12, num_experts=4,
+        num_experts_per_tok=2, norm_topk_prob=False, mlp_only_layers=[0], **rope())),
+    "qwen3_next": (hf.Qwen3NextForCausalLM, lambda: hf.Qwen3NextConfig(
+        **GATED, head_dim=8, moe_intermediate_size=8, shared_expert_intermediate_size=12,
+        num_experts=4, num_experts_per_tok=2, norm_topk_prob=True,
+        layer_types=["full_attention"] * 2,
+        **rope(rope_type="default", partial_rotary_factor=0.5))),
     "olmo2": (hf.Olmo2ForCausalLM, lambda: hf.Olmo2Config(**GATED, **rope())),
     "phi3": (hf.Phi3ForCausalLM, lambda: hf.Phi3Config(**GATED, **rope())),
     "gpt_neox": (hf.GPTNeoXForCausalLM, lambda: hf.GPTNeoXConfig(

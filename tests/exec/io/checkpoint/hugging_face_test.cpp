@@ -124,7 +124,7 @@ TEST_P(HuggingFaceFamily, EveryTensorThatTransformersSavedIsTaken) {
     EXPECT_EQ(note_of_untaken(model.weights, model.architecture), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, HuggingFaceFamily, testing::ValuesIn(golden_families()),
+INSTANTIATE_TEST_SUITE_P(Models, HuggingFaceFamily, testing::ValuesIn(golden_networks()),
                          [](const auto& model) { return model.param; });
 
 TEST_P(HuggingFace, HalvesAreConvertedBothWays) {

@@ -23,9 +23,10 @@ const Refused kRefused[] = {{"qwen3-next-80b-a3b", "gated delta nets"},
                             {"nemotron-h-8b", "state-space layers"}};
 
 TEST(ExecutedNetworks, AreThoseWhosePartsAllRun) {
-    for (const char* name : {"gpt2", "llama3-8b", "llama3.1-8b", "mistral-7b", "qwen2.5-7b",
-                             "qwen3-8b", "nemotron4-15b", "mixtral-8x7b", "deepseek-v3",
-                             "glm-4.5-air", "gemma-2-9b", "gemma-3-27b", "vit-base"})
+    for (const char* name :
+         {"gpt2", "llama3-8b", "llama3.1-8b", "mistral-7b", "qwen2.5-7b", "qwen3-8b",
+          "nemotron4-15b", "mixtral-8x7b", "deepseek-v3", "glm-4.5-air", "gemma-2-9b",
+          "gemma-3-27b", "llama4-scout", "mpt-7b", "vit-base"})
         EXPECT_NO_THROW(check_executed(models::read_model(name))) << name;
     for (const Refused& network : kRefused) {
         try {

@@ -165,7 +165,7 @@ TEST_P(Sample, TakesNoEntryThatTheTokenizerDoesNotHave) {
 
 std::vector<Case> cases() {
     std::vector<std::string> networks = {"gpt2", "llama", "llama_tied", "mixtral"};
-    std::ranges::copy(golden_families(), std::back_inserter(networks));
+    std::ranges::copy(golden_networks(), std::back_inserter(networks));
     std::vector<Case> all;
     for (const std::string& network : networks)
         for (const char* kernels : {"fixed-order", "auto"}) all.push_back({network, kernels});
