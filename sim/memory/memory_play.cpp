@@ -188,14 +188,14 @@ private:
         const models::PassSteps& steps = stages_.steps(c);
         const HeldByPlace held = stages_.held_during(c);
         if (held == HeldByPlace{}) return run_steps(key, steps, [](std::size_t) {});
-        const std::vector<PassPlace> places = places_of(steps);
-        std::optional<PassPlace> now;
+        const HeldAtSteps at(steps, held);
+        std::optional<std::size_t> now;
         std::vector<int> handles;
         run_steps(key, steps, [&](std::size_t step) {
-            if (steps.steps[step].kind == Step::Kind::Free || places[step] == now) return;
-            now = places[step];
+            if (steps.steps[step].kind == Step::Kind::Free || at.level_at(step) == now) return;
+            now = at.level_at(step);
             for (const int handle : handles) log_.free(handle);
-            handles = allocate(held[static_cast<std::size_t>(*now)]);
+            handles = allocate(at.at(step));
         });
         for (const int handle : handles) log_.free(handle);
     }

@@ -34,23 +34,8 @@ Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bo
     return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
 }
 
-/// The other memory that exists at each step of a pass.
-class OtherMemory {
-public:
-    OtherMemory(const models::PassSteps& pass, const HeldByPlace& held) : held_(held) {
-        if (held != HeldByPlace{}) places_ = places_of(pass);
-    }
-    const MemoryByClass& at(std::size_t step) const {
-        return held_[places_.empty() ? 0 : static_cast<std::size_t>(places_[step])];
-    }
-
-private:
-    const HeldByPlace& held_;
-    std::vector<PassPlace> places_;
-};
-
 Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
-                     std::size_t begin, std::size_t end, bool again, const OtherMemory& other) {
+                     std::size_t begin, std::size_t end, bool again, const HeldAtSteps& other) {
     Segment segment;
     Bytes sum;
     for (std::size_t i = begin; i < end; ++i) {
@@ -106,7 +91,7 @@ std::string op_for(const models::PassSteps& pass, std::size_t step) {
 
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
                 bool again, const HeldByPlace& held) {
-    const OtherMemory other(pass, held);
+    const HeldAtSteps other(pass, held);
     const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
     PassMemory memory;
     MemoryByClass level{};

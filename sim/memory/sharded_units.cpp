@@ -1,6 +1,7 @@
 #include "sim/memory/sharded_units.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -33,8 +34,9 @@ bool waits_whole(const scenarios::Scenario& scenario, PassUse use) {
 
 /// The units that several ranks share: experts that one rank alone has are not sharded.
 ShardedUnits shared(ShardedUnits units, const scenarios::Scenario& scenario) {
-    if (scenario.parallel.expert_shards() == 1)
-        units.layer -= std::exchange(units.layer_experts, 0);
+    if (scenario.parallel.expert_shards() > 1) return units;
+    units.layer -= std::exchange(units.layer_experts, 0);
+    for (LayerElements& layer : units.of_layers) layer.all -= std::exchange(layer.experts, 0);
     return units;
 }
 
@@ -70,8 +72,17 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
             unit += elements;
             if (parameter.expert) units.layer_experts += elements;
             if (parameter.narrow && op.layer) units.layer_narrow += elements;
+            if (!op.layer) continue;
+            if (units.of_layers.empty() || units.of_layers.back().layer != *op.layer)
+                units.of_layers.push_back({*op.layer, 0, 0});
+            units.of_layers.back().all += elements / times;
+            if (parameter.expert) units.of_layers.back().experts += elements / times;
         }
     }
+    const auto alike = [&](const LayerElements& layer) {
+        return layer.all == units.of_layers.front().all;
+    };
+    if (std::ranges::all_of(units.of_layers, alike)) units.of_layers.clear();
     if (units.layers > 0) {
         units.layer /= units.layers;
         units.layer_experts /= units.layers;
@@ -101,16 +112,24 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
     const ShardedUnits units = shared(all, scenario);
     HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
-        held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
+        held.at[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
     };
     using enum PassPlace;
     const Widths width = widths_of(scenario);
+    const auto differ = [&] {
+        held.beyond = units.of_layers;
+        for (LayerElements& layer : held.beyond) layer.all -= units.layer;
+    };
     const auto gathered = [&](PassPlace place, int layers) {
         add(place, MemoryClass::Parameters,
             (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
     };
     if (scenario.parallel.gathers_in_passes() && scenario.parallel.reshard &&
         use.reads_parameters) {
+        if (!units.of_layers.empty()) {
+            differ();
+            held.gathered = width.value;
+        }
         gathered(Before, 1);
         gathered(First, 2);
         gathered(Inner, 2);
@@ -144,6 +163,11 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
         computed(Last, head + stays + units.layers * units.layer);
         computed(After, head + embedding + units.layers * units.layer);
         return held;
+    }
+    if (!units.of_layers.empty()) {
+        differ();
+        held.computed = width.gradient;
+        held.on_the_wire = width.on_the_wire;
     }
     computed(Before, units.layers > 0 ? head + stays : head + embedding);
     computed(First, units.layer + stays);
@@ -182,31 +206,101 @@ MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedU
     return left;
 }
 
-std::vector<PassPlace> places_of(const models::PassSteps& pass) {
-    using models::Step;
-    constexpr int kBesideLayers = -1;
-    std::vector<int> layers;  // layers of the kernels, in the order in which they run
-    for (const Step& step : pass.steps)
-        if (step.kind == Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
+namespace {
+
+constexpr int kBesideLayers = -1;
+
+/// A step's place, its layer, and the layers that the pass runs before and after that.
+struct StepPlace {
+    PassPlace place{};
+    int layer = kBesideLayers;
+    int before = kBesideLayers;
+    int after = kBesideLayers;
+    friend auto operator<=>(const StepPlace&, const StepPlace&) = default;
+};
+
+/// The layers of a pass as they run, each as often as it runs again after another one.
+std::vector<int> layers_of(const models::PassSteps& pass) {
+    std::vector<int> layers;  // of kernels
+    for (const models::Step& step : pass.steps)
+        if (step.kind == models::Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
+    return layers;
+}
+
+std::vector<StepPlace> places_of(const models::PassSteps& pass) {
+    const std::vector<int> layers = layers_of(pass);
     const auto is_layer = [](int layer) { return layer != kBesideLayers; };
     const auto first = std::ranges::find_if(layers, is_layer);
     const auto last = std::find_if(layers.rbegin(), layers.rend(), is_layer);
-
-    std::vector<PassPlace> places;
+    std::vector<int> after(layers.size(), kBesideLayers);  // the next layer that is another one
+    for (std::size_t i = layers.size(); i-- > 1;)
+        after[i - 1] = layers[i] == layers[i - 1] ? after[i]
+                       : is_layer(layers[i])      ? layers[i]
+                                                  : kBesideLayers;
+    std::vector<StepPlace> places;
     places.reserve(pass.steps.size());
-    auto next = layers.begin();
-    for (const Step& step : pass.steps) {
-        if (next == layers.end())
-            places.push_back(places.empty() ? PassPlace::Before : places.back());
-        else if (!is_layer(*next))
-            places.push_back(next < first ? PassPlace::Before : PassPlace::After);
-        else if (*next == *last)
-            places.push_back(PassPlace::Last);
-        else
-            places.push_back(*next == *first ? PassPlace::First : PassPlace::Inner);
-        if (step.kind == Step::Kind::Run) ++next;
+    std::size_t next = 0;
+    int layer = kBesideLayers, before = kBesideLayers;
+    for (const models::Step& step : pass.steps) {
+        if (next == layers.size()) {
+            places.push_back(places.empty() ? StepPlace{} : places.back());
+        } else {
+            if (layers[next] != layer) before = std::exchange(layer, layers[next]);
+            StepPlace place{PassPlace::Inner, layer, before, after[next]};
+            if (!is_layer(layer))
+                place.place = layers.begin() + static_cast<std::ptrdiff_t>(next) < first
+                                  ? PassPlace::Before
+                                  : PassPlace::After;
+            else if (layer == *last)
+                place.place = PassPlace::Last;
+            else if (layer == *first)
+                place.place = PassPlace::First;
+            places.push_back(place);
+        }
+        if (step.kind == models::Step::Kind::Run) ++next;
     }
     return places;
+}
+
+/// What the layers of the place hold beyond the mean.
+MemoryByClass beyond_mean(const HeldByPlace& held, const StepPlace& at) {
+    const auto beyond = [&](int layer) {
+        const auto found = std::ranges::find(held.beyond, layer, &LayerElements::layer);
+        return found == held.beyond.end() ? 0 : found->all;
+    };
+    MemoryByClass more{};
+    const auto add = [&](MemoryClass held_as, std::int64_t bytes) {
+        more[static_cast<std::size_t>(held_as)].count += bytes;
+    };
+    const bool in_layer = at.layer != kBesideLayers;
+    add(MemoryClass::Parameters,
+        held.gathered *
+            (at.place == PassPlace::Last ? beyond(at.layer) : beyond(at.layer) + beyond(at.after)));
+    if (!in_layer) return more;
+    add(MemoryClass::Gradients, held.computed * (beyond(at.layer) + beyond(at.before)));
+    add(MemoryClass::Buffers, held.on_the_wire * beyond(at.before));
+    return more;
+}
+
+}  // namespace
+
+HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held) {
+    if (held == HeldByPlace{}) {
+        levels_.emplace_back();
+        return;
+    }
+    std::map<StepPlace, std::size_t> known;
+    for (StepPlace place : places_of(pass)) {
+        if (held.beyond.empty()) place = {place.place};
+        const auto [at, fresh] = known.try_emplace(place, levels_.size());
+        of_steps_.push_back(at->second);
+        if (!fresh) continue;
+        MemoryByClass level = held[static_cast<std::size_t>(place.place)];
+        const MemoryByClass more = beyond_mean(held, place);
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) level[c] += more[c];
+        levels_.push_back(level);
+    }
+    if (levels_.empty()) levels_.emplace_back();
 }
 
 }  // namespace debubble::sim

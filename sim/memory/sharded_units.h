@@ -25,9 +25,19 @@
 /// head's, where a chunked loss makes them in a backward-input.
 namespace debubble::sim {
 
+/// The elements of a layer, by its index in the model.
+struct LayerElements {
+    int layer = 0;
+    std::int64_t all = 0;
+    std::int64_t experts = 0;  ///< of these
+    friend bool operator==(const LayerElements&, const LayerElements&) = default;
+};
+
 /// The elements of a stage that a rank computes with, in the units in which data-parallel ranks
 /// gather and reduce them.
 struct ShardedUnits {
+    std::vector<LayerElements> of_layers;  ///< of the layers that the graph has; empty if all have
+                                           ///< equally many
     int layers = 0;
     std::int64_t layer = 0;          ///< of each layer; the mean where layers differ
     std::int64_t layer_experts = 0;  ///< of these, the elements of experts
@@ -61,8 +71,19 @@ bool has_several_holders(const Placement& placement);
 
 /// The place in a pass: in embedding or head before its layers, in a layer, or after them.
 enum class PassPlace : std::uint8_t { Before, First, Inner, Last, After };
-/// The memory that is gathered, and not yet reduced, by place.
-using HeldByPlace = std::array<MemoryByClass, 5>;
+/// The memory that is gathered, and not yet reduced, by place, for layers of mean size; and what a
+/// layer's elements beyond the mean, or below it, add.
+struct HeldByPlace {
+    std::array<MemoryByClass, 5> at{};
+    std::vector<LayerElements> beyond;  ///< of each layer; empty where all are alike
+    // Bytes of an element: of gathered parameters, of gradients, and of their copies on the wire.
+    std::int64_t gathered = 0;
+    std::int64_t computed = 0;
+    std::int64_t on_the_wire = 0;
+
+    const MemoryByClass& operator[](std::size_t place) const { return at[place]; }
+    friend bool operator==(const HeldByPlace&, const HeldByPlace&) = default;
+};
 HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& units,
                           PassUse use);
 
@@ -71,7 +92,17 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
 MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedUnits& units,
                              PassUse use);
 
-/// The place of every step of a pass: a step belongs to the next kernel.
-std::vector<PassPlace> places_of(const models::PassSteps& pass);
+/// The same at every step of a pass: a step belongs to the next kernel.
+class HeldAtSteps {
+public:
+    HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held);
+    const MemoryByClass& at(std::size_t step) const { return levels_[level_at(step)]; }
+    /// The number of the step's level among those of the pass.
+    std::size_t level_at(std::size_t step) const { return of_steps_.empty() ? 0 : of_steps_[step]; }
+
+private:
+    std::vector<MemoryByClass> levels_;
+    std::vector<std::size_t> of_steps_;
+};
 
 }  // namespace debubble::sim

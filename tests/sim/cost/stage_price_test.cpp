@@ -262,17 +262,40 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
     EXPECT_EQ(alone, units.embedding + units.tied) << "of a stage without layers";
 }
 
+/// The bytes of all classes, each number once.
+std::vector<std::int64_t> held_one_after_another(const models::PassSteps& steps,
+                                                 const HeldByPlace& held) {
+    const HeldAtSteps at(steps, held);
+    std::vector<std::int64_t> order;
+    for (std::size_t i = 0; i < steps.steps.size(); ++i)
+        if (const std::int64_t bytes = total(at.at(i)).count;
+            order.empty() || order.back() != bytes)
+            order.push_back(bytes);
+    return order;
+}
+
 TEST(ShardedPass, KnowsWhereEachStepIs) {
     const auto scenario = gpt_job(1, 1, 1);
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
     for (const auto& steps : {models::forward_steps(graph), models::backward_steps(graph)}) {
-        std::vector<PassPlace> order;
-        for (const PassPlace place : places_of(steps))
-            if (order.empty() || order.back() != place) order.push_back(place);
-        EXPECT_EQ(order, (std::vector{PassPlace::Before, PassPlace::First, PassPlace::Inner,
-                                      PassPlace::Last, PassPlace::After}));
+        HeldByPlace held;
+        for (std::int64_t place = 0; place < 5; ++place)
+            held.at[static_cast<std::size_t>(place)][0] = Bytes{place + 1};
+        EXPECT_EQ(held_one_after_another(steps, held), (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
     }
+}
+
+/// A layer and the one before it have whole gradients, each as large as it is.
+TEST(ShardedPass, HoldsOfEachLayerWhatItHas) {
+    const auto scenario = gpt_job(1, 1, 1);
+    const models::StageGraph graph =
+        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
+    HeldByPlace held;
+    held.computed = 1;
+    held.beyond = {{0, 100, 0}, {1, 20, 0}, {2, -3, 0}};
+    EXPECT_EQ(held_one_after_another(models::backward_steps(graph), held),
+              (std::vector<std::int64_t>{0, -3, 20 - 3, 100 + 20, 0}));
 }
 
 }  // namespace
