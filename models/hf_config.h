@@ -50,6 +50,10 @@ void override_config(text::MappingReader& in, Architecture& network);
 void refuse_flag(text::MappingReader& in, std::string_view key);
 /// Complains if the key is given and not null.
 void refuse_given(text::MappingReader& in, std::string_view key, std::string_view sentence);
+/// Complains about keys beyond those of the family that make another network of it.
+void refuse_beyond(text::MappingReader& in);
+/// Notes keys beyond those of the family that change no figure of a plan.
+void note_beyond(const text::MappingReader& in, Config& config);
 /// True if the key is there and null: a default of the class does not hold.
 bool is_null(const text::MappingReader& in, std::string_view key);
 /// The sizes that every file of today states.

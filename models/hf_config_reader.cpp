@@ -349,7 +349,9 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
     if (!outer.good() || !outer.word("model_type", type, kTypes)) return std::move(a);
     text::MappingReader in(text_model(map, config), "config", mistakes);
     refuse_sparse(in);
+    refuse_beyond(in);
     read_type(type, in, config);
+    note_beyond(in, config);
     Architecture network = network_of(std::move(config));
     if (outer.good() && in.good()) override_config(outer, network);
     if (outer.good() && in.good()) check_architecture(network, in);

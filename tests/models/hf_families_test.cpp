@@ -203,6 +203,23 @@ TEST(HuggingFaceFamilies, WindowsOfQwenStandInItsLaterLayers) {
               std::string::npos);
 }
 
+/// What changes no figure of a plan is a note; what does is a mistake at its place.
+TEST(HuggingFaceFamilies, SayWhatTheyHaveBeyondWhatIsRead) {
+    const auto llama = [](const std::string& more) {
+        return R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+        "num_hidden_layers": 2, "vocab_size": 100, )" +
+               more + "}";
+    };
+    const std::string plain = llama(R"("residual_multiplier": 1.0, "altup_num_inputs": 0,
+        "clip_qkv": null, "bos_token_id": 1)");
+    EXPECT_EQ(family_config(plain).source, "config.json");
+    EXPECT_EQ(family_config(llama(R"("quantization_config": {"quant_method": "fp8"})")).source,
+              "config.json, whose weights are stored quantised ('quantization_config')");
+    const std::string mistake = mistakes_of_family(llama("\n  \"residual_multiplier\": 0.22"));
+    EXPECT_THAT(mistake, testing::HasSubstr("config.json:3:26: error: branches that are scaled are "
+                                            "not planned"));
+}
+
 TEST(HuggingFaceFamilies, AreChangedByTheKeysOfAModelThatBuildsOnThem) {
     const exec::ScratchFolder folder;
     write_file(folder.path() / "config.json", R"({"model_type": "glm4_moe", "hidden_size": 64,
