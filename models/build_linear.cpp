@@ -53,9 +53,17 @@ struct LinearBuilder {
         return made;
     }
 
+    /// A row's scale needs the whole row, and torchao casts what was gathered in the compute type.
+    bool casts_gathered() const {
+        return casts && builder.how().low_precision.recipe == Recipe::Fp8Rowwise;
+    }
+    Collective::Pieces pieces_of_next() const {
+        return casts_gathered() ? Collective::Pieces::None : Collective::Pieces::OfNext;
+    }
     /// Bytes of the input as it is gathered.
     std::int64_t gathered_bytes() const {
-        return casts ? casts->bytes(shape.products * tokens() * shape.inputs) : input_bytes();
+        return casts && !casts_gathered() ? casts->bytes(shape.products * tokens() * shape.inputs)
+                                          : input_bytes();
     }
     std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
         if (shape.own_gather_buffer && !keeps_gathered()) return {};
@@ -115,7 +123,7 @@ struct LinearBuilder {
     void forward() {
         if (trains()) op.saved = {x.tensor};
         op.forward_uses = {x.tensor};
-        if (casts) casts->forward(op);
+        if (casts && !casts_gathered()) casts->forward(op);
         if (!trains()) op.saved.clear();
         if (gathers_input()) {
             roles.gathered = gather_into(op.forward_uses, ".gathered");
@@ -123,9 +131,10 @@ struct LinearBuilder {
                 if (trains()) op.saved = {*roles.gathered};
                 roles.gathered_again = roles.gathered;
             }
-            append(op.forward, communicate(".gather", Kind::AllGather, gathered_bytes(),
-                                           Collective::Pieces::OfNext));
+            append(op.forward,
+                   communicate(".gather", Kind::AllGather, gathered_bytes(), pieces_of_next()));
         }
+        if (casts_gathered()) casts->forward(op);
         op.forward.push_back(
             product("", {shape.products, tokens(), shape.outputs, shape.inputs, {}}));
         if (scatters_output()) {
@@ -142,13 +151,13 @@ struct LinearBuilder {
     /// `dy` is the output gradient, gathered where sequence parallelism scattered it.
     void backward_input(int dy) {
         op.backward_input_uses = {y.gradient};
-        if (casts) casts->backward_input(op, y.gradient);
-        if (!casts && dy != y.gradient) {
+        if (dy != y.gradient) {
             roles.y_gradient_gathered = dy;
             op.backward_input_uses.push_back(dy);
-            append(op.backward_input, communicate(".dy.gather", Kind::AllGather, output_bytes(),
-                                                  Collective::Pieces::OfNext));
+            append(op.backward_input,
+                   communicate(".dy.gather", Kind::AllGather, output_bytes(), pieces_of_next()));
         }
+        if (casts) casts->backward_input(op, dy);
         if (!shape.input_gradient) return;
         op.backward_input.push_back(
             product(".dx", {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
@@ -189,13 +198,14 @@ struct LinearBuilder {
         if (casts) {
             op.backward_weight_uses.clear();
             if (keeps_gathered()) op.backward_weight_uses = {*roles.gathered};
-            casts->backward_weight_begins(op, keeps_gathered());
+            if (!casts_gathered()) casts->backward_weight_begins(op, keeps_gathered());
         }
         if (gathers_input() && !keeps_gathered()) {
             roles.gathered_again = gather_into(op.backward_weight_uses, ".regathered");
             append(op.backward_weight,
                    communicate(".dw.gather", Kind::AllGather, gathered_bytes()));
         }
+        if (casts_gathered()) casts->backward_weight_begins(op, false);
         if (casts) casts->backward_weight_reads(op);
         const std::int64_t weights = shape.products * shape.inputs * shape.outputs;
         const std::int64_t extra = weights * accumulation_bytes(builder.how());
@@ -244,8 +254,9 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     LinearBuilder part{builder, place, shape, x, {}, start(place), {}, {}};
     const LowPrecision& narrow = builder.how().low_precision;
     if (place.layer && narrow.quantises(*place.layer))
-        part.casts.emplace(builder, place, shape, x.tensor, part.tokens(), part.gathers_input(),
-                           part.scatters_output());
+        part.casts.emplace(builder, place, shape, x.tensor, part.tokens(),
+                           part.gathers_input() && narrow.recipe != Recipe::Fp8Rowwise,
+                           part.scatters_output() && narrow.recipe != Recipe::Fp8Rowwise);
     const std::int64_t bytes =
         part.scatters_output() ? part.output_bytes() / builder.size.tensor : part.output_bytes();
     part.y.tensor = builder.tensor(place.kernel + ".out", bytes);
@@ -254,7 +265,7 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     part.y.cut = part.cuts_outputs() && builder.size.tensor > 1;
     part.op.inputs = {x.tensor};
     part.op.parameters = parameters.all();
-    const int dy = part.scatters_output() && !part.casts
+    const int dy = part.scatters_output() && (!part.casts || part.casts_gathered())
                        ? builder.tensor("d." + place.kernel + ".gathered", part.output_bytes())
                        : part.y.gradient;
     part.forward();

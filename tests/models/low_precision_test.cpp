@@ -172,6 +172,7 @@ TEST(LowPrecision, GathersOfSequenceParallelismCarryTheCastTensor) {
     };
     const std::int64_t wide = gathered(Recipe::None);
     EXPECT_EQ(gathered(Recipe::Fp8Current), wide / 2);
+    EXPECT_EQ(gathered(Recipe::Fp8Rowwise), wide);  // torchao casts after the gather
     // The input twice by one copy, the output's gradient once by two.
     const std::int64_t tensors = wide / 2;  // in elements: inputs twice, gradients once
     EXPECT_EQ(gathered(Recipe::MxFp8), (tensors + tensors / 3) * 33 / 32);
