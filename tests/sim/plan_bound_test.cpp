@@ -22,8 +22,31 @@ scenarios::Scenario plan(const std::string& schedule, int tensor, int pipeline,
         "plan.yaml");
 }
 
-std::vector<scenarios::Scenario> plans() {
+/// Layouts of experts, whose modules run again or travel, under loads that are even or not.
+std::vector<scenarios::Scenario> plans_of_experts() {
     std::vector<scenarios::Scenario> all;
+    for (const char* schedule : {"interleaved-1f1b", "{name: combined-1f1b, delay_wgrad: true}",
+                                 "{name: combined-1f1b, group: 4}"})
+        for (const char* layout : {"Ett|(t|)*2t*3mL", "Et|(tt|)*2ttL", "E||(t*3|)*1t*4L"})
+            for (const char* more :
+                 {"router: balanced", "router: {load: 1.4}",
+                  "recompute: {modules: [mla_up_proj, moe_act, layernorm]}",
+                  "recompute: {modules: [core_attn, shared_experts], layers: 1}",
+                  "offload: {modules: [expert_fc1, moe_act]}", "optimizer: muon"})
+                all.push_back(scenarios::parse_scenario(
+                    fmt::format(
+                        "model: {{base: deepseek-v2-lite, layers: 7}}\ncluster: hgx-h100\ngpus: "
+                        "16\n"
+                        "parallel: {{pipeline: 2, expert: 8, layout: '{}', zero_stage: 1}}\n"
+                        "schedule: {}\n"
+                        "training: {{micro_batches: 8, seq_length: 4096, {}}}\n",
+                        layout, schedule, more),
+                    "experts.yaml"));
+    return all;
+}
+
+std::vector<scenarios::Scenario> plans() {
+    std::vector<scenarios::Scenario> all = plans_of_experts();
     for (const Generator& row : generators())
         for (const int tensor : {1, 4})
             for (const int pipeline : {1, 2, 4})
