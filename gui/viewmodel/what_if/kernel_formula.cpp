@@ -112,7 +112,7 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     const auto& traffic = std::get<models::Traffic>(kernel.work);
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
     const std::string pace =
-        traffic.pace == 1 ? std::string() : fmt::format(" x {:.3g}", traffic.pace);
+        traffic.pace == 1 ? std::string() : fmt::format(" \u00d7 {:.3g}", traffic.pace);
     return {{"formula", fmt::format("({} read + {} written) / {:.4g} GB/s{} + {}",
                                     size_text(traffic.read), size_text(traffic.written),
                                     bandwidth.value / 1e9, pace, time_text(gpu.kernel_overhead))}};
