@@ -50,9 +50,9 @@ struct OffloadExtent {
 struct Lora {
     std::int64_t rank = 0;  ///< 0: there are none, and every weight is trained
     bool qkv = true;
-    bool projection = true;
-    bool fc1 = true;
-    bool fc2 = true;
+    bool projection = false;
+    bool fc1 = false;
+    bool fc2 = false;
     friend bool operator==(const Lora&, const Lora&) = default;
 
     bool adapts() const { return rank > 0; }
