@@ -37,12 +37,15 @@ std::string assumed_rates(const scenarios::Scenario& scenario) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// True for networks of GPT-2's kind: the measured steps of dense models are theirs.
-bool is_measured_network(const models::Architecture& model) {
-    const auto gated = [](const models::DenseMlp& mlp) { return is_gated(mlp.activation); };
-    return model.norm == models::Norm::LayerNorm &&
-           model.layers.most<models::DenseMlp>(gated) == 0 && model.learned_positions &&
-           !model.sees_images();
+/// Profiles and schedules of five or more of the published steps in bench/measured.
+constexpr std::array<std::string_view, 6> kMeasuredFrameworks{"megatron-2021", "megatron-2024",
+                                                              "megatron-2026", "pytorch-fsdp1",
+                                                              "pytorch-fsdp2", "pytorch-compile"};
+constexpr std::array<std::string_view, 4> kMeasuredSchedules{"1f1b", "interleaved-1f1b", "zb-auto",
+                                                             "combined-1f1b"};
+
+bool is_one_of(std::string_view word, auto& words) {
+    return std::ranges::find(words, word) != words.end();
 }
 
 }  // namespace
@@ -60,25 +63,15 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         fmt::format("the links inside a node of {}", cluster.name));
     say(cluster.nodes > 1 && is_assumed(cluster, {"network.efficiency"}),
         fmt::format("the network between nodes of {}", cluster.name));
-    say(scenario.framework.name != "megatron-2021",
+    say(!is_one_of(scenario.framework.name, kMeasuredFrameworks),
         fmt::format("the host times of {}", scenario.framework.name));
-
-    constexpr std::array<std::string_view, 2> kMeasured{"1f1b", "interleaved-1f1b"};
     const std::string schedule =
         scenario.schedule.csv.empty() ? scenario.schedule.name : scenario.schedule.csv;
-    say(scenario.parallel.pipeline > 1 && std::ranges::find(kMeasured, schedule) == kMeasured.end(),
-        fmt::format("schedule {}", schedule));
-    say(scenario.parallel.pipeline > 1 && scenario.schedule.overlaps,
+    const bool measured_schedule = is_one_of(schedule, kMeasuredSchedules);
+    say(scenario.parallel.pipeline > 1 && !measured_schedule, fmt::format("schedule {}", schedule));
+    say(scenario.parallel.pipeline > 1 && scenario.schedule.overlaps && !measured_schedule,
         "forwards and backwards in pairs (OVERLAP)");
-    say(scenario.parallel.zero_stage >= 2 && scenario.has_replicas(),
-        fmt::format("ZeRO-{}", scenario.parallel.zero_stage));
-    say(scenario.parallel.context > 1, "context parallelism");
-    say(scenario.model.has_experts(), "mixtures of experts");
-    say(std::ranges::any_of(scenario.model.layers.kinds(),
-                            [](const models::Layer& layer) { return layer.is_recurrent(); }),
-        "recurrent layers");
-    say(scenario.training.offload_optimizer || scenario.training.offload_activations, "offloading");
-    say(!is_measured_network(scenario.model), "this family of models");
+    say(scenario.training.offload_optimizer, "an offloaded optimizer");
     say(scenario.training.precision.compute == models::DataType::Fp32, "fp32 arithmetic");
     return features;
 }

@@ -8,8 +8,7 @@
 namespace debubble::sim {
 
 /// The parts of a scenario that no measured training step covers, in words: the constants of its
-/// machine, its schedule, its sharding. Empty for 1F1B and interleaved 1F1B of GPT models on A100
-/// nodes, which the cost model was compared with.
+/// machine, its schedule, the host of its framework.
 std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "models/low_precision.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 #include "text/yaml_document_reader.h"
@@ -28,6 +29,8 @@ std::string sharding_of(const scenarios::Scenario& scenario) {
 }
 
 std::string precision_word(const scenarios::Precision& precision) {
+    if (precision.recipe != models::Recipe::None)
+        return std::string(models::name_of(precision.recipe));
     switch (precision.compute) {
         case models::DataType::Fp32: return "fp32";
         case models::DataType::Fp16: return "fp16";
