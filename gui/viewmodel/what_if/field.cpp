@@ -91,6 +91,7 @@ constexpr std::array kKeys{"model",
                            "parallel.pipeline",
                            "parallel.data",
                            "parallel.zero_stage",
+                           "parallel.shard",
                            "parallel.context",
                            "parallel.expert",
                            "parallel.expert_tensor",
@@ -109,7 +110,20 @@ constexpr std::array kKeys{"model",
                            "training.recompute",
                            "training.attention",
                            "training.offload_optimizer",
-                           "training.offload_activations"};
+                           "training.offload_activations",
+                           "framework.tensor_overlap",
+                           "framework.dispatcher",
+                           "framework.cuda_graphs"};
+
+std::string word_of(models::Dispatcher dispatcher) {
+    switch (dispatcher) {
+        case models::Dispatcher::AllToAll: break;
+        case models::Dispatcher::AllGather: return "allgather";
+        case models::Dispatcher::DeepEp: return "deepep";
+        case models::Dispatcher::HybridEp: return "hybridep";
+    }
+    return "alltoall";
+}
 
 class Builder {
 public:
@@ -121,6 +135,7 @@ public:
         how_it_is_cut();
         how_it_is_scheduled();
         how_it_trains();
+        how_its_framework_runs();
         return std::move(fields_);
     }
 
@@ -187,6 +202,9 @@ private:
             "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
             std::to_string(parallel.zero_stage))
             .choices = words({"0", "1", "2", "3"});
+        add_whole("parallel.shard", "Shards",
+                  "replicas that ZeRO shards over; copies of them add up what each has reduced",
+                  parallel.shards());
         add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
                   parallel.context);
         add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
@@ -273,6 +291,21 @@ private:
         add_flag("training.offload_activations", "Offload activations",
                  "activations copied to the host after their forward",
                  training.offload_activations);
+    }
+
+    void how_its_framework_runs() {
+        const scenarios::Framework& framework = scenario_.framework;
+        add_flag("framework.tensor_overlap", "Tensor overlap",
+                 "products run piece by piece beside their tensor-parallel collectives",
+                 framework.tensor_overlap);
+        add("framework.dispatcher", "Dispatcher", "how tokens get to the ranks of their experts",
+            word_of(framework.kernels.dispatcher))
+            .choices = words({"alltoall", "allgather", "deepep", "hybridep"});
+        for_experts();
+        add("framework.cuda_graphs", "CUDA graphs",
+            "what the host launches as graphs; lists of modules in the text below",
+            framework.cuda_graphs.full_iteration ? "full_iteration" : "none")
+            .choices = words({"none", "full_iteration"});
     }
 
     const ScenarioText& source_;

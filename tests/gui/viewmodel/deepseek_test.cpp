@@ -45,7 +45,7 @@ TEST(DeepseekV3, opens_and_shows_its_kinds_of_layers) {
     EXPECT_LT(*answer.plan->prediction.mfu_causal, *answer.plan->prediction.mfu);
     for (const char* key : {"parallel.expert", "parallel.expert_tensor", "training.expert_load",
                             "training.moe_aux_loss_coeff", "training.moe_z_loss_coeff",
-                            "training.moe_router_load_balancing_type"}) {
+                            "training.moe_router_load_balancing_type", "framework.dispatcher"}) {
         const auto field = std::ranges::find(answer.fields, key, &Field::key);
         ASSERT_NE(field, answer.fields.end()) << key;
         EXPECT_FALSE(field->why_not) << key;
