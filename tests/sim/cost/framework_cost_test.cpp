@@ -180,8 +180,9 @@ TEST(ShardedPasses, AreNeverFasterOnMoreNodes) {
 TEST(Capacity, BoundsTheRowsOfTheFullestRank) {
     auto scenario = mixture_job(4, 1);
     scenario.training.expert_load = 1.5;
+    scenario.framework.capacity_factor = 4;
     const Duration all = price_of(scenario).of(Pass::Forward).duration;
-    scenario.framework.capacity_factor = 2;
+    scenario.framework.capacity_factor = 1.5;
     EXPECT_EQ(price_of(scenario).of(Pass::Forward).duration, all);
     scenario.framework.capacity_factor = 1;
     EXPECT_LT(price_of(scenario).of(Pass::Forward).duration, all);
