@@ -72,6 +72,7 @@ struct LinearBuilder {
     }
     Kernel product(const char* suffix, Gemm work) const {
         if (casts) work.operands = casts->rule.type;
+        if (shape.products > 1) work.group_rows = tokens();
         return gemm(builder, place.kernel + suffix, place.layer, work);
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }

@@ -23,6 +23,7 @@ struct Gemm {
                         ///< accumulation)
     int element_bytes = 2;
     Narrow operands = Narrow::None;
+    std::int64_t group_rows = 0;  ///< rows of each expert in a grouped product; 0: not grouped
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 

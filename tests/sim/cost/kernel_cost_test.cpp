@@ -93,5 +93,31 @@ TEST(KernelCost, OfLongAttentionIsItsFlopsAtTheRateOfTheDevice) {
     EXPECT_NEAR(seconds(kernel_time(wide, gpu)), flops / (0.5 * gpu.fp16_flops_per_s), 1e-5);
 }
 
+/// Shares of the median of large products (1090 TFLOP/s), from the middles of what grouped products
+/// of a B200 in bf16 were measured at.
+TEST(KernelCost, OfGroupedProductsRisesWhereAnExpertHasFewRows) {
+    scenarios::Gpu gpu = a100();
+    gpu.memory_bandwidth = {1e15};  // the rows alone decide
+    const auto rate = [&](std::int64_t rows, std::int64_t grouped) {
+        Gemm product{16, rows, 2048, 7168, {}};
+        product.group_rows = grouped;
+        return 2.0 * 16 * static_cast<double>(rows) * 2048 * 7168 /
+               seconds(kernel_time(product, gpu));
+    };
+    double before = 0;
+    for (const auto& [rows, measured] : {std::pair(128, 435.0), std::pair(256, 655.0),
+                                         std::pair(512, 890.0), std::pair(1024, 950.0)}) {
+        const double share = rate(rows, rows) / rate(rows, 0);
+        EXPECT_NEAR(share, measured / 1090, 0.09) << rows;
+        EXPECT_GT(share, before);
+        before = share;
+    }
+    Gemm weights{16, 2048, 7168, 512, {}};
+    weights.group_rows = 512;
+    Gemm inputs{16, 512, 7168, 2048, {}};
+    inputs.group_rows = 512;
+    EXPECT_GT(kernel_time(weights, gpu), kernel_time(inputs, gpu)) << "the rows are summed over";
+}
+
 }  // namespace
 }  // namespace debubble::sim
