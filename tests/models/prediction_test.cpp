@@ -9,14 +9,14 @@
 namespace debubble::models {
 namespace {
 
-struct Figures {
+struct StageFigures {
     std::int64_t parameters = 0;
     double flops = 0;
 };
 
-Figures of_last_stage(const Architecture& model, const Execution& how) {
+StageFigures of_last_stage(const Architecture& model, const Execution& how) {
     const StageGraph graph = build_stage(model, how, {model.layers.count() - 1, 1, false, true});
-    Figures figures{graph.parameter_elements(), 0};
+    StageFigures figures{graph.parameter_elements(), 0};
     for (const Kernel& kernel : forward_steps(graph).kernels) figures.flops += flops(kernel);
     return figures;
 }
@@ -27,9 +27,9 @@ TEST(MultiTokenPrediction, CostsALayerAProjectionAndTheHeadOnceMore) {
     how.kernels.vocabulary_multiple = 1;
     Architecture model = llama(2, 256, 8, 4, 512, 1000);
     const double h = 256, v = 1000, t = 64;
-    const Figures without = of_last_stage(model, how);
+    const StageFigures without = of_last_stage(model, how);
     model.mtp_layers = 1;
-    const Figures with = of_last_stage(model, how);
+    const StageFigures with = of_last_stage(model, how);
     const StageGraph one = build_stage(model, how, {1, 1, false, false});
     double layer_flops = 0;
     for (const Kernel& kernel : forward_steps(one).kernels) layer_flops += flops(kernel);
