@@ -70,6 +70,13 @@ def percentile(values, share):
     return values[low] + (place - low) * (values[high] - values[low])
 
 
+def with_null(rows):
+    """The null model of some rows: the rate that makes their own mean error least."""
+    rates = [row["null_s"] / row["measured_s"] for row in rows]  # up to one factor
+    best = min(rates, key=lambda rate: sum(abs(of / rate - 1) for of in rates))
+    return [{**row, "null_s": row["null_s"] / best} for row in rows]
+
+
 def percent(value):
     return f"{value:.1f} %"
 
@@ -117,15 +124,24 @@ class Accuracy:
                          f"high: {high:.3f}}}")
         return "\n".join(lines) + "\n"
 
+    def halves(self, table):
+        """The rows of a table, dense networks apart from mixtures of experts where it has enough of both."""
+        rows = self.of_table[table]
+        experts = [row for row in rows if row.get("class", {}).get("sharding") == "experts"]
+        others = [row for row in rows if row not in experts]
+        if min(len(experts), len(others)) < 2 * LEAST_ROWS:
+            return [(WHAT.get(table, table), rows)]
+        return [(f"{WHAT.get(table, table)}: dense", others), ("the same: mixtures of experts", experts)]
+
     # ---- the pages -------------------------------------------------------------
 
-    def line(self, table, rows):
+    def line(self, name, rows):
         tested = [row for row in rows if "error" in row and not row["fitted"]]
         said = sum(row["said"] for row in rows)
-        cells = [WHAT.get(table, table), len(rows), said, sum(row["fitted"] for row in rows)]
+        cells = [name, len(rows), said, sum(row["fitted"] for row in rows)]
         if tested:
             of = summary([row["error"] for row in tested])
-            null = summary([100 * (row["null_s"] / row["measured_s"] - 1) for row in self.with_null(table, tested)])
+            null = summary([100 * (row["null_s"] / row["measured_s"] - 1) for row in with_null(tested)])
             cells += [percent(of["mean"]), percent(of["median"]), percent(of["worst"]), f"{of['bias']:+.1f} %",
                       percent(null["mean"])]
         else:
@@ -134,16 +150,10 @@ class Accuracy:
         cells.append(f"{percent(summary(memory)['mean'])} of {len(memory)}" if memory else "-")
         return "| " + " | ".join(map(str, cells)) + " |"
 
-    def with_null(self, table, rows):
-        """The null model of a table: the rate that makes the mean error of its own rows least."""
-        rates = [row["null_s"] / row["measured_s"] for row in rows]  # up to one factor
-        best = min(rates, key=lambda rate: sum(abs(of / rate - 1) for of in rates))
-        return [{**row, "null_s": row["null_s"] / best} for row in rows]
-
     def tables_part(self):
         head = ["| published steps | rows | predicted | fitted | mean error | median | worst | bias | null model | "
                 "peak memory |", "|---|---|---|---|---|---|---|---|---|---|"]
-        return head + [self.line(table.stem, self.of_table[table.stem]) for table in self.tables]
+        return head + [self.line(name, rows) for table in self.tables for name, rows in self.halves(table.stem)]
 
     def classes_part(self):
         groups = collections.defaultdict(list)
@@ -189,16 +199,14 @@ class Accuracy:
 
     def readme_part(self):
         lines = ["| published measurements | rows | mean error | median | null model |", "|---|---|---|---|---|"]
-        for table in self.tables:
-            tested = [row for row in self.of_table[table.stem] if "error" in row and not row["fitted"]
-                      and "class" in row]
+        for name, rows in (half for table in self.tables for half in self.halves(table.stem)):
+            tested = [row for row in rows if "error" in row and not row["fitted"] and "class" in row]
             if len(tested) < LEAST_ROWS:
                 continue
             of = summary([row["error"] for row in tested])
-            null = summary([100 * (row["null_s"] / row["measured_s"] - 1)
-                            for row in self.with_null(table.stem, tested)])
-            lines.append(f"| {WHAT.get(table.stem, table.stem)} | {of['rows']} of {len(self.of_table[table.stem])} | "
-                         f"{percent(of['mean'])} | {percent(of['median'])} | {percent(null['mean'])} |")
+            null = summary([100 * (row["null_s"] / row["measured_s"] - 1) for row in with_null(tested)])
+            lines.append(f"| {name} | {of['rows']} of {len(rows)} | {percent(of['mean'])} | {percent(of['median'])} | "
+                         f"{percent(null['mean'])} |")
         return lines
 
     def parts(self):
