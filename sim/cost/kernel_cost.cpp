@@ -35,18 +35,11 @@ constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
 constexpr double kScaledInUnits = 0.95;
 constexpr double kScaledBeside = 0.84;
 
-/// Rows of an expert with which a grouped product reaches half of the rate of a large one; twice as
+/// The rows of an expert whose time a grouped product takes beyond that of its own rows; twice as
 /// many where they are summed over. Fitted to a B200 in bf16, forward: 400 to 470 TFLOP/s with 128
 /// rows, 610 to 700 with 256, 820 to 960 with 512, 870 to 1030 with 1024, and a median of 1090 of
 /// large products; medians of backwards are 0.86 (input) and 0.69 (weight) of the forward's.
-constexpr double kHalfRateRows = 150;
-
-/// The rate of a grouped product relative to that of a large one.
-double grouped_rate(const models::Gemm& gemm) {
-    if (gemm.group_rows == 0) return 1;
-    const double half = gemm.k == gemm.group_rows ? 2 * kHalfRateRows : kHalfRateRows;
-    return static_cast<double>(gemm.group_rows) / (static_cast<double>(gemm.group_rows) + half);
-}
+constexpr double kRowsBeyond = 150;
 
 /// The rate of the kernels of attention relative to FlashAttention-2 where a device's file has none
 /// of theirs: FlashAttention of 2022 and Triton's reach 25 to 40 % of an A100's peak instead of 50
@@ -128,7 +121,12 @@ Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
             computing = std::min(computing, as_double(divide_up(tiles, gpu.sms)) * tile_flops /
                                                 (peak * tile.efficiency));
     }
-    return from_seconds(std::max(computing / grouped_rate(gemm), moving)) + gpu.gemm_overhead;
+    if (peak > 0 && gemm.group_rows > 0) {
+        const double rows = gemm.k == gemm.group_rows ? 2 * kRowsBeyond : kRowsBeyond;
+        const double flops = 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k);
+        computing += flops / as_double(gemm.group_rows) * rows / (peak * gpu.sms);
+    }
+    return from_seconds(std::max(computing, moving)) + gpu.gemm_overhead;
 }
 
 namespace {

@@ -1,5 +1,7 @@
 #include <numeric>
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "models/operator_runs.h"
@@ -14,12 +16,12 @@
 namespace debubble::sim {
 namespace {
 
-constexpr models::StageContent kSixLayers{0, 6, false, false};
 constexpr PassesAsked kPasses{true, true, false, false};
 
 StagePrice price_of(const scenarios::Scenario& scenario) {
     const PassPricer pricer(scenario);
-    return {scenario, pricer, kSixLayers, 0, kPasses};
+    const models::StageContent layers{0, std::min(6, scenario.model.layers.count()), false, false};
+    return {scenario, pricer, layers, 0, kPasses};
 }
 
 /// With sequence parallelism a layer gathers twice and scatters twice.
@@ -45,8 +47,8 @@ TEST(TensorOverlap, HidesCommunicationBehindNoKernelTwice) {
         scenario.parallel.sequence = true;
         scenario.framework.tensor_overlap = overlaps;
         const PassPricer pricer(scenario);
-        const auto graph =
-            models::build_stage(scenario.model, scenarios::execution_of(scenario), kSixLayers);
+        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                               {0, 6, false, false});
         for (const models::PassSteps& steps : models::steps_of(graph, false)) {
             const PassTime time = pricer.time(steps.kernels);
             EXPECT_LE(time.hidden, time.layers + time.ends);
