@@ -1,6 +1,5 @@
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
