@@ -9,7 +9,7 @@
 #include "base/memory_class.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
-#include "sim/measured/residuals.h"
+#include "sim/residuals.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 

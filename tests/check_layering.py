@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
-    "sim/measured": PLANNING | {"sim", "sim/grid"},
+    "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network"},
     "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid", "sim/measured"},
     CORE: PLANNING,
     f"{CORE}/communicator": PLANNING | {CORE},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/measured/compare_measured.h"
+#include "sim/measured/measured_comparison.h"
 
 /// Measured collectives beside their predictions.
 namespace debubble::sim {

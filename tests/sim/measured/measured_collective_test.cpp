@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "sim/measured/compare_measured.h"
 
 namespace debubble::sim {
 namespace {

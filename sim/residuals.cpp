@@ -1,4 +1,4 @@
-#include "sim/measured/residuals.h"
+#include "sim/residuals.h"
 
 #include <array>
 #include <filesystem>
