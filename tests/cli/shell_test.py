@@ -67,7 +67,7 @@ class Completion(ProgramTest):
         self.assertEqual(self.offered("simulate", "x", "--set", "parallel.zero"),
                          ["parallel.zero_stage=", "parallel.zero_bucket_size_in_m="])
         self.assertEqual(self.offered("simulate", "x", "--set", "training.recompute="),
-                         [f"training.recompute={word}" for word in ("none", "selective", "full")])
+                         [f"training.recompute={word}" for word in ("none", "selective", "full", "selective-op")])
         self.assertEqual(self.offered("help", "training.lr_schedule.min"),
                          ["training.lr_schedule.min_lr"])
 
@@ -87,7 +87,7 @@ class Completion(ProgramTest):
     def test_works_in_bash(self):
         self.assertEqual(self.in_bash("debubble simulate tale"), TALES)
         self.assertEqual(self.in_bash("debubble simulate x --set training.recompute=s"),
-                         ["selective"])
+                         ["selective", "selective-op"])
 
 
 class Manual(ProgramTest):
