@@ -55,8 +55,7 @@ bool is_neutral(const text::Node& value) {
 void refuse_beyond(text::MappingReader& in) {
     for (const auto& [key, what] : kRefused) {
         const text::NodePtr value = in.mapping()->get(key);
-        if (value && !is_neutral(*value))
-            in.complain(key, fmt::format("{} are not planned", what));
+        if (value && !is_neutral(*value)) in.complain(key, fmt::format("{} are not planned", what));
     }
 }
 

@@ -237,7 +237,8 @@ const Fields<models::Lora>& lora_fields() {
          "The columns between the two products of an adapter.", "8"},
         {"targets", custom(read_targets, {list_of(names_of(kTargets))}),
          "The products that have an adapter, by Megatron-Core's names.", "[linear_qkv, linear_fc1]",
-         "[linear_qkv], attention's alone, as in arXiv:2106.09685 and in NVIDIA's measured recipes"}};
+         "[linear_qkv], attention's alone, as in arXiv:2106.09685 and in NVIDIA's measured "
+         "recipes"}};
     return kFields;
 }
 
