@@ -32,6 +32,10 @@ struct AttentionKernelOf {
     friend auto operator<=>(const AttentionKernelOf&, const AttentionKernelOf&) = default;
 };
 
+/// The share of a device's power under load that does not follow the clock of its matrix units:
+/// memory, links and leakage. Assumed.
+inline constexpr double kClocklessPower = 0.2;
+
 /// The peak rates of a device, and the shares of them that kernels reach.
 struct Gpu {
     std::string name;
@@ -52,6 +56,15 @@ struct Gpu {
     /// The share of these rates, measured with few kernels, that a long training keeps: the power
     /// limit slows the clock of the matrix units.
     double sustained_clock = 1;
+    double power = 0;        ///< watts under which that share was measured; 0 = not known
+    double power_limit = 0;  ///< watts that the device may take; 0 = the same
+
+    /// The standard deviation of the clocks of such devices, as a share of their mean.
+    double clock_spread = 0;
+
+    /// The clock under the limit. Dynamic power is f V^2, and voltage follows frequency, so that
+    /// the clock goes by the cube root of what memory, links and leakage leave of the power.
+    double kept_clock() const;
     /// Share of the same peak that flash attention of heads wider than 64 reaches on long
     /// sequences, FLOPs as executed. The default is FlashAttention-2's on A100 (Dao, 2307.08691,
     /// figures 4 to 6).

@@ -10,7 +10,7 @@ namespace debubble::scenarios {
 namespace {
 
 constexpr const char* kFit =
-    "fitted on 53 training steps of Megatron-DeepSpeed on 64 to 512 A100, as in dgx-a100-80gb";
+    "fitted on 53 training steps of Megatron-DeepSpeed on 64 to 512 A100, with devices all alike";
 constexpr const char* kBesideFit = "as in dgx-a100-80gb, where a fit did not depend on it";
 constexpr const char* kNccl = "as in dgx-a100-80gb: NCCL all-reduces over GPUs of one node";
 constexpr const char* kFlash = "FlashAttention-2 on A100 (Dao, 2307.08691, figures 4 to 6)";
@@ -35,6 +35,9 @@ constexpr SourceOfDefault kSources[] = {
     {"gpu.fp8_gemm_efficiency", "products of 8192 x 8192 x 8192 on H100, without casts"},
     {"gpu.fp4_gemm_efficiency", "as in hgx-b300, from TransformerEngine's benchmark of a layer"},
     {"gpu.sustained_clock", kNeutral},
+    {"gpu.clock_spread", "all devices are alike, unless the file says so"},
+    {"gpu.power", kUnknown},
+    {"gpu.power_limit", "no limit but its own, unless the file says so"},
     {"gpu.attention_forward_efficiency", kFlash},
     {"gpu.attention_backward_efficiency", kFlash},
     {"gpu.memory_efficiency", kFit},

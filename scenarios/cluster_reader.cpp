@@ -164,6 +164,16 @@ const Fields<Gpu>& gpu_fields() {
          "under "
          "the power limit.",
          "0.85"},
+        {"clock_spread", real(&Gpu::clock_spread, 0, 0.2, "share"),
+         "The standard deviation of the clocks of such devices: a step waits for the slowest of "
+         "its devices.",
+         "0.01"},
+        {"power", text::power(&Gpu::power),
+         "The power under which sustained_clock was found; 0 W: not known.", "700 W"},
+        {"power_limit", text::power(&Gpu::power_limit),
+         "The power that the device may take, where an operator has set less than that: products "
+         "and attentions slow down by the cube root of what is left above a fifth of it.",
+         "500 W"},
         {"attention_forward_efficiency",
          real(&Gpu::attention_forward_efficiency, kLeastShare, 1, "share"),
          "The share of the peak that flash attention reaches in the forward, on long sequences.",
@@ -403,6 +413,21 @@ const Fields<ClusterDraft>& cluster_fields() {
     return kFields;
 }
 
+/// A limit is a share of a known power, and more than what does not follow the clock.
+void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
+    if (!map || gpu.power_limit == 0) return;
+    MappingReader in(map, "gpu", mistakes);
+    const NodePtr limit = in.value("power_limit");
+    const auto place = limit ? limit->place : map->place;
+    if (gpu.power == 0)
+        mistakes.add(place, "'gpu.power_limit' needs 'gpu.power', of which it is a share");
+    else if (gpu.power_limit > gpu.power || gpu.power_limit <= kClocklessPower * gpu.power)
+        mistakes.add(place,
+                     fmt::format("'gpu.power_limit' is {:.6g} W, and must be more than {:.6g} W "
+                                 "and at most 'gpu.power', {:.6g} W",
+                                 gpu.power_limit, kClocklessPower * gpu.power, gpu.power));
+}
+
 }  // namespace
 
 std::string_view name_of(Provenance provenance) {
@@ -433,6 +458,7 @@ Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes
     cluster.name = "inline";
     read_fields(in, cluster_fields(), draft);
     in.finish();
+    check_power(in.value("gpu"), cluster.gpu, mistakes);
     mark_foreign(in.value("gpu"), "gpu", draft.origins, cluster);
     mark_foreign(in.value("node_link"), "node_link", draft.origins, cluster);
     mark_foreign(in.value("network"), "network", draft.origins, cluster);

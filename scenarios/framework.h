@@ -14,6 +14,14 @@ namespace debubble::scenarios {
 
 enum class OptimizerKind { FusedAdam, ForeachAdam, PerTensorAdam };
 enum class PointToPoint { Full, ScatterGather };  ///< the whole tensor, or 1/t of it over each NIC
+/// Which messages between stages the sender waits for, and the host of either end too before it
+/// launches what follows (Megatron-LM's batched messages without --overlap-p2p-communication).
+enum class MessagesBlock : std::uint8_t {
+    Never,
+    WithoutChunks,    ///< of schedules with one stage per rank; those of interleaved ones overlap
+    ByWholeBackward,  ///< of schedules with whole backward passes, interleaved or not
+    Always
+};
 enum class AllocatorModel { Exact, PyTorchCaching, Arena };
 
 /// The communication inside a pass, by kinds that a pair of passes may hide.
@@ -69,7 +77,7 @@ struct Framework {
     /// The exchanges of either half of an Overlap that run during the other half's kernels.
     Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
-    bool point_to_point_blocks = false;  ///< the sender waits for its send
+    MessagesBlock point_to_point_blocks = MessagesBlock::Never;
     Bytes grad_bucket{40'000'000L * 4};  ///< bytes of gradients reduced at once, when overlapped
     /// The type of gradients in reductions over replicas; if unset, Parallel::communication_dtype
     /// or the type that they have.

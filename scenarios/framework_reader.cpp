@@ -67,6 +67,9 @@ constexpr std::pair<std::string_view, std::optional<models::FusedAttention>> kFu
     {"unfused", std::nullopt}};
 constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
+constexpr std::pair<std::string_view, MessagesBlock> kMessagesBlock[] = {
+    {"without-chunks", MessagesBlock::WithoutChunks},
+    {"whole-backward", MessagesBlock::ByWholeBackward}};
 constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
     {"fused-adam", OptimizerKind::FusedAdam},
     {"foreach-adam", OptimizerKind::ForeachAdam},
@@ -100,6 +103,19 @@ void read_pair_hides(MappingReader& in, std::string_view key, Framework& f) {
             f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
                 true;
     }
+}
+
+/// Reads true, false, or the schedules whose messages are waited for.
+void read_messages_block(MappingReader& in, std::string_view key, Framework& f) {
+    const text::NodePtr value = in.value(key);
+    if (!value) return;
+    if (value->scalar == "without-chunks" || value->scalar == "whole-backward") {
+        in.word(key, f.point_to_point_blocks, kMessagesBlock);
+        return;
+    }
+    bool blocks = false;
+    in.flag(key, blocks);
+    f.point_to_point_blocks = blocks ? MessagesBlock::Always : MessagesBlock::Never;
 }
 
 /// Reads `none`, `full_iteration`, or the parts of a layer that are graphs.
@@ -269,8 +285,14 @@ Fields<Framework> communication_fields() {
              "What a tensor-parallel rank sends to the next stage: the whole tensor, or its share, "
              "gathered there.",
              "full"},
-            {"point_to_point_blocks", flag(&Framework::point_to_point_blocks),
-             "The sender waits for its send.", "true"},
+            {"point_to_point_blocks",
+             custom(read_messages_block,
+                    {Form{text::FlagForm{}}, Form{text::WordForm{names_of(kMessagesBlock)}}}),
+             "The sender waits for its send, and the host of either end waits for the message "
+             "before it launches what follows: always, never, in schedules with one stage per rank "
+             "(Megatron-LM's overlap messages in interleaved ones only), or in those whose "
+             "backward passes are whole.",
+             "without-chunks", "false"},
             {"grad_bucket", checked_bytes(read_grad_bucket, &Framework::grad_bucket),
              "Bytes of gradients that are reduced at once, where that overlaps; at least 1 KiB.",
              "160 MB"}};

@@ -134,6 +134,24 @@ bool needs_costs(const Scenario& scenario) {
     return scenario.schedule.csv.empty() && generator != nullptr && generator->uses_costs;
 }
 
+bool sends_block(const Scenario& scenario) {
+    switch (scenario.framework.point_to_point_blocks) {
+        case MessagesBlock::Never: return false;
+        case MessagesBlock::WithoutChunks:
+            return scenario.parallel.stages_per_rank == 1 && !scenario.schedule.splits_backward;
+        case MessagesBlock::ByWholeBackward: return !scenario.schedule.splits_backward;
+        case MessagesBlock::Always: return true;
+    }
+    return false;
+}
+
+bool host_waits_for_messages(const Scenario& scenario) {
+    if (scenario.parallel.pipeline == 1) return false;
+    const MessagesBlock blocks = scenario.framework.point_to_point_blocks;
+    return blocks != MessagesBlock::Never &&
+           (blocks != MessagesBlock::WithoutChunks || scenario.parallel.stages_per_rank == 1);
+}
+
 bool is_post_validated(const Scenario& scenario) {
     const Generator* generator = find_generator(scenario.schedule.name);
     return scenario.framework.post_validation && generator != nullptr && generator->splits_backward;

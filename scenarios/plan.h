@@ -43,6 +43,13 @@ Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& cos
 /// True if the optimizer steps before the norm is known, in a schedule that splits the backward.
 bool is_post_validated(const Scenario& scenario);
 
+/// True if a rank's next pass waits for the messages that it has sent.
+bool sends_block(const Scenario& scenario);
+
+/// True if the host waits for the messages around a pass, so that it does not run ahead of the
+/// device from one pass to the next.
+bool host_waits_for_messages(const Scenario& scenario);
+
 /// The content of every stage, by the scenario's partition.
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages);
 

@@ -306,7 +306,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
-    how.sends_block = scenario.framework.point_to_point_blocks;
+    how.sends_block = scenarios::sends_block(scenario);
     how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor makes its copies
                                                                   // itself
     // A rank without room for whole gradients waits until they are summed.

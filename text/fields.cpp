@@ -45,6 +45,10 @@ std::string shown_flop_rate(double value) {
     return value == 0 ? "0 FLOP/s" : fmt::format("{:.6g} TFLOP/s", value / 1e12);
 }
 
+std::string shown_power(double watts) {
+    return fmt::format("{:.6g} W", watts);
+}
+
 Key base_key(std::string folder, std::string example) {
     return {"base",
             {Form{ShippedForm{std::move(folder)}}},

@@ -51,6 +51,7 @@ std::string shown(Bytes value);
 std::string shown(BytesPerSecond value);
 std::string shown(Duration value);
 std::string shown_flop_rate(double value);
+std::string shown_power(double watts);
 
 namespace detail {
 
@@ -183,6 +184,13 @@ auto flop_rate(auto place) {
             return in.flop_rate(key, value);
         },
         [](double value) { return shown_flop_rate(value); });
+}
+
+auto power(auto place) {
+    return detail::bound(
+        place, Form{QuantityForm{Quantity::Power}},
+        [](MappingReader& in, std::string_view key, double& value) { return in.power(key, value); },
+        [](double value) { return shown_power(value); });
 }
 
 template <class E, std::size_t N>

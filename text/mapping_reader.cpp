@@ -160,6 +160,10 @@ bool MappingReader::flop_rate(std::string_view key, double& out) {
     return quantity(key, out, "a FLOP rate", parse_flop_rate);
 }
 
+bool MappingReader::power(std::string_view key, double& out) {
+    return quantity(key, out, "a power", parse_power);
+}
+
 std::size_t MappingReader::read_word(std::string_view key, const std::vector<std::string>& known,
                                      std::string_view what) {
     const NodePtr found = scalar(key, fmt::format("one of {}", fmt::join(known, ", ")));

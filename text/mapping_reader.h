@@ -50,6 +50,7 @@ public:
     bool rate(std::string_view key, BytesPerSecond& out);  ///< positive
     bool duration(std::string_view key, Duration& out);
     bool flop_rate(std::string_view key, double& out);
+    bool power(std::string_view key, double& out);
     /// `what` is the word's name in sentences, where it is not the key.
     template <class E>
     bool word(std::string_view key, E& out, std::type_identity_t<Words<E>> words,

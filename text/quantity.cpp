@@ -42,6 +42,8 @@ constexpr Unit kDurations[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1
 constexpr Unit kFlopRates[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
 
+constexpr Unit kPowers[] = {{"W", 1}, {"kW", 1e3}};
+
 /// The units of a quantity, and how a person may write one.
 struct QuantityWords {
     std::span<const Unit> units;
@@ -54,6 +56,7 @@ QuantityWords words_of(Quantity quantity) {
         case Quantity::Rate: return {kRates, "900 GB/s"};
         case Quantity::Duration: return {kDurations, "3 us"};
         case Quantity::FlopRate: return {kFlopRates, "312 TFLOP/s"};
+        case Quantity::Power: return {kPowers, "700 W"};
     }
     return {};
 }
@@ -151,6 +154,14 @@ Parsed<double> parse_flop_rate(std::string_view text) {
     if (*parsed.value < kLeast)
         return {{}, fmt::format("'{}' is less than 1e6 FLOP/s; 0 FLOP/s means not known", text)};
     if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e19 FLOP/s", text)};
+    return parsed;
+}
+
+Parsed<double> parse_power(std::string_view text) {
+    constexpr double kMost = 1e6;
+    auto parsed = parse_quantity(text, Quantity::Power);
+    if (parsed.value && *parsed.value > kMost)
+        return {{}, fmt::format("'{}' is more than 1e6 W", text)};
     return parsed;
 }
 

@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 /// Numbers with units, as people write them in YAML: '80 GiB', '900 GB/s',
-/// '200 Gb/s', '3 us', '312 TFLOP/s'. Units are never guessed: GB is 1e9 bytes,
+/// '200 Gb/s', '3 us', '312 TFLOP/s', '700 W'. Units are never guessed: GB is 1e9 bytes,
 /// GiB 2^30, Gb 1e9 bits, and a number without its unit is a mistake.
 namespace debubble::text {
 
@@ -18,7 +18,7 @@ namespace debubble::text {
 std::optional<std::int64_t> parse_whole(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 
-enum class Quantity : std::uint8_t { Bytes, Rate, Duration, FlopRate };
+enum class Quantity : std::uint8_t { Bytes, Rate, Duration, FlopRate, Power };
 
 /// The units that are known: "B", "KB", ...
 std::vector<std::string> unit_names(Quantity quantity);
@@ -37,5 +37,7 @@ Parsed<BytesPerSecond> parse_rate(std::string_view text);
 Parsed<Duration> parse_duration(std::string_view text);
 /// FLOP per second: 0, which means not known, or from 1e6 to 1e19.
 Parsed<double> parse_flop_rate(std::string_view text);
+/// Watts, at most 1e6.
+Parsed<double> parse_power(std::string_view text);
 
 }  // namespace debubble::text

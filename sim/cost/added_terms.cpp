@@ -1,6 +1,7 @@
 #include "sim/cost/added_terms.h"
 
 #include "scenarios/measured.h"
+#include "scenarios/plan.h"
 
 namespace debubble::sim {
 namespace {
@@ -8,11 +9,22 @@ namespace {
 constexpr CostTerm kInterpreter{"around the operators",
                                 "measured: the interpreter's own work in a pass"};
 
+constexpr CostTerm kWaitingHost{
+    "the host after a message",
+    "the pass's share of host_micro_batch, since the host waits for messages before it goes on"};
+
 }  // namespace
 
+Duration host_between(const scenarios::Scenario& scenario, Pass pass) {
+    const bool split = pass == Pass::BackwardInput || pass == Pass::BackwardWeight;
+    return from_seconds((split ? 0.25 : 0.5) * seconds(scenario.framework.host_micro_batch));
+}
+
 std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario, const models::StageGraph&,
-                                   std::optional<Pass>) {
+                                   std::optional<Pass> pass) {
     std::vector<AddedTerm> terms;
+    if (pass && scenarios::host_waits_for_messages(scenario))
+        terms.push_back({kWaitingHost, host_between(scenario, *pass)});
     if (const auto& measured = scenario.cluster.measured)
         terms.push_back({kInterpreter, measured->pass_overhead});
     return terms;

@@ -21,6 +21,9 @@ struct AddedTerm {
 std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario,
                                    const models::StageGraph& stage, std::optional<Pass> pass);
 
+/// The pass's share of the host's time between two microbatches.
+Duration host_between(const scenarios::Scenario& scenario, Pass pass);
+
 Duration sum_of(const std::vector<AddedTerm>& terms);
 
 }  // namespace debubble::sim

@@ -92,7 +92,7 @@ double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
 }
 
 double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
-    const double peak = peak_flops_per_s(gpu, gemm) * gpu.sustained_clock;
+    const double peak = peak_flops_per_s(gpu, gemm) * gpu.kept_clock();
     switch (gemm.operands) {
         case models::Narrow::None: return peak * gpu.gemm_efficiency;
         case models::Narrow::Fp8: return peak * gpu.fp8_gemm_efficiency;
@@ -186,8 +186,8 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
         attention.batch * attention.heads *
         divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
     const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
-    const double rate = peak_flops_per_s(gpu, attention.element_bytes) * gpu.sustained_clock *
-                        share.of_peak * filled;
+    const double rate =
+        peak_flops_per_s(gpu, attention.element_bytes) * gpu.kept_clock() * share.of_peak * filled;
     const double q_rows = heads * queries * attention.element_bytes;
     const double kv_rows =
         as_double(attention.batch * attention.kv_heads) * keys * attention.element_bytes;

@@ -6,6 +6,7 @@
 
 #include "base/overloaded.h"
 #include "sim/cost/kernel_cost.h"
+#include "sim/cost/slowest_device.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/expert_exchange.h"
 
@@ -42,6 +43,7 @@ bool communicates(const models::Kernel& kernel) {
 
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
     : cluster_(scenario.cluster),
+      slowest_(scenario.cluster.gpu),
       tensor_{tensor_group(scenario, 0), tensor_group(scenario, 0, Rivals::PipelineRank)},
       context_{context_group(scenario, 0), context_group(scenario, 0, Rivals::PipelineRank)},
       data_{gradient_group(scenario, 0), gradient_group(scenario, 0)},
@@ -50,7 +52,10 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
                      expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
       overlaps_tensor_(scenario.framework.overlap_tensor_backward),
       in_pieces_(scenario.framework.tensor_overlap),
-      dispatcher_(scenario.framework.kernels.dispatcher) {}
+      dispatcher_(scenario.framework.kernels.dispatcher) {
+    slowest_.sustained_clock *=
+        slowest_clock(slowest_, scenario.parallel.gpus()) / slowest_.kept_clock();
+}
 
 const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Group group) const {
     switch (group) {
@@ -86,9 +91,7 @@ void PassPricer::add_traffic(const models::Collective& collective, int times,
 }
 
 double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
-    const auto on_device = [&](const auto& work) {
-        return seconds(kernel_time(work, cluster_.gpu));
-    };
+    const auto on_device = [&](const auto& work) { return seconds(kernel_time(work, slowest_)); };
     return std::visit(Overloaded{[&](const models::Gemm& work) { return on_device(work); },
                                  [&](const models::FlashAttention& w) { return on_device(w); },
                                  [&](const models::Traffic& work) { return on_device(work); },

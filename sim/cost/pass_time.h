@@ -72,6 +72,7 @@ private:
                             Room& room) const;
 
     const scenarios::Cluster& cluster_;
+    scenarios::Gpu slowest_;  ///< the slowest device of the job
     GroupPlacements tensor_;
     GroupPlacements context_;
     GroupPlacements data_;

@@ -9,6 +9,7 @@
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
+#include "scenarios/plan.h"
 #include "sim/cost/launches.h"
 #include "sim/memory/pass_memory.h"
 
@@ -167,15 +168,13 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
     const Launches launches =
         launches_of(graph_, fold_, framework.cuda_graphs,
                     again ? std::nullopt : std::optional(static_cast<Pass>(which)));
-    double part = 0.5;  // share of a microbatch's cost, forward or backward
-    if (again) part = 0;
-    if (which == static_cast<std::size_t>(Pass::BackwardInput) ||
-        which == static_cast<std::size_t>(Pass::BackwardWeight))
-        part = 0.25;
+    double between = 0;
+    if (!again && !scenarios::host_waits_for_messages(scenario))
+        between = seconds(host_between(scenario, static_cast<Pass>(which)));
     return launches.modules * seconds(framework.host_module) +
            launches.kernels * seconds(framework.host_kernel) +
            collectives * seconds(framework.host_tensor_collective) +
-           of_units * seconds(framework.host_unit) + part * seconds(framework.host_micro_batch);
+           of_units * seconds(framework.host_unit) + between;
 }
 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,

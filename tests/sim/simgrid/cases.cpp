@@ -129,7 +129,7 @@ Case program_case(const std::string& name) {
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
     const auto costs = make_cost_model(prices);
     const auto memory = make_memory_model(prices);
-    const bool blocks = scenario.framework.point_to_point_blocks;
+    const bool blocks = scenarios::sends_block(scenario);
     SimulateOptions how;
     how.sends_block = blocks;
     const TaskGraph graph = build_task_graph(plan.program, *costs, *memory, how);
