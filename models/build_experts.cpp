@@ -43,12 +43,14 @@ struct Route {
                        std::int64_t bytes) const {
         return {"experts." + kernel, layer, Collective{kind, group, Bytes{bytes}}};
     }
-    Kernel exchange(const std::string& kernel) const {
+    Kernel exchange(const std::string& kernel, bool returns) const {
         Kernel made = communicate(kernel, Kind::AllToAll, Group::Expert,
                                   builder.how().expert * row_bytes(received()));
         auto& work = std::get<Collective>(made.work);
         work.rows_per_token = experts.per_token;
         work.experts = experts.count;
+        if (builder.how().kernels.shared_expert_overlap)
+            made.beside = returns ? Beside::Combine : Beside::Dispatch;
         return made;
     }
     Kernel copies(const std::string& kernel, std::int64_t read, std::int64_t written) const {
@@ -92,7 +94,7 @@ struct Route {
         const std::string kernel = returns ? "return" : "dispatch";
         const Value y =
             moved(kernel, op::Dispatch::Kind::Exchange, returns, x, returns ? routed() : received(),
-                  exchange(kernel), exchange(kernel + ".dx"));
+                  exchange(kernel, returns), exchange(kernel + ".dx", returns));
         if (!returns) mark_received(y);
         return y;
     }
@@ -197,17 +199,25 @@ void Route::drop_tokens(Operator& op, op::Router& roles) const {
     op.forward_uses.push_back(*roles.kept);
 }
 
-/// The tokens of a sequence, or of a microbatch, lie on all ranks that have a part of it.
+/// The tokens that are balanced together lie on all ranks that have a part of them. The last slice
+/// of a sequence adds up those of all.
 void Route::count_tokens(Operator& op, op::Router& roles) const {
     const Execution& how = builder.how();
-    const std::int64_t bytes =
-        4 * experts.count * (how.router_terms.by_sequence ? size().samples : 1);
+    const RouterTerms& terms = how.router_terms;
+    const std::int64_t bytes = 4 * experts.count * (terms.by_sequence ? size().samples : 1);
     roles.counts = builder.tensor("experts.router.counts", bytes);
+    if (how.counts_tokens_once()) builder.graph.tensors[*roles.counts].slices = Across::Seen;
     op.forward.push_back(copies("router.count", 4 * size().stream_tokens * experts.count, bytes));
-    if (size().scattered)
-        op.forward.push_back(communicate("router.counts", Kind::AllReduce, Group::Tensor, bytes));
-    if (how.context > 1)
-        op.forward.push_back(communicate("router.counts", Kind::AllReduce, Group::Context, bytes));
+    const auto sum_over = [&](Group group) {
+        op.forward.push_back(communicate("router.counts", Kind::AllReduce, group, bytes));
+    };
+    if (how.slice + 1 == how.slices) {
+        if (size().scattered) sum_over(Group::Tensor);
+        if (terms.by_step)
+            sum_over(Group::Data);  // context-parallel ranks are among them
+        else if (how.context > 1)
+            sum_over(Group::Context);
+    }
     op.forward_uses.push_back(*roles.counts);
     op.saved.push_back(*roles.counts);
     op.backward_input_uses.push_back(*roles.counts);

@@ -47,6 +47,16 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
 
 namespace {
 
+/// The kernels of the operators from `first` on run beside an exchange of the experts.
+void run_beside(GraphBuilder& builder, std::size_t first, Beside exchange) {
+    if (!builder.how().kernels.shared_expert_overlap) return;
+    for (std::size_t at = first; at < builder.next_operator(); ++at) {
+        Operator& op = builder.graph.operators[at];
+        for (std::vector<Kernel>* part : {&op.forward, &op.backward_input, &op.backward_weight})
+            for (Kernel& kernel : *part) kernel.beside = exchange;
+    }
+}
+
 /// An MLP from `normed` to a branch, whose kernels have names that begin with `kernels`.
 struct DenseBranch {
     GraphBuilder& builder;
@@ -76,17 +86,22 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
     const bool shared = adds_gradient;
     in_shape.after_norm = !shared && builder.layer().norms != NormPosition::After;
     in_shape.keeps_original = shared && builder.how().low_precision.recipe != Recipe::Fp8Delayed;
+    const std::size_t fc1 = builder.next_operator();
     const Value wide = linear(builder, at(names.fc1, ".fc1"), in_shape, in_weights, normed);
     const Value active = activate(builder, at(names.mlp, ".act"), wide,
                                   {mlp.activation, mlp.bias, false, size.tokens, size.ffn});
+    if (shared) run_beside(builder, fc1, Beside::Dispatch);
     const LinearParameters out_weights = fc2_parameters(builder, names, mlp);
     const Sharding out_cut = builder.sharding_of(out_weights);
     LinearShape out_shape{builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
                           builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"),
                           out_cut, mlp.bias};
     out_shape.adapter = builder.how().lora.fc2;
-    return linear_to_stream(builder, at(names.fc2, ".fc2"), out_shape, out_weights, active,
-                            gradient);
+    const std::size_t fc2 = builder.next_operator();
+    const Value out =
+        linear_to_stream(builder, at(names.fc2, ".fc2"), out_shape, out_weights, active, gradient);
+    if (shared) run_beside(builder, fc2, Beside::Combine);
+    return out;
 }
 
 /// The shared experts' branch times the sigmoid of one logit a token; the gradient of the tokens is
@@ -131,7 +146,11 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
     const DenseBranch branch{builder, of_shared, mlp, "shared"};
     if (!experts.shared_gate) return branch.build(normed, gradient, true);
     const int inner = builder.tensor("d.shared.branch", builder.size.stream_bytes());
-    return gate_shared(builder, names, normed, branch.build(normed, inner, true), gradient);
+    const Value ungated = branch.build(normed, inner, true);
+    const std::size_t gate = builder.next_operator();
+    const Value gated = gate_shared(builder, names, normed, ungated, gradient);
+    run_beside(builder, gate, Beside::Combine);
+    return gated;
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 struct RouterTerms {
     bool balance = false;      ///< counts the tokens of each expert in a microbatch
     bool by_sequence = false;  ///< in each sequence instead
+    /// In the microbatches of all replicas instead, the mean over those of the step so far.
+    bool by_step = false;
     bool z = false;
     friend bool operator==(const RouterTerms&, const RouterTerms&) = default;
 
@@ -108,6 +110,11 @@ struct Execution {
     friend bool operator==(const Execution&, const Execution&) = default;
 
     std::int64_t tokens() const { return micro_batch * seq_length / slices / context; }
+    /// True if the tokens of each expert that routers balance are counted once for a microbatch,
+    /// and not again where its forward is: other passes have a part of them.
+    bool counts_tokens_once() const {
+        return router_terms.balance && (slices > 1 || router_terms.by_step);
+    }
 };
 
 }  // namespace debubble::models

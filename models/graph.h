@@ -58,7 +58,8 @@ struct Buffer {
 /// The use that the other slices of the sequence make of a tensor of one slice.
 enum class Across : std::uint8_t {
     None,
-    Seen,    ///< later slices read it: recomputation and offloading leave it where it is
+    Seen,    ///< later slices or microbatches read it: recomputation and offloading leave it where
+             ///< it is
     Summed,  ///< later slices add into it: the last one's backward allocates it in all of them
 };
 
@@ -198,6 +199,9 @@ struct Step {
 struct PassSteps {
     std::vector<Kernel> kernels;
     std::vector<Step> steps;
+    /// Kernel by kernel, whether it is of an operator's run that makes gradients of parameters
+    /// which belong to no expert.
+    std::vector<bool> makes_dense_gradients;
 };
 
 PassSteps forward_steps(const StageGraph& graph);

@@ -54,14 +54,14 @@ bool is_neutral(const text::Node& value) {
 
 void refuse_beyond(text::MappingReader& in) {
     for (const auto& [key, what] : kRefused) {
-        const text::NodePtr value = in.mapping()->get(key);
+        const text::NodePtr value = in.value(key);
         if (value && !is_neutral(*value)) in.complain(key, fmt::format("{} are not planned", what));
     }
 }
 
-void note_beyond(const text::MappingReader& in, Config& config) {
+void note_beyond(text::MappingReader& in, Config& config) {
     for (const auto& [key, what] : kNoted)
-        if (const text::NodePtr value = in.mapping()->get(key); value && !is_neutral(*value))
+        if (const text::NodePtr value = in.value(key); value && !is_neutral(*value))
             config.notes.push_back(fmt::format("{} ('{}')", what, key));
 }
 

@@ -53,7 +53,14 @@ void refuse_given(text::MappingReader& in, std::string_view key, std::string_vie
 /// Complains about keys beyond those of the family that make another network of it.
 void refuse_beyond(text::MappingReader& in);
 /// Notes keys beyond those of the family that change no figure of a plan.
-void note_beyond(const text::MappingReader& in, Config& config);
+void note_beyond(text::MappingReader& in, Config& config);
+/// A note, as a sentence's end, of the keys that were never asked for and may say something of the
+/// network; empty if there is none. One of a dropout says something where it is another one.
+std::string unread_keys(const std::vector<std::string_view>& unasked, const text::Node& map,
+                        double dropout);
+/// Adds that note for a map of that name inside the file.
+void note_unread(const text::MappingReader& in, std::string_view map,
+                 std::vector<std::string>& notes);
 /// True if the key is there and null: a default of the class does not hold.
 bool is_null(const text::MappingReader& in, std::string_view key);
 /// The sizes that every file of today states.
@@ -65,8 +72,8 @@ void read_rope(text::MappingReader& in, Config& config);
 /// The share of a head's columns that is rotated, `usual` if no key says it.
 void read_rotary_share(text::MappingReader& in, Config& config, std::string_view key, double usual);
 /// The map of rotary positions of one type of layer.
-void read_rope_of(const text::NodePtr& map, std::string_view name, text::Mistakes& mistakes,
-                  LayerKeys& layer);
+void read_rope_of(const text::NodePtr& map, std::string_view name, text::MappingReader& in,
+                  Config& config, LayerKeys& layer);
 /// Biases of the products of attention and of the MLP.
 void read_biases(text::MappingReader& in, LayerKeys& layer);
 /// The keys that Llama and most networks after it share; `config` holds the defaults of their

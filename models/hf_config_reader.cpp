@@ -188,7 +188,7 @@ void refuse_flag(text::MappingReader& in, std::string_view key) {
 }
 
 void refuse_given(text::MappingReader& in, std::string_view key, std::string_view sentence) {
-    if (in.has(key)) in.complain(key, std::string(sentence));
+    if (in.value(key)) in.complain(key, std::string(sentence));
 }
 
 bool is_null(const text::MappingReader& in, std::string_view key) {
@@ -295,9 +295,11 @@ void refuse_sparse(text::MappingReader& in) {
 }
 
 /// The map that describes the text model, of a network that also sees images.
-text::NodePtr text_model(const text::NodePtr& map, Config& config) {
+text::NodePtr text_model(text::MappingReader& outer, Config& config) {
+    const text::NodePtr& map = outer.mapping();
     const text::NodePtr inner = map->get("text_config");
     if (!inner || !inner->is(text::Node::Kind::Map)) return map;
+    for (const std::string_view key : {"vision_config", "audio_config"}) outer.value(key);
     config.notes.emplace_back("its text model alone");
     return inner;
 }
@@ -330,6 +332,22 @@ void read_type(Type type, text::MappingReader& in, Config& config) {
     }
 }
 
+/// A network that also sees images has a map of its text model inside; else both are one map, which
+/// two readers have asked.
+void note_unread_of_file(const text::MappingReader& outer, const text::MappingReader& in,
+                         Architecture& network) {
+    std::vector<std::string_view> keys = in.unasked();
+    const std::vector<std::string_view> of_outer = outer.unasked();
+    if (outer.mapping() == in.mapping())
+        std::erase_if(keys, [&](std::string_view key) {
+            return std::ranges::find(of_outer, key) == of_outer.end();
+        });
+    else
+        keys.insert(keys.end(), of_outer.begin(), of_outer.end());
+    const std::string note = unread_keys(keys, *in.mapping(), network.dropout);
+    if (!note.empty()) network.source += ", " + note;
+}
+
 }  // namespace
 
 bool is_hf_config(const text::Node& map) {
@@ -347,13 +365,14 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
     refuse_sparse(outer);
     Type type{};
     if (!outer.good() || !outer.word("model_type", type, kTypes)) return std::move(a);
-    text::MappingReader in(text_model(map, config), "config", mistakes);
+    text::MappingReader in(text_model(outer, config), "config", mistakes);
     refuse_sparse(in);
     refuse_beyond(in);
     read_type(type, in, config);
     note_beyond(in, config);
     Architecture network = network_of(std::move(config));
     if (outer.good() && in.good()) override_config(outer, network);
+    note_unread_of_file(outer, in, network);
     if (outer.good() && in.good()) check_architecture(network, in);
     return network;
 }

@@ -22,6 +22,7 @@ void read_window(text::MappingReader& in, Config& config) {
 /// Qwen's files give a window and say beside it that it is not used, or which layers have it.
 void read_optional_window(text::MappingReader& in, Config& config) {
     bool used = false;
+    for (const char* key : {"sliding_window", "max_window_layers", "layer_types"}) in.value(key);
     if (!in.flag("use_sliding_window", used) || !used) return;
     std::int64_t window = 0;
     if (!in.whole("sliding_window", window, 1, kMostPositions)) return;
@@ -208,6 +209,7 @@ void read_qwen3_moe(text::MappingReader& in, Config& config) {
 void read_deepseek_v2(text::MappingReader& in, Config& config) {
     read_deepseek(in, config);
     const text::NodePtr method = in.value("topk_method");
+    for (const char* key : {"n_group", "topk_group"}) in.value(key);  // of another method alone
     if (method && method->scalar == "group_limited_greedy") read_groups(in, config.layer);
     in.real("routed_scaling_factor", config.layer.router_scaling, 0, 1e6);
     read_shared_and_dense(in, config);
@@ -215,6 +217,9 @@ void read_deepseek_v2(text::MappingReader& in, Config& config) {
 
 void read_deepseek_v3(text::MappingReader& in, Config& config) {
     config.dense_first = 3;
+    bool neighbours = true;  // are rotated together in the stored weights
+    if (in.flag("rope_interleave", neighbours) && !neighbours)
+        in.complain("rope_interleave", "DeepSeek-V3's weights with rotated halves are not read");
     read_deepseek(in, config);
     read_sigmoid_router(in, config);
     read_shared_and_dense(in, config);

@@ -69,6 +69,8 @@ void read_mpt(text::MappingReader& in, Config& config) {
     in.real("layer_norm_epsilon", a.norm_eps, 0, 1);
     in.flag("tie_word_embeddings", a.tied_embedding);
     refuse_given(in, "logit_scale", "logits with a scale are not planned");
+    // Kept from llm-foundry; transformers' class reads none of them.
+    for (const char* key : {"embedding_fraction", "learned_pos_emb", "norm_type"}) in.value(key);
     layer.kv_heads = layer.heads;
     layer.ffn = static_cast<std::int64_t>(std::llround(expansion * static_cast<double>(a.hidden)));
     cut_heads(in, config, "n_heads");
@@ -85,6 +87,9 @@ void read_mpt(text::MappingReader& in, Config& config) {
             attention.complain("alibi_bias_max", fmt::format("slopes of a largest bias of {} are "
                                                              "not planned: it is 8 here",
                                                              most));
+        for (const char* key : {"attn_type", "attn_impl", "attn_uses_sequence_id"})
+            attention.value(key);
+        note_unread(attention, "attn_config", config.notes);
     }
     a.learned_positions = !layer.alibi;
 }

@@ -18,6 +18,7 @@ constexpr std::pair<std::string_view, Activation> kGelus[] = {
 std::optional<double> read_cap(text::MappingReader& in, std::string_view key,
                                std::optional<double> usual) {
     double cap = usual.value_or(0);
+    in.value(key);
     if (is_null(in, key)) return std::nullopt;
     if (in.real(key, cap, kLeastCap, kMostCap)) return cap;
     return usual;
@@ -62,9 +63,9 @@ void turn_by_layer(text::MappingReader& in, Config& config, LayerKeys local) {
     std::vector<LayerKeys>& layers = layers_of(config);
     if (const text::NodePtr types = in.value("rope_parameters");
         types && types->get("full_attention")) {
-        read_rope_of(types->get("full_attention"), "full_attention", in.mistakes(), config.layer);
+        read_rope_of(types->get("full_attention"), "full_attention", in, config, config.layer);
         if (const text::NodePtr sliding = types->get("sliding_attention"))
-            read_rope_of(sliding, "sliding_attention", in.mistakes(), local);
+            read_rope_of(sliding, "sliding_attention", in, config, local);
     }
     for (LayerKeys& layer : layers) {
         layer.rope_theta = layer.window ? local.rope_theta : config.layer.rope_theta;
@@ -153,6 +154,19 @@ std::vector<bool> rotating_layers(text::MappingReader& in, const Config& config)
     return {listed.begin(), listed.end()};
 }
 
+/// Which layers see chunks, said once more; those of a file that says otherwise are others.
+void check_chunked(text::MappingReader& in, const std::vector<bool>& rotates) {
+    std::vector<std::string> types;
+    if (!in.texts("layer_types", types)) return;
+    for (std::size_t i = 0; i < std::min(types.size(), rotates.size()); ++i)
+        if (types[i] != (rotates[i] ? "chunked_attention" : "full_attention"))
+            return in.complain(
+                "layer_types",
+                fmt::format("layer {} is of the type '{}', and layers see chunks where they have "
+                            "rotary positions",
+                            i, types[i]));
+}
+
 /// True for layers with experts: those listed, or every `interleave_moe_layer_step`th.
 std::vector<bool> mixing_layers(text::MappingReader& in, const Config& config) {
     std::vector<bool> mixes(static_cast<std::size_t>(config.layers));
@@ -211,6 +225,7 @@ void read_llama4(text::MappingReader& in, Config& config) {
     bool normed = true;
     in.flag("use_qk_norm", normed);
     const std::vector<bool> rotates = rotating_layers(in, config);
+    check_chunked(in, rotates);
     const std::vector<bool> mixes = mixing_layers(in, config);
     const std::optional<QueryTemperature> temperature = read_temperature(in);
     const RopeScaling* scaling = layer.rope_scaling ? &*layer.rope_scaling : nullptr;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -68,14 +70,16 @@ void read_rope_map(const text::NodePtr& map, std::string_view name, text::Mistak
     if (name == "rope_scaling") rope.demand(kind);
     const text::NodePtr word = rope.scalar(kind, "the kind of rotary positions");
     if (word && word->scalar != "default") read_scaling(rope, kind, config, layer);
+    note_unread(rope, name, config.notes);
 }
 
 }  // namespace
 
-void read_rope_of(const text::NodePtr& map, std::string_view name, text::Mistakes& mistakes,
-                  LayerKeys& layer) {
-    Config config;
-    read_rope_map(map, name, mistakes, config, layer);
+void read_rope_of(const text::NodePtr& map, std::string_view name, text::MappingReader& in,
+                  Config& config, LayerKeys& layer) {
+    Config fresh;
+    read_rope_map(map, name, in.mistakes(), fresh, layer);
+    std::ranges::move(fresh.notes, std::back_inserter(config.notes));
 }
 
 void read_rope(text::MappingReader& in, Config& config) {

@@ -85,10 +85,15 @@ struct Collective {
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 
+/// The exchange of a layer's experts that a kernel is, or beside which it runs on a stream of its
+/// own (Megatron-LM's --moe-shared-expert-overlap).
+enum class Beside : std::uint8_t { Nothing, Dispatch, Combine };
+
 struct Kernel {
     std::string name;  ///< "mlp.c_fc", "attn.scores", ...
     int layer = -1;    ///< layer of the model; -1 for embedding and head
     std::variant<Gemm, FlashAttention, Traffic, Collective> work;
+    Beside beside = Beside::Nothing;
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -93,6 +93,9 @@ struct KernelOptions {
     /// The router's weights are applied inside the experts' activation, so that the rows that come
     /// back are not kept for them (Megatron-Core >= 0.12).
     bool weighted_experts_activation = false;
+    /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
+    /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
+    bool shared_expert_overlap = false;
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     LossKernel loss = LossKernel::Unfused;
     int vocabulary_multiple = 128;  ///< vocabulary is padded to a multiple of this times `tensor`;

@@ -29,10 +29,11 @@ struct Use {
         }
         return {op->backward_input_uses, op->backward_weight_uses};
     }
-    /// A forward makes all of its tensors again except its inputs.
-    bool begins(int tensor) const {
-        return (part == Part::Forward || part == Part::Again) &&
-               std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
+    /// A forward makes all of its tensors again except its inputs, and what other slices see.
+    bool begins(const StageGraph& graph, int tensor) const {
+        if (part != Part::Forward && part != Part::Again) return false;
+        if (part == Part::Again && graph.tensors[tensor].slices == Across::Seen) return false;
+        return std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
     }
 };
 
@@ -105,7 +106,7 @@ struct Lifetimes {
         const Away away(graph, uses);
         const auto use = [&](int tensor, std::size_t at) {
             if (last[tensor] == at) return;  // named twice by one operator
-            const bool begins = uses[at].begins(tensor);
+            const bool begins = uses[at].begins(graph, tensor);
             const auto back = last[tensor] && !begins ? away.back(tensor, *last[tensor], at)
                                                       : std::optional<std::size_t>{};
             if (!last[tensor] || back || begins) {
@@ -155,15 +156,25 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     }
 }
 
+bool makes_dense_gradients(const StageGraph& graph, const OperatorRun& run) {
+    if (run.part != Part::Fused && run.part != Part::Weight) return false;
+    return std::ranges::any_of(graph.operators[run.op].parameters, [&](int index) {
+        const Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+        return !parameter.expert && !parameter.frozen;
+    });
+}
+
 PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
     PassSteps pass;
     for (const OperatorRun& run : runs) {
+        const bool dense = makes_dense_gradients(graph, run);
         for (const int tensor : run.allocates) {
             pass.steps.push_back({Step::Kind::Allocate, tensor});
         }
         for (Kernel& kernel : kernels_of(graph.operators[run.op], run.part)) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
+            pass.makes_dense_gradients.push_back(dense);
         }
         for (const int tensor : run.frees) pass.steps.push_back({Step::Kind::Free, tensor});
     }

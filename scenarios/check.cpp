@@ -133,6 +133,30 @@ void check_prediction(Draft& draft) {
                                 "('mtp_layers')");
 }
 
+/// What Megatron-Core refuses (core/transformer/transformer_config.py).
+void check_shared_experts(Draft& draft) {
+    const models::KernelOptions& kernels = draft.scenario.framework.kernels;
+    if (!kernels.shared_expert_overlap) return;
+    const models::Architecture& model = draft.scenario.model;
+    const auto shared = [](const models::Layer& layer) {
+        const auto* experts = layer.as<models::Experts>();
+        return experts != nullptr && experts->shared_ffn > 0;
+    };
+    if (std::ranges::none_of(model.layers.kinds(), shared))
+        draft.scenario.notes.push_back(
+            "moe_shared_expert_overlap hides nothing: the model has no shared experts");
+    else if (draft.scenario.parallel.expert == 1)
+        draft.scenario.notes.push_back(
+            "moe_shared_expert_overlap hides nothing: rows do not travel, since 'expert' is 1");
+    if (kernels.dispatcher != models::Dispatcher::AllToAll)
+        draft.top.complain("framework", "moe_shared_expert_overlap needs the dispatcher alltoall");
+    if (draft.scenario.schedule.pairs_layers)
+        draft.top.complain("framework",
+                           fmt::format("moe_shared_expert_overlap and schedule '{}' both hide the "
+                                       "exchange of experts, and exclude each other",
+                                       draft.scenario.schedule.name));
+}
+
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.
 void check_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
@@ -159,10 +183,6 @@ void check_experts(Draft& draft) {
             draft.training.complain("moe_z_loss_coeff", "the model has no router of experts");
         return;
     }
-    if (draft.scenario.training.routers.aux_loss_coeff > 0 && draft.scenario.schedule.slices > 1)
-        draft.training.complain("moe_aux_loss_coeff",
-                                "slices of a sequence are not balanced together, and the schedule "
-                                "has slices");
     for (const models::Layer& layer : model.layers.kinds()) {
         const auto* experts = layer.as<models::Experts>();
         if (experts == nullptr) continue;
@@ -408,6 +428,7 @@ void check_cuts(Draft& draft) {
     check_layout_of_model(draft);
     check_modules(draft);
     check_experts(draft);
+    check_shared_experts(draft);
     check_prediction(draft);
     check_tensor_cut(draft);
     check_exchange(draft);

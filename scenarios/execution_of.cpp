@@ -42,9 +42,11 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.expert_load = std::min(
         training.expert_load, scenario.framework.capacity_factor.value_or(training.expert_load));
     const RouterOptions& routers = training.routers;
-    execution.router_terms = {routers.aux_loss_coeff > 0,
-                              routers.balancing == RouterOptions::Balancing::SeqAuxLoss,
-                              routers.z_loss_coeff > 0};
+    using Balancing = RouterOptions::Balancing;
+    execution.router_terms = {.balance = routers.aux_loss_coeff > 0,
+                              .by_sequence = routers.balancing == Balancing::SeqAuxLoss,
+                              .by_step = routers.balancing == Balancing::GlobalAuxLoss,
+                              .z = routers.z_loss_coeff > 0};
     execution.compute = training.precision.compute;
     execution.gradients = training.precision.grads;
     execution.split_backward = scenario.schedule.splits_backward;

@@ -233,6 +233,10 @@ Fields<Framework> kernel_fields() {
          "true"},
         {"context_output_copy", on(&K::context_output_copy),
          "All-to-all keeps attention's output before and after its exchange.", "true"},
+        {"moe_shared_expert_overlap", on(&K::shared_expert_overlap),
+         "Shared experts are computed while rows travel to the experts and back (Megatron-LM's "
+         "--moe-shared-expert-overlap).",
+         "true"},
         {"weighted_experts_activation", on(&K::weighted_experts_activation),
          "The router's weights are applied inside the experts' activation.", "true"},
         {"dummy_weight_gradients", on(&K::dummy_weight_gradients),

@@ -69,9 +69,10 @@ struct LossScaleOptions {
 /// What a training does beside the loss so that experts get alike many tokens (Megatron-Core's
 /// options of these names). A term of the loss is the mean over the microbatches of all replicas.
 struct RouterOptions {
-    /// What shares a term: all tokens of a microbatch, or those of each sequence, of which the mean
-    /// is taken.
-    enum class Balancing : std::uint8_t { AuxLoss, SeqAuxLoss };
+    /// What shares a term: all tokens of a microbatch; those of each sequence, of which the mean is
+    /// taken; or those of the microbatches of all replicas, whose experts' tokens are the mean over
+    /// the step's microbatches so far.
+    enum class Balancing : std::uint8_t { AuxLoss, SeqAuxLoss, GlobalAuxLoss };
     Balancing balancing{};
     double aux_loss_coeff = 0;
     double z_loss_coeff = 0;
@@ -79,6 +80,15 @@ struct RouterOptions {
     double bias_update_rate = 1e-3;
     friend bool operator==(const RouterOptions&, const RouterOptions&) = default;
 };
+/// Megatron-Core's word.
+constexpr std::string_view word_of(RouterOptions::Balancing balancing) {
+    switch (balancing) {
+        case RouterOptions::Balancing::AuxLoss: return "aux_loss";
+        case RouterOptions::Balancing::SeqAuxLoss: return "seq_aux_loss";
+        case RouterOptions::Balancing::GlobalAuxLoss: return "global_aux_loss";
+    }
+    return "";
+}
 
 struct CheckpointOptions {
     std::string dir;

@@ -43,7 +43,8 @@ constexpr std::pair<std::string_view, bool> kAttentionTypes[] = {{"bf16", false}
 constexpr std::pair<std::string_view, bool> kMainGrads[] = {{"fp32", true}, {"none", false}};
 constexpr std::pair<std::string_view, RouterOptions::Balancing> kBalancings[] = {
     {"aux_loss", RouterOptions::Balancing::AuxLoss},
-    {"seq_aux_loss", RouterOptions::Balancing::SeqAuxLoss}};
+    {"seq_aux_loss", RouterOptions::Balancing::SeqAuxLoss},
+    {"global_aux_loss", RouterOptions::Balancing::GlobalAuxLoss}};
 constexpr std::pair<std::string_view, std::optional<DataType>> kMainTypes[] = {
     {"fp32", DataType::Fp32}, {"none", std::nullopt}};
 
@@ -241,8 +242,8 @@ const Fields<Draft>& training_fields() {
         {"expert_load", real(in_training(&Training::expert_load), 1, 4096, "ratio"),
          "Tokens at the experts of the fullest rank, relative to the mean of all ranks.", "1.2"},
         {"moe_router_load_balancing_type", word(in_routers(&RouterOptions::balancing), kBalancings),
-         "The tokens that the auxiliary loss balances over experts: those of a microbatch, or of "
-         "each sequence.",
+         "The tokens that the auxiliary loss balances over experts: those of a microbatch, of each "
+         "sequence, or of the step's microbatches so far on all replicas.",
          "seq_aux_loss"},
         {"moe_aux_loss_coeff", real(in_routers(&RouterOptions::aux_loss_coeff), 0, 1e6),
          "The factor of the auxiliary loss that balances the experts' tokens; 0: there is none.",

@@ -241,6 +241,13 @@ void MappingReader::complain_unknown(std::string_view key, std::string_view what
     complain(key, unknown_word(what, word, known), Diagnostic::Kind::UnknownName);
 }
 
+std::vector<std::string_view> MappingReader::unasked() const {
+    std::vector<std::string_view> keys;
+    for (const Node::Entry& entry : mapping_->entries)
+        if (std::ranges::find(known_, entry.key) == known_.end()) keys.push_back(entry.key);
+    return keys;
+}
+
 void MappingReader::finish() {
     for (const Node::Entry& entry : mapping_->entries) {
         if (std::ranges::find(known_, entry.key) != known_.end()) continue;

@@ -82,6 +82,8 @@ public:
     /// Complains about every key that was never asked for, and suggests the key that was probably
     /// meant.
     void finish();
+    /// The keys that are given and were never asked for, in their order.
+    std::vector<std::string_view> unasked() const;
 
     const NodePtr& mapping() const { return mapping_; }
     Mistakes& mistakes() const { return *mistakes_; }

@@ -39,6 +39,12 @@ bool communicates(const models::Kernel& kernel) {
     return std::holds_alternative<models::Collective>(kernel.work);
 }
 
+/// True for an exchange of rows beside which shared experts run.
+bool is_exchange_beside(const models::Kernel& kernel) {
+    const auto* exchange = std::get_if<models::Collective>(&kernel.work);
+    return exchange != nullptr && exchange->experts > 0 && kernel.beside != models::Beside::Nothing;
+}
+
 }  // namespace
 
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
@@ -99,10 +105,30 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
                       kernel.work);
 }
 
+/// Shared experts have a stream of their own, so that their kernels may come before the exchange in
+/// the list or after it; those of another run of the layer are beyond another such exchange.
+double PassPricer::hidden_by_shared(std::span<const models::Kernel> kernels, std::size_t at,
+                                    double takes, Room& room) const {
+    double hidden = 0;
+    const auto beside = [&](std::size_t i) {
+        if (kernels[i].layer != kernels[at].layer) return false;
+        if (kernels[i].beside != kernels[at].beside) return true;
+        if (is_exchange_beside(kernels[i])) return false;
+        const double both = std::min(takes - hidden, room[i]);
+        room[i] -= both;
+        hidden += both;
+        return true;
+    };
+    for (std::size_t i = at + 1; i < kernels.size() && beside(i); ++i) continue;
+    for (std::size_t i = at; i > 0 && beside(i - 1); --i) continue;
+    return hidden;
+}
+
 /// The kernels that may run at the same time follow the collective at `at`.
 double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at,
                                   double takes, Room& room) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
+    if (is_exchange_beside(kernels[at])) return hidden_by_shared(kernels, at, takes, room);
     const bool rings = work.group == models::Collective::Group::Context;
     if ((in_pieces_ || rings) && work.pieces != models::Collective::Pieces::None)
         return hidden_by_pieces(kernels, at, takes, room);

@@ -67,6 +67,8 @@ private:
     using Room = std::vector<double>;
     double hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                           Room& room) const;
+    double hidden_by_shared(std::span<const models::Kernel> kernels, std::size_t at, double takes,
+                            Room& room) const;
     Room room_of(std::span<const models::Kernel> kernels) const;
     double hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                             Room& room) const;

@@ -129,6 +129,7 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
         if (!units.of_layers.empty()) {
             differ();
             held.gathered = width.value;
+            held.mean_layer = units.layer;
         }
         gathered(Before, 1);
         gathered(First, 2);
@@ -169,6 +170,9 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
         held.computed = width.gradient;
         held.on_the_wire = width.on_the_wire;
     }
+    if (scenario.parallel.expert > 1 || scenario.parallel.expert_tensor != scenario.parallel.tensor)
+        held.dense_of_layer = (units.layer - units.layer_experts) * width.gradient;
+    held.mean_experts = units.layer_experts;
     computed(Before, units.layers > 0 ? head + stays : head + embedding);
     computed(First, units.layer + stays);
     reduced(First, head);
@@ -213,6 +217,7 @@ constexpr int kBesideLayers = -1;
 /// A step's place, its layer, and the layers that the pass runs before and after that.
 struct StepPlace {
     PassPlace place{};
+    bool dense = true;  ///< whether the layer has made gradients of no expert
     int layer = kBesideLayers;
     int before = kBesideLayers;
     int after = kBesideLayers;
@@ -241,12 +246,18 @@ std::vector<StepPlace> places_of(const models::PassSteps& pass) {
     places.reserve(pass.steps.size());
     std::size_t next = 0;
     int layer = kBesideLayers, before = kBesideLayers;
+    bool dense = false;
     for (const models::Step& step : pass.steps) {
         if (next == layers.size()) {
             places.push_back(places.empty() ? StepPlace{} : places.back());
         } else {
-            if (layers[next] != layer) before = std::exchange(layer, layers[next]);
-            StepPlace place{PassPlace::Inner, layer, before, after[next]};
+            if (layers[next] != layer) {
+                before = std::exchange(layer, layers[next]);
+                dense = false;
+            }
+            dense = dense || pass.makes_dense_gradients[next];
+            StepPlace place{PassPlace::Inner, dense || !is_layer(layer), layer, before,
+                            after[next]};
             if (!is_layer(layer))
                 place.place = layers.begin() + static_cast<std::ptrdiff_t>(next) < first
                                   ? PassPlace::Before
@@ -268,14 +279,26 @@ MemoryByClass beyond_mean(const HeldByPlace& held, const StepPlace& at) {
         const auto found = std::ranges::find(held.beyond, layer, &LayerElements::layer);
         return found == held.beyond.end() ? 0 : found->all;
     };
+    /// Of the layer, whose experts are not like the mean's either.
+    const auto dense_of = [&](int layer) {
+        if (held.dense_of_layer == 0) return std::int64_t{0};
+        const auto found = std::ranges::find(held.beyond, layer, &LayerElements::layer);
+        if (found == held.beyond.end()) return held.dense_of_layer;
+        return held.dense_of_layer +
+               held.computed * (found->all - (found->experts - held.mean_experts));
+    };
     MemoryByClass more{};
     const auto add = [&](MemoryClass held_as, std::int64_t bytes) {
         more[static_cast<std::size_t>(held_as)].count += bytes;
     };
     const bool in_layer = at.layer != kBesideLayers;
-    add(MemoryClass::Parameters,
-        held.gathered *
-            (at.place == PassPlace::Last ? beyond(at.layer) : beyond(at.layer) + beyond(at.after)));
+    // The next layer is on its way, unless embedding or head comes before it.
+    const auto next = [&] {
+        if (at.place == PassPlace::Last) return std::int64_t{0};
+        return in_layer && at.after == kBesideLayers ? -held.mean_layer : beyond(at.after);
+    };
+    add(MemoryClass::Parameters, held.gathered * (beyond(at.layer) + next()));
+    if (!at.dense) add(MemoryClass::Gradients, -dense_of(at.layer));
     if (!in_layer) return more;
     add(MemoryClass::Gradients, held.computed * (beyond(at.layer) + beyond(at.before)));
     add(MemoryClass::Buffers, held.on_the_wire * beyond(at.before));
@@ -291,7 +314,8 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
     }
     std::map<StepPlace, std::size_t> known;
     for (StepPlace place : places_of(pass)) {
-        if (held.beyond.empty()) place = {place.place};
+        if (held.dense_of_layer == 0) place.dense = true;
+        if (held.beyond.empty()) place = {place.place, place.dense};
         const auto [at, fresh] = known.try_emplace(place, levels_.size());
         of_steps_.push_back(at->second);
         if (!fresh) continue;

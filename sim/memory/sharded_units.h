@@ -80,6 +80,12 @@ struct HeldByPlace {
     std::int64_t gathered = 0;
     std::int64_t computed = 0;
     std::int64_t on_the_wire = 0;
+    /// Bytes of a layer's whole gradients without its experts', where these are another unit: they
+    /// are there from the first kernel that makes some of them.
+    std::int64_t dense_of_layer = 0;
+    // Elements of a mean layer, and of its experts, where layers differ.
+    std::int64_t mean_layer = 0;
+    std::int64_t mean_experts = 0;
 
     const MemoryByClass& operator[](std::size_t place) const { return at[place]; }
     friend bool operator==(const HeldByPlace&, const HeldByPlace&) = default;

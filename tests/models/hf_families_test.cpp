@@ -1,3 +1,6 @@
+#include <filesystem>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +10,7 @@
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
 #include "tests/exec/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 #include "text/json_document_reader.h"
 
 /// Configurations of today's families: those of published networks are the zoo's, and those of
@@ -218,6 +222,65 @@ TEST(HuggingFaceFamilies, SayWhatTheyHaveBeyondWhatIsRead) {
     const std::string mistake = mistakes_of_family(llama("\n  \"residual_multiplier\": 0.22"));
     EXPECT_THAT(mistake, testing::HasSubstr("config.json:3:26: error: branches that are scaled are "
                                             "not planned"));
+}
+
+/// The note at the end of the source, of a Llama with more keys.
+std::string note_of(const std::string& more) {
+    const std::string source =
+        family_config(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+        "num_hidden_layers": 2, "vocab_size": 100, )" +
+                      more + "}")
+            .source;
+    return source.substr(std::string("config.json").size());
+}
+
+TEST(HuggingFaceFamilies, NameEveryKeyThatNoReaderAsksFor) {
+    EXPECT_EQ(note_of(R"("attention_dropout": 0.0, "aux_loss_alpha": 0.001, "use_cache": true)"),
+              "");
+    EXPECT_EQ(note_of(R"("ngram_table": 8)"), ", whose 'ngram_table' is not read");
+    EXPECT_EQ(note_of(R"("a": null, "b": false, "c": {"d": 1})"),
+              ", whose 'a', 'b' and 'c' are not read");
+    EXPECT_EQ(note_of(R"("attention_dropout": 0.1)"), ", whose 'attention_dropout' is not read");
+    EXPECT_EQ(note_of(R"("rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
+                         "sections": [1, 2]})"),
+              ", whose 'sections' is not read in 'rope_parameters'");
+    EXPECT_EQ(note_of("\"" + std::string(100, 'k') + "\\u0007\": 1"),
+              ", whose '" + std::string(60, 'k') + "...' is not read");
+    EXPECT_EQ(note_of(R"("bell\u0007": 1)"), ", whose 'bell?' is not read");
+    std::string many = R"("key0": 0)";
+    for (int i = 1; i < 30; ++i) many += fmt::format(R"(, "key{}": 0)", i);
+    EXPECT_THAT(note_of(many), testing::EndsWith("'key23' and 6 more are not read"));
+}
+
+TEST(HuggingFaceFamilies, LocateWhatCannotBe) {
+    const auto mistake = [](const std::string& more) {
+        return mistakes_of_family(R"({"model_type": "mistral", "hidden_size": 64,
+"num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 100, "num_key_value_heads": 2,
+"max_position_embeddings": 512,
+)" + more + "}");
+    };
+    EXPECT_THAT(mistake(R"("sliding_window": 0)"),
+                testing::HasSubstr("config.json:4:19: error: 'sliding_window'"));
+    EXPECT_THAT(mistake(R"("rope_scaling": {"rope_type": "spiral", "factor": 2})"),
+                testing::HasSubstr("config.json:4:31: error: unknown rotary positions 'spiral'"));
+    EXPECT_THAT(mistake(R"("head_dim": 16, "num_key_value_heads": 3)"),
+                testing::HasSubstr("config.json:"));
+    EXPECT_THAT(mistakes_of_family(R"({"model_type": "llama", "hidden_size": 64,
+"num_attention_heads": 5, "num_hidden_layers": 2, "vocab_size": 100})"),
+                testing::HasSubstr("config.json:2:24: error: 5 heads do not divide the width"));
+}
+
+/// Nothing is left over of what transformers writes of the families that are read.
+TEST(HuggingFaceFamilies, ReadEveryKeyThatTheirClassesWrite) {
+    int files = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(
+             source_folder() / "tests/exec/goldens/hugging_face")) {
+        if (file.path().filename() != "config.json") continue;
+        EXPECT_THAT(read_model(file.path().string()).source,
+                    testing::Not(testing::HasSubstr("not read")));
+        ++files;
+    }
+    EXPECT_GE(files, 25);
 }
 
 TEST(HuggingFaceFamilies, AreChangedByTheKeysOfAModelThatBuildsOnThem) {

@@ -59,13 +59,9 @@ std::vector<Way> ways() {
     return {
         {"as it is", [](Execution&) {}},
         {"routers that add to the loss",
-         [](Execution& how) {
-             how.router_terms = {true, false, true};
-         }},
+         [](Execution& how) { how.router_terms = {.balance = true, .z = true}; }},
         {"routers that balance sequences",
-         [](Execution& how) {
-             how.router_terms = {true, true, false};
-         }},
+         [](Execution& how) { how.router_terms = {.balance = true, .by_sequence = true}; }},
         {"nothing fused",
          [](Execution& how) {
              how.attention = AttentionKernel::Unfused;

@@ -136,6 +136,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
             *kernels_,    arena_,  training_.state_of(stage),       groups.tensor.get(),
             how.patience, dropout, recomputes(plan.program, stage), how.on_operator};
         tools.context = groups.context.get();
+        tools.replicas = groups.replicas.get();
         tools.experts = groups.experts.get();
         tools.expert_tensor = groups.expert_tensor.get();
         tools.expert_block = groups.expert_block.get();

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/diagnostic.h"
+#include "exec/core/stage/run_operator.h"
 #include "scenarios/framework_reader.h"
 
 namespace debubble::exec {
@@ -26,32 +26,51 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     return scenario;
 }
 
-void check_executed(const scenarios::Scenario& scenario) {
-    const auto refuse = [](const char* what) {
-        throw InputError(
-            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", what));
+std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
+    const auto part = [](const char* key, std::string what) {
+        return Unexecuted{
+            key,
+            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", what)};
     };
+    if (const std::string what = unexecuted_part(scenario.model); !what.empty())
+        return part("model", what);
+    if (std::string what = unexecuted_part(scenario.training.precision); !what.empty())
+        return Unexecuted{"training.precision", std::move(what)};
     const scenarios::Parallel& parallel = scenario.parallel;
-    if (parallel.copies() > 1) refuse("parallel.shard is less than data x context");
+    if (parallel.copies() > 1)
+        return part("parallel.shard", "parallel.shard is less than data x context");
     for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
-        if (parallel.layers_per_stage[stage] == 0) refuse("an inner stage has no layers");
+        if (parallel.layers_per_stage[stage] == 0)
+            return part("parallel.partition", "an inner stage has no layers");
     const scenarios::Training& training = scenario.training;
-    if (training.recompute == models::Recompute::Modules)
-        refuse("training.recompute has modules that run again");
-    if (training.recompute == models::Recompute::Products)
-        refuse("training.recompute is selective-op");
-    if (training.offload.any()) refuse("training.offload has activations that travel");
-    if (training.lora.adapts()) refuse("training.lora has adapters beside frozen weights");
+    if (training.offload.any())
+        return part("training.offload", "training.offload has activations that travel");
+    if (training.lora.adapts())
+        return part("training.lora", "training.lora has adapters beside frozen weights");
     if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))
-        refuse("training.optimizer is muon");
+        return part("training.optimizer", "training.optimizer is muon");
     if (parallel.zero_stage == 3 && scenario.model.has_experts() &&
         parallel.expert_replicas() != parallel.replicas())
-        refuse("zero_stage 3 shards experts over fewer ranks than the other parameters");
-    if (!parallel.reshard) refuse("parallel.reshard is false");
+        return part("parallel.zero_stage",
+                    "zero_stage 3 shards experts over fewer ranks than the other parameters");
+    if (!parallel.reshard) return part("parallel.reshard", "parallel.reshard is false");
     if (scenario.framework.grad_reduce_dtype &&
         *scenario.framework.grad_reduce_dtype !=
-            scenario.parallel.communication_dtype.value_or(scenario.training.precision.grads))
-        refuse("framework.grad_reduce_dtype is another type than the gradients'");
+            scenario.parallel.communication_dtype.value_or(training.precision.grads))
+        return part("framework", "framework.grad_reduce_dtype is another type than the gradients'");
+    return std::nullopt;
+}
+
+std::optional<Unexecuted> unexecuted(const scenarios::RouterOptions& routers,
+                                     const Placement& placement) {
+    using Balancing = scenarios::RouterOptions::Balancing;
+    const bool over_step =
+        routers.aux_loss_coeff > 0 && routers.balancing == Balancing::GlobalAuxLoss;
+    if (!over_step || !PlacementIndex(placement).has_several_holders()) return std::nullopt;
+    return Unexecuted{"training.moe_router_load_balancing_type",
+                      "each copy of a stage would count the tokens of its own microbatches alone "
+                      "under global_aux_loss, and the schedule has two copies; aux_loss and "
+                      "seq_aux_loss can be executed"};
 }
 
 }  // namespace debubble::exec

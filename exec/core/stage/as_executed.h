@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "scenarios/scenario.h"
+#include "schedule/placement.h"
 
 namespace debubble::exec {
 
@@ -12,7 +16,16 @@ namespace debubble::exec {
 /// where the profile cannot be read.
 scenarios::Scenario as_executed(scenarios::Scenario scenario);
 
-/// Throws InputError where the scenario is planned in a way that nothing executes yet.
-void check_executed(const scenarios::Scenario& scenario);
+/// What nothing executes yet of a scenario that can be planned: the dotted key that asks for it,
+/// and the sentence that says so.
+struct Unexecuted {
+    std::string key;
+    std::string sentence;
+};
+std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario);
+
+/// Likewise of what routers balance, where stages lie in such a way.
+std::optional<Unexecuted> unexecuted(const scenarios::RouterOptions& routers,
+                                     const Placement& placement);
 
 }  // namespace debubble::exec

@@ -54,7 +54,7 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::RunsByPass fused = operator_runs(graph, false),
                                split = operator_runs(graph, true);
@@ -77,6 +77,10 @@ public:
         state_.step = &inputs;
         state_.load = {};
         state_.tools.kernels.fill_zero(state_.totals.view());
+        for (auto& [layer, so_far] : state_.balanced) {
+            so_far.micro_batches = 0;
+            state_.tools.kernels.fill_zero(so_far.counts.view());
+        }
     }
 
     void end_step() override {
@@ -186,6 +190,19 @@ private:
             if (attention != nullptr && attention->rotary)
                 make_table(angles_of(*attention, network.max_positions),
                            graph.execution.seq_length);
+        }
+        count_over_step(graph);
+    }
+
+    void count_over_step(const models::StageGraph& graph) {
+        const models::RouterTerms& terms = graph.execution.router_terms;
+        if (!terms.balance || !terms.by_step) return;
+        for (const models::Operator& op : graph.operators) {
+            if (op.as<op::Router>() == nullptr) continue;
+            const auto& of =
+                std::get<models::Experts>(graph.architecture.layer_at(op.layer.value()).mlp);
+            state_.balanced[*op.layer].counts = state_.tools.arena.allocate(
+                {of.count}, DataType::Fp32, MemoryClass::Buffers, "tokens of experts");
         }
     }
 

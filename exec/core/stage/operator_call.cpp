@@ -146,9 +146,10 @@ TensorView OperatorCall::tensor(int index, const Shape& shape, DataType type) co
     return viewed(live, index, shape, type);
 }
 
-TensorView OperatorCall::tensor_of_slice(int of, int index, const Shape& shape) const {
+TensorView OperatorCall::tensor_of_slice(int of, int index, const Shape& shape,
+                                         DataType type) const {
     const MicroBatch key{micro_batch, static_cast<std::int16_t>(of)};
-    return viewed(state.live.at(key), index, shape, compute_type());
+    return viewed(state.live.at(key), index, shape, type);
 }
 
 ArenaTensor OperatorCall::temporary(const Shape& shape, DataType type) const {
@@ -177,11 +178,11 @@ void OperatorCall::scatter_context(ConstTensorView all, TensorView mine) const {
     scatter(*this, state.tools.context, all, mine);
 }
 
-void OperatorCall::sum_over_tokens(TensorView data) const {
+void OperatorCall::sum_over(Communicator* group, TensorView data) const {
     if (scattered()) all_reduce(data);
-    if (!state.tools.context) return;
-    communicate(*this, state.tools.context, [&](Communicator& group) {
-        return group.all_reduce(data, Reduction::Sum, op.name);
+    if (group == nullptr) return;
+    communicate(*this, group, [&](Communicator& ranks) {
+        return ranks.all_reduce(data, Reduction::Sum, op.name);
     });
 }
 

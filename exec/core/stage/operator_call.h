@@ -44,6 +44,12 @@ struct RoutedPass {
     friend auto operator<=>(const RoutedPass&, const RoutedPass&) = default;
 };
 
+/// The tokens of a layer's experts in the microbatches of a step that have been forward.
+struct BalancedSoFar {
+    ArenaTensor counts;  ///< fp32 [experts]
+    int micro_batches = 0;
+};
+
 /// The memory that belongs to the stage, not to a pass.
 struct StageMemory {
     StageTools tools;
@@ -55,6 +61,7 @@ struct StageMemory {
     ExpertLoad load;                         ///< load of this rank's experts in a step
     /// Time in collectives of operators, from asking to being done.
     std::chrono::nanoseconds communicated{};
+    std::map<int, BalancedSoFar> balanced;  ///< by layer, where routers balance over a step
 };
 
 /// Tokens that are contiguous both in a tensor and in a sample.
@@ -117,6 +124,10 @@ struct OperatorCall {
     bool scattered() const { return how().sequence_parallel && how().tensor > 1; }
     int tensor_rank() const { return state.tools.tensor ? state.tools.tensor->rank() : 0; }
     int context_rank() const { return state.tools.context ? state.tools.context->rank() : 0; }
+    /// Ranks that have sequences of their own.
+    int data_ranks() const {
+        return state.tools.replicas ? state.tools.replicas->size() / how().context : 1;
+    }
     /// Uploads the int32 values of this pass's tokens from `all` [samples, T], in the order of the
     /// tokens; with `ahead`, those of tokens so many places later, and `beyond` where a sample has
     /// none.
@@ -133,7 +144,7 @@ struct OperatorCall {
         return tensor(index, shape, compute_type());
     }
     /// The tensor of another slice of the microbatch.
-    TensorView tensor_of_slice(int of, int index, const Shape& shape) const;
+    TensorView tensor_of_slice(int of, int index, const Shape& shape, DataType type) const;
     TensorView stream(int index) const { return tensor(index, {stream_tokens(), model().hidden}); }
     bool is_planned(int index) const;
     /// Temporary memory for the length of the call, beyond the plan.
@@ -152,7 +163,9 @@ struct OperatorCall {
     void gather_context(ConstTensorView mine, TensorView all) const;
     void scatter_context(ConstTensorView all, TensorView mine) const;
     /// The sum over all ranks that have a part of the tokens of the residual stream.
-    void sum_over_tokens(TensorView data) const;
+    void sum_over_tokens(TensorView data) const { sum_over(state.tools.context, data); }
+    /// Likewise over the ranks of all replicas.
+    void sum_over_replicas(TensorView data) const { sum_over(state.tools.replicas, data); }
     /// Gathers a part of each rank that has a part of the layer's experts, in place.
     void gather_from_expert_ranks(TensorView all) const;
     // Collectives of rows, between the ranks that share the experts, or that cut them.
@@ -166,6 +179,10 @@ struct OperatorCall {
     double dropout() const;  ///< probability; 0 where nothing is dropped in this step
     /// Drops elements of a tensor of the stream; y may be x.
     void drop_stream(ConstTensorView x, TensorView y) const;
+
+private:
+    /// The sum over the tensor group, where its ranks have tokens of their own, and another.
+    void sum_over(Communicator* group, TensorView data) const;
 };
 
 /// Rows first .. first + count - 1 of [rows, columns], or of [rows].

@@ -88,23 +88,22 @@ std::string_view unexecuted_part(const models::Layer& layer) {
     return "";
 }
 
-void check_layers(const models::Architecture& network) {
-    for (const models::Layer& layer : network.layers.kinds()) {
-        const std::string_view part = unexecuted_part(layer);
-        if (part.empty()) continue;
-        throw InputError(
-            fmt::format("{} has {}: 'debubble simulate' plans it, but nothing executes it yet",
-                        network.name, part));
-    }
-}
-
 }  // namespace
 
-void check_executed(const models::Architecture& network) {
-    check_layers(network);
+std::string unexecuted_part(const models::Architecture& network) {
+    for (const models::Layer& layer : network.layers.kinds())
+        if (const std::string_view part = unexecuted_part(layer); !part.empty())
+            return fmt::format("{} has {}", network.name, part);
+    return {};
 }
 
-void check_executed(const scenarios::Precision& precision) {
+void check_executed(const models::Architecture& network) {
+    if (const std::string part = unexecuted_part(network); !part.empty())
+        throw InputError(
+            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", part));
+}
+
+std::string unexecuted_part(const scenarios::Precision& precision) {
     std::string asked;
     if (precision.recipe != models::Recipe::None)
         asked = fmt::format("products by the recipe {}", models::name_of(precision.recipe));
@@ -112,11 +111,16 @@ void check_executed(const scenarios::Precision& precision) {
         asked = "attention in fp8";
     else if (precision.moments == models::DataType::Fp8)
         asked = "moments in fp8";
-    if (!asked.empty())
-        throw InputError(
-            fmt::format("training.precision asks for {}: 'debubble simulate' plans them, but "
-                        "nothing executes 8-bit arithmetic yet",
-                        asked));
+    if (asked.empty()) return {};
+    return fmt::format(
+        "training.precision asks for {}: 'debubble simulate' plans them, but nothing executes "
+        "8-bit arithmetic yet",
+        asked);
+}
+
+void check_executed(const scenarios::Precision& precision) {
+    if (std::string part = unexecuted_part(precision); !part.empty())
+        throw InputError(std::move(part));
 }
 
 void run_operator(const OperatorCall& call, Part part) {

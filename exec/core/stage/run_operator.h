@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "exec/core/stage/operator_call.h"
 #include "exec/core/stage/pairs.h"
 #include "models/architecture.h"
@@ -8,8 +10,13 @@
 /// Runs the code of an operator for its call in the graph.
 namespace debubble::exec {
 
+/// The part of the network that nothing executes yet: "NAME has state-space layers"; empty if all
+/// of it is executed.
+std::string unexecuted_part(const models::Architecture& network);
 /// Throws InputError where the network has operators that nothing executes yet.
 void check_executed(const models::Architecture& network);
+/// The sentence that says what 8-bit arithmetic the precision asks for; empty if it asks for none.
+std::string unexecuted_part(const scenarios::Precision& precision);
 /// Throws InputError where the precision asks for products or state in 8 or 4 bits.
 void check_executed(const scenarios::Precision& precision);
 

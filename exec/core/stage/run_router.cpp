@@ -42,6 +42,7 @@ struct RouterCall {
                                 : TensorView{};
     }
     std::int64_t groups() const { return terms.by_sequence ? call.samples() : 1; }
+    bool sliced() const { return call.how().slices > 1; }
     /// What is left of the weights where experts have a capacity.
     TensorView kept() const {
         return roles.kept ? by_expert(*roles.kept, call.stream_tokens()) : weights();
@@ -51,29 +52,18 @@ struct RouterCall {
     }
 
     void forward() const;
-    void count_best() const;
-    void add_losses() const;
     void backward_input() const;
 
 private:
     TensorView by_expert(int index, std::int64_t rows) const {
         return call.tensor(index, {rows, experts.count}, DataType::Fp32);
     }
+    void count_best() const;
+    void join_slices() const;
+    void sum_over_ranks() const;
+    void add_losses(const RouterLosses& losses) const;
     /// The factors of a token, for losses that are means over the microbatches of all replicas.
-    RouterLosses losses() const {
-        const scenarios::RouterOptions& options = call.state.tools.routers;
-        const double scale = call.state.step->micro_batch_scale;
-        const auto of_sequence = static_cast<double>(call.how().seq_length);
-        const auto samples = static_cast<double>(call.samples());
-        RouterLosses losses{choice.score, 0, 0};
-        if (terms.z) losses.z = scale * options.z_loss_coeff / (of_sequence * samples);
-        if (!terms.balance) return losses;
-        const double tokens = terms.by_sequence ? of_sequence : of_sequence * samples;
-        losses.balance = scale * options.aux_loss_coeff * static_cast<double>(experts.count) /
-                         (static_cast<double>(experts.per_token) * tokens * tokens *
-                          static_cast<double>(groups()));
-        return losses;
-    }
+    RouterLosses losses() const;
     /// Calls body(first token, tokens, counts) for tokens that share counts, fp32 [1, experts].
     template <class Body>
     void each_group(const Body& body) const {
@@ -84,16 +74,36 @@ private:
     }
 };
 
+RouterLosses RouterCall::losses() const {
+    const scenarios::RouterOptions& options = call.state.tools.routers;
+    const double scale = call.state.step->micro_batch_scale;
+    const auto of_sequence = static_cast<double>(call.how().seq_length);
+    const auto samples = static_cast<double>(call.samples());
+    RouterLosses losses{choice.score, 0, 0};
+    if (terms.z) losses.z = scale * options.z_loss_coeff / (of_sequence * samples);
+    if (!terms.balance) return losses;
+    // A term over all replicas is one for all of them, over the tokens of all.
+    const double replicas = terms.by_step ? call.data_ranks() : 1;
+    const double tokens = terms.by_sequence ? of_sequence : of_sequence * samples * replicas;
+    losses.balance =
+        replicas * scale * options.aux_loss_coeff * static_cast<double>(experts.count) /
+        (static_cast<double>(experts.per_token) * tokens * tokens * static_cast<double>(groups()));
+    return losses;
+}
+
 void RouterCall::forward() const {
     call.kernels().linear_forward(WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor),
                                   call.parameter(roles.gate), bias(), logits());
-    if (call.state.step->training && terms.balance) count_best();
+    const bool counted = call.again && call.how().counts_tokens_once();
+    if (call.state.step->training && terms.balance && !counted) count_best();
     call.kernels().route_forward(choice, logits(), correction(), weights());
     if (roles.kept) call.kernels().drop_over_capacity(roles.capacity, weights(), kept());
     if (!call.state.step->training || call.again) return;
     if (const TensorView loads = call.state.tools.parameters.expert_loads(call.op.layer.value()))
         call.kernels().count_chosen(kept(), loads);
-    if (terms.any()) add_losses();
+    RouterLosses now = losses();
+    if (sliced()) now.balance = 0;  // the tokens of later slices are not known yet
+    add_losses(now);
 }
 
 /// The weights' memory has room for a choice that neither groups nor a correction change.
@@ -103,12 +113,39 @@ void RouterCall::count_best() const {
     each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
         call.kernels().count_chosen(rows_from(weights(), first, count), counted);
     });
-    call.sum_over_tokens(counts());
+    if (sliced()) return join_slices();
+    sum_over_ranks();
 }
 
-void RouterCall::add_losses() const {
+/// The last slice gives the counts of all slices to each: their backward comes after it.
+void RouterCall::join_slices() const {
+    if (call.slice + 1 < call.how().slices) return;
+    const auto of_slice = [&](int slice) {
+        return call.tensor_of_slice(slice, roles.counts.value(), {groups(), experts.count},
+                                    DataType::Fp32);
+    };
+    for (int slice = 0; slice < call.slice; ++slice) call.kernels().add(of_slice(slice), counts());
+    sum_over_ranks();
+    for (int slice = 0; slice < call.slice; ++slice) call.kernels().copy(counts(), of_slice(slice));
+}
+
+void RouterCall::sum_over_ranks() const {
+    if (!terms.by_step) return call.sum_over_tokens(counts());
+    call.sum_over_replicas(counts());
+    // The mean over the microbatches so far takes the place of this one's counts.
+    BalancedSoFar& so_far = call.state.balanced.at(call.op.layer.value());
+    const TensorView all = so_far.counts.view(), mine = by_expert(*roles.counts, 1);
+    const TensorView row{mine.data, all.shape, mine.type};
+    call.kernels().add(row, all);
+    ++so_far.micro_batches;
+    call.kernels().copy(all, row);
+    call.kernels().scale(1.0 / so_far.micro_batches, row);
+}
+
+void RouterCall::add_losses(const RouterLosses& losses) const {
+    if (losses.balance == 0 && losses.z == 0) return;
     each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
-        call.kernels().router_losses_forward(losses(), rows_from(logits(), first, count), counted,
+        call.kernels().router_losses_forward(losses, rows_from(logits(), first, count), counted,
                                              call.total(StepTotal::Balance),
                                              call.total(StepTotal::Z));
     });
@@ -119,9 +156,11 @@ void RouterCall::backward_input() const {
     call.kernels().route_backward_input(choice, dlogits, weights(),
                                         roles.keeps_logits ? logits() : TensorView{}, dlogits);
     if (!terms.any()) return;
+    const RouterLosses all = losses();
+    if (sliced()) add_losses({all.score, all.balance, 0});
     each_group([&](std::int64_t first, std::int64_t count, const TensorView& counted) {
-        call.kernels().router_losses_backward_input(losses(), rows_from(logits(), first, count),
-                                                    counted, rows_from(dlogits, first, count));
+        call.kernels().router_losses_backward_input(all, rows_from(logits(), first, count), counted,
+                                                    rows_from(dlogits, first, count));
     });
 }
 

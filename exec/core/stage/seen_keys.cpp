@@ -49,8 +49,8 @@ void move_rows(const OperatorCall& call, Direction direction, const KeysAndValue
 
 /// The keys and values of a slice up to this one, in `tensor`.
 KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, int tensor) {
-    const TensorView memory =
-        call.tensor_of_slice(slice, tensor, {heads.samples * heads.rows, heads.pair_columns()});
+    const TensorView memory = call.tensor_of_slice(
+        slice, tensor, {heads.samples * heads.rows, heads.pair_columns()}, call.compute_type());
     return keys_and_values_at(memory.data, heads.key_shape(), heads.value_shape(), memory.type);
 }
 

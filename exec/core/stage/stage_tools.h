@@ -50,6 +50,8 @@ struct StageTools {
     KeyCache* keys = nullptr;
     DeviceLanes* lanes = nullptr;     ///< lanes of the kernels' device
     Communicator* context = nullptr;  ///< the context-parallel group; nullptr if it has one rank
+    /// The data x context ranks that hold the stage; nullptr if there is one.
+    Communicator* replicas = nullptr;
     // The groups of a layer's experts; nullptr where they have one rank.
     Communicator* experts = nullptr;        ///< ranks that share them
     Communicator* expert_tensor = nullptr;  ///< ranks that cut each of them

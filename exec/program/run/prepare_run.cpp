@@ -14,9 +14,9 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/stage/run_operator.h"
 #include "exec/cpu/back_end.h"
 #include "exec/program/run/planned_memory.h"
+#include "exec/program/run/refuse_at.h"
 #include "exec/program/run/resume_notes.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
@@ -107,8 +107,7 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
     scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
-    check_executed(asked.model);
-    check_executed(asked);
+    if (const auto part = unexecuted(asked)) refuse_at(request.scenario, *part);
     return asked;
 }
 
@@ -129,6 +128,8 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                {},
                open_training_data(asked),
                {}};
+    if (const auto part = unexecuted(asked.training.routers, job.plan.program.placement))
+        refuse_at(request.scenario, *part);
     if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
     say_where_rates_end(job.scenario.training.run, request, job.data.train);
     job.options = training_options(job.scenario);

@@ -98,8 +98,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     of_precision.add("loss_scaling", loss_scaling);
     in.add("data.shuffle", run.data.shuffle);
     const auto& [balancing, aux_loss_coeff, z_loss_coeff, bias_update_rate] = routers;
-    in.add("moe_router_load_balancing_type",
-           balancing == RouterOptions::Balancing::AuxLoss ? "aux_loss" : "seq_aux_loss");
+    in.add("moe_router_load_balancing_type", scenarios::word_of(balancing));
     in.add("moe_aux_loss_coeff", aux_loss_coeff);
     in.add("moe_z_loss_coeff", z_loss_coeff);
     in.add("moe_router_bias_update_rate", bias_update_rate);

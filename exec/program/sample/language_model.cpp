@@ -35,7 +35,10 @@ void check_continues_text(const SavedNetwork& network) {
             fmt::format("{} is a network whose tokens see the tokens after them; only a causal "
                         "language model continues a text",
                         network.folder.string()));
-    check_executed(model);
+    if (const std::string part = unexecuted_part(model); !part.empty())
+        throw InputError({{{network.folder.string(), 0, 0},
+                           fmt::format("{}: it is planned, but nothing executes it yet", part),
+                           {}}});
 }
 
 std::int64_t widest_head(const models::Architecture& model) {

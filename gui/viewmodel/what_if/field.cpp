@@ -229,10 +229,9 @@ private:
             .choices = words({"0", "0.0001", "0.001", "0.01"});
         for_experts();
         add("training.moe_router_load_balancing_type", "Balanced tokens",
-            "those of a microbatch, or of each sequence",
-            routers.balancing == scenarios::RouterOptions::Balancing::SeqAuxLoss ? "seq_aux_loss"
-                                                                                 : "aux_loss")
-            .choices = words({"aux_loss", "seq_aux_loss"});
+            "those of a microbatch, of each sequence, or of a step on all replicas",
+            std::string(scenarios::word_of(routers.balancing)))
+            .choices = words({"aux_loss", "seq_aux_loss", "global_aux_loss"});
         for_experts();
         add("training.moe_z_loss_coeff", "Z-loss",
             "the factor of the loss that keeps logits of routers small; 0: there is none",

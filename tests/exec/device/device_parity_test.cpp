@@ -64,6 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("pre_softmax_experts", "pre-softmax-experts", "1f1b", "{data: 1}",
                               "moe_aux_loss_coeff: 0.3\n  "
                               "moe_router_load_balancing_type: seq_aux_loss"),
+                    on_device("step_routers", "sigmoid-experts", "1f1b", "{data: 1}",
+                              "moe_aux_loss_coeff: 0.3\n  "
+                              "moe_router_load_balancing_type: global_aux_loss"),
+                    on_device("sliced_routers", "sigmoid-experts", "{name: seq-1f1b, slices: 2}",
+                              "{data: 1}", "moe_aux_loss_coeff: 0.3"),
                     on_device("heads", "heads"), on_device("latent", "latent"),
                     on_device("places", "places"),
                     dropping(on_device("dropping_experts", "mixtral")),

@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Parity, testing::ValuesIn(layout_cases()), nam
 INSTANTIATE_TEST_SUITE_P(Attention, Parity, testing::ValuesIn(attention_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(MultiTokenPrediction, Parity, testing::ValuesIn(prediction_cases()),
                          name_of_case);
+INSTANTIATE_TEST_SUITE_P(Modules, Parity, testing::ValuesIn(module_cases()), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Experts, Parity, testing::ValuesIn(expert_cases()), name_of_case);
 
 }  // namespace

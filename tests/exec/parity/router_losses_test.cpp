@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "exec/comm/local.h"
@@ -56,6 +58,46 @@ TEST_P(RouterLosses, FallAsTheirGradientSays) {
     EXPECT_NEAR(with.before - with.after, expected, 0.02 * expected);
 }
 
+/// Terms that count all replicas' tokens: as many replicas are one with as many times the samples.
+TEST(StepRouters, BalanceTheMicroBatchesOfAllReplicas) {
+    Case two;
+    two.model = "sigmoid-experts";
+    two.training = "moe_aux_loss_coeff: 3\n  moe_router_load_balancing_type: global_aux_loss";
+    two.parallel = "{data: 2}";
+    two.micro_batches = 2;  // one for each
+    Case one = two;
+    one.parallel = "{data: 1}";
+    one.micro_batches = 1;
+    one.micro_batch = 2;
+    const Result apart = train(two, 2), together = train(one, 2);
+    for (std::size_t step = 0; step < 2; ++step) {
+        EXPECT_GT(together.router_losses[step], 0);
+        EXPECT_NEAR(apart.router_losses[step], together.router_losses[step],
+                    1e-6 * together.router_losses[step]);
+        EXPECT_NEAR(apart.norms[step], together.norms[step], 1e-5 * together.norms[step]);
+    }
+    Case alone = two;
+    alone.training = "moe_aux_loss_coeff: 3";
+    EXPECT_GT(std::abs(train(alone, 1).norms[0] - apart.norms[0]), 1e-4 * apart.norms[0])
+        << "each replica's tokens by themselves are another loss";
+}
+
+/// The counts of one microbatch are those of the step so far; later ones have the mean.
+TEST(StepRouters, BalanceTheMeanOfTheMicroBatchesSoFar) {
+    Case c;
+    c.model = "pre-softmax-experts";
+    c.training = "moe_aux_loss_coeff: 3";
+    c.parallel = "{data: 1}";
+    c.micro_batches = 1;
+    Case over_step = c;
+    over_step.training += "\n  moe_router_load_balancing_type: global_aux_loss";
+    const Result first = train(c, 2), same = train(over_step, 2);
+    EXPECT_EQ(same.router_losses, first.router_losses);
+    EXPECT_EQ(same.weights, first.weights);
+    c.micro_batches = over_step.micro_batches = 4;
+    EXPECT_NE(train(over_step, 1).router_losses, train(c, 1).router_losses);
+}
+
 Case of(std::string name, std::string rate, std::string model, std::string training) {
     Case c;
     c.name = std::move(name);
@@ -67,6 +109,11 @@ Case of(std::string name, std::string rate, std::string model, std::string train
     return c;
 }
 
+Case sliced(Case c) {
+    c.schedule = "{name: seq-1f1b, slices: 2}";
+    return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, RouterLosses,
     testing::Values(of("aux", "1e-8", "mixtral", "moe_aux_loss_coeff: 500"),
@@ -74,6 +121,13 @@ INSTANTIATE_TEST_SUITE_P(
                        "moe_aux_loss_coeff: 500\n  moe_router_bias_update_rate: 0"),
                     of("aux_of_sequences", "1e-8", "pre-softmax-experts",
                        "moe_aux_loss_coeff: 500\n  moe_router_load_balancing_type: seq_aux_loss"),
+                    of("aux_of_steps", "1e-8", "pre-softmax-experts",
+                       "moe_aux_loss_coeff: 500\n  moe_router_load_balancing_type: "
+                       "global_aux_loss"),
+                    sliced(of("aux_of_slices", "1e-8", "mixtral", "moe_aux_loss_coeff: 500")),
+                    sliced(of("aux_of_sliced_sequences", "1e-8", "pre-softmax-experts",
+                              "moe_aux_loss_coeff: 500\n  moe_router_load_balancing_type: "
+                              "seq_aux_loss")),
                     of("z", "1e-4", "pre-softmax-experts", "moe_z_loss_coeff: 0.5")),
     [](const auto& each) { return each.param.name; });
 

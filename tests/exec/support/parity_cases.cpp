@@ -63,6 +63,19 @@ Case by_sequence(Case c) {
     return c;
 }
 
+/// Over all microbatches so far.
+Case by_step(Case c) {
+    c.training += (c.training.empty() ? "" : "\n  ");
+    c.training += "moe_aux_loss_coeff: 0.3\n  moe_router_load_balancing_type: global_aux_loss";
+    return c;
+}
+
+/// Shared experts beside the exchange, which processors compute in their order.
+Case overlapped(Case c) {
+    c.framework = ", moe_shared_expert_overlap: true";
+    return c;
+}
+
 }  // namespace
 
 Case layout(std::string name, std::string parallel, std::string schedule, std::string model,
@@ -204,8 +217,26 @@ std::vector<Case> layout_cases() {
                                          "1f1b", "pre-softmax-experts"))),
         of_samples(2, by_sequence(layout("sequence_routers_pp2", "{pipeline: 2, data: 1}", "zb-h1",
                                          "mixtral"))),
-        layout("routers_slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}",
-               "sigmoid-experts", "moe_z_loss_coeff: 0.01"),
+        routed(layout("routers_slices", "{pipeline: 2, data: 1}", "{name: seq-1f1b, slices: 2}",
+                      "sigmoid-experts")),
+        routed(layout("routers_slices_recompute_tp2_sp",
+                      "{tensor: 2, pipeline: 2, data: 1, sequence: true}",
+                      "{name: seq-1f1b, slices: 4}", "sigmoid-experts", "recompute: full")),
+        of_samples(2, by_sequence(layout("sequence_routers_slices_cp2_offload",
+                                         "{context: 2, pipeline: 2, data: 1}",
+                                         "{name: seq-1f1b, slices: 2}", "pre-softmax-experts",
+                                         "offload_activations: true\n  "))),
+        by_step(layout("step_routers_pp2", "{pipeline: 2, data: 1}", "zb-v", "sigmoid-experts")),
+        by_step(layout("step_routers_interleaved", "{pipeline: 2, data: 1, stages_per_rank: 2}",
+                       "interleaved-1f1b", "mixtral", "recompute: full")),
+        of_samples(2, by_step(layout("step_routers_cp2_tp2_sp",
+                                     "{context: 2, tensor: 2, data: 1, sequence: true}", "1f1b",
+                                     "pre-softmax-experts"))),
+        by_step(layout("step_routers_offload", "{pipeline: 2, data: 1}", "1f1b", "sigmoid-experts",
+                       "offload_activations: true")),
+        of_samples(2, by_step(layout("step_routers_slices", "{pipeline: 2, data: 1}",
+                                     "{name: seq-1f1b, slices: 2}", "sigmoid-experts",
+                                     "recompute: full"))),
         layout("shared_gates_pp2_zero3", "{pipeline: 2, data: 2, zero_stage: 3, wrap: stage}",
                "zb-h1", "gated-shared-experts"),
         layout("shared_gates_cp2_recompute", "{context: 2, pipeline: 2, data: 1}", "1f1b",
@@ -269,6 +300,45 @@ std::vector<Case> layout_cases() {
         layout("clipped_pp2", "{pipeline: 2, data: 1}", "1f1b", "gpt2", "clip_norm: 0.1"),
         layout("clipped_tp2_pp2_dp2", "{pipeline: 2, tensor: 2, data: 2}", "zb-h1", "gpt2",
                "clip_norm: 0.1")};
+}
+
+std::vector<Case> module_cases() {
+    const auto again = [](const char* modules) {
+        return "recompute: {modules: [" + std::string(modules) + "]}";
+    };
+    return {
+        layout("core_attn_pp2", "{pipeline: 2, data: 1}", "zb-h1", "gpt2", again("core_attn")),
+        layout("norms_and_mlps_of_dropout_tp2_sp", "{tensor: 2, data: 1, sequence: true}", "1f1b",
+               "gpt2-dropout", again("layernorm, mlp, core_attn")),
+        layout("mlps_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama", again("mlp")),
+        layout("mlps_of_one_layer", "{pipeline: 2, data: 1}", "zb-v", "llama",
+               "recompute: {modules: [mlp], layers: 1}"),
+        layout("norms_tp2_sp_pp2", "{tensor: 2, data: 1, pipeline: 2, sequence: true}", "zb-h1",
+               "places", again("layernorm, core_attn")),
+        layout("up_projections_tp2_sp", "{tensor: 2, data: 1, sequence: true}", "1f1b", "latent",
+               again("mla_up_proj, core_attn")),
+        layout("up_projections_pp2_zb_v", "{pipeline: 2, data: 1}", "zb-v", "latent",
+               again("mla_up_proj, layernorm, mlp")),
+        routed(layout("experts_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}", "1f1b",
+                      "sigmoid-experts", again("moe"))),
+        routed(layout("activations_etp2_ep2_pp2",
+                      "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
+                      "sigmoid-experts", again("moe_act, layernorm, shared_experts"))),
+        by_step(layout("experts_balanced_over_a_step", "{pipeline: 2, data: 1}", "1f1b",
+                       "sigmoid-experts", again("moe, core_attn"))),
+        of_samples(2, dropping(layout("dropping_experts", "{pipeline: 2, data: 1}", "zb-h1",
+                                      "mixtral", again("moe, moe_act")))),
+        layout("gates_cp2", "{context: 2, data: 1}", "1f1b", "gated-attention", again("core_attn")),
+        layout("predicting_pp2", "{pipeline: 2, data: 1}", "zb-h1", "predicting-experts",
+               again("moe, layernorm, core_attn")),
+        layout("full_of_one_layer", "{pipeline: 2, data: 1}", "1f1b", "llama",
+               "recompute: {layers: 1}"),
+        layout("full_of_groups", "{pipeline: 2, data: 1}", "1f1b", "llama",
+               "recompute: {layers: 2, method: uniform}"),
+        layout("selective_op_pp2", "{pipeline: 2, data: 1}", "1f1b", "llama",
+               "recompute: selective-op"),
+        layout("selective_op_experts_zb_h1", "{pipeline: 2, data: 1}", "zb-h1", "shared-experts",
+               "recompute: selective-op")};
 }
 
 std::vector<Case> prediction_cases() {
@@ -398,6 +468,12 @@ std::vector<Case> expert_cases() {
         routed(layout("routers_etp2_ep2_pp2",
                       "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
                       "sigmoid-experts")),
+        by_step(layout("step_routers_etp2", "{tensor: 2, data: 1, sequence: true}", "1f1b",
+                       "sigmoid-experts")),
+        overlapped(layout("overlapped_ep2", "{data: 2, expert: 2}", "1f1b", "shared-experts")),
+        overlapped(layout("overlapped_etp2_ep2_pp2",
+                          "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}", "zb-h1",
+                          "shared-experts")),
         of_samples(
             2, by_sequence(layout("sequence_routers_etp2", "{tensor: 2, data: 1, sequence: true}",
                                   "1f1b", "pre-softmax-experts"))),

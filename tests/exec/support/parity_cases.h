@@ -20,6 +20,8 @@ std::vector<Case> layout_cases();
 std::vector<Case> attention_cases();
 /// Layouts of networks that predict several tokens.
 std::vector<Case> prediction_cases();
+/// Parts of layers that the backward computes again.
+std::vector<Case> module_cases();
 /// Layouts whose ranks share experts, or cut them.
 std::vector<Case> expert_cases();
 

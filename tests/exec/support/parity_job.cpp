@@ -52,6 +52,18 @@ const std::map<std::string, std::string> kModels{
      "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
      "vocab: 203, max_positions: 64, qkv_bias: true, qk_norm: heads, window: 17, rotary_dim: 8, "
      "activation: geglu}"},
+    {"sinks-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, sinks: true, window: 17}"},
+    {"norms-both-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, norm_position: both}"},
+    {"norms-after-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, norm_position: after, qk_norm: width}"},
+    {"parallel-wide",
+     "{name: wide, family: llama, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 160, "
+     "vocab: 203, max_positions: 64, parallel_residual: true, qk_norm: l2}"},
     {"latent-wide",
      "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, ffn: 160, vocab: 203, "
      "max_positions: 64, latent_attention: {query_rank: 24, key_rank: 16, head_dim: 16, "

@@ -1,0 +1,59 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "base/file.h"
+#include "exec/program/run/prepare_run.h"
+#include "tests/exec/support/scratch_folder.h"
+
+/// What is planned and not executed is refused in a sentence, at the key that asks for it.
+namespace debubble::exec {
+namespace {
+
+std::string refusal(const std::string& scenario, std::vector<std::string> set = {}) {
+    const ScratchFolder folder;
+    const std::filesystem::path file = folder.path() / "asked.yaml";
+    write_file(file, scenario);
+    RunRequest request;
+    request.scenario = file.string();
+    request.set = std::move(set);
+    try {
+        read_for_run(request);
+    } catch (const InputError& error) {
+        return std::string(error.what()).substr(folder.path().string().size() + 1);
+    }
+    return "accepted";
+}
+
+constexpr const char* kRest = R"(
+cluster: hgx-h100
+gpus: 1
+parallel: {data: 1}
+training: {seq_length: 64, global_batch: 1, micro_batch: 1, precision: bf16}
+)";
+
+TEST(Unexecuted, RecurrentLayersAreRefusedAtTheModel) {
+    EXPECT_THAT(refusal(std::string("model: {base: nemotron-h-8b, layers: 4}") + kRest),
+                testing::StartsWith("asked.yaml:1:8: error: nemotron-h-8b has state-space layers: "
+                                    "'debubble simulate' plans it, but nothing executes it yet"));
+    EXPECT_THAT(refusal(std::string("model: qwen3-next-80b-a3b") + kRest),
+                testing::StartsWith("asked.yaml:1:8: error: qwen3-next-80b-a3b has gated delta "
+                                    "nets: 'debubble simulate' plans it, but nothing executes it"));
+}
+
+TEST(Unexecuted, KeysAreRefusedWhereTheyAre) {
+    const std::string model = "model: gpt2";
+    EXPECT_EQ(refusal(model + kRest), "accepted");
+    EXPECT_THAT(refusal(model + kRest, {"training.precision=fp8-current"}),
+                testing::StartsWith("asked.yaml:5:72: error: training.precision asks for products "
+                                    "by the recipe fp8-current"));
+    EXPECT_THAT(refusal(model + kRest, {"training.optimizer=muon"}),
+                testing::StartsWith("asked.yaml:5:11: error: training.optimizer is muon"));
+    EXPECT_THAT(refusal("cluster: hgx-h100\ngpus: 1\nparallel: {data: 1}\ntraining: {seq_length: "
+                        "64, global_batch: 1}\n",
+                        {"model=nemotron-h-8b"}),
+                testing::StartsWith("asked.yaml: error: nemotron-h-8b has state-space layers"));
+}
+
+}  // namespace
+}  // namespace debubble::exec
