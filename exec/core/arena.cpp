@@ -103,14 +103,24 @@ ArenaTensor::~ArenaTensor() {
 
 Arena::Arena(Bytes capacity, Device* device, std::optional<Bytes> at_first)
     : device_(device), free_(std::make_unique<FreeList>()) {
-    capacity_ = Bytes{padded(capacity.count)};
-    if (device_ == nullptr) {
-        const Bytes first = at_first ? std::min(*at_first, capacity_) : capacity_;
-        if (!reserve(padded(first.count))) throw no_addresses(first.count);
+    if (device_ != nullptr) {
+        reserve_on_device({capacity, nullptr});
         return;
     }
-    // AddressSanitizer does not watch a device's memory.
-    ranges_.push_back({device_->reserve(capacity_), capacity_.count, capacity_.count});
+    capacity_ = Bytes{padded(capacity.count)};
+    const Bytes first = at_first ? std::min(*at_first, capacity_) : capacity_;
+    if (!reserve(padded(first.count))) throw no_addresses(first.count);
+}
+
+Arena::Arena(Device& device, std::function<ArenaRange()> range)
+    : device_(&device), late_(std::move(range)), free_(std::make_unique<FreeList>()) {}
+
+/// AddressSanitizer does not watch a device's memory.
+void Arena::reserve_on_device(const ArenaRange& range) {
+    capacity_ = Bytes{padded(range.capacity.count)};
+    DeviceMemory& source = range.from ? *range.from : *device_;
+    ranges_.push_back({source.reserve(capacity_), capacity_.count, capacity_.count});
+    from_ = range.from;
     free_->add(ranges_.front().base, capacity_.count);
 }
 
@@ -160,7 +170,8 @@ std::int64_t Arena::padded(std::int64_t bytes) const {
 Arena::~Arena() {
     assert(total(held_).count == 0 && "tensors do not outlive their arena");
     if (device_ != nullptr) {
-        device_->release(ranges_.front().base);
+        DeviceMemory& source = from_ ? *from_ : *device_;
+        for (const Range& range : ranges_) source.release(range.base);
         return;
     }
     for (const Range& range : ranges_) {
@@ -171,6 +182,7 @@ Arena::~Arena() {
 
 ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_as,
                             std::string_view name, Bytes if_even) {
+    if (late_) reserve_on_device(std::exchange(late_, nullptr)());
     ArenaTensor tensor;
     tensor.view_ = {nullptr, shape, type};
     const std::int64_t bytes = tensor.view_.bytes();

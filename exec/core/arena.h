@@ -20,6 +20,13 @@ namespace debubble::exec {
 
 class Arena;
 class Device;
+class DeviceMemory;
+
+/// The range that an arena on a device reserves at its first tensor.
+struct ArenaRange {
+    Bytes capacity;
+    std::shared_ptr<DeviceMemory> from;  ///< nullptr: the device itself
+};
 
 /// A tensor inside an arena. Its bytes return to the arena when this object ends.
 class ArenaTensor {
@@ -57,6 +64,9 @@ public:
     /// Throws WorldError if there is not so much. In the process's memory only `at_first` is
     /// reserved, and more once that is full.
     explicit Arena(Bytes capacity, Device* device = nullptr, std::optional<Bytes> at_first = {});
+    /// An arena in a device's memory that asks for its range only when its first tensor is asked
+    /// for: whatever takes memory of the device beside it may come first.
+    Arena(Device& device, std::function<ArenaRange()> range);
     ~Arena();
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
@@ -107,6 +117,7 @@ private:
         std::int64_t size = 0;
         std::function<bool()> is_over;
     };
+    void reserve_on_device(const ArenaRange& range);
     void count_out(const ArenaTensor& tensor);
     void release(const ArenaTensor& tensor);
     std::byte* take(std::int64_t size);
@@ -119,6 +130,8 @@ private:
     void used_up_to(std::byte* end);
 
     Device* device_;
+    std::function<ArenaRange()> late_;    ///< empty once it was asked
+    std::shared_ptr<DeviceMemory> from_;  ///< source of a device's range, if not the device
     std::vector<Range> ranges_;
     Bytes capacity_;
     std::unique_ptr<FreeList> free_;

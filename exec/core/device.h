@@ -20,16 +20,28 @@ struct DeviceFacts {
     std::string software;  ///< versions, such as "driver 13.0, CUDA 13.0, cuBLASLt 13.0.2"
 };
 
+/// A source of an accelerator's memory: the accelerator itself, or a library that moves tensors
+/// best in memory of its own making (Communicator::memory).
+class DeviceMemory {
+public:
+    virtual ~DeviceMemory() = default;
+    /// Reserves one range of addresses; each address in it is a multiple of 256 from its start.
+    /// Throws WorldError.
+    virtual std::byte* reserve(Bytes size) = 0;
+    virtual void release(std::byte* memory) noexcept = 0;
+};
+
 /// Memory and kernels of an accelerator, as one rank has them. The processor is not a device in
 /// this sense: where a device is nullptr, tensors lie in the process's own memory.
 ///
 /// Only its kernels read or write a device's memory; see Kernels::upload and download. One thread
 /// uses a device, which outlives everything that it made.
-class Device {
+class Device : public DeviceMemory {
 public:
-    virtual ~Device() = default;
-    virtual std::string name() const = 0;          ///< such as "NVIDIA H100 80GB HBM3"
-    virtual Bytes room() const = 0;                ///< bytes available to this rank's arena
+    virtual std::string name() const = 0;  ///< such as "NVIDIA H100 80GB HBM3"
+    /// Bytes available to this rank's arena at this call: what libraries and communicators have
+    /// taken already is not among them.
+    virtual Bytes room() const = 0;
     virtual std::int64_t widest_head() const = 0;  ///< the widest head that its attention takes
     /// Whether its attention takes heads of queries and keys, and of values, that are so wide.
     virtual bool takes_heads(std::int64_t keys, std::int64_t values) const {
@@ -40,10 +52,6 @@ public:
     virtual std::string note() const { return {}; }
     virtual DeviceFacts facts() const = 0;
 
-    /// Reserves one range of addresses; each address in it is a multiple of 256 from its start.
-    /// Throws WorldError.
-    virtual std::byte* reserve(Bytes size) = 0;
-    virtual void release(std::byte* memory) noexcept = 0;
     /// Reserves page-locked memory of the host, which kernels read and write over the link, and
     /// which copies may have on either side. Throws WorldError.
     virtual std::byte* reserve_host(Bytes size) = 0;
@@ -51,6 +59,9 @@ public:
     /// Makes the kernels of the device, which all work in one order, on its compute lane.
     virtual std::unique_ptr<Kernels> make_kernels() = 0;
     virtual DeviceLanes& lanes() = 0;
+    /// Tells products that are chosen after this call how many multiprocessors communications hold
+    /// while kernels run (Communicator::multiprocessors_taken).
+    virtual void leave_to_communications(int /*multiprocessors*/) {}
 };
 
 }  // namespace debubble::exec

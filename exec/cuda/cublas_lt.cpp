@@ -2,10 +2,14 @@
 
 #include <cublasLt.h>
 
+#include <array>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/diagnostic.h"
+#include "exec/cuda/candidates.h"
 #include "exec/cuda/product_kind.h"
 
 namespace debubble::exec::cuda {
@@ -13,6 +17,8 @@ namespace debubble::exec::cuda {
 namespace {
 
 constexpr std::int64_t kWorkspace = std::int64_t{32} << 20;
+
+constexpr int kCandidates = 8;  ///< algorithms that the library is asked for
 
 void check_cublas(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS)
@@ -57,8 +63,15 @@ private:
     cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
+/// Whether the library has looked at a product and does not make it, having done nothing; other
+/// errors are those of the GPU or of this program.
+bool is_refusal(cublasStatus_t status) {
+    return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
+           status == CUBLAS_STATUS_INVALID_VALUE;
+}
+
 /// One kind of product as the library makes it: its descriptor, the layouts of its matrices, and
-/// the algorithm that the library's heuristic chose.
+/// the algorithms that the library's heuristic proposed.
 class MatmulConfiguration {
 public:
     MatmulConfiguration(cublasLtHandle_t library, const Product& p, int multiprocessors)
@@ -84,16 +97,20 @@ public:
     MatmulConfiguration(const MatmulConfiguration&) = delete;
     MatmulConfiguration& operator=(const MatmulConfiguration&) = delete;
 
-    bool is_possible() const { return possible_; }
-
-    void run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
+    /// Returns false if the library has no algorithm that it does not refuse.
+    bool run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
+        if (candidates_.empty()) return false;
         point(p);
         const float one = 1, kept = p.adds ? 1.F : 0.F;
-        check_cublas(
-            cublasLtMatmul(library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
-                           second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(),
-                           &chosen_.algo, workspace, static_cast<std::size_t>(kWorkspace), stream),
-            "a product of cuBLASLt");
+        return candidates_.run([&](const cublasLtMatmulAlgo_t& algorithm) {
+            const cublasStatus_t status = cublasLtMatmul(
+                library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
+                second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(), &algorithm,
+                workspace, static_cast<std::size_t>(kWorkspace), stream);
+            if (is_refusal(status)) return false;
+            check_cublas(status, "a product of cuBLASLt");
+            return true;
+        });
     }
 
 private:
@@ -122,25 +139,33 @@ private:
         want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.elements.data));
         want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
         want(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
+        // Parts of a sum that is cut along k are added in fp32, not in the result's 16 bits.
+        want(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+             std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+        std::array<cublasLtMatmulHeuristicResult_t, kCandidates> proposed{};
         int found = 0;
-        const cublasStatus_t status =
-            cublasLtMatmulAlgoGetHeuristic(library, how_, first_.get(), second_.get(),
-                                           result_.get(), result_.get(), wish, 1, &chosen_, &found);
+        const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+            library, how_, first_.get(), second_.get(), result_.get(), result_.get(), wish,
+            kCandidates, proposed.data(), &found);
         cublasLtMatmulPreferenceDestroy(wish);
-        possible_ =
-            status == CUBLAS_STATUS_SUCCESS && found > 0 && chosen_.state == CUBLAS_STATUS_SUCCESS;
+        std::vector<cublasLtMatmulAlgo_t> possible;
+        for (int i = 0; status == CUBLAS_STATUS_SUCCESS && i < found; ++i)
+            if (const auto& one = proposed[static_cast<std::size_t>(i)];
+                one.state == CUBLAS_STATUS_SUCCESS)
+                possible.push_back(one.algo);
+        candidates_ = Candidates(std::move(possible));
     }
 
     ColumnMajorProduct by_;
     Layout first_, second_, result_;
     cublasLtMatmulDesc_t how_ = nullptr;
-    cublasLtMatmulHeuristicResult_t chosen_{};
-    bool possible_ = false;
+    Candidates<cublasLtMatmulAlgo_t> candidates_;
 };
 
 class CublasLt final : public Matmul {
 public:
-    CublasLt(Queue& queue, int multiprocessors) : queue_(queue), multiprocessors_(multiprocessors) {
+    CublasLt(Queue& queue, const int& multiprocessors)
+        : queue_(queue), multiprocessors_(multiprocessors) {
         check_cublas(cublasLtCreate(&library_), "cuBLASLt");
         workspace_ = queue_.allocate(kWorkspace);
     }
@@ -169,14 +194,12 @@ public:
         std::unique_ptr<MatmulConfiguration>& known = configurations_[kind_of(product)];
         if (!known)
             known = std::make_unique<MatmulConfiguration>(library_, product, multiprocessors_);
-        if (!known->is_possible()) return false;
-        known->run(library_, product, workspace_, queue_.stream());
-        return true;
+        return known->run(library_, product, workspace_, queue_.stream());
     }
 
 private:
     Queue& queue_;
-    int multiprocessors_;
+    const int& multiprocessors_;
     cublasLtHandle_t library_ = nullptr;
     void* workspace_ = nullptr;
     std::map<ProductKind, std::unique_ptr<MatmulConfiguration>> configurations_;
@@ -184,7 +207,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, int multiprocessors) {
+std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, const int& multiprocessors) {
     return std::make_unique<CublasLt>(queue, multiprocessors);
 }
 

@@ -18,6 +18,7 @@
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
 #include "exec/cuda/open_module.h"
+#include "exec/cuda/sm_partition.h"
 
 /// The GPU of a rank: lanes, memory, and the kernels that run on it.
 namespace debubble::exec::cuda {
@@ -82,6 +83,7 @@ public:
                             name_, properties.major, properties.minor, DEBUBBLE_CUDA_ARCHITECTURES,
                             why, properties.major, properties.minor));
         const int own = gpu_.multiprocessors();
+        for_products_ = own;
         facts_ = {own > 0 ? own : properties.multiProcessorCount,
                   Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)},
                   properties.major >= 8, ranks_on_it, versions()};
@@ -89,12 +91,12 @@ public:
     std::string name() const override { return name_; }
     std::string note() const override { return gpu_.note(); }
 
-    /// Ranks on one GPU share the free memory; a tenth is left to libraries and scratch.
+    /// Ranks on one GPU share its memory; kLeft is left to what libraries take later.
     Bytes room() const override {
         std::size_t free = 0, all = 0;
         check(cudaMemGetInfo(&free, &all), "memory of the GPU");
         const std::size_t share = std::min(free, all / static_cast<std::size_t>(ranks_on_it_));
-        return Bytes{static_cast<std::int64_t>(share / 10 * 9 / kPage * kPage)};
+        return Bytes{static_cast<std::int64_t>((share - std::min(share, kLeft)) / kPage * kPage)};
     }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
     bool takes_heads(std::int64_t keys, std::int64_t values) const override {
@@ -114,16 +116,21 @@ public:
     void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue, gpu_.multiprocessors()),
+        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue, for_products_),
                                              attention_library());
     }
     DeviceLanes& lanes() override { return lanes_; }
+    void leave_to_communications(int multiprocessors) override {
+        for_products_ = multiprocessors_for_products(facts_.multiprocessors, multiprocessors,
+                                                     gpu_.multiprocessors() == 0);
+    }
 
 private:
-    static constexpr std::size_t kPage = std::size_t{2} << 20;
+    static constexpr std::size_t kPage = std::size_t{2} << 20, kLeft = std::size_t{1} << 30;
     CudaGpu gpu_;
     Lanes lanes_;
     int ranks_on_it_;
+    int for_products_ = 0;  ///< multiprocessors; 0: all
     std::string name_;
     DeviceFacts facts_;
 };

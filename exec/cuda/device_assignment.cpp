@@ -31,6 +31,7 @@ DeviceAssignment assignment_of(std::span<const DevicePlace> by_rank, int rank) {
     for (const DevicePlace& place : by_rank) {
         assignment.some_share = assignment.some_share || std::ranges::count(by_rank, place) > 1;
         assignment.one_host = assignment.one_host && place.host == me->host;
+        assignment.several_gpus = assignment.several_gpus || place != *me;
     }
     return assignment;
 }

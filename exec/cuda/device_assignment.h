@@ -19,9 +19,10 @@ struct DevicePlace {
 /// The assignment of GPUs to ranks. Counts of ranks and GPUs do not give it: a process may see one
 /// GPU of many.
 struct DeviceAssignment {
-    int on_this_gpu = 1;      ///< ranks on this rank's GPU
-    bool some_share = false;  ///< whether some GPU has several ranks
-    bool one_host = true;     ///< whether one host has all ranks
+    int on_this_gpu = 1;        ///< ranks on this rank's GPU
+    bool some_share = false;    ///< whether some GPU has several ranks
+    bool one_host = true;       ///< whether one host has all ranks
+    bool several_gpus = false;  ///< whether not all ranks are on one GPU
 };
 DeviceAssignment assignment_of(std::span<const DevicePlace> by_rank, int rank);
 

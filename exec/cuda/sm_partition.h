@@ -29,4 +29,13 @@ constexpr std::optional<int> sm_of_each(int multiprocessors, int parts, const Sm
     return each;
 }
 
+/// The multiprocessors for which products are chosen, of the `available` ones of a rank, while
+/// communications hold `taken`: a kernel that stays on its multiprocessors (persistent) and counts
+/// on all of them would begin a second wave for the few that are not free. At least half of them;
+/// 0 where nothing is taken and the rank has the whole GPU, which needs no choice.
+constexpr int multiprocessors_for_products(int available, int taken, bool whole_gpu) {
+    if (taken <= 0) return whole_gpu ? 0 : available;
+    return std::max(available - taken, (available + 1) / 2);
+}
+
 }  // namespace debubble::exec::cuda

@@ -1,18 +1,35 @@
 #!/usr/bin/env bash
 # Builds the programs of tests/gpu/run.sh and packs them, with the libraries that a bare machine lacks,
-# into out/gpu-tests.tar.gz. That file alone, some 24 MB, is what to carry: unpack it beside a GPU and a
-# CUDA 13 toolkit, and call its run.sh.
+# into out/gpu-tests.tar.gz. That file alone, some 24 MB, is what to carry: unpack it beside a GPU and
+# the CUDA toolkit of the same major version, and call its run.sh.
 #
-#     tests/gpu/pack.sh [BIN]      (build/release/bin, which is configured, unless said)
+#     tests/gpu/pack.sh [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
+#     CUDACXX=/usr/local/cuda-12.9/bin/nvcc tests/gpu/pack.sh
+#
+# Programs of CUDA 13 want a driver from 580 on; those of CUDA 12.9 one from 545 on, into
+# out/gpu-tests-cuda12.tar.gz. Both run where glibc is 2.34 or later and libstdc++ that of GCC 11 or
+# later: RHEL 9, Ubuntu 22.04, Debian 12. That is checked (symbol_limits.py).
 #
 # NCCL, which is large, is taken along with WITH_NCCL=1. A build with -DDEBUBBLE_CUDNN=FETCH brings
 # attention by cuDNN, whose library is to be there. DEBUBBLE_JOBS is how many compilers run at once.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-bin=${1:-build/release/bin}
-build=$(dirname "$bin")
-to=out/gpu-tests
 fail() { echo "pack.sh: $*" >&2; exit 1; }
+
+nvcc=${CUDACXX:-nvcc}
+major=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p') || true
+[ -n "$major" ] || fail "$nvcc is no nvcc: put one in the PATH or name it in CUDACXX"
+suffix=
+[ "$major" -ge 13 ] || suffix=-cuda$major
+if [ $# -gt 0 ]; then
+    bin=$1
+else
+    bin=build/pack$suffix/bin
+    cmake --preset cuda -B "build/pack$suffix" -DDEBUBBLE_GUI=OFF -DDEBUBBLE_BENCH=OFF \
+        -DCMAKE_CXX_FLAGS="-include $PWD/tests/gpu/older_libstdcxx.h" >/dev/null || fail "it cannot be configured"
+fi
+build=$(dirname "$bin")
+to=out/gpu-tests$suffix
 
 programs=(debubble debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_nccl_suite gpu_green_contexts)
 modules=(debubble_cuda debubble_nccl)
@@ -33,6 +50,8 @@ done
 strip "$to"/bin/*
 
 # Not the C and C++ libraries, nor what CUDA brings: python3 and compilers would load older ones too.
+# libstdc++ is not taken along, since one that is newer than the machine's wants a newer glibc too
+# (Debian 12's wants 2.36): the programs are made to do with an older one.
 left_out='libc|libm|libpthread|libdl|librt|ld-linux|libstdc[+][+]|libgcc_s|libcublas|libcublasLt|libcudart|libcudnn'
 [ -n "${WITH_NCCL:-}" ] || left_out+='|libnccl'
 # Most machines have these, and theirs are taken: run.sh looks here for what is missing.
@@ -44,19 +63,36 @@ ldd "$to"/bin/* 2>/dev/null |
         [[ ! $name =~ ^($spare)[.-] ]] || folder=spare
         cp -L "$file" "$to/$folder/$name"
     done
+newer=$(tests/gpu/symbol_limits.py "$to") || {
+    echo "$newer" >&2
+    fail "that runs on no machine older than this one; a build without BIN is made for RHEL 9"
+}
 cp -r models/zoo "$to/share/models/"
 cp -r scenarios/*.yaml scenarios/clusters scenarios/frameworks "$to/share/scenarios/"
 cp bench/beside_pytorch.py bench/pytorch_training.py bench/calibrated.py bench/four-part-gpt.yaml "$to/bench/"
-cp tests/gpu/run.sh tests/gpu/gpt2-124m.yaml "$to/"
-tar -C out -czf "$to.tar.gz" gpu-tests
+cp tests/gpu/run.sh tests/gpu/README.md tests/gpu/gpt2-124m.yaml "$to/"
+cat ./*.md docs/*.md docs/*/*.md >"$to/prose.txt"  # the text to train on
+tar -C out -czf "$to.tar.gz" "$(basename "$to")"
 
 # As it will be unpacked, in a folder that knows nothing of this one.
 tried=$(mktemp -d)
 trap 'rm -rf "$tried"' EXIT
 tar -C "$tried" -xzf "$to.tar.gz"
-for part in tests large; do
-    (cd "$tried" && env -u DEBUBBLE_DATA_DIR -u OUT DEBUBBLE_TEST_DEVICE=cpu gpu-tests/run.sh --only $part) >"$tried/log" 2>&1 ||
-        { cat "$tried/log"; fail "what was packed fails on the processor"; }
+try() { # [VARIABLE=value]... part
+    (cd "$tried" && env -u DEBUBBLE_DATA_DIR -u OUT DEBUBBLE_TEST_DEVICE=cpu "${@:1:$#-1}" \
+        "$(basename "$to")/run.sh" --only "${*: -1}")
+}
+for part in tests large multi; do
+    try "$part" >"$tried/log" 2>&1 || { cat "$tried/log"; fail "what was packed fails on the processor"; }
     tail -1 "$tried/log"
 done
+# Two nodes that are both here.
+port=$((20000 + RANDOM % 20000))
+both=(NODES=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "DEBUBBLE_JOB_SECRET=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')")
+try "${both[@]}" NODE=1 multi >"$tried/log1" 2>&1 &
+if ! try "${both[@]}" NODE=0 multi >"$tried/log" 2>&1 || ! wait $!; then
+    cat "$tried/log" "$tried/log1"
+    fail "two nodes fail on the processor"
+fi
+tail -1 "$tried/log"
 echo "to carry: $to.tar.gz, $(du -m "$to.tar.gz" | cut -f1) MB"

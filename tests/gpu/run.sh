@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Everything that waits for a GPU, in one command, and in four of under ten minutes each: operators
+# Everything that waits for a GPU, in one command, and in five of under ten minutes each: operators
 # against the oracle, whole trainings against the processor's and one rank's (tests), speeds beside
 # PyTorch's where it is installed (speed: GPT-2 124M, and cuDNN's attention; large: GPT-2 XL and a
-# Llama), and simulated beside executed on four parts of the GPU (pipeline). Prints a table, then
-# PASSED or FAILED, with the number of parts that were not run and of figures that are short of what
-# is wanted.
+# Llama), and simulated beside executed on four parts of the GPU (pipeline), all of them on the first
+# GPU; and trainings of all GPUs, over NVLink and without, with the switches' sums and without (multi).
+# Prints a table, then PASSED or FAILED, with the number of parts that were not run and of figures that
+# are short of what is wanted. README.md beside it says what to expect.
 #
-#     tests/gpu/run.sh [--only tests|speed|large|pipeline] [BIN]
+#     tests/gpu/run.sh [--only tests|speed|large|pipeline|multi] [BIN]
 #
+# With NODES=2 (or more), multi is of that many machines: it is called on each of them at the same
+# time, with NODE=0, 1, ..., MASTER_ADDR, an address of node 0, MASTER_PORT, a free port there, and
+# the same DEBUBBLE_JOB_SECRET.
 # Programs come from the folder BIN, from bin/ beside it (tests/gpu/pack.sh), or are built. Logs, one
 # for each row, are left in the folder OUT as gpu-logs.tar.gz, or where they are if something failed.
 # DEBUBBLE_TEST_DEVICE=cpu tries the script itself where there is no GPU, on tiny networks.
@@ -34,8 +38,8 @@ only=
 if [ "${1:-}" = --only ]; then
     only=${2:-}
     case $only in
-        tests | speed | large | pipeline) ;;
-        *) echo "run.sh: --only tests, speed, large or pipeline" >&2; exit 2 ;;
+        tests | speed | large | pipeline | multi) ;;
+        *) echo "run.sh: --only tests, speed, large, pipeline or multi" >&2; exit 2 ;;
     esac
     shift 2
 fi
@@ -122,9 +126,13 @@ within() { timeout -k 10 "$@"; }  # seconds command...
 ended() { case $1 in 124 | 137) echo "cut off" ;; *) echo "exit $1" ;; esac; }  # exit code
 is_cut_off() { [ "$1" = 124 ] || [ "$1" = 137 ]; }
 
-# Bytes are tokens; of random ones no loss falls below the entropy of base64.
+# Bytes are tokens. Prose has a few that are frequent and many that are not, as all text has: what
+# many rows add to at once (gradients of embeddings, loads of experts), and what a product's power
+# depends on, is that of a training. Of random bytes no loss would fall.
 text=$work/text.txt
-head -c 2000000 /dev/urandom | base64 -w 0 >"$text"
+prose=("$here/prose.txt")
+[ -e "${prose[0]}" ] || prose=("$root"/*.md "$root"/docs/*.md "$root"/docs/*/*.md)
+while [ "$(stat -c %s "$text" 2>/dev/null || echo 0)" -lt 2000000 ]; do cat "${prose[@]}" >>"$text" || exit 2; done
 
 # ---- kinds of rows -----------------------------------------------------------
 
@@ -242,7 +250,7 @@ resumed() { # title: six steps at once, and three with three more from their che
     if ! small_run "$log" "${how[@]}" --resume never --set "training.checkpoint.dir=$whole" ||
         ! mkdir "$parted" || ! cp -r "$whole/step_3" "$parted/" ||
         ! small_run "$log" "${how[@]}" --set "training.checkpoint.dir=$parted" ||
-        ! grep -q 'going on behind step 3' "$log"; then
+        ! grep -q 'going on after step 3' "$log"; then
         failed "$1" "$(tail -1 "$log")" "$log"
         return
     fi
@@ -346,15 +354,160 @@ speeds() {
     attention_by_cudnn llama-1.2b 2048 4
 }
 
+# The largest microbatch of GPT-2 XL whose plan leaves a quarter and 4 GiB of the GPU to what the plan
+# does not count, and to PyTorch: products of more rows are faster.
+fitting_xl() {
+    local mebibytes micro peak
+    mebibytes=$(nvidia-smi -i "$(one_gpu)" --query-gpu=memory.total --format=csv,noheader,nounits 2>/dev/null)
+    sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/xl.yaml"
+    for micro in 32 16 8 4 2; do
+        peak=$("$programs/debubble" simulate "$work/xl.yaml" --set model=gpt2-xl --set training.global_batch=32 \
+            --set training.micro_batch=$micro --json - 2>/dev/null |
+            grep -o '"peak_memory_bytes": *[0-9]*' | grep -o '[0-9]*$' | head -1)
+        if [ -n "$peak" ] && [ $((peak / 1048576 * 5 / 4 + 4096)) -le "${mebibytes:-81559}" ]; then
+            echo $micro
+            return
+        fi
+    done
+    echo 1
+}
+
 large_speeds() {
+    local micro
+    micro=$(fitting_xl)
+    echo "GPT-2 XL: microbatches of $micro sequences"
     [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 60 120; return; }
-    beside gpt2-xl 1024 4 8 40000 180 330  # its compiler takes minutes
+    beside gpt2-xl 1024 "$micro" $((32 / micro)) 40000 180 330  # its compiler takes minutes
     beside llama-1.2b 2048 4 4 50000 120 220
+}
+
+# ---- several GPUs ------------------------------------------------------------
+
+# The first of those that may be used, and how many they are.
+one_gpu() { local all=${every_gpu:-0}; echo "${all%%,*}"; }
+every_gpu=${CUDA_VISIBLE_DEVICES:-}
+count_gpus() {
+    if [ "$device" != cuda ]; then echo 2; elif [ -n "$every_gpu" ]; then tr ',' '\n' <<<"$every_gpu" | grep -c .
+    else nvidia-smi -L 2>/dev/null | grep -c '^GPU'; fi
+}
+nodes=${NODES:-1} node=${NODE:-0}
+
+# A training on all GPUs of all nodes: the program starts a process for each of one machine; of several,
+# this does, as torchrun would. VARIABLE=value before -- are set for it.
+on_all() { # log gpus [VARIABLE=value]... -- arguments of `debubble run`
+    local log=$1 gpus=$2 variables=() rank ranks=() code=0 how=()
+    shift 2
+    while [ "$1" != -- ]; do variables+=("$1"); shift; done
+    shift
+    how=(run "$@" --device "$device" --deadline 120 --resume never)
+    [ "$device" = cuda ] || how+=(--comm tcp)
+    if [ "$nodes" = 1 ]; then
+        within 300 env "${variables[@]}" "$programs/debubble-exec" "${how[@]}" >>"$log" 2>&1
+        return
+    fi
+    for ((rank = 0; rank < gpus; ++rank)); do
+        within 300 env "${variables[@]}" RANK=$((node * gpus + rank)) WORLD_SIZE=$((nodes * gpus)) LOCAL_RANK=$rank \
+            LOCAL_WORLD_SIZE="$gpus" "$programs/debubble-exec" "${how[@]}" >>"$log" 2>&1 &
+        ranks+=($!)
+    done
+    for rank in "${ranks[@]}"; do wait "$rank" || code=$?; done
+    return $code
+}
+median_step() { # metrics: milliseconds, of all but the first steps
+    grep -o '"step_time_s": *[0-9.e+-]*' "$1" | sed 's/.*: *//' | tail -n +3 | sort -g |
+        awk '{ all[NR] = $1 } END { if (NR) printf "%.1f", 1000 * all[int((NR + 1) / 2)] }'
+}
+
+parity_of_all() { # title gpus arguments...: three steps against those of one rank
+    local title=$1 gpus=$2 log all
+    shift 2
+    log=$(log_of "$title")
+    if ! on_all "$log" "$gpus" -- "$work/small.yaml" --steps 3 "${small[@]}" "$@"; then
+        failed "$title" "$(tail -1 "$log")" "$log"
+    elif grep -q "through the host" "$log"; then
+        row "$title" FAILED "without NCCL: $(grep -m 1 'through the host' "$log")"
+    elif [ "$node" != 0 ]; then
+        row "$title" passed "node 0 has the losses"
+    else
+        all=$(losses_of "$log")
+        # Sums of several ranks are in another order.
+        if awk -v a="$one_rank" -v b="$all" 'BEGIN {
+            n = split(a, one); if (split(b, many) != n || n == 0) exit 1
+            for (i = 2; i <= n; i += 2) if ((one[i] - many[i]) ^ 2 > 1e-6) exit 1 }'; then
+            row "$title" passed "$all"
+        else
+            row "$title" FAILED "one rank $one_rank, and all $all"
+        fi
+    fi
+}
+
+# The same training twice, each with a variable of NCCL of its own; a figure, not a goal.
+with_and_without() { # title gpus variable-of-the-second arguments...
+    local title=$1 gpus=$2 variable=$3 log with without each steps=12
+    [ "$device" = cuda ] || steps=4
+    shift 3
+    log=$(log_of "$title")
+    for each in NCCL_DEBUG=WARN "$variable"; do
+        rm -f "$work/metrics"
+        if ! on_all "$log" "$gpus" "$each" -- "$work/speed.yaml" --steps "$steps" --metrics "$work/metrics" "$@"; then
+            failed "$title" "$each: $(tail -1 "$log")" "$log"
+            return
+        fi
+        with=${without:-} without=$([ ! -e "$work/metrics" ] || median_step "$work/metrics")
+    done
+    if [ -n "$with" ]; then row "$title" passed "$with ms a step, $without ms with $variable"; else
+        row "$title" passed "a node of ranks without the loss has the figure"
+    fi
+}
+
+all_gpus() {
+    local gpus all few title log one=() scale
+    gpus=$(count_gpus)
+    if [ "$((gpus * nodes))" -lt 2 ]; then row "several GPUs" "not run" "one is here"; return; fi
+    [ "$device" != cuda ] || nvidia-smi topo -m >"$logs/topology.txt" 2>&1
+    all=$((gpus * nodes)) few=$((all < 4 ? all : 4))
+    [ "$device" = cuda ] && unset NCCL_HOSTID
+    scale=256
+    [ "$device" = cuda ] || scale=32
+    sed "s|TEXT|$text|; s|precision: bf16|precision: fp32|" "$here/gpt2-124m.yaml" >"$work/small.yaml"
+    sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/speed.yaml"
+    [ "$device" = cuda ] || sed -i 's|cluster: .*|cluster: this-machine|' "$work/small.yaml" "$work/speed.yaml"
+    small=(--set training.global_batch=$all --set training.micro_batch=1 --set training.seq_length=$scale
+        --set model.layers=$all)
+    if [ "$nodes" = 1 ] && [ "$device" = cuda ]; then
+        for ranks in 2 "$gpus"; do
+            question "NCCL keeps a communicator's promises, $ranks GPUs" gpu_nccl_suite "$ranks" whole
+            [ "$gpus" != 2 ] || break
+        done
+    fi
+    log=$(log_of "one rank, for those of all GPUs")
+    if ! within 200 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --comm local --steps 3 \
+        --resume never "${small[@]}" >"$log" 2>&1; then
+        failed "one rank, for those of all GPUs" "$(tail -1 "$log")" "$log"
+        return
+    fi
+    one_rank=$(losses_of "$log")
+    parity_of_all "a pipeline of $all GPUs against one rank" "$gpus" --set gpus=$all --set parallel.pipeline=$all
+    parity_of_all "$all replicas of ZeRO-2 against one rank" "$gpus" --set gpus=$all --set parallel.data=$all \
+        --set parallel.zero_stage=2
+    [ "$nodes" != 1 ] || parity_of_all "a tensor group of $few GPUs against one rank" "$few" --set gpus=$few \
+        --set parallel.tensor=$few --set parallel.sequence=true
+    title="pipeline of $all, over NVLink and without"
+    [ "$nodes" = 1 ] || title="pipeline of $all on $nodes nodes, by GPUDirect RDMA and without"
+    local variable=NCCL_P2P_DISABLE=1 fast=()
+    [ "$nodes" = 1 ] || variable=NCCL_NET_GDR_LEVEL=LOC
+    [ "$device" = cuda ] || fast=(--set training.global_batch=$all --set training.micro_batch=1
+        --set training.seq_length=32 --set model.layers=$all --set training.precision=fp32)
+    with_and_without "$title" "$gpus" $variable --set gpus=$all --set parallel.pipeline=$all "${fast[@]}"
+    with_and_without "$all replicas, with the switches' sums (NVLS) and without" "$gpus" NCCL_NVLS_ENABLE=0 \
+        --set gpus=$all --set parallel.data=$all --set training.global_batch=$((16 * all)) \
+        --set parallel.zero_stage=1 "${fast[@]}"
 }
 
 where="four parts of the GPU"
 if [ "$device" = cuda ]; then
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
+    [ "$only" = multi ] || export CUDA_VISIBLE_DEVICES=$(one_gpu)  # else ranks would take several
 else
     where="two ranks of a processor"
 fi
@@ -362,6 +515,10 @@ wanted tests && all_tests
 wanted speed && speeds
 wanted large && large_speeds
 wanted pipeline && parts "simulated beside executed, $where"
+if [ "$only" = multi ] || { [ -z "$only" ] && [ "$device" = cuda ]; }; then
+    if [ -n "$every_gpu" ]; then export CUDA_VISIBLE_DEVICES=$every_gpu; else unset CUDA_VISIBLE_DEVICES; fi
+    all_gpus
+fi
 
 [ $ran -gt 0 ] || status=1
 echo

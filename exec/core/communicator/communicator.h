@@ -17,6 +17,8 @@
 /// (threads of one process, MPI, TCP, and NCCL between GPUs).
 namespace debubble::exec {
 
+class DeviceMemory;
+
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
 
@@ -127,6 +129,14 @@ public:
     /// communication starts after the work that the rank's kernels had been asked for before it.
     /// All ranks ask for it together; the lanes must outlive it.
     virtual std::unique_ptr<Communicator> on_device(DeviceLanes& /*lanes*/) { return nullptr; }
+
+    /// The source of the memory in which this communicator of devices moves tensors best, which an
+    /// arena is then to come from; nullptr where any memory of the device is as good. It is asked
+    /// for memory while the communicator exists, and takes it back afterwards too.
+    virtual std::shared_ptr<DeviceMemory> memory() { return nullptr; }
+    /// The multiprocessors of this rank's device that communications of the whole job, those of
+    /// every group, may hold while its kernels compute; the number is final once all groups exist.
+    virtual int multiprocessors_taken() const { return 0; }
 
     /// Whether all communications of a rank, of whatever group and channel, start in the order in
     /// which it asks for them: then a receive that is asked for early holds up the sends after it.

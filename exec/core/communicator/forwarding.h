@@ -58,6 +58,8 @@ public:
     std::unique_ptr<Communicator> on_device(DeviceLanes& lanes) override {
         return inner_.on_device(lanes);
     }
+    std::shared_ptr<DeviceMemory> memory() override { return inner_.memory(); }
+    int multiprocessors_taken() const override { return inner_.multiprocessors_taken(); }
     bool starts_in_order() const override { return inner_.starts_in_order(); }
     void abort(const std::string& sentence) override { inner_.abort(sentence); }
 

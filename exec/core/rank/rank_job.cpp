@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "exec/core/communicator/muted.h"
 #include "exec/core/communicator/staged.h"
+#include "exec/core/rank/arena_size.h"
 #include "exec/core/rank/random_batch.h"
 #include "exec/core/stage/as_executed.h"
 #include "exec/core/stage/model_stage.h"
@@ -25,23 +26,35 @@ Bytes machine_memory() {
     return Bytes{std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE)};
 }
 
-/// The capacity of the arena.
-Bytes capacity_of(const JobOptions& how) {
-    if (how.capacity.count > 0) return how.capacity;
-    if (!how.device) return machine_memory();
-    const Bytes room = how.device->room();
-    if (how.planned > room)
-        throw WorldError(
-            fmt::format("by its plan the rank needs {:.4g} GiB; {} has {:.4g} GiB for it",
-                        gib(how.planned), how.device->name(), gib(room)));
-    return room;
-}
-
 /// The part of the arena that is reserved at first: the planned bytes, where they are known.
 std::optional<Bytes> first_of(const JobOptions& how) {
     constexpr Bytes kUnplanned{std::int64_t{64} << 20};
-    if (how.device || how.capacity.count > 0) return std::nullopt;
+    if (how.capacity.count > 0) return std::nullopt;
     return how.planned.count > 0 ? how.planned : kUnplanned;
+}
+
+/// The range of a device's arena, asked for once libraries and communicators have their memory.
+ArenaRange range_on(const Device& device, const JobOptions& how, bool rows_vary,
+                    Communicator* world) {
+    const Bytes size = how.capacity.count > 0
+                           ? how.capacity
+                           : arena_on_device(how.planned, rows_vary, device.room(), device.name());
+    return {size, world != nullptr ? world->memory() : nullptr};
+}
+
+/// The references must outlive the arena.
+Arena make_arena(const JobOptions& how, bool rows_vary,
+                 const std::unique_ptr<Communicator>& world) {
+    if (how.device)
+        return Arena(*how.device,
+                     [&, rows_vary] { return range_on(*how.device, how, rows_vary, world.get()); });
+    return Arena(how.capacity.count > 0 ? how.capacity : machine_memory(), nullptr, first_of(how));
+}
+
+std::vector<int> pipeline_of(const scenarios::Scenario& scenario, const Communicator& world) {
+    const RankGrid grid = grid_of(scenario);
+    DEBUBBLE_CHECK(grid.size() == world.size(), "the job has the scenario's ranks");
+    return grid.pipeline_group(grid.place_of(world.global_rank()));
 }
 
 template <class Test>
@@ -109,7 +122,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
-      arena_(capacity_of(how), how.device.get(), first_of(how)),
+      arena_(make_arena(how_, scenario_.model.has_experts(), on_device_)),
       kernels_(how.device ? how.device->make_kernels() : how.make_kernels()),
       pinned_(how.device ? std::make_unique<PinnedPool>(how.device->lanes()) : nullptr),
       on_device_(how.device ? world.on_device(how.device->lanes()) : nullptr),
@@ -119,6 +132,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
       world_(staged_  ? *staged_
              : muted_ ? *muted_
                       : world),
+      pipeline_(world_.group(pipeline_of(scenario_, world_))),
       training_(
           make_rank_training(scenario_, plan, options, world_, *kernels_, arena_, how.patience)) {
     if (how.device) check_fits(scenario_, *how.device);
@@ -129,7 +143,6 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     arena_.set_patience(how.patience);
     training_.step->log_to(log_);
     const TrainingGroups& groups = *training_.groups;
-    pipeline_ = world_.group(groups.grid.pipeline_group(groups.place));
     const double dropout = scenario_.training.dropout.value_or(scenario_.model.dropout);
     for (const Stage stage : plan.program.placement.stages[rank().index]) {
         StageTools tools{
@@ -151,7 +164,9 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
             graphs_of(scenario_, plan, stage, groups.expert_place().expert), tools));
         stages_.push_back(runners_.back().get());
     }
-    if (how.device) rehearse();
+    if (!how.device) return;
+    how.device->leave_to_communications(world_.multiprocessors_taken());
+    rehearse();
 }
 
 /// Libraries load and choose the kernels of a product at its first use. Some of that waits for all

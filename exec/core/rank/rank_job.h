@@ -32,8 +32,8 @@ class RankJob {
 public:
     /// All ranks of `world`, which are the scenario's, make theirs together. The executor's own
     /// framework profile applies, whatever framework the scenario names. Throws InputError for a
-    /// scenario that the executor cannot run, WorldError before it allocates where a device has
-    /// less room than was planned. The referenced objects must outlive this one.
+    /// scenario that the executor cannot run, WorldError before it allocates tensors where a device
+    /// has less room than was planned. The referenced objects must outlive this one.
     RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
             const TrainingOptions& options, Communicator& world, const JobOptions& how);
 
@@ -76,6 +76,8 @@ private:
     Program forward_;  ///< the list of evaluations
     JobOptions how_;
     ActionLog log_;
+    /// Reserves a device's memory once all members up to `pipeline_` and the groups exist, and ends
+    /// after them: a device waits for their work before it frees memory.
     Arena arena_;
     std::unique_ptr<Kernels> kernels_;
     std::unique_ptr<PinnedPool> pinned_;
@@ -85,8 +87,8 @@ private:
     std::unique_ptr<Communicator> muted_;
     std::unique_ptr<Communicator> staged_;  ///< the world, staged through the host
     Communicator& world_;
-    RankTraining training_;
     std::unique_ptr<Communicator> pipeline_;
+    RankTraining training_;
     std::vector<std::unique_ptr<StageRunner>> runners_;
     /// The rank's stages in the order of the placement.
     std::vector<StageRunner*> stages_;

@@ -20,6 +20,10 @@ struct UnitSlot {
     FlatRange range;    ///< range in the unit's buffer
 };
 
+/// Shares begin at multiples of so many elements: 32 bytes of 16-bit types, so that kernels read
+/// them, and NCCL moves them, 16 bytes at a time.
+inline constexpr std::int64_t kShareOf = 16;
+
 /// The unit of gathering, dropping and reduction: the parameters of one layer, of the embedding, of
 /// the head, or one parameter that is tied (its copies in two stages are then cut alike); a layer's
 /// experts are a unit of their own where fewer ranks hold them. They lie in one flat buffer:
@@ -35,8 +39,12 @@ struct ParameterUnit {
     std::vector<UnitSlot> slots;  ///< in the order of memory
     std::int64_t elements = 0;
 
-    /// The elements of each of `shards` ranks, the last of which may own padding.
-    std::int64_t share(int shards) const { return (elements + shards - 1) / shards; }
+    /// The elements of each of `shards` ranks: whole groups of kShareOf elements where there are
+    /// several, the last of which may be padding, as may be all of the last ranks.
+    std::int64_t share(int shards) const {
+        if (shards == 1) return elements;
+        return (elements + shards * kShareOf - 1) / (shards * kShareOf) * kShareOf;
+    }
     FlatRange share_of(int shard, int shards) const {
         return {shard * share(shards), share(shards)};
     }

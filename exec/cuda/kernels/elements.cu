@@ -51,8 +51,10 @@ struct AddBias {
     __device__ void operator()(Run run) const {
         Eight values = load_run(y, run);
         std::int64_t column = run.first % columns;
-        for (int i = 0; i < run.count; ++i) {
-            values.at[i] += load(bias, column);
+        // Over a number that is known, so that the values stay in registers.
+        DEBUBBLE_UNROLL
+        for (int i = 0; i < kElementsEach; ++i) {
+            if (i < run.count) values.at[i] += load(bias, column);
             if (++column == columns) column = 0;
         }
         store_run(y, run, values);

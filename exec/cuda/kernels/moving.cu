@@ -24,13 +24,22 @@ __global__ void copy_rows_kernel(Rows which, Operand from, Strides source, Resul
     }
 }
 
+/// One of the words, which stay in registers: their number is not known before the kernel runs.
+__device__ std::uint32_t word_of(const PhiloxWords& words, std::uint64_t which) {
+    const std::uint32_t low = which == 0 ? words.at[0] : words.at[1];
+    const std::uint32_t high = which == 2 ? words.at[2] : words.at[3];
+    return which < 2 ? low : high;
+}
+
 __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Result y) {
     const Run run = run_of_thread(n);
     if (run.count == 0) return;
     Eight values = load_run(x, run);
     PhiloxWords words{};
     std::uint64_t made = ~std::uint64_t{0};
-    for (int i = 0; i < run.count; ++i) {
+    DEBUBBLE_UNROLL
+    for (int i = 0; i < kElementsEach; ++i) {
+        if (i >= run.count) break;
         const std::int64_t at = run.first + i;
         const std::int64_t column = at % how.columns + how.first_column;
         const std::int64_t row = at / how.columns % how.rows + how.first_row;
@@ -38,7 +47,7 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
         const auto element =
             static_cast<std::uint64_t>((sample * how.all_rows + row) * how.all_columns + column);
         if (element / 4 != made) words = philox(how.seed, how.stream, made = element / 4);
-        const std::uint32_t word = words.at[element % 4];
+        const std::uint32_t word = word_of(words, element % 4);
         values.at[i] = word < how.threshold ? 0.F : values.at[i] * how.scale;
     }
     store_run(y, run, values);

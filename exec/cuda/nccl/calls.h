@@ -3,11 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "exec/core/communicator/buffer.h"
 #include "exec/core/device_lanes.h"
+
+namespace debubble::exec {
+class DeviceMemory;
+}
 
 /// The calls of NCCL: a seam at which tests put another library. Only ends block: destroy() for
 /// some seconds at most, abort() as long as NCCL takes.
@@ -22,8 +27,22 @@ struct Answer {
     std::string error;         ///< empty if there is none
 };
 
-/// The purpose of a communicator: one way between two ranks, or the collectives of a group.
-enum class Purpose { Edge, Group };
+/// The purpose of a communicator: one way between two ranks; the collectives of a group beside the
+/// kernels of its ranks; or those for which the kernels of its ranks stand still, which may take as
+/// many multiprocessors as they like.
+enum class Purpose { Edge, Group, StandingGroup };
+
+/// Multiprocessors that a communicator may take from kernels which run at the same time; 0: none
+/// run. A message keeps up with NVLink by 2, of which a receive that waits for its sender holds
+/// both; 4 are enough for a reduction that has a whole backward to hide behind.
+constexpr int most_ctas(Purpose purpose) {
+    switch (purpose) {
+        case Purpose::Edge: return 2;
+        case Purpose::Group: return 4;
+        case Purpose::StandingGroup: return 0;
+    }
+    return 0;
+}
 
 /// A moment of a lane that any thread may ask about. Unlike a mark it outlives a step.
 using Point = std::int32_t;
@@ -58,6 +77,12 @@ public:
     virtual Point point(DeviceLane lane) = 0;
     /// Once it has passed, the point may be used for another moment.
     virtual bool passed(Point point) = 0;
+    /// Memory of the GPU as the library wants it for its fastest ways; nullptr where it offers
+    /// none.
+    virtual std::shared_ptr<DeviceMemory> memory() { return nullptr; }
+    /// Lets the communicator move tensors of that range without copying them into buffers of its
+    /// own; destroy() and abort() end it. An error is no harm: such a range is moved as any other.
+    virtual Answer register_range(Handle, std::span<std::byte> /*range*/) { return {}; }
     /// Bytes of the device for sends and receives whose content does not matter.
     virtual Buffer scratch() = 0;
 

@@ -114,6 +114,7 @@ public:
                      const GroupUse& use)
         : job_(std::move(job)), host_(std::move(host)), plan_(std::move(plan)) {
         number_ = job_->next_group();
+        purpose_ = use.callers_stand_still ? Purpose::StandingGroup : Purpose::Group;
         for (const Edge& edge : use.edges)
             if (edge.from == rank() || edge.to == rank()) warm_up(edge);
         if (use.collectives && size() > 1) group_handle();
@@ -195,6 +196,8 @@ public:
         return std::make_unique<NcclCommunicator>(job_, host_->group(global_ranks), plan_,
                                                   plan_(global_ranks));
     }
+    std::shared_ptr<DeviceMemory> memory() override { return job_->memory(); }
+    int multiprocessors_taken() const override { return job_->multiprocessors_taken(); }
     /// True by NCCL_LAUNCH_ORDER_IMPLICIT (library.cpp): no kernel starts before those issued
     /// earlier.
     bool starts_in_order() const override { return true; }
@@ -274,7 +277,7 @@ private:
         Id id{};
         if (rank() == 0) id = job_->calls().fresh_id();
         host_->broadcast(as_words(id), 0, "NCCL_ID")->wait(deadline());
-        group_.handle = job_->join(size(), id, rank(), Purpose::Group, what);
+        group_.handle = job_->join(size(), id, rank(), purpose_, what);
         group_.lane = job_->lanes().lane(fmt::format("nccl group {}", number_));
         return group_;
     }
@@ -319,6 +322,7 @@ private:
     std::unique_ptr<Communicator> host_;
     GroupPlan plan_;
     int number_ = 0;
+    Purpose purpose_{};
     Way group_;
     std::map<Edge, Way> ways_;
 };

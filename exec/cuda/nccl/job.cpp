@@ -1,9 +1,13 @@
 #include "exec/cuda/nccl/job.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "exec/core/device.h"
+#include "exec/cuda/nccl/polling.h"
 
 namespace debubble::exec::nccl {
 
@@ -11,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kBetweenLooks = 10ms;
-constexpr auto kBetweenAnswers = 100us;
-constexpr int kEagerLooks = 32;  ///< NCCL asks little of a GPU, and is mostly done in microseconds
 constexpr auto kToPart = 10s;
 
 }  // namespace
@@ -63,6 +65,59 @@ void Job::part() {
     }
 }
 
+/// Memory of the library that its communicators know of.
+class RegisteredMemory final : public DeviceMemory {
+public:
+    RegisteredMemory(std::shared_ptr<DeviceMemory> memory, Job& job)
+        : memory_(std::move(memory)), job_(job) {}
+    std::byte* reserve(Bytes size) override {
+        std::byte* const at = memory_->reserve(size);
+        job_.register_range({at, static_cast<std::size_t>(size.count)});
+        return at;
+    }
+    /// The communicators that knew of it may be gone.
+    void release(std::byte* memory) noexcept override { memory_->release(memory); }
+
+private:
+    std::shared_ptr<DeviceMemory> memory_;
+    Job& job_;
+};
+
+std::shared_ptr<DeviceMemory> Job::memory() {
+    auto memory = calls_->memory();
+    return memory ? std::make_shared<RegisteredMemory>(std::move(memory), *this) : nullptr;
+}
+
+void Job::register_range(std::span<std::byte> range) {
+    registered_ = range;
+    std::vector<Handle> all;
+    {
+        const Lock lock(mutex_);
+        all = communicators_;
+    }
+    for (const Handle communicator : all) register_with(communicator);
+}
+
+/// An error is no harm (Calls::register_range): errors of the communicator itself come again.
+void Job::register_with(Handle communicator) {
+    Answer answer;
+    {
+        const Lock lock(mutex_);
+        if (failure_) return;
+        answer = calls_->register_range(communicator, registered_);
+    }
+    if (answer.in_progress) settle(communicator, answer, "the use of the arena's memory");
+}
+
+int Job::multiprocessors_taken() const {
+    const auto number = [&](Purpose purpose) {
+        const auto found = made_for_.find(purpose);
+        return found == made_for_.end() ? 0 : found->second;
+    };
+    return std::min(number(Purpose::Edge), 2) * most_ctas(Purpose::Edge) +
+           std::min(number(Purpose::Group), 1) * most_ctas(Purpose::Group);
+}
+
 Handle Job::join(int ranks, const Id& id, int rank, Purpose purpose, const std::string& what) {
     Handle made = nullptr;
     Answer answer;
@@ -73,18 +128,22 @@ Handle Job::join(int ranks, const Id& id, int rank, Purpose purpose, const std::
     }
     settle(made, answer, what);
     throw_if_failed(what);
+    ++made_for_[purpose];
+    if (!registered_.empty()) register_with(made);
     return made;
 }
 
 void Job::settle(Handle communicator, Answer answer, const std::string& what) {
     const Deadline deadline = within(patience_);
-    for (int looks = 0; answer.in_progress; ++looks) {
-        if (looks < kEagerLooks)
-            std::this_thread::yield();
+    const Polling polling(Clock::now());
+    while (answer.in_progress) {
+        const auto now = Clock::now();
+        if (const auto pause = polling.pause(now); pause > 0ns)
+            std::this_thread::sleep_for(pause);
         else
-            std::this_thread::sleep_for(kBetweenAnswers);
+            std::this_thread::yield();
         if (has_failed()) return;
-        if (Clock::now() >= deadline) {
+        if (now >= deadline) {
             const std::string sentence =
                 fmt::format("rank {} waited {:.3g} s for NCCL to start {}", host_.global_rank(),
                             std::chrono::duration<double>(patience_).count(), what);

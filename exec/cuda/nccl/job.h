@@ -43,6 +43,13 @@ public:
     MarkedInterval issue(Handle communicator, DeviceLane lane, const std::string& description,
                          const std::function<Answer()>& call);
 
+    /// The library's memory for the arena; what is reserved there is registered with all
+    /// communicators, those of then and those made later. nullptr where the library has none.
+    std::shared_ptr<DeviceMemory> memory();
+    /// Multiprocessors that communicators may hold while kernels run: those of a receive that waits
+    /// and of a send, if there are edges, and those of one collective, if any runs beside kernels.
+    int multiprocessors_taken() const;
+
     /// A number that tells groups apart in the names of their lanes.
     int next_group() { return groups_++; }
 
@@ -66,6 +73,9 @@ private:
     };
     using Lock = std::unique_lock<std::mutex>;
 
+    friend class RegisteredMemory;
+    void register_range(std::span<std::byte> range);
+    void register_with(Handle communicator);
     bool has_failed();
     /// Waits until NCCL has accepted the call, or the job has failed.
     void settle(Handle communicator, Answer answer, const std::string& what);
@@ -89,6 +99,8 @@ private:
     std::optional<std::string> failure_;
     /// Communicators in the order in which they were made, which is the same on all their ranks.
     std::vector<Handle> communicators_;
+    std::map<Purpose, int> made_for_;  ///< number of communicators
+    std::span<std::byte> registered_;  ///< the arena; empty until it is reserved
     std::map<std::int32_t, LaneRecord> records_;
     int groups_ = 0;  ///< used by the issuing thread alone
     std::int32_t token_ = 0;

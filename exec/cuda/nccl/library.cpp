@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/core/device.h"
 #include "exec/cuda/nccl/communicator.h"
 #include "exec/cuda/nccl/setup.h"
 
@@ -21,7 +23,6 @@ namespace debubble::exec::nccl {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr int kMostCtas = 4;  ///< multiprocessors that a collective may take from the kernels
 constexpr auto kToEnd = 10s;
 constexpr std::int64_t kScratch = 256;
 
@@ -57,6 +58,21 @@ Answer answer_of(ncclResult_t result, Handle handle) {
     return {false, std::move(error)};
 }
 
+/// Memory that NCCL shares with other GPUs and their switches, where the machine has them
+/// (ncclMemAlloc); elsewhere it is cudaMalloc's.
+class NcclMemory final : public DeviceMemory {
+public:
+    std::byte* reserve(Bytes size) override {
+        void* memory = nullptr;
+        const ncclResult_t result = ncclMemAlloc(&memory, static_cast<std::size_t>(size.count));
+        if (result != ncclSuccess)
+            throw WorldError(fmt::format("memory of the GPU by NCCL: {}, {}",
+                                         ncclGetErrorString(result), ncclGetLastError(nullptr)));
+        return static_cast<std::byte*>(memory);
+    }
+    void release(std::byte* memory) noexcept override { ncclMemFree(memory); }
+};
+
 class NcclLibrary final : public Calls {
 public:
     explicit NcclLibrary(const Setup& setup) : setup_(setup), device_(setup.lanes.memory()) {
@@ -89,7 +105,7 @@ public:
         std::memcpy(&same, id.data(), sizeof same);
         ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
         config.blocking = 0;
-        config.maxCTAs = purpose == Purpose::Edge ? kMostCtas / 2 : kMostCtas;
+        if (const int most = most_ctas(purpose); most > 0) config.maxCTAs = most;
         ncclComm_t comm = nullptr;
         const ncclResult_t result = ncclCommInitRankConfig(&comm, ranks, same, rank, &config);
         made = comm;
@@ -166,6 +182,15 @@ public:
                          handle);
     }
 
+    std::shared_ptr<DeviceMemory> memory() override { return std::make_shared<NcclMemory>(); }
+    Answer register_range(Handle handle, std::span<std::byte> range) override {
+        void* registration = nullptr;
+        const ncclResult_t result =
+            ncclCommRegister(comm_of(handle), range.data(), range.size(), &registration);
+        if (registration != nullptr) registrations_[handle] = registration;
+        return answer_of(result, handle);
+    }
+
     Point point(DeviceLane lane) override {
         if (free_.empty()) {
             cudaEvent_t event = nullptr;
@@ -191,6 +216,8 @@ public:
     Buffer scratch() override { return {{static_cast<std::byte*>(scratch_), 4}, DataType::Fp32}; }
 
     void destroy(Handle handle) noexcept override {
+        if (const auto known = registrations_.find(handle); known != registrations_.end())
+            ncclCommDeregister(comm_of(handle), known->second);
         Answer answer = answer_of(ncclCommFinalize(comm_of(handle)), handle);
         const auto deadline = std::chrono::steady_clock::now() + kToEnd;
         while (answer.in_progress && std::chrono::steady_clock::now() < deadline) {
@@ -235,6 +262,7 @@ private:
     void* scratch_ = nullptr;
     std::vector<cudaEvent_t> events_;
     std::vector<Point> free_;
+    std::map<Handle, void*> registrations_;
 };
 
 /// Sets variables before NCCL reads its environment, which it does once. Variables that the user
@@ -263,6 +291,12 @@ void set_environment(bool some_share_a_gpu, bool one_host) {
 }  // namespace debubble::exec::nccl
 
 using debubble::exec::nccl::Setup;
+
+extern "C" __attribute__((visibility("default"))) void debubble_nccl_versions(
+    debubble::exec::nccl::Versions& found) {
+    if (ncclGetVersion(&found.library) != ncclSuccess) found.library = 0;
+    if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
+}
 
 extern "C" __attribute__((visibility("default"))) debubble::exec::Communicator*
 debubble_nccl_connect(const Setup& setup) {

@@ -1,6 +1,7 @@
 #include "exec/cuda/nccl/load_nccl.h"
 
 #include "base/diagnostic.h"
+#include "exec/cuda/nccl/version.h"
 #include "exec/cuda/open_module.h"
 
 namespace debubble::exec {
@@ -16,7 +17,13 @@ constexpr const char* kAbsent =
 }  // namespace
 
 std::optional<std::string> why_no_nccl() {
-    return open_module(kNcclModule).trouble("NCCL", kAbsent);
+    const OpenedModule opened = open_module(kNcclModule);
+    if (auto trouble = opened.trouble("NCCL", kAbsent)) return trouble;
+    const auto versions =
+        find_in<void (*)(nccl::Versions&)>(opened.module, kNcclModule, "debubble_nccl_versions");
+    nccl::Versions found;
+    versions(found);
+    return nccl::too_old(found);
 }
 
 std::unique_ptr<Communicator> connect_nccl(nccl::Setup setup) {

@@ -1,5 +1,6 @@
 #include "exec/cuda/nccl/plan.h"
 
+#include <algorithm>
 #include <set>
 
 namespace debubble::exec::nccl {
@@ -13,6 +14,19 @@ std::vector<Edge> edges_of(const Program& program) {
         }
     }
     return {edges.begin(), edges.end()};
+}
+
+/// Where a group of context parallelism also reduces gradients, it counts as one that stands still:
+/// it is used in every layer, the reduction once a step.
+bool stands_still(const RankGrid& grid, std::span<const int> ranks) {
+    const GridPlace place = grid.place_of(ranks.front());
+    const auto is = [&](const std::vector<int>& group) {
+        return group.size() > 1 && std::ranges::equal(group, ranks);
+    };
+    return is(grid.tensor_group(place)) || is(grid.context_group(place)) ||
+           (grid.experts_apart() &&
+            (is(grid.expert_group(place)) || is(grid.expert_tensor_group(place)) ||
+             is(grid.expert_block_group(place))));
 }
 
 }  // namespace debubble::exec::nccl

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/core/communicator/rank_grid.h"
 #include "schedule/action.h"
 #include "schedule/schedule.h"
 
@@ -23,7 +24,12 @@ struct Edge {
 struct GroupUse {
     std::vector<Edge> edges;
     bool collectives = true;
+    /// Whether its ranks' kernels stand still until a collective is done, as those of tensor,
+    /// context and expert parallelism do inside a pass.
+    bool callers_stand_still = false;
 };
+/// Groups whose collectives lie inside a pass.
+bool stands_still(const RankGrid& grid, std::span<const int> ranks);
 /// Gives the use of a group from its global ranks; the same on all ranks.
 using GroupPlan = std::function<GroupUse(std::span<const int> ranks)>;
 

@@ -4,6 +4,7 @@
 
 #include "exec/core/communicator/communicator.h"
 #include "exec/cuda/nccl/plan.h"
+#include "exec/cuda/nccl/version.h"
 
 namespace debubble::exec::nccl {
 
@@ -22,6 +23,8 @@ struct Setup {
 }  // namespace debubble::exec::nccl
 
 extern "C" {
+/// Asks NCCL and the driver for their versions; a number stays 0 where they give none.
+void debubble_nccl_versions(debubble::exec::nccl::Versions& found);
 /// Makes the communicator, which the caller deletes. Throws WorldError.
 debubble::exec::Communicator* debubble_nccl_connect(const debubble::exec::nccl::Setup& setup);
 }

@@ -11,6 +11,8 @@
 #include "base/number_option.h"
 #include "base/outputs.h"
 #include "exec/cpu/back_end.h"
+#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/nccl/load_nccl.h"
 #include "exec/io/checkpoint/folder_lock.h"
 #include "exec/program/run/device_world.h"
 #include "exec/program/run/launch.h"
@@ -132,6 +134,21 @@ bool starts_ranks(const RunArguments& args, const ProcessPlace& place) {
     return place.starter == Starter::Nobody && (args.launch > 0 || comm == "tcp" || comm == "nccl");
 }
 
+/// Lets ranks on several GPUs be processes that exchange by NCCL, where nothing else was asked for.
+/// Returns a sentence for the person, or nothing.
+std::string choose_transport(RunArguments& args, const ProcessPlace& place) {
+    RunRequest& request = args.request;
+    const bool is_open = request.comm == "auto" || request.comm == "local";
+    if (place.starter != Starter::Nobody || args.launch > 0 || request.device != "cuda" || !is_open)
+        return {};
+    const int ranks = read_for_run(request).parallel.gpus();
+    if (ranks == 1) return {};
+    const GpuTransport found =
+        transport_between({ranks, CudaModule::load().gpus(), why_no_nccl()}, request.comm);
+    if (found.process_per_rank) request.comm = "nccl";
+    return found.note;
+}
+
 /// Starts the ranks, if this run needs more processes. Unset where one rank needs no other process.
 std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
     const int ranks = read_for_run(args.request).parallel.gpus();
@@ -157,6 +174,7 @@ std::filesystem::path folder_to_save_in(const RunJob& job) {
 ExitStatus carry_out(RunArguments args) {
     check(args);
     const ProcessPlace place = process_place();
+    const std::string of_transport = choose_transport(args, place);
     if (starts_ranks(args, place)) {
         if (const auto status = start_ranks_of(args)) return *status;
         args.request.comm = "local";
@@ -171,6 +189,7 @@ ExitStatus carry_out(RunArguments args) {
     const bool speaks = alone || place.rank == 0;
     if (speaks) {
         fmt::print(out, "{}", intro(job, transporter));
+        if (!of_transport.empty()) fmt::print(out, "{}\n", of_transport);
         for (const std::string& note : job.start.notes) fmt::print(out, "{}\n", note);
         std::fflush(out);
     }
@@ -234,7 +253,8 @@ or --launch starts on this host, or those that mpirun, srun or torchrun has star
 ranks of several hosts meet by a --rendezvous file, or at MASTER_ADDR and MASTER_PORT (DEBUBBLE_PORT, if that is
 taken), where a DEBUBBLE_JOB_SECRET is demanded and ranks with another one are refused; docs/launching.md has the lines
 for mpirun, srun, torchrun and ssh. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
-where it is built in), else through the hosts' memory.
+where it is built in), else through the hosts' memory. Where several GPUs are here and no launcher has started
+the ranks, auto makes a process of each, over NCCL; where that cannot be, it says why and takes threads.
 After SIGINT, SIGTERM or SIGUSR1 the step under way is the last: it is saved where the scenario names a
 folder for checkpoints, and the exit code is 3; the same command goes on from there.
 

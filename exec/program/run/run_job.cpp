@@ -8,6 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "exec/cuda/device_assignment.h"
+#include "exec/cuda/gpu_cores.h"
+#include "exec/cuda/gpu_transport.h"
 #include "exec/cuda/nccl/load_nccl.h"
 #include "scenarios/utilisation.h"
 
@@ -30,16 +32,23 @@ int RunJob::loss_rank() const {
 
 std::shared_ptr<Device> RunJob::device_of(Communicator& world) const {
     if (!cuda) return nullptr;
+    const int number = place.size == 1 ? world.rank() : place.rank_on_this_host;
+    const int gpu = number % cuda->gpus();
+    stay_near(cuda->bus_id(gpu));
     if (place.size == 1) return cuda->device_of(world.rank(), grid.size());
-    const int gpu = place.rank_on_this_host % cuda->gpus();
     const DeviceAssignment assignment =
         gather_assignment(world, cuda->bus_id(gpu), request.patience);
     return cuda->device(gpu, assignment.on_this_gpu);
 }
 
 bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
-    if (!cuda || place.size == 1 || (request.comm != "auto" && request.comm != "nccl"))
+    if (!cuda || place.size == 1) return false;
+    if (request.comm != "auto" && request.comm != "nccl") {
+        const std::string gpu = cuda->bus_id(place.rank_on_this_host % cuda->gpus());
+        note = note_of_staging(request.comm,
+                               gather_assignment(host, gpu, request.patience).several_gpus);
         return false;
+    }
     const auto why_not = why_no_nccl();
     std::int32_t some_have_none = why_not ? 1 : 0;
     host.all_reduce(buffer_of(std::span(&some_have_none, 1)), Reduction::Max, "NCCL")
@@ -54,10 +63,10 @@ bool RunJob::uses_nccl(Communicator& host, std::string& note) const {
 std::unique_ptr<Communicator> RunJob::connect_devices(Communicator& host,
                                                       DeviceLanes& lanes) const {
     const std::vector<int> pipeline = grid.pipeline_group(grid.place_of(host.rank()));
-    const nccl::GroupPlan use = [pipeline, edges = nccl::edges_of(plan.program)](
-                                    std::span<const int> ranks) -> nccl::GroupUse {
+    const nccl::GroupPlan use = [pipeline, edges = nccl::edges_of(plan.program),
+                                 grid = grid](std::span<const int> ranks) -> nccl::GroupUse {
         if (std::ranges::equal(ranks, pipeline)) return {edges, false};
-        return {};
+        return {{}, true, nccl::stands_still(grid, ranks)};
     };
     const DeviceAssignment assignment =
         gather_assignment(host, cuda->bus_id(lanes.memory()), request.patience);

@@ -11,6 +11,7 @@
 #include "exec/core/interpreter/gather_records.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/io/data/batches_ahead.h"
 #include "exec/program/run/layer_loads.h"
 #include "schedule/forward_only.h"
 #include "trace/action_log.h"
@@ -51,8 +52,8 @@ public:
             needs_data_ = needs_data_ || content.embedding || content.head;
         }
         if (job.scenario.model.has_experts()) loads_.emplace(job.scenario, world);
-        for (int mb = 0; mb < job.scenario.training.micro_batches; ++mb)
-            batches_.push_back(needs_data_ ? job.data.train.micro_batch() : Batch{});
+        train_batches_.emplace(job.data.train, wish(rank_.device() != nullptr));
+        if (job.data.eval) eval_batches_.emplace(*job.data.eval, wish(false));
     }
 
     std::vector<std::string> load() {
@@ -65,8 +66,9 @@ public:
     /// Runs a step. Returns whether an end was requested, which is the same on all ranks.
     bool step(std::int64_t number, bool stop_asked) {
         const Clock::time_point begin = Clock::now();
-        const std::int64_t counted = job_.data.train.counted(number);
-        StepInputs inputs = inputs_of(job_.data.train, number);
+        const StepBatches& batches = train_batches_->of(number);
+        const std::int64_t counted = batches.counted;
+        StepInputs inputs = inputs_of(job_.data.train, batches, number);
         inputs.gradient_scale =
             counted > 0 ? rank_.training().loss_scale() / static_cast<double>(counted) : 0;
         inputs.micro_batch_scale =
@@ -129,11 +131,12 @@ public:
         const std::int64_t all = data.steps(1);
         const std::int64_t batches = std::min(job_.options.eval_iters.value_or(all), all);
         for (std::int64_t batch = 0; batch < batches; ++batch) {
-            StepInputs inputs = inputs_of(data, batch);
+            const StepBatches& shown = eval_batches_->of(batch);
+            StepInputs inputs = inputs_of(data, shown, batch);
             inputs.training = false;
             rank_.evaluate(inputs);
             prove(expected_forwards_, fmt::format("the evaluation after step {}", behind_step));
-            evaluation.targets += data.counted(batch);
+            evaluation.targets += shown.counted;
             if (place_.tensor != 0) continue;
             sums[0] += rank_.loss_total();
             sums[1] += rank_.correct_total();
@@ -183,16 +186,18 @@ private:
     };
     std::int64_t first() const { return job_.start.first_step(); }
 
-    StepInputs inputs_of(const Batches& data, std::int64_t step) {
+    BatchesAhead::Wish wish(bool ahead) const {
+        return {place_.data, job_.scenario.training.micro_batches, needs_data_, ahead};
+    }
+    StepInputs inputs_of(const Batches& data, const StepBatches& batches, std::int64_t step) const {
         StepInputs inputs;
         inputs.step = step;
         inputs.seed = job_.options.seed;
         inputs.ignore_index = job_.data.ignore_index;
         const Deal& deal = data.deal();
-        for (std::size_t mb = 0; mb < batches_.size(); ++mb) {
-            const auto index = static_cast<std::int64_t>(mb);
-            if (needs_data_) data.fill({step, place_.data, index}, batches_[mb]);
-            inputs.micro_batches.push_back({batches_[mb].inputs.view(), batches_[mb].targets.view(),
+        for (const Batch& batch : batches.micro_batches) {
+            const auto index = static_cast<std::int64_t>(inputs.micro_batches.size());
+            inputs.micro_batches.push_back({batch.inputs.view(), batch.targets.view(),
                                             place_.data * deal.share() + index * deal.micro_batch});
         }
         return inputs;
@@ -234,8 +239,8 @@ private:
     GridPlace place_;
     ActionLog expected_;  ///< log of the rank in every step
     ActionLog expected_forwards_;
-    std::vector<Batch> batches_;
     bool needs_data_ = false;
+    std::optional<BatchesAhead> train_batches_, eval_batches_;
     StepMetrics metrics_;
     std::optional<LayerLoads> loads_;  ///< if the network has experts
     std::string last_checkpoint_;      ///< from which this training could go on; empty: none

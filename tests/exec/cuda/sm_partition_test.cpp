@@ -39,5 +39,14 @@ TEST(SmPartition, NeverHandsOutMoreThanThereIs) {
             }
 }
 
+TEST(MultiprocessorsForProducts, AreThoseThatCommunicationsLeave) {
+    EXPECT_EQ(multiprocessors_for_products(132, 0, true), 0) << "the library counts them itself";
+    EXPECT_EQ(multiprocessors_for_products(64, 0, false), 64) << "a part of the GPU";
+    EXPECT_EQ(multiprocessors_for_products(132, 8, true), 124);
+    EXPECT_EQ(multiprocessors_for_products(64, 4, false), 60);
+    EXPECT_EQ(multiprocessors_for_products(8, 8, true), 4) << "at least half";
+    EXPECT_EQ(multiprocessors_for_products(1, 4, true), 1);
+}
+
 }  // namespace
 }  // namespace debubble::exec::cuda

@@ -28,7 +28,9 @@ TEST_P(HeldBytes, AreThePlans) {
     const JobResult result = run_job(GetParam(), 0);
     for (int rank = 0; rank < grid.size(); ++rank) {
         MemoryByClass planned{};
-        std::int64_t padding = 0;  // bytes: a rank's shares of its units are whole elements each
+        // Shares of units are whole groups of elements, each of 12 bytes at most: fp32 main
+        // parameters and two moments.
+        std::int64_t padding = 0;
         for (const Stage stage : plan.program.placement.stages_of({grid.place_of(rank).pipeline})) {
             const models::StageGraph graph =
                 models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
@@ -37,8 +39,9 @@ TEST_P(HeldBytes, AreThePlans) {
             for (const MemoryClass held_as : kStatic)
                 planned[static_cast<std::size_t>(held_as)] +=
                     memory.held[static_cast<std::size_t>(held_as)];
-            if (policy.zero_stage > 0)
-                padding += 8 * policy.shards * static_cast<std::int64_t>(units_of(graph).size());
+            for (const ParameterUnit& unit : units_of(graph))
+                if (policy.zero_stage > 0)
+                    padding += 12 * (unit.share(policy.shards) * policy.shards - unit.elements);
         }
         for (const MemoryClass held_as : kStatic) {
             const auto index = static_cast<std::size_t>(held_as);

@@ -83,8 +83,17 @@ TEST(ParameterUnits, KeepWhatOneProductTakesSideBySide) {
 TEST(ParameterUnits, SharesCoverThemAndAreEqual) {
     ParameterUnit unit;
     unit.elements = 10;
-    EXPECT_EQ(unit.share(4), 3);
-    EXPECT_EQ(unit.share_of(3, 4), (FlatRange{9, 3}));
+    EXPECT_EQ(unit.share(1), 10);
+    EXPECT_EQ(unit.share(4), 16);
+    EXPECT_EQ(unit.share_of(3, 4), (FlatRange{48, 16})) << "padding alone";
+    for (const std::int64_t elements : {1, 15, 16, 17, 1000, 7087872}) {
+        unit.elements = elements;
+        for (const int shards : {2, 3, 7, 8, 64}) {
+            EXPECT_EQ(unit.share(shards) % kShareOf, 0);
+            EXPECT_GE(unit.share(shards) * shards, elements);
+            EXPECT_LT(unit.share(shards) * shards, elements + kShareOf * shards);
+        }
+    }
     EXPECT_EQ(intersection(FlatRange{2, 4}, FlatRange{5, 9}), (FlatRange{5, 1}));
     EXPECT_EQ(intersection(FlatRange{2, 2}, FlatRange{5, 9}).count, 0);
 }

@@ -23,8 +23,31 @@ std::vector<ConstBuffer> sources(const Participants& participants) {
 
 }  // namespace
 
-Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank, Purpose) {
+/// Memory of the host.
+class FakeMemory final : public DeviceMemory {
+public:
+    std::byte* reserve(Bytes size) override {
+        return new std::byte[static_cast<std::size_t>(size.count)];
+    }
+    void release(std::byte* memory) noexcept override { delete[] memory; }
+};
+
+std::shared_ptr<DeviceMemory> FakeCalls::memory() {
+    return library_.offers_memory ? std::make_shared<FakeMemory>() : nullptr;
+}
+
+/// The first answer is that the call is under way.
+Answer FakeCalls::register_range(Handle communicator, std::span<std::byte> range) {
     const std::lock_guard lock(library_.mutex);
+    const auto at =
+        std::ranges::find(own_, communicator, [](const auto& own) -> void* { return own.get(); });
+    library_.registered[this].emplace_back(static_cast<std::size_t>(at - own_.begin()), range);
+    return {true, ""};
+}
+
+Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank, Purpose purpose) {
+    const std::lock_guard lock(library_.mutex);
+    library_.purposes[this].push_back(purpose);
     FakeLibrary::World& world = library_.worlds[id];
     world.ranks = ranks;
     ++world.joined;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/core/device.h"
 #include "exec/cuda/nccl/calls.h"
 #include "tests/exec/support/fake_lanes.h"
 
@@ -45,6 +46,10 @@ public:
     std::map<Id, World> worlds;
     /// The ranks that have joined each world, in order.
     std::vector<std::pair<const void*, int>> inits;
+    std::map<const void*, std::vector<Purpose>> purposes;  ///< of each rank's communicators
+    /// The ranges that are registered, with the communicator's number among its rank's.
+    std::map<const void*, std::vector<std::pair<std::size_t, std::span<std::byte>>>> registered;
+    bool offers_memory = false;
     int ids = 0;
     bool stuck = false;  ///< kernels come to no end any more
 };
@@ -72,7 +77,7 @@ public:
         library_.worlds[id].number = library_.ids;
         return id;
     }
-    Answer init(Handle& made, int ranks, const Id& id, int rank, Purpose) override;
+    Answer init(Handle& made, int ranks, const Id& id, int rank, Purpose purpose) override;
     Answer state(Handle communicator) override;
     Answer send(Handle to, ConstBuffer data, int, DeviceLane lane) override;
     Answer receive(Handle from, Buffer data, int, DeviceLane lane) override;
@@ -92,6 +97,8 @@ public:
     bool passed(Point point) override {
         return FakeLanes::is_reached(*points_.at(static_cast<std::size_t>(point)));
     }
+    std::shared_ptr<DeviceMemory> memory() override;
+    Answer register_range(Handle communicator, std::span<std::byte> range) override;
     Buffer scratch() override { return {scratch_, DataType::Int32}; }
     void destroy(Handle) noexcept override {}
     void abort(std::span<const Handle> communicators) noexcept override;

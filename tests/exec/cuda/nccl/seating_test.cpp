@@ -25,6 +25,7 @@ TEST(DeviceAssignment, RanksThatSeeOneGpuEachShareNone) {
         EXPECT_EQ(assignment.on_this_gpu, 1);
         EXPECT_FALSE(assignment.some_share);
         EXPECT_FALSE(assignment.one_host);
+        EXPECT_TRUE(assignment.several_gpus);
     }
 }
 
@@ -37,6 +38,13 @@ TEST(DeviceAssignment, AllRanksKnowThatSomeShare) {
         EXPECT_TRUE(assignment.some_share);
         EXPECT_TRUE(assignment.one_host);
     }
+}
+
+TEST(DeviceAssignment, OneGpuOfOneHostIsNotSeveral) {
+    const std::vector<DevicePlace> all{place_on("a", "0"), place_on("a", "0")};
+    EXPECT_FALSE(assignment_of(all, 0).several_gpus);
+    EXPECT_TRUE(assignment_of(std::vector{place_on("a", "0"), place_on("b", "0")}, 1).several_gpus)
+        << "equal numbers on two hosts";
 }
 
 TEST(DeviceAssignment, IsGatheredFromAllRanks) {

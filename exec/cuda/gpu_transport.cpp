@@ -1,0 +1,36 @@
+#include "exec/cuda/gpu_transport.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace debubble::exec {
+
+namespace {
+
+constexpr const char* kStaged = "tensors go from GPU to GPU through the host's memory";
+
+}  // namespace
+
+GpuTransport transport_between(const GpusHere& here, const std::string& comm) {
+    const int used = std::min(here.ranks, here.gpus);
+    if (used < 2) return {};
+    if (comm == "local")
+        return {false, fmt::format("--comm local makes threads of the {} ranks, and {}: "
+                                   "--comm nccl makes a process of each, which spares the detour",
+                                   here.ranks, kStaged)};
+    if (comm != "auto") return {};
+    if (here.why_no_nccl) return {false, fmt::format("{}; {}", *here.why_no_nccl, kStaged)};
+    if (here.ranks > here.gpus)
+        return {false, fmt::format("{} ranks share {} GPUs, and NCCL wants one for each rank; {}",
+                                   here.ranks, here.gpus, kStaged)};
+    return {true, ""};
+}
+
+std::string note_of_staging(const std::string& comm, bool several_gpus) {
+    if (!several_gpus || (comm != "mpi" && comm != "tcp")) return {};
+    return fmt::format("--comm {} moves what the hosts hold, and {}: --comm nccl spares the detour",
+                       comm, kStaged);
+}
+
+}  // namespace debubble::exec
