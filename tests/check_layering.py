@@ -17,6 +17,7 @@ MAY_INCLUDE = {
     "trace": {"base", "text", "schedule"},
     "models": {"base", "text"},
     "scenarios": {"base", "text", "schedule", "models"},
+    "scenarios/jobs": {"base", "text", "schedule", "models", "scenarios"},
     "sim/network": PLANNING,
     "sim/memory": PLANNING,
     "sim/engine": PLANNING | {"sim/network", "sim/memory"},
@@ -25,7 +26,8 @@ MAY_INCLUDE = {
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
     "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network"},
-    "sim/commands": PLANNING | {"sim", "sim/memory", "sim/report", "sim/grid", "sim/measured"},
+    "sim/commands": PLANNING
+    | {"scenarios/jobs", "sim", "sim/memory", "sim/report", "sim/grid", "sim/measured"},
     CORE: PLANNING,
     f"{CORE}/communicator": PLANNING | {CORE},
     f"{CORE}/pieces": PLANNING | {CORE},
@@ -43,7 +45,7 @@ MAY_INCLUDE = {
     "exec/program": PLANNING
     | {CORE, "exec/cpu", "exec/comm", "exec/cuda", "exec/io", "sim/predict.h", "sim/report/plan_json.h"},
     "exec/program/commands": PLANNING | {"exec/program", "exec/cpu", "exec/cuda", "exec/io"},
-    "gui/viewmodel": PLANNING | {"sim"},
+    "gui/viewmodel": PLANNING | {"scenarios/jobs", "sim"},
     "gui/widgets": {"gui/viewmodel"} | PLANNING | {"sim"},
 }
 COMPOSES = {  # files of no room's own: they put a program together from these
@@ -54,6 +56,7 @@ COMPOSES = {  # files of no room's own: they put a program together from these
 FOREIGN = {  # libraries, and the only folders that may see their headers
     re.compile(r"<(Q[A-Z]|qt)"): {"gui/widgets"},
     re.compile(r"<yaml-cpp/"): {"text"},
+    re.compile(r"<toml\+\+/"): {"scenarios/jobs"},
     re.compile(r"<(cuda|nccl|cublas|cudnn)"): {"exec/cuda"},
     re.compile(r"<(dnnl|oneapi/dnnl)"): {"exec/cpu"},
     re.compile(r"<mpi\.h"): {"exec/comm"},

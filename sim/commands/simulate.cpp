@@ -20,6 +20,7 @@
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
+#include "text/document_source.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
@@ -42,14 +43,28 @@ struct SimulateArguments {
     std::string svg;
 };
 
+/// The scenario on standard input, up to the length of a document.
+scenarios::Scenario read_piped(const std::vector<scenarios::Override>& overrides) {
+    std::string text;
+    char buffer[1 << 14];
+    for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
+        text.append(buffer, got);
+        if (text.size() > text::kLongestDocument) break;  // which the reader says
+    }
+    return scenarios::parse_scenario(text, "standard-input", overrides);
+}
+
 /// Reads all scenarios, so that all their mistakes are reported together.
 std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
+    if (std::ranges::count(args.scenarios, "-") > 1)
+        throw InputError("standard input has one scenario: give - once");
     std::vector<scenarios::Scenario> read;
     std::vector<Diagnostic> mistakes;
     for (const std::string& name : args.scenarios) {
         try {
-            read.push_back(scenarios::read_scenario(name, overrides));
+            read.push_back(name == "-" ? read_piped(overrides)
+                                       : scenarios::read_scenario(name, overrides));
         } catch (const InputError& error) {
             std::ranges::copy(error.diagnostics(), std::back_inserter(mistakes));
         }
@@ -182,7 +197,7 @@ ExitStatus carry_out(const SimulateArguments& args) {
 }
 
 constexpr const char* kSimulateFooter =
-    R"(A SCENARIO is the name of a shipped one or a YAML file. Exit code 1 if it does not fit in memory.
+    R"(A SCENARIO is the name of a shipped one or a YAML file; - is standard input. Exit code 1 if it does not fit in memory.
 With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
 
 Examples:

@@ -14,6 +14,7 @@ namespace debubble::sim {
     verb(validate_cost) \
     verb(model)         \
     verb(compare)       \
+    verb(import)        \
     verb(list)
 // clang-format on
 

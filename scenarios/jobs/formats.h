@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/reading.h"
+
+/// The readers of each framework's files. Private to the folder.
+namespace debubble::jobs {
+
+/// A job's text with the name and place of its file.
+struct JobText {
+    std::string text;
+    std::filesystem::path file;
+};
+
+void read_megatron_job(const JobText& text, Reading& job);
+void read_bridge_job(const JobText& text, Reading& job);
+void read_primus_job(const JobText& text, Reading& job);
+void read_torchtitan_job(const JobText& text, Reading& job);
+
+/// The documents of a YAML stream, each with the places that it has in the whole.
+std::vector<text::NodePtr> yaml_documents(const JobText& text);
+
+}  // namespace debubble::jobs

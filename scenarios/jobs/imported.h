@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace debubble::jobs {
+
+/// A job as a scenario.
+struct Imported {
+    std::string format;              ///< one of job_formats()
+    std::string text;                ///< the scenario's YAML, with comments that say whence
+    std::vector<std::string> notes;  ///< sentences about what the scenario does not say
+    int silent = 0;                  ///< settings that change no plan
+};
+
+}  // namespace debubble::jobs

@@ -1,0 +1,69 @@
+#include "scenarios/jobs/job.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/file.h"
+#include "scenarios/jobs/formats.h"
+#include "scenarios/read_scenario.h"
+#include "text/document_source.h"
+#include "text/mapping_reader.h"
+
+namespace debubble::jobs {
+namespace {
+
+struct Format {
+    std::string_view word;
+    std::string_view tool;
+    void (*read)(const JobText&, Reading&);
+};
+
+constexpr Format kFormats[] = {{"megatron", "Megatron-LM", read_megatron_job},
+                               {"bridge", "Megatron-Bridge", read_bridge_job},
+                               {"torchtitan", "torchtitan", read_torchtitan_job},
+                               {"primus", "Primus", read_primus_job}};
+
+const Format& format_named(const std::string& word) {
+    for (const Format& format : kFormats)
+        if (format.word == word) return format;
+    throw InputError(text::unknown_word("format of jobs", word, job_formats()));
+}
+
+/// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
+void check_scenario(const Imported& imported, const std::filesystem::path& file) {
+    scenarios::parse_scenario(imported.text, (file.parent_path() / "imported scenario").string());
+}
+
+}  // namespace
+
+std::vector<std::string> job_formats() {
+    std::vector<std::string> words;
+    for (const Format& format : kFormats) words.emplace_back(format.word);
+    return words;
+}
+
+Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
+                     const std::vector<scenarios::Override>& given) {
+    if (text.size() > text::kLongestDocument)
+        throw InputError({{{file.string(), 0, 0},
+                           fmt::format("the job is longer than {} bytes", text::kLongestDocument),
+                           {}}});
+    const Format& reader = format_named(format.empty() ? recognised_format(text, file) : format);
+    Reading job(file.filename().string(), given);
+    const std::string stem = file.stem().string();
+    job.set("name", flow_text(stem.empty() ? "job" : stem));
+    reader.read({std::move(text), file}, job);
+    Imported imported = job.finish(std::string(reader.word), reader.tool);
+    check_scenario(imported, file);
+    return imported;
+}
+
+Imported import_job(const std::filesystem::path& file, const std::string& format,
+                    const std::vector<scenarios::Override>& given) {
+    return import_text(read_file(file, text::kLongestDocument), file, format, given);
+}
+
+}  // namespace debubble::jobs

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/imported.h"
+#include "scenarios/sweep.h"
+
+/// Jobs of other frameworks: read into scenarios, and written from them. Sources of flags and
+/// defaults: Megatron-LM d98e8a64dd (megatron/training/arguments.py), Megatron-Bridge 067f987df,
+/// Primus fd1eeabb, torchtitan v0.2.2 and b5bcd76c6, DeepSpeed edaa72212, ColossalAI 4f9953be3,
+/// accelerate 16cb6eb8.
+namespace debubble::jobs {
+
+/// The words of `import --from`, in the order of the help.
+std::vector<std::string> job_formats();
+
+/// Reads a job. `format` may be empty: it is recognised then. Values `given` win over those of the
+/// job; their keys are a scenario's, and gpus, cluster, vocab, micro_batch, seq_length and
+/// global_batch have short names. Throws InputError with every mistake and with a question for
+/// everything that the job does not know.
+Imported import_job(const std::filesystem::path& file, const std::string& format,
+                    const std::vector<scenarios::Override>& given);
+
+/// The same of a text that is not on the disk; files that it names are sought beside `file`.
+Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
+                     const std::vector<scenarios::Override>& given);
+
+/// The format of a text: by the file's ending, and by words that only one of them has. Throws
+/// InputError that names the formats if it is none.
+std::string recognised_format(std::string_view text, const std::filesystem::path& file);
+
+/// True if the file is a job rather than a scenario: its ending is that of none, or it has keys
+/// that only a job has.
+bool is_job(std::string_view text, const std::filesystem::path& file);
+
+}  // namespace debubble::jobs

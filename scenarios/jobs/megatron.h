@@ -1,0 +1,54 @@
+#pragma once
+
+#include "scenarios/jobs/reading.h"
+
+/// Megatron-LM's arguments, under the names of its fields (`tensor_model_parallel_size`), which
+/// Megatron-Bridge and Primus share. Private to the folder.
+namespace debubble::jobs {
+
+/// What differs between those that start Megatron-Core.
+struct MegatronDialect {
+    std::string_view tool;
+    std::string_view framework;  ///< the profile
+    bool is_bridge = false;
+    bool is_primus = false;
+    std::int64_t bucket_elements = 0;  ///< of a gradient bucket; 0: Megatron-LM's rule
+    std::string_view cluster_hint = {};
+};
+
+/// Renames flags to fields: "--disable-bias-linear" is add_bias_linear: false. Settings that are
+/// named otherwise by Megatron-Bridge and in YAML get Megatron-LM's names.
+void rename_to_fields(Settings& settings);
+
+/// Reads all of a job from its fields and writes the scenario's keys.
+void read_megatron(Reading& job, const MegatronDialect& dialect);
+
+// The parts of read_megatron().
+void read_megatron_model(Reading& job);
+/// Mixtures of experts, latent attention and further tokens.
+void read_megatron_experts(Reading& job);
+struct MegatronCut {
+    std::int64_t tensor = 1;
+    std::int64_t pipeline = 1;
+    std::int64_t context = 1;
+    std::int64_t chunks = 1;  ///< stages of a rank
+    std::int64_t data = 0;    ///< 0: not known
+    bool sequence = false;
+    int zero_stage = 0;
+    bool fsdp2 = false;
+    std::int64_t layers = 0;
+};
+MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect);
+void read_megatron_stages(Reading& job, MegatronCut& cut);
+void read_megatron_training(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
+void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
+/// The bytes of a gradient, and writes training.precision.
+std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialect);
+/// Notes and refusals about settings that no key says, names unknown ones and counts the silent.
+void sort_left_settings(Reading& job, std::string_view tool);
+
+/// The layers of every stage that Python's list expression says: "([0]*3+[1]*58)". Nothing if it
+/// is not such a list.
+std::optional<std::vector<int>> python_list(std::string_view text);
+
+}  // namespace debubble::jobs

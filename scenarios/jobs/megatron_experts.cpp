@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include "scenarios/jobs/megatron.h"
+
+namespace debubble::jobs {
+namespace {
+
+/// Groups of layers that are dense or have experts, as --moe-layer-freq orders them.
+void read_frequency(Reading& job, std::int64_t dense_ffn) {
+    Settings& in = job.in;
+    const Setting* const setting = in.find("moe_layer_freq");
+    const std::int64_t layers = in.whole("num_layers", 1, 10'000).value_or(0);
+    if (setting == nullptr || layers == 0) return;
+    std::vector<int> pattern;
+    if (setting->value->is(text::Node::Kind::List)) {
+        for (const text::NodePtr& item : setting->value->items)
+            pattern.push_back(item->scalar == "1" ? 1 : 0);
+    } else if (const auto every = number_of(setting->value->scalar)) {
+        if (*every < 1 || *every > 10'000) return job.refuse(*setting, "it can be from 1");
+        for (std::int64_t i = 0; i < layers; ++i)
+            pattern.push_back(i % static_cast<std::int64_t>(*every) == 0 ? 1 : 0);
+    } else if (const auto list = python_list(setting->value->scalar)) {
+        pattern = *list;
+    } else {
+        return job.refuse(*setting, fmt::format("'{}' is neither a number nor a list of Python",
+                                                setting->value->scalar));
+    }
+    if (static_cast<std::int64_t>(pattern.size()) != layers)
+        return job.refuse(*setting, fmt::format("it has {} layers, and the model has {}",
+                                                pattern.size(), layers));
+    std::string groups;
+    bool dense = false;
+    for (std::size_t i = 0; i < pattern.size();) {
+        std::size_t j = i;
+        while (j < pattern.size() && (pattern[j] != 0) == (pattern[i] != 0)) ++j;
+        groups += groups.empty() ? "" : ", ";
+        groups += pattern[i] != 0
+                      ? fmt::format("{{count: {}}}", j - i)
+                      : fmt::format("{{count: {}, experts: 0, ffn: {}}}", j - i, dense_ffn);
+        dense = dense || pattern[i] == 0;
+        i = j;
+    }
+    if (dense) job.set("model.layer_groups", fmt::format("[{}]", groups), setting);
+}
+
+void read_router(Reading& job) {
+    Settings& in = job.in;
+    if (in.word("moe_router_score_function") == "sigmoid")
+        job.set("model.router", std::string("sigmoid"), in.find("moe_router_score_function"));
+    else if (in.is_on("moe_router_pre_softmax"))
+        job.set("model.router", std::string("pre_softmax"), in.find("moe_router_pre_softmax"));
+    job.copy("model.router_groups", "moe_router_num_groups");
+    job.copy("model.router_groups_chosen", "moe_router_group_topk");
+    if (const auto factor = in.real("moe_router_topk_scaling_factor"))
+        job.set_real("model.router_scaling", *factor, in.find("moe_router_topk_scaling_factor"));
+    if (in.is_on("moe_router_enable_expert_bias"))
+        job.set("model.router_bias_correction", true, in.find("moe_router_enable_expert_bias"));
+    const std::string balancing = in.word("moe_router_load_balancing_type").value_or("aux_loss");
+    const std::optional<double> coefficient = in.real("moe_aux_loss_coeff");
+    if (balancing == "seq_aux_loss")
+        job.set("training.moe_router_load_balancing_type", balancing,
+                in.find("moe_router_load_balancing_type"));
+    else if (balancing != "aux_loss")
+        job.note(*in.find("moe_router_load_balancing_type"),
+                 "this way of balancing is planned as aux_loss");
+    if (coefficient && *coefficient > 0 && balancing.ends_with("aux_loss"))
+        job.set_real("training.moe_aux_loss_coeff", *coefficient, in.find("moe_aux_loss_coeff"));
+    if (const auto z = in.real("moe_z_loss_coeff"); z && *z > 0)
+        job.set_real("training.moe_z_loss_coeff", *z, in.find("moe_z_loss_coeff"));
+    if (in.is_on("moe_router_force_load_balancing"))
+        job.set("training.router", std::string("balanced"),
+                in.find("moe_router_force_load_balancing"));
+    else
+        job.set("training.router", std::string("learned"), in.find("num_experts"),
+                "no --moe-router-force-load-balancing");
+}
+
+void read_latent(Reading& job) {
+    Settings& in = job.in;
+    const std::optional<std::int64_t> query = in.whole("q_lora_rank", 0, kMost);
+    const std::int64_t key = in.whole("kv_lora_rank", 1, kMost).value_or(32);
+    const std::int64_t own = in.whole("qk_head_dim", 1, kMost).value_or(128);
+    const std::int64_t rope = in.whole("qk_pos_emb_head_dim", 1, kMost).value_or(64);
+    const std::int64_t value = in.whole("v_head_dim", 1, kMost).value_or(128);
+    in.find("qk_layernorm");
+    job.set("model.latent_attention",
+            fmt::format("{{query_rank: {}, key_rank: {}, head_dim: {}, rope_dim: {}, value_dim: "
+                        "{}}}",
+                        query.value_or(0), key, own, rope, value),
+            in.find("multi_latent_attention"));
+}
+
+}  // namespace
+
+void read_megatron_experts(Reading& job) {
+    Settings& in = job.in;
+    if (in.is_on("multi_latent_attention")) read_latent(job);
+    if (const auto depths = in.whole("mtp_num_layers", 0, 16); depths && *depths > 0) {
+        job.set("model.mtp_layers", *depths, in.find("mtp_num_layers"));
+        if (const auto factor = in.real("mtp_loss_scaling_factor"); factor && *factor != 0.1)
+            job.set_real("training.mtp_loss_scaling_factor", *factor,
+                         in.find("mtp_loss_scaling_factor"));
+    } else {
+        in.find("mtp_loss_scaling_factor");
+    }
+    const std::optional<std::int64_t> experts = in.whole("num_experts", 0, 4096);
+    if (!experts || *experts == 0) return;
+    job.set("model.experts", *experts, in.find("num_experts"));
+    const auto per_token = in.whole("moe_router_topk", 1, 4096);
+    job.set("model.experts_per_token", per_token.value_or(2), in.find("moe_router_topk"),
+            per_token ? "" : "the default of --moe-router-topk");
+    const std::int64_t hidden = in.whole("hidden_size", 1, kMost).value_or(0);
+    const auto dense = in.whole("ffn_hidden_size", 1, kMost);
+    if (const auto ffn = in.whole("moe_ffn_hidden_size", 1, kMost))
+        job.set("model.ffn", *ffn, in.find("moe_ffn_hidden_size"));
+    if (const auto shared = in.whole("moe_shared_expert_intermediate_size", 1, kMost))
+        job.set("model.shared_ffn", *shared, in.find("moe_shared_expert_intermediate_size"));
+    if (in.is_on("moe_shared_expert_gate"))
+        job.set("model.shared_gate", true, in.find("moe_shared_expert_gate"));
+    job.copy("model.expert_latent", "moe_latent_size");
+    read_frequency(job, dense.value_or(4 * hidden));
+    read_router(job);
+}
+
+}  // namespace debubble::jobs

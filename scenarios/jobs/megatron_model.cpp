@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "scenarios/jobs/megatron.h"
+
+namespace debubble::jobs {
+namespace {
+
+/// Megatron-LM's names of tokenizers, with the tokens of each where the type alone says them.
+constexpr std::pair<std::string_view, std::int64_t> kTokenizers[] = {{"GPT2BPETokenizer", 50257},
+                                                                     {"Llama2Tokenizer", 32000},
+                                                                     {"Llama3Tokenizer", 128256},
+                                                                     {"nemotron_2_256k", 256000}};
+/// Models whose tokenizer a job names, with the vocabulary of their config.json.
+constexpr std::pair<std::string_view, std::int64_t> kTokenizerModels[] = {
+    {"Llama-3", 128256},       {"llama-3", 128256},     {"Meta-Llama-3", 128256},
+    {"Llama-2", 32000},        {"Mixtral-8x7B", 32000}, {"Mixtral-8x22B", 32000},
+    {"Mistral-7B-v0.1", 32000}};
+
+void read_vocabulary(Reading& job) {
+    Settings& in = job.in;
+    const std::optional<std::string> type = in.word("tokenizer_type");
+    const Setting* const named = in.find("tokenizer_type");
+    const std::optional<std::int64_t> size = in.whole("vocab_size", 1, kMost);
+    const Setting* const said = in.find("vocab_size");
+    const std::optional<std::string> given = job.given("model.vocab");
+    if (given && !size) {
+        job.note(fmt::format("the vocabulary is the tokenizer's{}; {} were given",
+                             type ? fmt::format(" ({})", *type) : std::string(), *given));
+        return;
+    }
+    if (size) {
+        job.set("model.vocab", *size, said);
+        return;
+    }
+    for (const auto& [name, tokens] : kTokenizers)
+        if (type == name) {
+            job.set("model.vocab", tokens, named, "the tokens of that tokenizer");
+            return;
+        }
+    const Setting* const model = in.find("tokenizer_model");
+    if (model != nullptr && model->value->is(text::Node::Kind::Scalar) && model->known)
+        for (const auto& [name, tokens] : kTokenizerModels)
+            if (model->value->scalar.find(name) != std::string::npos) {
+                job.set("model.vocab", tokens, model, "the tokens of that model");
+                return;
+            }
+    job.ask(
+        fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
+                    "by --set model.vocab=N",
+                    type ? fmt::format(" ({})", *type) : std::string()));
+}
+
+/// The activation of the MLP in a scenario's word.
+std::string activation_of(Reading& job) {
+    Settings& in = job.in;
+    const std::optional<std::string> function = in.word("activation_func");
+    const bool gated = in.is_on("gated_linear_unit");
+    if (in.is_on("swiglu") ||
+        (gated && (!function || *function == "silu" || *function == "swiglu")) ||
+        function == "swiglu")
+        return "swiglu";
+    if (gated && (function == "gelu" || function == "fast_gelu")) return "geglu_tanh";
+    if (in.is_on("quick_geglu") || (gated && function == "quick_gelu")) return "clamped_swiglu";
+    if (in.is_on("squared_relu") || function == "squared_relu") return "squared_relu";
+    if (function == "relu") return "relu";
+    return "gelu_tanh";
+}
+
+const Setting* first_of(Settings& in, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const Setting* const setting = in.find(name)) return setting;
+    return nullptr;
+}
+
+void read_rotary(Reading& job, const std::string& positions, std::int64_t head_dim) {
+    Settings& in = job.in;
+    const std::optional<double> base = in.real("rotary_base");
+    const std::optional<double> share = in.real("rotary_percent");
+    if (positions != "rope") return;
+    if (base && *base != 10000)
+        job.set("model.rope_theta", fmt::format("{}", *base), in.find("rotary_base"));
+    if (share && *share < 1 && head_dim > 0)
+        job.set("model.rotary_dim",
+                static_cast<std::int64_t>(std::floor(*share * static_cast<double>(head_dim))),
+                in.find("rotary_percent"));
+    const Setting* const scaling = first_of(in, {"use_rope_scaling", "rope_scaling"});
+    if (scaling != nullptr && in.flag(scaling->name).value_or(false))
+        job.note(*scaling, "rotary positions are scaled, which costs nothing to plan");
+}
+
+void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int64_t& head_dim) {
+    Settings& in = job.in;
+    const bool grouped = in.is_on("group_query_attention");
+    const std::optional<std::int64_t> groups = in.whole("num_query_groups", 1, kMost);
+    // Fields of a configuration need no flag that switches them on.
+    const bool as_field = in.find("num_query_groups") != nullptr &&
+                          !in.find("num_query_groups")->written.starts_with("--") &&
+                          !in.has("group_query_attention");
+    if (grouped || as_field) {
+        const std::int64_t kv = groups.value_or(grouped ? 1 : heads);
+        if (kv != heads)
+            job.set("model.kv_heads", kv,
+                    groups ? in.find("num_query_groups") : in.find("group_query_attention"));
+    } else if (groups && *groups != heads) {
+        job.note(*in.find("num_query_groups"),
+                 "it counts only with --group-query-attention, which is absent");
+    }
+    const std::optional<std::int64_t> channels = in.whole("kv_channels", 1, kMost);
+    head_dim = channels.value_or(heads > 0 ? hidden / heads : 0);
+    if (channels && heads > 0 && *channels * heads != hidden && !in.is_on("multi_latent_attention"))
+        job.set("model.head_dim", *channels, in.find("kv_channels"));
+}
+
+void read_biases(Reading& job, bool llama) {
+    Settings& in = job.in;
+    const bool biases = in.flag("bias_linear").value_or(true);
+    if (biases == llama) job.set("model.linear_bias", biases, in.find("bias_linear"));
+    if (in.is_on("add_qkv_bias") && !biases)
+        job.set("model.qkv_bias", true, in.find("add_qkv_bias"));
+    const bool tied = !in.is_on("untie_embeddings_and_output_weights");
+    if (tied == llama)
+        job.set("model.tied_embedding", tied, in.find("untie_embeddings_and_output_weights"));
+}
+
+}  // namespace
+
+void read_megatron_model(Reading& job) {
+    Settings& in = job.in;
+    for (const char* name : {"num_layers", "hidden_size", "num_attention_heads"})
+        if (!in.has(name))
+            job.ask(
+                fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
+                            "model by --set model=NAME",
+                            name,
+                            name == std::string_view("num_layers")    ? "layers"
+                            : name == std::string_view("hidden_size") ? "hidden"
+                                                                      : "heads"));
+    const bool rms = in.word("normalization").value_or("LayerNorm") == "RMSNorm";
+    const std::string embedding = in.word("position_embedding_type").value_or("learned_absolute");
+    const std::string positions =
+        embedding == "learned_absolute"                                      ? "learned"
+        : embedding == "rope" || embedding == "yarn" || embedding == "mrope" ? "rope"
+                                                                             : "none";
+    const std::string activation = activation_of(job);
+    const bool llama = rms && positions == "rope" && activation == "swiglu";
+    const Setting* const activates =
+        first_of(in, {"swiglu", "squared_relu", "quick_geglu", "activation_func"});
+    job.set("model.family", std::string(llama ? "llama" : "gpt2"));
+    job.copy("model.layers", "num_layers");
+    const std::int64_t hidden = job.copy("model.hidden", "hidden_size").value_or(0);
+    const std::int64_t heads = job.copy("model.heads", "num_attention_heads").value_or(0);
+    std::int64_t head_dim = 0;
+    read_heads(job, hidden, heads, head_dim);
+    const bool experts = in.has("num_experts");
+    if (const auto ffn = in.whole("ffn_hidden_size", 1, kMost)) {
+        if (!experts || !in.has("moe_ffn_hidden_size"))
+            job.set("model.ffn", *ffn, in.find("ffn_hidden_size"));
+    } else if (activation == "swiglu" && hidden > 0 &&
+               !(experts && in.has("moe_ffn_hidden_size"))) {
+        job.set("model.ffn", hidden * 4 * 2 / 3 / 64 * 64, activates, "int(4 hidden 2/3 / 64) 64");
+    }
+    read_vocabulary(job);
+    if (!job.copy("model.max_positions", "max_position_embeddings") && in.has("seq_length"))
+        job.copy("model.max_positions", "seq_length");
+    if (!llama) {
+        if (rms) job.set("model.norm", std::string("rms_norm"), in.find("normalization"));
+        if (positions != "learned")
+            job.set("model.positions", positions, in.find("position_embedding_type"));
+        if (activation != "gelu_tanh") job.set("model.activation", activation, activates);
+    }
+    read_biases(job, llama);
+    if (const auto eps = in.real("norm_epsilon"); eps && (*eps != 1e-5 || llama))
+        job.set_real("model.norm_eps", *eps, in.find("norm_epsilon"));
+    read_rotary(job, positions, head_dim);
+    if (in.is_on("qk_layernorm") && !in.is_on("multi_latent_attention"))
+        job.set("model.qk_norm", std::string("heads"), in.find("qk_layernorm"));
+    if (in.is_on("apply_layernorm_1p") || in.is_on("layernorm_zero_centered_gamma"))
+        job.set("model.zero_centred_norms", true,
+                first_of(in, {"apply_layernorm_1p", "layernorm_zero_centered_gamma"}));
+    const std::vector<std::string> window = in.words("window_size");
+    if (!window.empty()) {
+        const std::string first = window.front().substr(0, window.front().find(','));
+        const auto left = number_of(first.starts_with('(') ? first.substr(1) : first);
+        if (left && *left >= 0 && !in.has("window_attn_skip_freq"))
+            job.set("model.window", static_cast<std::int64_t>(*left) + 1, in.find("window_size"));
+        else if (left && *left >= 0)
+            job.note(*in.find("window_size"), "windows of some layers only are not read");
+    }
+    if (embedding == "mrope")
+        job.note(*in.find("position_embedding_type"), "mrope is planned as rope");
+}
+
+}  // namespace debubble::jobs

@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+#include "models/layout.h"
+#include "scenarios/jobs/megatron.h"
+
+namespace debubble::jobs {
+namespace {
+
+/// Layers of every stage of an uneven cut, in the order of the stages: a rank's share is spread
+/// over its chunks, and stage s is chunk s / ranks of rank s mod ranks.
+void set_partition(Reading& job, const MegatronCut& cut, const std::vector<std::int64_t>& of_rank,
+                   const Setting& from) {
+    std::vector<std::int64_t> stages;
+    for (std::int64_t chunk = 0; chunk < cut.chunks; ++chunk)
+        for (const std::int64_t layers : of_rank) {
+            if (layers % cut.chunks != 0)
+                return job.refuse(from, fmt::format("{} layers of a rank cannot be cut into {} "
+                                                    "chunks",
+                                                    layers, cut.chunks));
+            stages.push_back(layers / cut.chunks);
+        }
+    job.set("parallel.partition", fmt::format("[{}]", fmt::join(stages, ", ")), &from);
+}
+
+/// The first and the last rank have numbers of layers of their own; the rest is shared evenly.
+void read_ends(Reading& job, const MegatronCut& cut) {
+    Settings& in = job.in;
+    const auto first = in.whole("decoder_first_pipeline_num_layers", 0, 10'000);
+    const auto last = in.whole("decoder_last_pipeline_num_layers", 0, 10'000);
+    const std::int64_t middle = cut.pipeline - (first ? 1 : 0) - (last ? 1 : 0);
+    const std::int64_t rest = cut.layers - first.value_or(0) - last.value_or(0);
+    const Setting& from =
+        *in.find(first ? "decoder_first_pipeline_num_layers" : "decoder_last_pipeline_num_layers");
+    if (middle < 0 || rest < 0 || (middle == 0 ? rest != 0 : rest % middle != 0))
+        return job.refuse(from, fmt::format("{} layers less {} cannot be shared by {} other ranks",
+                                            cut.layers, cut.layers - rest, middle));
+    std::vector<std::int64_t> ranks;
+    if (first) ranks.push_back(*first);
+    for (std::int64_t i = 0; i < middle; ++i) ranks.push_back(rest / middle);
+    if (last) ranks.push_back(*last);
+    set_partition(job, cut, ranks, from);
+}
+
+/// Embedding and loss count as a layer each: the first and the last stage have one less.
+void read_accounts(Reading& job, const MegatronCut& cut, bool embedding, bool loss) {
+    Settings& in = job.in;
+    const Setting& from = *in.find(embedding ? "account_for_embedding_in_pipeline_split"
+                                             : "account_for_loss_in_pipeline_split");
+    const std::int64_t units = cut.layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+    const std::int64_t stages = cut.pipeline * cut.chunks;
+    if (units % stages != 0)
+        return job.refuse(from,
+                          fmt::format("{} layers with the embedding or the loss are {} units, "
+                                      "which {} stages cannot share",
+                                      cut.layers, units, stages));
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), units / stages);
+    if (embedding) --layers.front();
+    if (loss) --layers.back();
+    job.set("parallel.partition", fmt::format("[{}]", fmt::join(layers, ", ")), &from);
+}
+
+void read_layout(Reading& job, MegatronCut& cut, const Setting& setting) {
+    std::string layout;
+    if (setting.value->is(text::Node::Kind::List)) {  // a list of stages, each a list of words
+        for (const text::NodePtr& stage : setting.value->items) {
+            if (!layout.empty()) layout += '|';
+            for (const text::NodePtr& unit : stage->items)
+                layout += unit->scalar == "embedding" ? 'E'
+                          : unit->scalar == "loss"    ? 'L'
+                          : unit->scalar == "mtp"     ? 'm'
+                                                      : 't';
+        }
+    } else {
+        layout = setting.value->scalar;
+    }
+    try {
+        const auto stages = static_cast<std::int64_t>(models::parse_layout(layout).size());
+        if (stages % cut.pipeline != 0)
+            return job.refuse(setting, fmt::format("{} stages cannot be shared by {} ranks", stages,
+                                                   cut.pipeline));
+        cut.chunks = stages / cut.pipeline;
+    } catch (const InputError& error) {
+        return job.refuse(setting, error.diagnostics().front().message);
+    }
+    job.set("parallel.layout", flow_text(layout), &setting);
+}
+
+const Setting* read_chunks(Reading& job, MegatronCut& cut) {
+    Settings& in = job.in;
+    const auto per_rank = in.whole("num_virtual_stages_per_pipeline_rank", 1, 1024);
+    const auto per_stage = in.whole("num_layers_per_virtual_pipeline_stage", 1, 10'000);
+    if (per_rank) {
+        cut.chunks = *per_rank;
+        return in.find("num_virtual_stages_per_pipeline_rank");
+    }
+    if (!per_stage) return nullptr;
+    const Setting* const from = in.find("num_layers_per_virtual_pipeline_stage");
+    // Embedding and loss that count as layers count here too.
+    const std::int64_t units = cut.layers +
+                               (in.is_on("account_for_embedding_in_pipeline_split") ? 1 : 0) +
+                               (in.is_on("account_for_loss_in_pipeline_split") ? 1 : 0);
+    if (cut.layers > 0 && units % (cut.pipeline * *per_stage) != 0)
+        job.refuse(*from, fmt::format("{} layers on {} ranks cannot be cut into chunks of {}",
+                                      units, cut.pipeline, *per_stage));
+    else
+        cut.chunks = std::max<std::int64_t>(units / (cut.pipeline * *per_stage), 1);
+    return from;
+}
+
+}  // namespace
+
+void read_megatron_stages(Reading& job, MegatronCut& cut) {
+    Settings& in = job.in;
+    const Setting* from = read_chunks(job, cut);
+    const bool embedding = in.is_on("account_for_embedding_in_pipeline_split");
+    const bool loss = in.is_on("account_for_loss_in_pipeline_split");
+    if (const Setting* const layout = in.find("pipeline_model_parallel_layout")) {
+        read_layout(job, cut, *layout);
+        from = layout;
+    } else if (in.has("decoder_first_pipeline_num_layers") ||
+               in.has("decoder_last_pipeline_num_layers")) {
+        read_ends(job, cut);
+    } else if (embedding || loss) {
+        read_accounts(job, cut, embedding, loss);
+    }
+    if (cut.chunks > 1 && cut.pipeline == 1 && from != nullptr)
+        job.refuse(*from, "interleaving needs a pipeline of more than one rank");
+    const bool combined = in.is_on("overlap_moe_expert_parallel_comm");
+    const bool delayed = in.is_on("delay_wgrad_compute");
+    const auto group = in.whole("microbatch_group_size_per_vp_stage", 1, kMost);
+    const auto group_flag = in.whole("microbatch_group_size_per_virtual_pipeline_stage", 1, kMost);
+    const auto together = group ? group : group_flag;
+    if (together && *together != cut.pipeline && cut.chunks > 1)
+        job.note(
+            *in.find(group ? "microbatch_group_size_per_vp_stage"
+                           : "microbatch_group_size_per_virtual_pipeline_stage"),
+            fmt::format("groups of {} microbatches are planned as of {}", *together, cut.pipeline));
+    if (!combined && cut.chunks == 1) {
+        job.set("schedule", std::string("1f1b"));
+        return;
+    }
+    job.set("schedule.name", std::string(combined ? "combined-1f1b" : "interleaved-1f1b"),
+            combined ? in.find("overlap_moe_expert_parallel_comm") : from);
+    if (cut.chunks > 1) job.set("schedule.stages_per_rank", cut.chunks, from);
+    if (combined && delayed) job.set("schedule.delay_wgrad", true, in.find("delay_wgrad_compute"));
+}
+
+}  // namespace debubble::jobs

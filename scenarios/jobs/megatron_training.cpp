@@ -1,0 +1,219 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/jobs/megatron.h"
+
+namespace debubble::jobs {
+namespace {
+
+/// Notes a batch that grows while training: the last size is planned.
+void read_growth(Reading& job, std::int64_t global) {
+    Settings& in = job.in;
+    if (const Setting* const steps = in.find("step_batch_size_schedule")) {
+        const std::vector<std::string> words = in.words("step_batch_size_schedule");
+        const std::size_t colon = words.empty() ? std::string::npos : words.front().find(':');
+        const std::string first =
+            colon == std::string::npos
+                ? "a smaller size"
+                : words.front().substr(colon + 1, words.front().find(' ', colon) - colon - 1);
+        job.note(*steps, fmt::format("the batch grows from {} to {} by steps; the last one is "
+                                     "planned{}",
+                                     first, global,
+                                     in.has("global_batch_size")
+                                         ? ". Megatron-LM at d98e8a64dd refuses this flag together "
+                                           "with --global-batch-size"
+                                         : ""));
+    }
+    if (const Setting* const ramp = in.find("rampup_batch_size"))
+        job.note(*ramp, fmt::format("the batch grows from {} to {}; the last one is planned",
+                                    in.words("rampup_batch_size").empty()
+                                        ? "a smaller size"
+                                        : in.words("rampup_batch_size").front(),
+                                    global));
+}
+
+/// The last size of "0:16 2.4B:320 12B:1536".
+std::optional<std::int64_t> last_step(Settings& in) {
+    const Setting* const steps = in.find("step_batch_size_schedule");
+    if (steps == nullptr) return {};
+    const std::vector<std::string> words = in.words("step_batch_size_schedule");
+    if (words.empty()) return {};
+    const std::size_t colon = words.back().rfind(':');
+    const auto value = number_of(words.back().substr(colon == std::string::npos ? 0 : colon + 1));
+    if (!value || *value < 1 || *value > static_cast<double>(kMost)) return {};
+    return static_cast<std::int64_t>(*value);
+}
+
+void read_batches(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut) {
+    Settings& in = job.in;
+    const auto micro = in.whole("micro_batch_size", 1, kMost);
+    auto global = in.whole("global_batch_size", 1, kMost);
+    const Setting* from = in.find("global_batch_size");
+    std::string why;
+    if (!global) {
+        global = last_step(in);
+        if (global) from = in.find("step_batch_size_schedule");
+    }
+    if (!global && micro && cut.data > 0) {
+        global = *micro * cut.data;
+        why = "micro batch x data, since --global-batch-size is absent";
+    }
+    if (!micro && !job.given("training.micro_batch"))
+        job.ask(
+            "how many samples has a microbatch? The job has no micro_batch_size; give them by "
+            "--set training.micro_batch=N");
+    if (global) {
+        job.set("training.global_batch", *global, from, why);
+        read_growth(job, *global);
+    }
+    if (micro) job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
+    const std::int64_t share = micro.value_or(1) * std::max<std::int64_t>(cut.data, 1);
+    if (global && micro && cut.data > 0 && *global % share != 0 && from != nullptr &&
+        !job.given("training.global_batch") && !job.given("training.micro_batch"))
+        job.refuse(*from, fmt::format("a global batch of {} is not a multiple of micro batch {} x "
+                                      "data {}",
+                                      *global, *micro, cut.data));
+    if (!job.copy("training.seq_length", "seq_length") && !job.given("training.seq_length") &&
+        !dialect.is_bridge)
+        job.ask(
+            "how many tokens has a sample? The job has no seq_length; give them by --set "
+            "training.seq_length=N");
+}
+
+void read_recompute(Reading& job, const MegatronCut& cut) {
+    Settings& in = job.in;
+    std::optional<std::string> granularity = in.word("recompute_granularity");
+    const Setting* from = in.find("recompute_granularity");
+    if (in.is_on("recompute_activations")) {
+        granularity = "selective";
+        from = in.find("recompute_activations");
+    }
+    const std::vector<std::string> modules = in.words("recompute_modules");
+    const std::optional<std::string> method = in.word("recompute_method");
+    const auto layers = in.whole("recompute_num_layers", 1, 10'000);
+    if (granularity && *granularity != "selective" && *granularity != "full") {
+        job.refuse(*from, fmt::format("--recompute-granularity can be full or selective, not '{}'",
+                                      *granularity));
+    } else if (granularity == "selective") {
+        const bool core = modules.empty() || modules == std::vector<std::string>{"core_attn"};
+        std::vector<std::string> known;
+        for (const std::string& module : modules) {
+            constexpr std::string_view kModules[] = {
+                "core_attn", "moe_act", "layernorm", "mla_up_proj", "mlp", "moe", "shared_experts"};
+            if (std::ranges::find(kModules, module) != std::ranges::end(kModules))
+                known.push_back(module);
+            else
+                job.note(*in.find("recompute_modules"),
+                         fmt::format("'{}' is no module that can be planned", module));
+        }
+        job.set("training.recompute",
+                core ? "selective" : fmt::format("{{modules: [{}]}}", fmt::join(known, ", ")),
+                core ? from : in.find("recompute_modules"));
+    } else if (granularity == "full") {
+        const std::int64_t stages = std::max<std::int64_t>(cut.pipeline * cut.chunks, 1);
+        const std::int64_t of_stage = (cut.layers + stages - 1) / stages;
+        const bool block = method == "block";
+        if (!method && from != nullptr)
+            job.note(*from,
+                     "--recompute-method is absent, which Megatron-LM refuses; all layers "
+                     "are planned");
+        if (method && layers && (block ? *layers < of_stage : *layers > 1))
+            job.set("training.recompute",
+                    fmt::format("{{method: {}, layers: {}}}", *method, *layers),
+                    in.find("recompute_num_layers"));
+        else
+            job.set("training.recompute", std::string("full"), from,
+                    block ? "all layers of every stage" : "");
+    } else {
+        job.set("training.recompute", std::string("none"), nullptr, "no recompute_granularity");
+    }
+}
+
+void read_offload(Reading& job) {
+    Settings& in = job.in;
+    const std::vector<std::string> modules = in.words("offload_modules");
+    if (in.is_on("fine_grained_activation_offloading") && !modules.empty())
+        job.set("training.offload", fmt::format("{{modules: [{}]}}", fmt::join(modules, ", ")),
+                in.find("offload_modules"));
+    const auto layers = in.whole("cpu_offloading_num_layers", 0, 10'000);
+    const std::optional<bool> offloads = in.flag("cpu_offloading");
+    if (layers && *layers > 0 && offloads.value_or(true))
+        job.set("training.offload", fmt::format("{{layers: {}}}", *layers),
+                in.find("cpu_offloading_num_layers"));
+    const auto fraction = in.real("optimizer_offload_fraction");
+    if (in.is_on("optimizer_cpu_offload") && fraction.value_or(1) > 0) {
+        job.set("training.offload_optimizer", true, in.find("optimizer_cpu_offload"));
+        if (fraction && *fraction < 1)
+            job.note(
+                *in.find("optimizer_offload_fraction"),
+                "a part of the optimizer's state stays on the GPU; all is planned on the host");
+    }
+}
+
+void read_optimizer(Reading& job) {
+    Settings& in = job.in;
+    const std::string word = in.word("optimizer").value_or("adam");
+    const Setting* const from = in.find("optimizer");
+    std::string name = word == "sgd"                            ? "sgd"
+                       : word.find("muon") != std::string::npos ? "muon"
+                                                                : "adamw";
+    if (name == "adamw" && word != "adam" && word != "adamw" && from != nullptr)
+        job.note(*from, fmt::format("the optimizer '{}' is planned as adamw", word));
+    std::string value = "{name: " + name;
+    const auto rate = in.real("lr");
+    if (rate && *rate >= 0 && *rate < 1e6) value += fmt::format(", lr: {}", *rate);
+    const auto decay = in.real("weight_decay");
+    if (decay && *decay >= 0 && *decay < 1e6) value += fmt::format(", weight_decay: {}", *decay);
+    const double beta1 = in.real("adam_beta1").value_or(0.9);
+    const double beta2 = in.real("adam_beta2").value_or(0.999);
+    const bool sound = beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1;
+    if (name == "adamw" && sound && (beta1 != 0.9 || beta2 != 0.999))
+        value += fmt::format(", betas: [{}, {}]", beta1, beta2);
+    const bool more = value.find(',') != std::string::npos;
+    if (more || name != "adamw")
+        job.set("training.optimizer", more ? value + "}" : name, rate ? in.find("lr") : from);
+    if (const auto clip = in.real("clip_grad"); clip && *clip > 0 && *clip < 1e9)
+        job.set_real("training.clip_norm", *clip, in.find("clip_grad"));
+}
+
+void read_dropout(Reading& job, const MegatronDialect& dialect) {
+    Settings& in = job.in;
+    const auto hidden = in.real("hidden_dropout");
+    const auto attention = in.real("attention_dropout");
+    const double value = hidden.value_or(dialect.is_bridge ? 0.0 : 0.1);
+    if (attention && *attention != value)
+        job.note(*in.find("attention_dropout"),
+                 fmt::format("attention has another dropout than hidden values; {} is planned for "
+                             "both",
+                             value));
+    if (value < 0 || value > 0.999) {
+        if (hidden) job.refuse(*in.find("hidden_dropout"), "a dropout can be from 0 to 0.999");
+        return;
+    }
+    if (value > 0 && !job.has_model())
+        job.set_real("model.dropout", value, in.find("hidden_dropout"),
+                     hidden ? "" : "the default of --hidden-dropout");
+    else
+        job.set_real("training.dropout", value, in.find("hidden_dropout"));
+}
+
+}  // namespace
+
+void read_megatron_training(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut) {
+    Settings& in = job.in;
+    read_batches(job, dialect, cut);
+    read_recompute(job, cut);
+    const std::optional<std::string> backend = in.word("attention_backend");
+    const Setting* const from = in.find("attention_backend");
+    const std::string word = backend.value_or("auto");
+    const bool unfused = word == "unfused" || word == "local" || word.ends_with("unfused");
+    job.set("training.attention", std::string(unfused ? "unfused" : "flash"), from,
+            backend ? "" : "the default: TransformerEngine takes a fused kernel");
+    read_dropout(job, dialect);
+    read_offload(job);
+    read_optimizer(job);
+}
+
+}  // namespace debubble::jobs

@@ -1,0 +1,205 @@
+#include "scenarios/jobs/reading.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/printable.h"
+#include "text/flow.h"
+#include "text/yaml_document_reader.h"
+
+namespace debubble::jobs {
+namespace {
+
+/// Short names of keys that jobs often lack.
+constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+    {"vocab", "model.vocab"},
+    {"micro_batch", "training.micro_batch"},
+    {"micro_batches", "training.micro_batches"},
+    {"global_batch", "training.global_batch"},
+    {"seq_length", "training.seq_length"}};
+
+std::string long_name(const std::string& key) {
+    for (const auto& [name, full] : kShort)
+        if (key == name) return std::string(full);
+    return key;
+}
+
+bool lies_below(std::string_view key, std::string_view above) {
+    return key.size() > above.size() && key.starts_with(above) && key[above.size()] == '.';
+}
+
+}  // namespace
+
+std::string flow_text(const std::string& text) {
+    text::Node node;
+    node.kind = text::Node::Kind::Scalar;
+    node.scalar = text;
+    return to_flow(node);
+}
+
+Reading::Reading(std::string job, const std::vector<scenarios::Override>& given)
+    : job_(std::move(job)) {
+    for (const scenarios::Override& one : given)
+        given_.push_back({long_name(one.first), one.second});
+}
+
+void Reading::set(const std::string& key, std::string value, const Setting* from, std::string why) {
+    for (const scenarios::Override& one : given_)
+        if (one.first == key || lies_below(key, one.first)) return;
+    std::string origin = from != nullptr ? origin_of(*from) : std::string();
+    if (!why.empty()) origin += (origin.empty() ? "" : ", ") + why;
+    std::erase_if(lines_, [&](const Line& line) { return line.key == key; });
+    lines_.push_back({key, std::move(value), printable(origin)});
+}
+
+void Reading::set(const std::string& key, std::int64_t value, const Setting* from,
+                  std::string why) {
+    set(key, std::to_string(value), from, std::move(why));
+}
+
+void Reading::set(const std::string& key, bool value, const Setting* from, std::string why) {
+    set(key, std::string(value ? "true" : "false"), from, std::move(why));
+}
+
+void Reading::set_real(const std::string& key, double value, const Setting* from, std::string why) {
+    set(key, fmt::format("{}", value), from, std::move(why));
+}
+
+std::optional<std::int64_t> Reading::copy(const std::string& key, std::string_view name) {
+    const std::optional<std::int64_t> value = in.whole(name, 1, kMost);
+    if (value) set(key, *value, in.find(name));
+    return value;
+}
+
+void Reading::note(std::string sentence) {
+    if (std::ranges::find(notes_, sentence) == notes_.end()) notes_.push_back(printable(sentence));
+}
+
+void Reading::note(const Setting& setting, const std::string& sentence) {
+    note(fmt::format("{}: {}", origin_of(setting), sentence));
+}
+
+void Reading::refuse(const Setting& setting, std::string sentence) {
+    mistakes().add(setting.place, std::move(sentence));
+}
+
+void Reading::ask(std::string question) {
+    questions_.push_back(std::move(question));
+}
+
+std::optional<std::string> Reading::given(const std::string& key) const {
+    std::optional<std::string> value;
+    for (const scenarios::Override& one : given_)
+        if (one.first == key) value = one.second;
+    return value;
+}
+
+std::optional<std::int64_t> Reading::given_whole(const std::string& key) {
+    const std::optional<std::string> text = given(key);
+    if (!text) return {};
+    const std::optional<double> value = number_of(*text);
+    if (value && *value >= 1 && *value <= static_cast<double>(kMost) &&
+        *value == static_cast<double>(static_cast<std::int64_t>(*value)))
+        return static_cast<std::int64_t>(*value);
+    mistakes().add(
+        fmt::format("--set {}={}: a whole number from 1 to {} is wanted", key, *text, kMost));
+    return {};
+}
+
+bool Reading::has_model() const {
+    return given("model").has_value();
+}
+
+Imported Reading::finish(const std::string& format, std::string_view tool) {
+    for (const std::string& question : questions_)
+        mistakes().add(fmt::format("{}: {}", job_, question));
+    mistakes().throw_if_any();
+    for (const scenarios::Override& one : given_) {
+        std::erase_if(lines_, [&](const Line& line) {
+            return line.key == one.first || lies_below(line.key, one.first) ||
+                   lies_below(one.first, line.key);
+        });
+        lines_.push_back({one.first, one.second.empty() ? "~" : one.second, "--set"});
+    }
+    return {format, text(tool), notes_, silent_};
+}
+
+std::string Reading::text(std::string_view tool) const {
+    constexpr std::array<std::string_view, 9> kOrder{"name",     "description", "model",
+                                                     "cluster",  "nodes",       "gpus",
+                                                     "parallel", "schedule",    "training"};
+    std::vector<std::string> sections(kOrder.begin(), kOrder.end());
+    for (const Line& line : lines_) {
+        const std::string top = line.key.substr(0, line.key.find('.'));
+        if (std::ranges::find(sections, top) == sections.end()) sections.push_back(top);
+    }
+    std::string out =
+        fmt::format("# {}, a job of {}, as `debubble import` reads it.\n", printable(job_), tool);
+    for (const std::string& sentence : notes_) out += fmt::format("# - {}\n", sentence);
+    if (silent_ > 0)
+        out += fmt::format("# {} of its settings {} no plan.\n", silent_,
+                           silent_ == 1 ? "changes" : "change");
+    const auto comment = [](const Line& line) {
+        return line.origin.empty() ? std::string() : "  # " + line.origin;
+    };
+    for (const std::string& section : sections) {
+        bool open = false;
+        for (const Line& line : lines_) {
+            if (line.key == section) {
+                out += fmt::format("{}: {}{}\n", section, line.value, comment(line));
+            } else if (lies_below(line.key, section)) {
+                if (!open) out += fmt::format("{}:\n", section);
+                open = true;
+                std::string rest = line.key.substr(section.size() + 1);
+                std::string value = line.value;
+                for (std::size_t dot; (dot = rest.rfind('.')) != std::string::npos;) {
+                    value = fmt::format("{{{}: {}}}", rest.substr(dot + 1), value);
+                    rest.erase(dot);
+                }
+                out += fmt::format("  {}: {}{}\n", rest, value, comment(line));
+            }
+        }
+    }
+    return out;
+}
+
+std::int64_t settle_world(Reading& job, const World& world) {
+    std::optional<std::int64_t> gpus = job.given_whole("gpus");
+    const bool given = gpus.has_value();
+    if (given && world.of_job && *gpus != *world.of_job)
+        job.note(fmt::format("the job has {}, and {} are {}; {} of the command line are taken",
+                             world.launcher, world.product, world.per_replica, *gpus));
+    if (!given) gpus = world.of_job;
+    if (!gpus) {
+        job.ask(!world.otherwise.empty()
+                    ? world.otherwise
+                    : fmt::format("how many GPUs? {} are {}; give a multiple by --set gpus=N",
+                                  world.product, world.per_replica));
+        return 0;
+    }
+    if (*gpus % world.per_replica != 0) {
+        job.ask(
+            fmt::format("{} are {} GPUs, which do not divide {}; give a multiple of them by "
+                        "--set gpus=N",
+                        world.product, world.per_replica, *gpus));
+        return 0;
+    }
+    job.set("gpus", *gpus, world.from, given ? "--set" : world.launcher);
+    job.set("parallel.data", *gpus / world.per_replica, nullptr,
+            fmt::format("{} GPUs / ({})", *gpus, world.product));
+    return *gpus / world.per_replica;
+}
+
+void settle_cluster(Reading& job, const std::string& hint) {
+    if (job.given("cluster") || job.given("cluster.base")) return;
+    job.ask(
+        fmt::format("which cluster? {}give one by --set cluster=NAME, of `debubble list "
+                    "clusters`",
+                    hint));
+}
+
+}  // namespace debubble::jobs

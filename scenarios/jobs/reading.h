@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/imported.h"
+#include "scenarios/jobs/settings.h"
+#include "scenarios/sweep.h"
+
+/// A job while it is read: what it says, what the command line gave, and the scenario so far.
+/// Private to the folder.
+namespace debubble::jobs {
+
+/// A limit far beyond any job, within which products do not overflow.
+inline constexpr std::int64_t kMost = 100'000'000;
+inline constexpr std::int64_t kMostDegree = 4096;
+
+class Reading {
+public:
+    Reading(std::string job, const std::vector<scenarios::Override>& given);
+
+    Settings in;
+    text::Mistakes& mistakes() { return in.mistakes; }
+
+    /// Writes a key of the scenario as flow YAML, unless the command line gives it. `from` is the
+    /// setting that said so; `why` stands for it, or after it.
+    void set(const std::string& key, std::string value, const Setting* from = nullptr,
+             std::string why = {});
+    void set(const std::string& key, std::int64_t value, const Setting* from = nullptr,
+             std::string why = {});
+    void set(const std::string& key, bool value, const Setting* from = nullptr,
+             std::string why = {});
+    void set_real(const std::string& key, double value, const Setting* from = nullptr,
+                  std::string why = {});
+
+    /// Copies a whole number from 1 to kMost to a key, if the job has it.
+    std::optional<std::int64_t> copy(const std::string& key, std::string_view name);
+
+    void note(std::string sentence);
+    void note(const Setting& setting, const std::string& sentence);
+    /// The setting cannot be planned: the job is refused, with this sentence at its place.
+    void refuse(const Setting& setting, std::string sentence);
+    /// Something that the job does not know and the command line has to.
+    void ask(std::string question);
+    void count_silent() { ++silent_; }
+
+    /// The value of a key given by the command line.
+    std::optional<std::string> given(const std::string& key) const;
+    std::optional<std::int64_t> given_whole(const std::string& key);
+    /// True if the command line gives the model as a whole.
+    bool has_model() const;
+
+    /// The scenario's text, or every mistake and question. `tool` is the framework's name.
+    Imported finish(const std::string& format, std::string_view tool);
+
+private:
+    struct Line {
+        std::string key;
+        std::string value;
+        std::string origin;
+    };
+    std::string text(std::string_view tool) const;
+
+    std::string job_;
+    std::vector<scenarios::Override> given_;
+    std::vector<Line> lines_;
+    std::vector<std::string> notes_;
+    std::vector<std::string> questions_;
+    int silent_ = 0;
+};
+
+/// The GPUs that a job has, and the data-parallel replicas that they make.
+struct World {
+    std::optional<std::int64_t> of_job;  ///< as the job's launcher says
+    std::string launcher;                ///< "1 node of 8 GPUs"
+    const Setting* from = nullptr;
+    std::string product;           ///< "tensor 8 x pipeline 16 x context 1"
+    std::int64_t per_replica = 1;  ///< GPUs of that product
+    std::string otherwise;         ///< the question if nobody says; empty: the usual one
+};
+
+/// Settles GPUs and replicas, writes `gpus` and `parallel.data`, and asks where they are not known.
+/// Returns the replicas; 0 if they are not known.
+std::int64_t settle_world(Reading& job, const World& world);
+
+/// Writes `cluster`, or asks.
+void settle_cluster(Reading& job, const std::string& hint = {});
+
+/// A name as YAML in one line.
+std::string flow_text(const std::string& text);
+
+}  // namespace debubble::jobs

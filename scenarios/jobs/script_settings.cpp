@@ -1,0 +1,182 @@
+#include "scenarios/jobs/script_settings.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace debubble::jobs {
+namespace {
+
+using text::Node;
+using text::NodePtr;
+
+bool is_flag(const ShellText& word) {
+    return word.text.size() > 2 && word.text.starts_with("--") &&
+           (std::isalpha(static_cast<unsigned char>(word.text[2])) != 0);
+}
+
+std::size_t flags_in(const ShellCommand& command) {
+    return static_cast<std::size_t>(std::ranges::count_if(command.words, is_flag));
+}
+
+NodePtr scalar_of(const ShellText& text, const ShellScript& script) {
+    auto node = std::make_shared<Node>();
+    node->kind = Node::Kind::Scalar;
+    node->scalar = text.text;
+    node->place = script.place(text.offset());
+    return node;
+}
+
+/// The flag at words[i], with what follows it up to the next flag.
+Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const ShellScript& script) {
+    const ShellText& flag = words[i];
+    const std::size_t equals = flag.text.find('=');
+    Setting setting;
+    setting.written = flag.text.substr(0, equals);
+    setting.name = setting.written.substr(2);
+    std::ranges::replace(setting.name, '-', '_');
+    setting.place = script.place(flag.offset());
+    std::vector<NodePtr> values;
+    if (equals != std::string::npos && equals + 1 < flag.text.size()) {
+        ShellText value = flag.part(equals + 1, std::string::npos);
+        setting.known = value.known;
+        values.push_back(scalar_of(value, script));
+    }
+    while (i + 1 < words.size() && !is_flag(words[i + 1])) {
+        const ShellText& value = words[++i];
+        const bool program =
+            value.text.ends_with(".py") || value.text == "python" || value.text == "python3";
+        if (program) break;
+        setting.known = setting.known && value.known;
+        values.push_back(scalar_of(value, script));
+    }
+    if (values.size() == 1) {
+        setting.value = values.front();
+        return setting;
+    }
+    auto node = std::make_shared<Node>();
+    node->kind = values.empty() ? Node::Kind::Null : Node::Kind::List;
+    node->items = std::move(values);
+    node->place = setting.place;
+    setting.value = node;
+    return setting;
+}
+
+void add_variable(const ShellScript& script, std::string_view variable, Reading& job) {
+    const auto found = script.variables.find(variable);
+    if (found == script.variables.end() || found->second.texts.size() != 1) return;
+    const ShellText& value = found->second.texts.front();
+    if (!value.known) return;
+    job.in.add({"$" + std::string(variable), std::string(variable), scalar_of(value, script),
+                script.place(value.offset()), true});
+}
+
+/// `#SBATCH --nodes=8` and its like.
+void add_slurm(const ShellScript& script, Reading& job) {
+    constexpr std::string_view kMark = "#SBATCH";
+    const std::string& text = script.source->text;
+    for (std::size_t at = 0; (at = text.find(kMark, at)) != std::string::npos;) {
+        const std::size_t begin = at + kMark.size();
+        at = std::min(text.find('\n', begin), text.size());
+        ShellText line;
+        for (std::size_t i = begin; i < at && text[i] != '#'; ++i)
+            line.add(text[i] == '=' ? ' ' : text[i], static_cast<std::uint32_t>(i));
+        std::vector<ShellText> words = split_as_shell(line);
+        for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+            const std::string& name = words[i].text;
+            const char* known = name == "--nodes" || name == "-N"     ? "$slurm_nodes"
+                                : name == "--ntasks-per-node"         ? "$slurm_tasks"
+                                : name.starts_with("--gpus-per-node") ? "$slurm_gpus"
+                                : name == "--gres"                    ? "$slurm_gres"
+                                                                      : nullptr;
+            if (known == nullptr) continue;
+            ShellText value = words[i + 1];
+            if (const std::size_t colon = value.text.rfind(':'); colon != std::string::npos)
+                value = value.part(colon + 1, std::string::npos);
+            if (number_of(value.text))
+                job.in.add({known, "#SBATCH " + name, scalar_of(value, script),
+                            script.place(words[i].offset()), true});
+        }
+    }
+}
+
+}  // namespace
+
+void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& job) {
+    const ShellScript script = follow_script(source);
+    const ShellCommand* best = nullptr;
+    ShellCommand together;  // a list of arguments has one on every line
+    std::size_t rivals = 0;
+    for (const ShellCommand& command : script.commands) {
+        if (is_flag(command.words.front())) {
+            together.words.insert(together.words.end(), command.words.begin(), command.words.end());
+        } else if (best == nullptr || flags_in(command) >= flags_in(*best)) {
+            best = &command;
+        }
+    }
+    for (const ShellCommand& command : script.commands)
+        if (best != nullptr && &command != best && !is_flag(command.words.front()) &&
+            flags_in(command) > 4)
+            ++rivals;
+    ShellCommand arrays;
+    for (const auto& [name, variable] : script.variables)
+        if (variable.is_array)
+            arrays.words.insert(arrays.words.end(), variable.texts.begin(), variable.texts.end());
+    if (best == nullptr || flags_in(*best) < flags_in(together)) best = &together;
+    if (flags_in(*best) == 0) best = &arrays;
+    if (rivals > 0)
+        job.note(
+            fmt::format("the script starts {} programs with many flags; the one in line {} is "
+                        "read",
+                        rivals + 1, script.place(best->words.front().offset()).line));
+    for (std::size_t i = 0; i < best->words.size(); ++i)
+        if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script));
+    if (best != &together && !together.words.empty())
+        job.note(
+            fmt::format("line {}: these flags reach no program, since the command before them "
+                        "has ended",
+                        script.place(together.words.front().offset()).line));
+    for (const char* name : {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE",
+                             "NGPU", "NCCL_NVLS_ENABLE"})
+        add_variable(script, name, job);
+    add_slurm(script, job);
+    for (const auto& [offset, sentence] : script.remarks)
+        job.note(fmt::format("line {}: {}", script.place(offset).line, sentence));
+}
+
+void read_launcher(Reading& job, World& world) {
+    const auto first = [&](std::initializer_list<const char*> names) -> const Setting* {
+        for (const char* name : names) {
+            const Setting* const setting = job.in.find(name);
+            if (setting != nullptr && setting->known && setting->value->is(Node::Kind::Scalar) &&
+                number_of(setting->value->scalar))
+                return setting;
+        }
+        return nullptr;
+    };
+    const Setting* const nodes =
+        first({"nnodes", "num_nodes", "nodes", "$slurm_nodes", "$NNODES", "$NUM_NODES"});
+    const Setting* const per_node =
+        first({"nproc_per_node", "gpus_per_node", "ntasks_per_node", "$slurm_gpus", "$slurm_gres",
+               "$slurm_tasks", "$GPUS_PER_NODE", "$NPROC_PER_NODE", "$NGPU"});
+    const Setting* const all = first({"num_processes", "world_size", "$WORLD_SIZE"});
+    const auto whole = [&](const Setting* setting) {
+        return setting == nullptr ? std::optional<std::int64_t>()
+                                  : job.in.whole(setting->name, 1, kMost);
+    };
+    const std::optional<std::int64_t> count = whole(nodes);
+    const std::optional<std::int64_t> each = whole(per_node);
+    if (each && (count || all == nullptr)) {
+        const std::int64_t n = count.value_or(1);
+        world.of_job = n * *each;
+        world.from = per_node;
+        world.launcher = fmt::format("{} node{} of {} GPUs", n, n == 1 ? "" : "s", *each);
+    } else if (const std::optional<std::int64_t> total = whole(all)) {
+        world.of_job = total;
+        world.from = all;
+        world.launcher = fmt::format("{} processes", *total);
+    }
+}
+
+}  // namespace debubble::jobs

@@ -1,0 +1,70 @@
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "base/exit_status.h"
+#include "base/outputs.h"
+#include "base/printable.h"
+#include "scenarios/jobs/job.h"
+#include "sim/commands/grid_arguments.h"
+#include "sim/commands/output.h"
+
+/// `debubble import`: a job of another framework as a scenario.
+namespace debubble::sim {
+namespace {
+
+struct ImportArguments {
+    std::string job;
+    std::string from;
+    std::vector<std::string> set;
+    std::string out;
+};
+
+ExitStatus carry_out(const ImportArguments& args) {
+    const jobs::Imported imported =
+        jobs::import_job(args.job, args.from, parse_overrides(args.set));
+    Outputs outputs;
+    outputs.add("--out", args.out);
+    outputs.check();
+    const std::string out = args.out.empty() ? "-" : args.out;
+    write_output(out, imported.text);
+    for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
+    if (imported.silent > 0)
+        fmt::print(stderr, "{} setting{} of the job change{} no plan.\n", imported.silent,
+                   imported.silent == 1 ? "" : "s", imported.silent == 1 ? "s" : "");
+    if (out != "-")
+        fmt::print("{} is the plan of {}, a job of {}.\n", printable(args.out), printable(args.job),
+                   imported.format);
+    return ExitStatus::Done;
+}
+
+constexpr const char* kImportFooter =
+    R"(A JOB is a launch script or configuration of another framework, which is recognised or named by
+--from. Nothing in it is executed. What a job cannot know comes by --set: cluster=NAME, gpus=N,
+vocab=N, any key of a scenario.
+
+Examples:
+  debubble import train_gpt.sh --set cluster=hgx-h100 --set gpus=64 --out mine.yaml
+  debubble import llama3_70b.toml --set cluster=hgx-h100 --set gpus=64 | debubble simulate -)";
+
+}  // namespace
+
+void add_import(CLI::App& program, ExitStatus& answer) {
+    auto args = std::make_shared<ImportArguments>();
+    CLI::App* verb =
+        program.add_subcommand("import", "read a job of another framework into a scenario");
+    verb->add_option("JOB", args->job, "a launch script or a configuration")->required();
+    verb->add_option("--from", args->from,
+                     fmt::format("the framework: {}; recognised if not given",
+                                 fmt::join(jobs::job_formats(), ", ")));
+    verb->add_option("--set", args->set, "key=value of the scenario that the job does not know")
+        ->allow_extra_args(false);
+    verb->add_option("--out", args->out, "the scenario's file; standard output if not given");
+    verb->footer(kImportFooter);
+    verb->callback([args, &answer] { answer = carry_out(*args); });
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "models/graph.h"
+#include "scenarios/jobs/job.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::jobs {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A small Llama on 16 GPUs, in flags.
+constexpr const char* kLlama =
+    "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py "
+    "--num-layers 16 --hidden-size 1024 --num-attention-heads 16 --group-query-attention "
+    "--num-query-groups 4 --ffn-hidden-size 4096 --seq-length 2048 --max-position-embeddings 4096 "
+    "--normalization RMSNorm --position-embedding-type rope --rotary-base 500000 --swiglu "
+    "--disable-bias-linear --untie-embeddings-and-output-weights --hidden-dropout 0 "
+    "--attention-dropout 0 --tokenizer-type Llama3Tokenizer --bf16 --micro-batch-size 2 "
+    "--global-batch-size 64 --tensor-model-parallel-size 2 --sequence-parallel "
+    "--pipeline-model-parallel-size 4 --use-distributed-optimizer ";
+
+Imported imported(const std::string& flags, std::vector<scenarios::Override> given = {}) {
+    given.emplace_back("cluster", "hgx-h100");
+    return import_text(kLlama + flags + "\n", "train.sh", "", given);
+}
+
+scenarios::Scenario planned(const std::string& flags,
+                            const std::vector<scenarios::Override>& given = {}) {
+    return scenarios::parse_scenario(imported(flags, given).text, "train.yaml");
+}
+
+std::string refusal(const std::string& flags) {
+    try {
+        planned(flags);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(MegatronJob, IsTheScenarioThatItsFlagsMean) {
+    const scenarios::Scenario s = planned("");
+    EXPECT_EQ(s.model.family, models::Family::Llama);
+    EXPECT_EQ(s.model.layers.count(), 16);
+    EXPECT_EQ(s.model.vocab, 128256);
+    EXPECT_EQ(s.model.max_positions, 4096);
+    EXPECT_FALSE(s.model.tied_embedding);
+    EXPECT_EQ(s.gpus, 16);
+    EXPECT_EQ(s.parallel.data, 2);
+    EXPECT_TRUE(s.parallel.sequence);
+    EXPECT_EQ(s.parallel.zero_stage, 1);
+    EXPECT_EQ(s.training.micro_batches, 16);
+    EXPECT_EQ(s.training.precision.grads, models::DataType::Fp32);
+    EXPECT_EQ(s.training.recompute, models::Recompute::None);
+    EXPECT_FALSE(s.framework.overlap_grad_reduce);
+}
+
+TEST(MegatronJob, SaysWhereEachKeyCameFrom) {
+    EXPECT_THAT(imported("").text, HasSubstr("layers: 16  # train.sh:1 --num-layers"));
+}
+
+TEST(MegatronJob, HasVirtualStagesByEitherFlag) {
+    EXPECT_EQ(planned("--num-virtual-stages-per-pipeline-rank 2").parallel.stages_per_rank, 2);
+    EXPECT_EQ(planned("--num-layers-per-virtual-pipeline-stage 1").parallel.stages_per_rank, 4);
+}
+
+TEST(MegatronJob, CutsUnevenlyAsMegatronDoes) {
+    EXPECT_THAT(
+        planned("--decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 5")
+            .parallel.layers_per_stage,
+        ElementsAre(3, 4, 4, 5));
+    EXPECT_THAT(planned("--num-layers 14 --account-for-embedding-in-pipeline-split "
+                        "--account-for-loss-in-pipeline-split "
+                        "--num-virtual-stages-per-pipeline-rank 2")
+                    .parallel.layers_per_stage,
+                ElementsAre(1, 2, 2, 2, 2, 2, 2, 1));
+    const scenarios::Scenario layout =
+        planned("--pipeline-model-parallel-layout 'Et*2|(tt|)*6ttL'");
+    EXPECT_EQ(layout.parallel.layout, "Et*2|(tt|)*6ttL");
+    EXPECT_EQ(layout.parallel.stages_per_rank, 2);
+}
+
+TEST(MegatronJob, KeepsGradientsInTheTypesOfItsFlags) {
+    using models::DataType;
+    EXPECT_EQ(planned("--grad-reduce-in-bf16").training.precision.grads, DataType::Bf16);
+    const std::string text =
+        "run.py --num-layers 2 --hidden-size 64 --num-attention-heads 2 --seq-length 64 "
+        "--max-position-embeddings 64 --micro-batch-size 1 --vocab-size 100 --fp16 ";
+    const std::vector<scenarios::Override> given{{"cluster", "hgx-h100"}, {"gpus", "1"}};
+    const auto grads = [&](const std::string& more) {
+        return scenarios::parse_scenario(import_text(text + more, "a.sh", "megatron", given).text,
+                                         "a.yaml")
+            .training.precision.grads;
+    };
+    EXPECT_EQ(grads(""), DataType::Fp16);
+    EXPECT_EQ(grads("--accumulate-allreduce-grads-in-fp32"), DataType::Fp32);
+}
+
+TEST(MegatronJob, NamesUnknownFlagsWithTheirNearest) {
+    EXPECT_THAT(imported("--tensor-model-paralel-size 4").notes,
+                Contains(testing::AllOf(HasSubstr("train.sh:1 --tensor-model-paralel-size"),
+                                        HasSubstr("did you mean 'tensor_model_parallel_size'"))));
+}
+
+TEST(MegatronJob, CountsFlagsThatChangeNoPlan) {
+    const int before = imported("").silent;
+    EXPECT_EQ(imported("--data-path x --save-interval 10 --log-throughput").silent, before + 3);
+}
+
+TEST(MegatronJob, AsksForWhatItDoesNotKnow) {
+    try {
+        import_text(
+            "run.py --num-layers 2 --hidden-size 64 --num-attention-heads 2 "
+            "--seq-length 64 --micro-batch-size 1 --tensor-model-parallel-size 2",
+            "a.sh", "megatron", {});
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("how many tokens has the vocabulary?"));
+        EXPECT_THAT(error.what(), HasSubstr("which cluster?"));
+        EXPECT_THAT(error.what(), HasSubstr("how many GPUs?"));
+    }
+}
+
+TEST(MegatronJob, RefusesWhatCannotBePlannedAtItsPlace) {
+    EXPECT_THAT(refusal("--hybrid-layer-pattern M*M-"), HasSubstr("train.sh:1:"));
+    EXPECT_THAT(refusal("--num-layers many"), HasSubstr("takes a whole number, not 'many'"));
+    EXPECT_THAT(refusal("--global-batch-size 63"), HasSubstr("is not a multiple"));
+    EXPECT_THAT(refusal("--tensor-model-parallel-size $1"),
+                HasSubstr("known only when the job starts"));
+}
+
+TEST(MegatronJob, HasExpertsWithTheDefaultsOfItsRouter) {
+    const scenarios::Scenario s = planned(
+        "--num-experts 8 --moe-ffn-hidden-size 512 --expert-model-parallel-size 4 "
+        "--expert-tensor-parallel-size 1 "
+        "--moe-token-dispatcher-type flex --moe-layer-freq '([0]*3+[1]*13)' "
+        "--moe-shared-expert-intermediate-size 1024 --moe-router-score-function sigmoid");
+    const models::Experts* const experts = s.model.layers.first<models::Experts>();
+    ASSERT_NE(experts, nullptr);
+    EXPECT_EQ(experts->count, 8);
+    EXPECT_EQ(experts->per_token, 2);
+    EXPECT_EQ(experts->ffn, 512);
+    EXPECT_EQ(experts->shared_ffn, 1024);
+    EXPECT_EQ(s.parallel.expert, 4);
+    EXPECT_EQ(s.framework.kernels.dispatcher, models::Dispatcher::DeepEp);
+    EXPECT_TRUE(s.model.layers[2].as<models::DenseMlp>() != nullptr);
+    EXPECT_TRUE(s.model.layers[3].as<models::Experts>() != nullptr);
+    EXPECT_TRUE(s.training.expert_load_unknown);
+}
+
+TEST(MegatronJob, RecomputesAndOffloadsAsItsFlagsSay) {
+    EXPECT_EQ(planned("--recompute-activations").training.recompute, models::Recompute::Selective);
+    const auto block = planned(
+                           "--recompute-granularity full --recompute-method block "
+                           "--recompute-num-layers 2")
+                           .training;
+    EXPECT_EQ(block.recompute, models::Recompute::Full);
+    EXPECT_EQ(block.recompute_extent.layers, 2);
+    EXPECT_EQ(planned("--recompute-granularity full --recompute-method uniform "
+                      "--recompute-num-layers 1")
+                  .training.recompute,
+              models::Recompute::Full);
+}
+
+}  // namespace
+}  // namespace debubble::jobs
