@@ -13,12 +13,21 @@ namespace debubble::jobs {
 struct JobText {
     std::string text;
     std::filesystem::path file;
+    std::filesystem::path folder;  ///< where the scenario will lie
 };
 
 void read_megatron_job(const JobText& text, Reading& job);
 void read_bridge_job(const JobText& text, Reading& job);
 void read_primus_job(const JobText& text, Reading& job);
 void read_torchtitan_job(const JobText& text, Reading& job);
+void read_deepspeed_job(const JobText& text, Reading& job);
+void read_accelerate_job(const JobText& text, Reading& job);
+void read_colossalai_job(const JobText& text, Reading& job);
+
+/// The settings of DeepSpeed's JSON, by dotted names. Its hjson's comments are read over.
+void add_deepspeed(const JobText& text, Settings& settings);
+/// The keys that such settings mean.
+void read_deepspeed(const JobText& text, Reading& job);
 
 /// The documents of a YAML stream, each with the places that it has in the whole.
 std::vector<text::NodePtr> yaml_documents(const JobText& text);

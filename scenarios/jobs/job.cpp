@@ -11,9 +11,12 @@
 #include "scenarios/read_scenario.h"
 #include "text/document_source.h"
 #include "text/mapping_reader.h"
+#include "text/shipped_files.h"
 
 namespace debubble::jobs {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Format {
     std::string_view word;
@@ -24,7 +27,10 @@ struct Format {
 constexpr Format kFormats[] = {{"megatron", "Megatron-LM", read_megatron_job},
                                {"bridge", "Megatron-Bridge", read_bridge_job},
                                {"torchtitan", "torchtitan", read_torchtitan_job},
-                               {"primus", "Primus", read_primus_job}};
+                               {"deepspeed", "DeepSpeed", read_deepspeed_job},
+                               {"colossalai", "Colossal-AI", read_colossalai_job},
+                               {"primus", "Primus", read_primus_job},
+                               {"accelerate", "accelerate", read_accelerate_job}};
 
 const Format& format_named(const std::string& word) {
     for (const Format& format : kFormats)
@@ -33,8 +39,19 @@ const Format& format_named(const std::string& word) {
 }
 
 /// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
-void check_scenario(const Imported& imported, const std::filesystem::path& file) {
-    scenarios::parse_scenario(imported.text, (file.parent_path() / "imported scenario").string());
+void check_scenario(const Imported& imported, const fs::path& folder) {
+    scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+}
+
+/// Values that name files, from the folder where the program runs, as seen from another one.
+std::vector<scenarios::Override> seen_from(const fs::path& folder,
+                                           std::vector<scenarios::Override> given) {
+    std::error_code error;
+    for (auto& [key, value] : given)
+        if ((key == "model" || key == "cluster" || key == "framework") && text::is_path(value) &&
+            fs::path(value).is_relative() && fs::exists(value, error))
+            value = fs::proximate(value, folder.empty() ? fs::path(".") : folder, error).string();
+    return given;
 }
 
 }  // namespace
@@ -45,25 +62,25 @@ std::vector<std::string> job_formats() {
     return words;
 }
 
-Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
-                     const std::vector<scenarios::Override>& given) {
+Imported import_text(std::string text, const fs::path& file, const std::string& format,
+                     const std::vector<scenarios::Override>& given, const fs::path& folder) {
     if (text.size() > text::kLongestDocument)
         throw InputError({{{file.string(), 0, 0},
                            fmt::format("the job is longer than {} bytes", text::kLongestDocument),
                            {}}});
     const Format& reader = format_named(format.empty() ? recognised_format(text, file) : format);
-    Reading job(file.filename().string(), given);
+    Reading job(file.filename().string(), seen_from(folder, given));
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
-    reader.read({std::move(text), file}, job);
+    reader.read({std::move(text), file, folder}, job);
     Imported imported = job.finish(std::string(reader.word), reader.tool);
-    check_scenario(imported, file);
+    check_scenario(imported, folder);
     return imported;
 }
 
-Imported import_job(const std::filesystem::path& file, const std::string& format,
-                    const std::vector<scenarios::Override>& given) {
-    return import_text(read_file(file, text::kLongestDocument), file, format, given);
+Imported import_job(const fs::path& file, const std::string& format,
+                    const std::vector<scenarios::Override>& given, const fs::path& folder) {
+    return import_text(read_file(file, text::kLongestDocument), file, format, given, folder);
 }
 
 }  // namespace debubble::jobs

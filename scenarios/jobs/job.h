@@ -21,8 +21,10 @@ std::vector<std::string> job_formats();
 /// job; their keys are a scenario's, and gpus, cluster, vocab, micro_batch, seq_length and
 /// global_batch have short names. Throws InputError with every mistake and with a question for
 /// everything that the job does not know.
+/// The scenario will lie in `folder`: paths of files in it are relative to that.
 Imported import_job(const std::filesystem::path& file, const std::string& format,
-                    const std::vector<scenarios::Override>& given);
+                    const std::vector<scenarios::Override>& given,
+                    const std::filesystem::path& folder = {});
 
 /// The same of a text that is not on the disk; files that it names are sought beside `file`.
 Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,

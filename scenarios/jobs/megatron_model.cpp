@@ -125,6 +125,19 @@ void read_biases(Reading& job, bool llama) {
         job.set("model.tied_embedding", tied, in.find("untie_embeddings_and_output_weights"));
 }
 
+/// Whose checkpoints have names for all of the network's tensors: gpt2's pack queries, keys and
+/// values, and only deepseek's have shared experts and latent attention.
+std::string family_of(Reading& job, bool as_llama) {
+    Settings& in = job.in;
+    const bool experts = in.whole("num_experts", 0, 4096).value_or(0) > 0;
+    if (in.is_on("moe_shared_expert_gate")) return "qwen3_next";
+    if (in.is_on("multi_latent_attention") || in.has("moe_shared_expert_intermediate_size") ||
+        (experts && in.flag("bias_linear").value_or(true)))
+        return "deepseek";
+    const bool grouped = in.is_on("group_query_attention") || in.has("num_query_groups");
+    return as_llama || grouped || experts || in.is_on("qk_layernorm") ? "llama" : "gpt2";
+}
+
 }  // namespace
 
 void read_megatron_model(Reading& job) {
@@ -145,10 +158,11 @@ void read_megatron_model(Reading& job) {
         : embedding == "rope" || embedding == "yarn" || embedding == "mrope" ? "rope"
                                                                              : "none";
     const std::string activation = activation_of(job);
-    const bool llama = rms && positions == "rope" && activation == "swiglu";
+    const std::string family = family_of(job, rms && positions == "rope" && activation == "swiglu");
+    const bool llama = family != "gpt2";  // its defaults are Llama's
     const Setting* const activates =
         first_of(in, {"swiglu", "squared_relu", "quick_geglu", "activation_func"});
-    job.set("model.family", std::string(llama ? "llama" : "gpt2"));
+    job.set("model.family", family);
     job.copy("model.layers", "num_layers");
     const std::int64_t hidden = job.copy("model.hidden", "hidden_size").value_or(0);
     const std::int64_t heads = job.copy("model.heads", "num_attention_heads").value_or(0);
@@ -165,12 +179,13 @@ void read_megatron_model(Reading& job) {
     read_vocabulary(job);
     if (!job.copy("model.max_positions", "max_position_embeddings") && in.has("seq_length"))
         job.copy("model.max_positions", "seq_length");
-    if (!llama) {
-        if (rms) job.set("model.norm", std::string("rms_norm"), in.find("normalization"));
-        if (positions != "learned")
-            job.set("model.positions", positions, in.find("position_embedding_type"));
-        if (activation != "gelu_tanh") job.set("model.activation", activation, activates);
-    }
+    if (rms != llama)
+        job.set("model.norm", std::string(rms ? "rms_norm" : "layer_norm"),
+                in.find("normalization"));
+    if (positions != (llama ? "rope" : "learned"))
+        job.set("model.positions", positions, in.find("position_embedding_type"));
+    if (activation != (llama ? "swiglu" : "gelu_tanh"))
+        job.set("model.activation", activation, activates);
     read_biases(job, llama);
     if (const auto eps = in.real("norm_epsilon"); eps && (*eps != 1e-5 || llama))
         job.set_real("model.norm_eps", *eps, in.find("norm_epsilon"));

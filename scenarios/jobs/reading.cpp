@@ -194,6 +194,13 @@ std::int64_t settle_world(Reading& job, const World& world) {
     return *gpus / world.per_replica;
 }
 
+std::int64_t settle_world(Reading& job, std::string product, std::int64_t per_replica) {
+    World world;
+    world.product = std::move(product);
+    world.per_replica = per_replica;
+    return settle_world(job, world);
+}
+
 void settle_cluster(Reading& job, const std::string& hint) {
     if (job.given("cluster") || job.given("cluster.base")) return;
     job.ask(

@@ -90,6 +90,9 @@ std::int64_t settle_world(Reading& job, const World& world);
 /// Writes `cluster`, or asks.
 void settle_cluster(Reading& job, const std::string& hint = {});
 
+/// The GPUs of a job that says nothing of its launch, from its degrees.
+std::int64_t settle_world(Reading& job, std::string product, std::int64_t per_replica);
+
 /// A name as YAML in one line.
 std::string flow_text(const std::string& text);
 
