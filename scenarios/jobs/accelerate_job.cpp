@@ -211,7 +211,7 @@ void read_accelerate_job(const JobText& text, Reading& job) {
         world.from = in.find("num_processes");
         world.launcher = fmt::format("{} processes", *processes);
     }
-    if (!job.has_model() && !job.given("model.base"))
+    if (!job.has_model())
         job.ask(
             "the model is in Python; give a config.json, or a name of `debubble list models`, "
             "by --set model=FILE");

@@ -5,6 +5,9 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/script_settings.h"
+#include "scenarios/jobs/shell_value.h"
+#include "text/document_source.h"
 
 /// Megatron-Bridge's run_config.yaml: sections, whose fields are Megatron-Core's.
 namespace debubble::jobs {
@@ -51,6 +54,78 @@ void add_bridge(const Node& root, Settings& settings) {
                 {"$" + entry.key, "env_vars." + entry.key, entry.value, entry.place, true});
 }
 
+/// Fields that the name of a precision sets (training/mixed_precision.py).
+void add_precision_name(const Setting& setting, Settings& settings) {
+    const std::string& name = setting.value->scalar;
+    const auto add = [&](const char* field, const char* value) {
+        settings.add({field, setting.written, text::make_scalar(value, setting.value->place),
+                      setting.place, true});
+    };
+    add(name.starts_with("fp16") ? "fp16" : "bf16", "true");
+    if (name.find("nvfp4") != std::string::npos) return add("fp4", "e2m1");
+    const bool mx = name.find("mxfp8") != std::string::npos;
+    if (!mx && name.find("fp8") == std::string::npos) return;
+    add("fp8", "hybrid");
+    add("fp8_recipe", mx                                             ? "mxfp8"
+                      : name.find("current") != std::string::npos    ? "tensorwise"
+                      : name.find("subchannel") != std::string::npos ? "blockwise"
+                                                                     : "delayed");
+}
+
+/// "[a,b]" as a list.
+NodePtr list_or_word(const ShellText& value, const text::SourcePosition& place) {
+    if (!value.text.starts_with('[') || !value.text.ends_with(']'))
+        return text::make_scalar(value.text, place);
+    auto list = std::make_shared<Node>();
+    list->kind = Node::Kind::List;
+    list->place = place;
+    std::string word;
+    for (const char c : value.text.substr(1)) {
+        if (c != ',' && c != ']' && c != ' ') {
+            word += c;
+        } else if (!word.empty()) {
+            list->items.push_back(text::make_scalar(word, place));
+            word.clear();
+        }
+    }
+    return list;
+}
+
+/// section.field=value, in a script or a list of them.
+void add_overrides(const JobText& text, Reading& job) {
+    const auto source = text::checked_source(text.text, text.file.string());
+    const ShellScript script = follow_script(source);
+    for (const ShellCommand& command : script.commands)
+        for (const ShellText& word : command.words) {
+            const std::size_t equals = word.text.find('=');
+            const std::size_t dot = word.text.find('.');
+            if (equals == std::string::npos || word.text.starts_with('-')) continue;
+            const auto place = script.place(word.offset());
+            const std::string path = word.text.substr(0, equals);
+            const bool precision = path == "mixed_precision";
+            if (!precision && (dot == std::string::npos || dot > equals)) continue;
+            const ShellText value = word.part(equals + 1, std::string::npos);
+            Setting setting{path.substr(path.rfind('.') + 1), path, list_or_word(value, place),
+                            place, value.known};
+            if (value.text == "null" || value.text == "None") continue;
+            if (precision && value.known) add_precision_name(setting, job.in);
+            if (!precision) job.in.add(std::move(setting));
+        }
+    Reading launch("", {});
+    add_script(source, launch);
+    for (const Setting& setting : launch.in.all())
+        if (setting.name == "nnodes" || setting.name.starts_with("nproc") ||
+            setting.name.starts_with('$'))
+            job.in.add(setting);
+}
+
+void add_sections(const JobText& text, Reading& job) {
+    const std::vector<NodePtr> documents = yaml_documents(text);
+    if (documents.empty() || !documents.front()->is(Node::Kind::Map))
+        throw InputError({{{text.file.string(), 0, 0}, "the file has no map of sections", {}}});
+    add_bridge(*documents.front(), job.in);
+}
+
 void rename_words(Settings& settings) {
     Settings renaming;
     for (Setting setting : settings.all()) {
@@ -75,16 +150,21 @@ void rename_words(Settings& settings) {
         }
         renaming.add(std::move(setting));
     }
+    renaming.mistakes = std::move(settings.mistakes);
     settings = std::move(renaming);
 }
 
 }  // namespace
 
 void read_bridge_job(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
-    if (documents.empty() || !documents.front()->is(Node::Kind::Map))
-        throw InputError({{{text.file.string(), 0, 0}, "the file has no map of sections", {}}});
-    add_bridge(*documents.front(), job.in);
+    const std::string ending = text.file.extension().string();
+    if (ending == ".yaml" || ending == ".yml")
+        add_sections(text, job);
+    else
+        add_overrides(text, job);
+    if (job.in.all().empty())
+        throw InputError(
+            {{{text.file.string(), 0, 0}, "no field of Megatron-Bridge is in this file", {}}});
     rename_words(job.in);
     rename_to_fields(job.in);
     read_megatron(job, {.tool = "Megatron-Bridge",

@@ -28,7 +28,8 @@ Imported import_job(const std::filesystem::path& file, const std::string& format
 
 /// The same of a text that is not on the disk; files that it names are sought beside `file`.
 Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
-                     const std::vector<scenarios::Override>& given);
+                     const std::vector<scenarios::Override>& given,
+                     const std::filesystem::path& folder = {});
 
 /// The format of a text: by the file's ending, and by words that only one of them has. Throws
 /// InputError that names the formats if it is none.

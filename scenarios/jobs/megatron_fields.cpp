@@ -95,6 +95,7 @@ void rename_to_fields(Settings& settings) {
         }
         renaming.add(std::move(setting));
     }
+    renaming.mistakes = std::move(settings.mistakes);
     settings = std::move(renaming);
 }
 

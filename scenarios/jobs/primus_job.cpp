@@ -128,6 +128,7 @@ void read_primus_job(const JobText& text, Reading& job) {
     } else {
         add_named(*module, "model", "models", text, job);
         add_named(*module, "config", "modules", text, job);
+        job.mistakes().throw_if_any();
     }
     if (const NodePtr overrides = module->get("overrides");
         overrides && overrides->is(Node::Kind::Map))

@@ -5,7 +5,7 @@
 namespace debubble::jobs {
 
 PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_t context) {
-    if (!job.has_model() && !job.given("model.base"))
+    if (!job.has_model())
         job.ask(
             "the model is in Python; give a config.json, or a name of `debubble list models`, "
             "by --set model=FILE");

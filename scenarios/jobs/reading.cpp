@@ -44,7 +44,13 @@ std::string flow_text(const std::string& text) {
 Reading::Reading(std::string job, const std::vector<scenarios::Override>& given)
     : job_(std::move(job)) {
     for (const scenarios::Override& one : given)
-        given_.push_back({long_name(one.first), one.second});
+        given_.emplace_back(long_name(one.first), one.second);
+    // A model with other values of some keys is a map with a base.
+    const bool changes = std::ranges::any_of(
+        given_, [](const scenarios::Override& one) { return one.first.starts_with("model."); });
+    for (scenarios::Override& one : given_)
+        if (changes && one.first == "model" && !one.second.starts_with('{'))
+            one.first = "model.base";
 }
 
 void Reading::set(const std::string& key, std::string value, const Setting* from, std::string why) {
@@ -111,7 +117,7 @@ std::optional<std::int64_t> Reading::given_whole(const std::string& key) {
 }
 
 bool Reading::has_model() const {
-    return given("model").has_value();
+    return given("model") || given("model.base");
 }
 
 Imported Reading::finish(const std::string& format, std::string_view tool) {

@@ -45,9 +45,14 @@ std::string_view of_json(std::string_view text) {
 }
 
 std::string_view of_script(std::string_view text) {
-    if (has(text, "HybridParallelPlugin") || has(text, "GeminiPlugin")) return "colossalai";
+    if (has(text, "HybridParallelPlugin") || has(text, "GeminiPlugin") ||
+        begins_line(text, "tp_size=") || begins_line(text, "pp_size="))
+        return "colossalai";
     if (has(text, "--parallelism.") || has(text, "--training.") || has(text, "torchtitan"))
         return "torchtitan";
+    if (has(text, "model.tensor_model_parallel_size=") || has(text, "train.micro_batch_size=") ||
+        has(text, "mixed_precision="))
+        return "bridge";
     if (has(text, "--tensor-model-parallel-size") || has(text, "--num-layers") ||
         has(text, "--hidden-size") || has(text, "--micro-batch-size"))
         return "megatron";

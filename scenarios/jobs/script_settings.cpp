@@ -48,6 +48,7 @@ Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const Sh
         const bool program =
             value.text.ends_with(".py") || value.text == "python" || value.text == "python3";
         if (program) break;
+        if (value.text == "$@" || value.text == "$*") continue;  // whatever more is given
         setting.known = setting.known && value.known;
         values.push_back(scalar_of(value, script));
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "models/architecture.h"
 #include "scenarios/jobs/reading.h"
 
 /// torchtitan's configuration, by its dotted names ("parallelism.tensor_parallel_degree"). Private
@@ -19,6 +20,13 @@ struct TitanCut {
 };
 std::int64_t read_titan_model(Reading& job);  ///< returns the layers; 0 if they are not known
 void read_titan_schedule(Reading& job, const TitanCut& cut);
+
+/// torchtitan's name of a network; empty if it is none that is known here.
+struct TitanFlavor {
+    std::string model;
+    std::string flavor;
+};
+TitanFlavor titan_flavor_of(const models::Architecture& model);
 
 /// Layers of every stage where embedding and head count as `first` and `last` layers, and the
 /// first stages take what does not divide (torchtitan's generate_llm_fqn_per_model_part). Empty if

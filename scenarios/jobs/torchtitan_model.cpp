@@ -83,6 +83,22 @@ std::int64_t read_titan_model(Reading& job) {
     return 0;
 }
 
+TitanFlavor titan_flavor_of(const models::Architecture& model) {
+    for (const ZooFlavor& one : kZoo)
+        if (model.name == one.zoo) return {std::string(one.model), std::string(one.flavor)};
+    const auto* attention = model.layers.first<models::Attention>();
+    const auto* mlp = model.layers.first<models::DenseMlp>();
+    if (attention == nullptr || mlp == nullptr || model.family != models::Family::Llama ||
+        attention->rope_theta != 500'000 || model.tied_embedding)
+        return {};
+    for (const Llama3Flavor& one : kLlama3)
+        if (model.hidden == one.hidden && model.layers.count() == one.layers &&
+            attention->heads == one.heads && attention->kv_heads == one.kv_heads &&
+            mlp->ffn == one.ffn && model.vocab == one.vocab)
+            return {"llama3", std::string(one.name)};
+    return {};
+}
+
 std::vector<std::int64_t> titan_partition(std::int64_t layers, std::int64_t stages,
                                           std::int64_t first, std::int64_t last) {
     const std::int64_t units = layers + first + last;

@@ -24,9 +24,8 @@ struct ImportArguments {
 };
 
 ExitStatus carry_out(const ImportArguments& args) {
-    const jobs::Imported imported =
-        jobs::import_job(args.job, args.from, parse_overrides(args.set),
-                         std::filesystem::path(args.out).parent_path());
+    const jobs::Imported imported = jobs::import_job(args.job, args.from, parse_overrides(args.set),
+                                                     std::filesystem::path(args.out).parent_path());
     Outputs outputs;
     outputs.add("--out", args.out);
     outputs.check();

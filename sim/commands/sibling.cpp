@@ -23,9 +23,11 @@ constexpr std::array kVerbs{
     SiblingVerb{"data", "debubble-exec", "make small data to try a scenario with"},
     SiblingVerb{"calibrate", "debubble-exec", "measure this machine and write its cluster file"},
     SiblingVerb{"sample", "debubble-exec", "continue a text with a trained checkpoint"},
-    SiblingVerb{"export", "debubble-exec", "write a checkpoint in Hugging Face layout"},
     SiblingVerb{"gui", "debubble-gui", "look at schedules, predictions and traces in a window"},
 };
+
+constexpr SiblingVerb kExporter{"export", "debubble-exec",
+                                "write a checkpoint in Hugging Face layout"};
 
 /// The program beside this one; empty if this one does not know where it lies.
 fs::path path_of(const SiblingVerb& verb) {
@@ -43,6 +45,10 @@ std::span<const SiblingVerb> sibling_verbs() {
 const SiblingVerb* find_sibling_verb(std::string_view name) {
     const auto* verb = std::ranges::find(kVerbs, name, &SiblingVerb::name);
     return verb == kVerbs.end() ? nullptr : verb;
+}
+
+const SiblingVerb& checkpoint_exporter() {
+    return kExporter;
 }
 
 std::string help_of(const SiblingVerb& verb) {

@@ -17,6 +17,9 @@ struct SiblingVerb {
 std::span<const SiblingVerb> sibling_verbs();
 const SiblingVerb* find_sibling_verb(std::string_view name);
 
+/// The verb that writes checkpoints; `export` of this program hands them to it.
+const SiblingVerb& checkpoint_exporter();
+
 /// What `VERB --help` prints; empty if the program was not built.
 std::string help_of(const SiblingVerb& verb);
 

@@ -15,6 +15,7 @@ namespace debubble::sim {
     verb(model)         \
     verb(compare)       \
     verb(import)        \
+    verb(export)        \
     verb(list)
 // clang-format on
 

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/printable.h"
+#include "models/architecture_writer.h"
+#include "scenarios/jobs/exported.h"
+#include "scenarios/jobs/job.h"
+#include "scenarios/jobs/job_writer.h"
+#include "scenarios/jobs/plan_keys.h"
+#include "scenarios/read_scenario.h"
+#include "text/mapping_reader.h"
+#include "text/shipped_files.h"
+
+namespace debubble::jobs {
+namespace {
+
+using scenarios::Override;
+using scenarios::Scenario;
+
+struct ExportFormat {
+    std::string_view word;
+    std::string_view tool;
+    std::string_view ending;
+    std::string_view comment;
+    std::string (*write)(JobWriter&);
+};
+constexpr ExportFormat kExports[] = {{"megatron", "Megatron-LM", ".sh", "#", write_megatron},
+                                     {"bridge", "Megatron-Bridge", ".sh", "#", write_bridge},
+                                     {"torchtitan", "torchtitan", ".sh", "#", write_torchtitan},
+                                     {"deepspeed", "DeepSpeed", ".json", "//", write_deepspeed},
+                                     {"colossalai", "Colossal-AI", ".py", "#", write_colossalai}};
+
+const ExportFormat& export_named(const std::string& word) {
+    for (const ExportFormat& format : kExports)
+        if (format.word == word) return format;
+    std::vector<std::string> known = export_formats();
+    known.emplace_back("hf");
+    throw InputError(text::unknown_word("format", word, known));
+}
+
+/// The machines as a value of `cluster`. A cluster that is not shipped is stood in for by one that
+/// has every recipe.
+std::string cluster_of(const Scenario& s) {
+    const std::vector<std::string> shipped = text::shipped_names("scenarios/clusters");
+    const bool known = std::ranges::find(shipped, s.cluster.name) != shipped.end();
+    if (known && s.cluster.gpus_per_tray) return s.cluster.name;
+    return fmt::format("{{base: {}, gpus_per_node: {}}}", known ? s.cluster.name : "hgx-b200",
+                       s.cluster.gpus_per_node);
+}
+
+/// What no job says: the machines, and what the writer named as lying in Python.
+std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& unsaid) {
+    std::vector<Override> given{{"cluster", cluster_of(s)}, {"gpus", std::to_string(s.gpus)}};
+    const scenarios::Parallel& p = s.parallel;
+    for (const Unsaid& one : unsaid) {
+        if (one.key == "model")
+            given.emplace_back("model", models::architecture_json(s.model));
+        else if (one.key == "training.seq_length")
+            given.emplace_back(one.key, std::to_string(s.training.seq_length));
+        else if (one.key == "training.global_batch")
+            given.emplace_back(one.key, std::to_string(s.training.global_batch));
+        else if (one.key == "parallel.pipeline")
+            given.emplace_back(one.key, std::to_string(p.pipeline));
+        else if (one.key == "parallel.sequence")
+            given.emplace_back(one.key, p.sequence ? "true" : "false");
+        else if (one.key == "parallel.expert")
+            given.insert(given.end(),
+                         {{one.key, std::to_string(p.expert)},
+                          {"parallel.expert_tensor", std::to_string(p.expert_tensor)}});
+    }
+    return given;
+}
+
+/// The keys that come out otherwise when the job is read, beside those that are named already.
+void name_differences(const ExportFormat& format, JobWriter& job, const std::string& text) {
+    const auto named = [&](const std::string& key) {
+        return std::ranges::any_of(job.unsaid, [&](const Unsaid& one) { return one.key == key; });
+    };
+    std::map<std::string, std::string> wanted = plan_keys(job.s);
+    std::map<std::string, std::string> got;
+    try {
+        const Imported back = import_text(text, fmt::format("job{}", format.ending),
+                                          std::string(format.word), given_with(job.s, job.unsaid));
+        got = plan_keys(scenarios::parse_scenario(back.text, "job.yaml"));
+    } catch (const InputError& error) {
+        job.cannot("plan", fmt::format("read back, this job is no plan here: {}",
+                                       error.diagnostics().front().message));
+        return;
+    }
+    bool parts = std::ranges::any_of(
+        job.unsaid, [](const Unsaid& one) { return one.key.starts_with("model."); });
+    std::string software;  // what follows from the profile is one sentence
+    for (const auto& [key, value] : wanted) {
+        if (key == "model" || named(key) || (named("model") && key.starts_with("model."))) continue;
+        const auto found = got.find(key);
+        const std::string there = found == got.end() ? "nothing" : found->second;
+        if (there == value) continue;
+        parts = parts || key.starts_with("model.");
+        if (key.starts_with("framework."))
+            software += (software.empty() ? "" : ", ") + key;
+        else
+            job.cannot(key,
+                       fmt::format("the plan has {}, and the job means {}",
+                                   value.empty() ? "none" : value, there.empty() ? "none" : there));
+    }
+    if (!software.empty())
+        job.cannot(software,
+                   fmt::format("the software is {}'s as {} has it, where the plan has {}",
+                               format.tool, got["framework.base"], wanted["framework.base"]));
+    if (!parts && !named("model") && wanted["model"] != got["model"])
+        job.cannot("model",
+                   fmt::format("{} does not have all of this network's parts", format.tool));
+}
+
+}  // namespace
+
+std::string JobWriter::head(std::string_view comment, std::string_view tool) const {
+    std::string out = fmt::format("{} {}, a plan of debubble, as a job of {}.\n", comment,
+                                  printable(s.name), tool);
+    if (!unsaid.empty()) out += fmt::format("{} It does not say:\n", comment);
+    for (const Unsaid& one : unsaid)
+        out += fmt::format("{} - {}: {}\n", comment, one.key, printable(one.sentence));
+    return out;
+}
+
+std::vector<std::string> export_formats() {
+    std::vector<std::string> words;
+    for (const ExportFormat& format : kExports) words.emplace_back(format.word);
+    return words;
+}
+
+std::string_view export_ending(std::string_view format) {
+    for (const ExportFormat& one : kExports)
+        if (one.word == format) return one.ending;
+    return {};
+}
+
+Exported export_job(const Scenario& scenario, const std::string& word) {
+    const ExportFormat& format = export_named(word);
+    if (scenario.model.sees_images())
+        throw InputError(fmt::format("{} trains networks that read tokens; '{}' reads images",
+                                     format.tool, scenario.model.name));
+    for (const models::Layer& layer : scenario.model.layers.kinds())
+        if (layer.is_recurrent() || !layer.mixes() || !layer.has_mlp())
+            throw InputError(
+                fmt::format("'{}' has layers of other kinds than attention with an "
+                            "MLP, which are not written as a job",
+                            scenario.model.name));
+    JobWriter job(scenario);
+    const std::string body = format.write(job);
+    name_differences(format, job, body);
+    const std::string start = format.ending == ".sh" ? "#!/bin/bash\n" : "";
+    return {start + job.head(format.comment, format.tool) + body, std::move(job.unsaid)};
+}
+
+}  // namespace debubble::jobs

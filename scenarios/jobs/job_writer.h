@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/jobs/exported.h"
+#include "scenarios/jobs/plan_keys.h"
+
+/// A job while it is written. Private to the folder.
+namespace debubble::jobs {
+
+/// A field of a framework with its value; `is_flag` for a truth.
+struct Field {
+    std::string name;
+    std::string value;
+    bool is_flag = false;
+};
+
+class JobWriter {
+public:
+    explicit JobWriter(const scenarios::Scenario& plan) : s(plan) {}
+
+    const scenarios::Scenario& s;
+    std::vector<Field> fields;
+    std::vector<Unsaid> unsaid;
+
+    void say(std::string name, std::string value) {
+        fields.push_back({std::move(name), std::move(value), false});
+    }
+    void say(std::string name, std::int64_t value) {
+        fields.push_back({std::move(name), std::to_string(value), false});
+    }
+    void flag(std::string name, bool value) {
+        fields.push_back({std::move(name), value ? "true" : "false", true});
+    }
+    void cannot(std::string key, std::string sentence) {
+        unsaid.push_back({std::move(key), std::move(sentence)});
+    }
+    /// "#!..." or "//": the first lines of a job, with the sentences.
+    std::string head(std::string_view comment, std::string_view tool) const;
+};
+
+/// Writers of each format; the text without its head.
+std::string write_megatron(JobWriter& job);
+std::string write_bridge(JobWriter& job);
+std::string write_torchtitan(JobWriter& job);
+std::string write_deepspeed(JobWriter& job);
+std::string write_colossalai(JobWriter& job);
+
+/// Megatron-Core's fields of a plan, by Megatron-LM's names.
+void add_megatron_fields(JobWriter& job);
+
+/// "NODES" and GPUs of each, for a launcher.
+std::string launcher(const scenarios::Scenario& scenario);
+
+}  // namespace debubble::jobs

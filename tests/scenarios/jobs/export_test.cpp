@@ -1,0 +1,179 @@
+#include <random>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/jobs/exported.h"
+#include "scenarios/jobs/job.h"
+#include "scenarios/jobs/plan_keys.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::jobs {
+namespace {
+
+using scenarios::Scenario;
+
+std::set<std::string> keys_of(const Exported& exported) {
+    std::set<std::string> keys;
+    for (const Unsaid& one : exported.unsaid) {
+        for (std::size_t at = 0; at < one.key.size();) {
+            const std::size_t end = std::min(one.key.find(", ", at), one.key.size());
+            keys.insert(one.key.substr(at, end - at));
+            at = end + 2;
+        }
+    }
+    return keys;
+}
+
+std::vector<Scenario> shipped_plans() {
+    std::vector<Scenario> plans;
+    for (const std::string& name : scenarios::shipped_scenarios()) {
+        Scenario scenario = scenarios::read_scenario(name);
+        if (!scenario.model.sees_images()) plans.push_back(std::move(scenario));
+    }
+    return plans;
+}
+
+/// A plan of few layers, of everything that is drawn; nothing if its numbers do not agree.
+std::optional<Scenario> random_plan(std::mt19937& random) {
+    const auto pick = [&](std::initializer_list<const char*> words) {
+        return std::string(*(words.begin() + random() % words.size()));
+    };
+    const auto number = [&](std::initializer_list<int> numbers) {
+        return *(numbers.begin() + random() % numbers.size());
+    };
+    const bool llama = random() % 3 != 0;
+    const bool experts = llama && random() % 4 == 0;
+    const int pipeline = number({1, 2, 4});
+    const int chunks = pipeline > 1 ? number({1, 1, 2}) : 1;
+    const int tensor = number({1, 2, 4});
+    const int data = number({1, 2, 4});
+    std::string text = fmt::format(
+        "model: {{family: {}, layers: {}, hidden: 1024, heads: 16{}, ffn: {}, vocab: {}, "
+        "max_positions: 4096{}}}\n",
+        llama ? "llama" : "gpt2", number({8, 12, 16}), llama ? pick({"", ", kv_heads: 8"}) : "",
+        number({2048, 4096}), number({32000, 50257}),
+        experts ? ", experts: 8, experts_per_token: " + pick({"1", "2"})
+        : llama ? pick({"", ", tied_embedding: true", ", rope_theta: 500000"})
+                : "");
+    const bool sequence = tensor > 1 && (experts || random() % 2 == 0);
+    text += "cluster: " + pick({"hgx-h100", "hgx-b200"}) + "\n";
+    text += fmt::format(
+        "parallel: {{tensor: {}, pipeline: {}, data: {}, context: {}, sequence: {}, "
+        "zero_stage: {}{}}}\n",
+        tensor, pipeline, data, number({1, 1, 2}), sequence, number({0, 1, 1, 3}),
+        experts ? ", expert: 2, expert_tensor: 1" : "");
+    text += chunks > 1
+                ? fmt::format("schedule: {{name: interleaved-1f1b, stages_per_rank: {}}}\n", chunks)
+                : "schedule: " + pick({"1f1b", "1f1b", "gpipe", "zb-h1"}) + "\n";
+    text += fmt::format(
+        "training: {{global_batch: {}, micro_batch: {}, seq_length: {}, precision: {}, recompute: "
+        "{}, attention: {}, dropout: {}}}\n",
+        data * 8 * number({1, 2}), number({1, 2}), number({2048, 4096}),
+        pick({"bf16", "bf16", "fp16", "fp8-current", "{base: bf16, grads: bf16}", "fp32"}),
+        pick({"none", "selective", "full", "{method: block, layers: 1}"}),
+        pick({"flash", "flash", "unfused"}), pick({"0", "0", "0.1"}));
+    text += fmt::format(
+        "framework: {{base: {}, overlap_grad_reduce: {}, overlap_param_gather: {}, "
+        "loss: {}{}}}\n",
+        pick({"megatron-2026", "megatron-2026", "pytorch-fsdp2", "deepspeed"}),
+        pick({"true", "false"}), pick({"true", "false"}),
+        pick({"unfused", "megatron-fused", "transformer-engine"}),
+        pick({"", ", cuda_graphs: [attn, mlp]", ", vocabulary_multiple: 64"}));
+    try {
+        return scenarios::parse_scenario(text, "random.yaml");
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
+/// Reads a job back with what it was said to leave out, and lays the plans beside each other.
+void expect_round_trip(const Scenario& plan, const std::string& format) {
+    const Exported exported = export_job(plan, format);
+    const std::set<std::string> unsaid = keys_of(exported);
+    ASSERT_FALSE(unsaid.contains("plan")) << format << " " << plan.name << ": " << exported.text;
+    std::vector<scenarios::Override> given{
+        {"cluster", plan.cluster.gpus_per_tray
+                        ? plan.cluster.name
+                        : fmt::format("{{base: {}, gpus_per_node: {}}}", plan.cluster.name,
+                                      plan.cluster.gpus_per_node)},
+        {"gpus", std::to_string(plan.gpus)}};
+    if (unsaid.contains("model")) return;  // export_job has compared the rest
+    if (unsaid.contains("training.seq_length"))
+        given.emplace_back("seq_length", std::to_string(plan.training.seq_length));
+    if (unsaid.contains("training.global_batch"))
+        given.emplace_back("global_batch", std::to_string(plan.training.global_batch));
+    if (unsaid.contains("parallel.sequence"))
+        given.emplace_back("parallel.sequence", plan.parallel.sequence ? "true" : "false");
+    const Imported back =
+        import_text(exported.text, fmt::format("job{}", export_ending(format)), "", given);
+    EXPECT_EQ(back.format, format);
+    const auto wanted = plan_keys(plan);
+    const auto got = plan_keys(scenarios::parse_scenario(back.text, "back.yaml"));
+    for (const auto& [key, value] : wanted) {
+        if (key == "model" || unsaid.contains(key)) continue;
+        const auto found = got.find(key);
+        EXPECT_EQ(found == got.end() ? "nothing" : found->second, value)
+            << key << " of " << plan.name << " as " << format << "\n"
+            << exported.text;
+    }
+}
+
+TEST(ExportedJob, ReadsBackAsThePlanForEveryShippedScenario) {
+    for (const Scenario& plan : shipped_plans())
+        for (const std::string& format : export_formats()) expect_round_trip(plan, format);
+}
+
+TEST(ExportedJob, ReadsBackAsThePlanForThreeHundredRandomPlans) {
+    std::mt19937 random(24);
+    int plans = 0;
+    for (int tries = 0; plans < 300 && tries < 5000; ++tries) {
+        const std::optional<Scenario> plan = random_plan(random);
+        if (!plan) continue;
+        const std::vector<std::string> formats = export_formats();
+        const std::size_t other = 1 + static_cast<std::size_t>(plans++) % (formats.size() - 1);
+        expect_round_trip(*plan, formats.front());
+        expect_round_trip(*plan, formats[other]);
+    }
+    EXPECT_EQ(plans, 300);
+}
+
+TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: {family: llama, layers: 16, hidden: 1024, heads: 16, kv_heads: 8, ffn: 4096, "
+        "vocab: "
+        "128256, max_positions: 4096}\n"
+        "cluster: hgx-h100\n"
+        "parallel: {tensor: 2, pipeline: 4, data: 2, context: 2, sequence: true, zero_stage: 1}\n"
+        "schedule: {name: interleaved-1f1b, stages_per_rank: 2}\n"
+        "training: {global_batch: 64, micro_batch: 1, seq_length: 4096, precision: fp8-current, "
+        "recompute: {modules: [core_attn, mlp]}}\n"
+        "framework: {base: megatron-2026, tensor_overlap: true, cuda_graphs: [attn]}\n",
+        "plan.yaml");
+    for (const char* format : {"megatron", "bridge"})
+        EXPECT_THAT(keys_of(export_job(plan, format)), testing::IsEmpty())
+            << export_job(plan, format).text;
+}
+
+TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {
+    const Scenario plan = scenarios::read_scenario("gpt2-xl-zb-h1");
+    EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("not zb-h1"));
+    EXPECT_THAT(export_job(plan, "torchtitan").text, testing::HasSubstr("PipelineScheduleMulti"));
+    EXPECT_THAT(export_job(plan, "deepspeed").text,
+                testing::HasSubstr("DeepSpeed pipelines are 1F1B"));
+}
+
+TEST(ExportedJob, HasAnUnevenCutAsALayout) {
+    const Scenario plan = scenarios::read_scenario("gpt2-xl-1f1b");
+    EXPECT_THAT(export_job(plan, "megatron").text,
+                testing::HasSubstr("--pipeline-model-parallel-layout 'Et*12|(t*13|)*2t*10L'"));
+}
+
+TEST(ExportedJob, RefusesFormatsThatAreNone) {
+    EXPECT_THROW(export_job(scenarios::read_scenario("gpt2-xl"), "megatorn"), InputError);
+}
+
+}  // namespace
+}  // namespace debubble::jobs
