@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "models/partition.h"
+#include "scenarios/check_parts.h"
+
+/// The stages into which the layers are cut.
+namespace debubble::scenarios {
+
+void check_partition(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const int stages = s.pipeline_shape().stages();
+    if (!draft.mistakes().empty() && !draft.layout.empty()) return;  // it has been complained of
+    try {
+        if (s.parallel.partition == Partition::Explicit) {
+            models::explicit_stages(s.parallel.layers_per_stage, s.model.layers.count(), stages);
+            return;
+        }
+        const auto parts = models::uniform_stages(s.model.layers.count(), s.parallel.pipeline,
+                                                  s.parallel.stages_per_rank);
+        const std::string note = models::uneven_note(parts);
+        if (!note.empty() && s.parallel.partition == Partition::Uniform)
+            draft.scenario.notes.push_back(note);
+    } catch (const InputError& error) {
+        const bool list = s.parallel.partition == Partition::Explicit;
+        const std::string_view key = draft.layout.empty() ? "partition" : "layout";
+        draft.parallel.complain(list ? key : "pipeline", error.diagnostics().front().message);
+    }
+}
+
+/// The layout's units are those of the model. Its layers of multi-token prediction are the model's
+/// where that names none: published configurations of models leave them to the training.
+void check_layout_of_model(Draft& draft) {
+    if (draft.layout.empty()) return;
+    models::Architecture& model = draft.scenario.model;
+    const auto complain = [&](std::string sentence) {
+        draft.parallel.complain("layout", std::move(sentence));
+    };
+    const int layers = models::layers_of(draft.layout);
+    if (layers != model.layers.count())
+        complain(fmt::format("the layout has {} layers (t), and the model {}", layers,
+                             model.layers.count()));
+    const int predictions = models::predictions_of(draft.layout);
+    if (predictions != draft.layout.back().predictions)
+        complain(
+            "the stage of m is not that of L: multi-token prediction is planned in the stage that "
+            "has the loss");
+    if (model.mtp_layers > 0 && predictions != model.mtp_layers)
+        complain(
+            fmt::format("the layout has {} layers of multi-token prediction (m), and the "
+                        "model {}",
+                        predictions, model.mtp_layers));
+    if (predictions > 0 && (model.sees_images() || model.learned_positions))
+        complain("multi-token prediction (m) is not planned for images or with learned positions");
+    model.mtp_layers = std::max(model.mtp_layers, predictions);
+}
+
+}  // namespace debubble::scenarios
