@@ -91,15 +91,17 @@ Exhibit exhibit_of(const scenarios::Scenario& scenario, sim::PredictionWithTrace
 }
 
 Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& set) {
-    Source source = open_source(file);
+    Source source = open_source(file, set);
     if (auto* trace = std::get_if<TraceFile>(&source)) {
         if (!set.empty())
             throw InputError(fmt::format("--set changes a scenario, and {} is a trace", file));
         return exhibit_of(std::move(trace->trace), file);
     }
     std::vector<scenarios::Override> overrides;
-    for (const std::string& text : set) overrides.push_back(scenarios::parse_override(text));
-    const scenarios::Scenario scenario = scenarios::read_scenario(file, overrides);
+    for (const std::string& one : set) overrides.push_back(scenarios::parse_override(one));
+    const ScenarioText& text = std::get<ScenarioText>(source);
+    const scenarios::Scenario scenario =
+        scenarios::parse_scenario(text.text, text.file, overrides);
     return exhibit_of(scenario, sim::predict(scenario));
 }
 

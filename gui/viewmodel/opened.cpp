@@ -42,7 +42,7 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
         throw InputError(fmt::format("{} files: at most two can be compared", files.size()));
     Opened opened;
     for (const std::string& file : files) {
-        Source source = open_source(file);
+        Source source = open_source(file, set);
         if (auto* trace = std::get_if<TraceFile>(&source)) {
             if (!set.empty() && files.size() == 1)
                 throw InputError(fmt::format("--set changes a scenario, and {} is a trace", file));

@@ -28,9 +28,11 @@ struct TraceFile {
 using Source = std::variant<ScenarioText, TraceFile>;
 
 /// Opens a file or the name of a shipped scenario. A file is a trace if its name has the ending of
-/// a trace format (trace/io/trace_formats.h). Throws InputError if it cannot be read; the scenario
+/// a trace format (trace/io/trace_formats.h). A job of another framework is read into a scenario
+/// (scenarios/jobs/job.h), to which `set` tells what the job does not know; it lies beside the job,
+/// under a name of its own. Throws InputError if it cannot be read; the scenario
 /// itself is not checked yet.
-Source open_source(const std::string& name_or_path);
+Source open_source(const std::string& name_or_path, const std::vector<std::string>& set = {});
 
 /// The shipped scenario that a person sees first: its bubbles are plain.
 inline constexpr const char* kFirstExample = "gpt2-xl-1f1b";

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -42,6 +43,10 @@ void export_checkpoint(const ExportArguments& args) {
 
 ExitStatus carry_out(const ExportArguments& args) {
     if (args.format == "hf") export_checkpoint(args);
+    const std::vector<std::string> formats = jobs::export_formats();
+    if (std::ranges::find(formats, args.format) == formats.end())
+        throw InputError(fmt::format("--format is '{}'; it can be {}, or hf for a checkpoint",
+                                     args.format, fmt::join(formats, ", ")));
     if (!args.type.empty()) throw InputError("--type is of checkpoints, with --format hf");
     const scenarios::Scenario scenario =
         scenarios::read_scenario(args.what, parse_overrides(args.set));

@@ -18,6 +18,7 @@
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
 #include "sim/report/plan_json.h"
+#include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "text/document_source.h"
@@ -41,6 +42,7 @@ struct SimulateArguments {
     std::string trace;
     std::string csv;
     std::string svg;
+    std::string html;
 };
 
 /// The scenario on standard input, up to the length of a document.
@@ -84,9 +86,10 @@ std::vector<std::string> files_in_folder(const SimulateArguments& args,
 
 void check_outputs(const SimulateArguments& args,
                    const std::vector<scenarios::Scenario>& scenarios) {
-    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty()))
+    if (scenarios.size() > 1 &&
+        (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() || !args.html.empty()))
         throw InputError(
-            "--svg, --trace and --csv name one file, and there are several scenarios: give "
+            "--svg, --html, --trace and --csv name one file, and there are several scenarios: give "
             "--out DIR, which gets a picture and a trace of each");
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
@@ -100,6 +103,7 @@ void check_outputs(const SimulateArguments& args,
     outputs.add("--trace", args.trace);
     outputs.add("--svg", args.svg);
     outputs.add("--csv", args.csv);
+    outputs.add("--html", args.html);
     for (const scenarios::Scenario& scenario : scenarios)
         for (const std::string& file : files_in_folder(args, scenario)) outputs.add("--out", file);
     outputs.check();
@@ -167,6 +171,8 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     if (!args.trace.empty())
         write_output(args.trace, trace_of(scenarios.front(), answers.front(), args.trace));
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
+    if (!args.html.empty())
+        write_output(args.html, report_html(scenarios.front(), answers.front()));
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::vector<std::string> files = files_in_folder(args, scenarios[i]);
@@ -180,7 +186,8 @@ ExitStatus carry_out(const SimulateArguments& args) {
     check_outputs(args, scenarios);
     const Answers answers = predict_all(scenarios);
     write_files(args, scenarios, answers);
-    const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" || args.csv == "-";
+    const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
+                       args.csv == "-" || args.html == "-";
     const ReportOptions style{.color = is_terminal(stdout)};
     ExitStatus exit_code = ExitStatus::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -197,8 +204,8 @@ ExitStatus carry_out(const SimulateArguments& args) {
 }
 
 constexpr const char* kSimulateFooter =
-    R"(A SCENARIO is the name of a shipped one or a YAML file; - is standard input. Exit code 1 if it does not fit in memory.
-With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
+    R"(A SCENARIO is the name of a shipped one or a YAML file; - is standard input. Exit code 1 if it does
+not fit in memory. With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
 
 Examples:
   debubble simulate gpt2-xl
@@ -220,6 +227,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--trace", args->trace, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
+    verb->add_option("--html", args->html,
+                     "write figures, picture and memory as one page that needs no network");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -5,8 +5,9 @@ import unittest
 
 from program import BAD_INPUT, DONE, PROGRAM, WORLD, ProgramTest, debubble
 
-OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model", "compare"]
-SIBLING_VERBS = ["run", "data", "calibrate", "sample", "export", "gui"]
+OWN_VERBS = ["simulate", "sweep", "search", "schedule", "validate", "model", "compare", "import",
+             "export"]
+SIBLING_VERBS = ["run", "data", "calibrate", "sample", "gui"]
 
 
 class Help(ProgramTest):

@@ -1,0 +1,6 @@
+a=$a$a
+b=$((c))
+c=b
+case $x in y) ;; esac
+f() { f; }
+f
