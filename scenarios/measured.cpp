@@ -137,6 +137,40 @@ void read_collective(const NodePtr& item, Measured& measured, Mistakes& mistakes
                     fmt::format("this collective over {} ranks was measured above already", ranks));
 }
 
+struct ProductEntry {
+    std::string product;
+    std::string algorithm;
+};
+
+const Fields<ProductEntry>& product_fields() {
+    static const Fields<ProductEntry> kFields{
+        {"product", required(free_text(&ProductEntry::product)),
+         "The product: its sizes, types and layouts, as `calibrate` writes them.",
+         "16384x768x768, a bf16 in rows of 768 by 256"},
+        {"algorithm", required(free_text(&ProductEntry::algorithm)),
+         "The library's version and its algorithm, in its own words.", "130102:00000000"}};
+    return kFields;
+}
+
+void read_product(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
+    MappingReader in(item, "measured.products", mistakes);
+    ProductEntry entry;
+    read_fields(in, product_fields(), entry);
+    in.finish();
+    for (const auto& [key, text] :
+         {std::pair{"product", &entry.product}, std::pair{"algorithm", &entry.algorithm}})
+        if (text->size() > kLongestSignature)
+            in.complain(key, fmt::format("the text has at most {} characters", kLongestSignature));
+    if (!in.good()) return;
+    if (!measured.products.try_emplace(entry.product, entry.algorithm).second)
+        in.complain("product", "the algorithm of this product is said above already");
+}
+
+void read_products(MappingReader& in, std::string_view key, Measured& measured) {
+    for_each_item(in.value(key), "measured.products", in.mistakes(),
+                  [&](const NodePtr& item) { read_product(item, measured, in.mistakes()); });
+}
+
 void read_collectives(MappingReader& in, std::string_view key, Measured& measured) {
     for_each_item(in.value(key), "measured.collectives", in.mistakes(),
                   [&](const NodePtr& item) { read_collective(item, measured, in.mistakes()); });
@@ -179,7 +213,12 @@ const Fields<Measured>& measured_fields() {
          required(custom(
              read_operators,
              {Form{text::ListForm{{Form{text::MapForm{described(operator_fields())}}}, {}}}})),
-         "The operators that were measured.", "[{operator: norm, part: forward, median: 12 us}]"}};
+         "The operators that were measured.", "[{operator: norm, part: forward, median: 12 us}]"},
+        {"products",
+         custom(read_products,
+                {Form{text::ListForm{{Form{text::MapForm{described(product_fields())}}}, {}}}}),
+         "The algorithms of a GPU's matrix products that were the fastest: every run takes them.",
+         "[{product: 16384x768x768, algorithm: \"130102:0\"}]", "none: the library chooses"}};
     return kFields;
 }
 
@@ -238,6 +277,10 @@ std::string measured_text(const Measured& measured) {
             "      samples: {}\n",
             yaml_quoted(key.first), name_of(key.second), found.median.count(),
             found.deviation.count(), found.samples);
+    if (!measured.products.empty()) out += "  products:\n";
+    for (const auto& [product, algorithm] : measured.products)
+        out += fmt::format("    - product: {}\n      algorithm: {}\n", yaml_quoted(product),
+                           yaml_quoted(algorithm));
     return out;
 }
 

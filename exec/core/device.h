@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,9 @@ struct DeviceFacts {
     int ranks = 1;         ///< ranks that share it
     std::string software;  ///< versions, such as "driver 13.0, CUDA 13.0, cuBLASLt 13.0.2"
 };
+
+/// Algorithms of products by the product in words; in a form that only the device's library reads.
+using ProductChoices = std::map<std::string, std::string>;
 
 /// A source of an accelerator's memory: the accelerator itself, or a library that moves tensors
 /// best in memory of its own making (Communicator::memory).
@@ -62,6 +66,14 @@ public:
     /// Tells products that are chosen after this call how many multiprocessors communications hold
     /// while kernels run (Communicator::multiprocessors_taken).
     virtual void leave_to_communications(int /*multiprocessors*/) {}
+    /// Products that are first made after this call take these algorithms, where the library still
+    /// has them.
+    virtual void choose_products(const ProductChoices& /*chosen*/) {}
+    /// Whether products that are first made after this call are made by every algorithm that the
+    /// library proposes, and so several times, to take the fastest. What they write must not count.
+    virtual void time_products(bool /*times*/) {}
+    /// The algorithms that were the fastest so far.
+    virtual ProductChoices timed_products() const { return {}; }
 };
 
 }  // namespace debubble::exec

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,24 @@ public:
 
     bool empty() const { return at_ >= all_.size(); }
     const Algorithm& best() const { return all_[at_]; }
+
+    /// Puts an algorithm before all others.
+    void put_first(const Algorithm& algorithm) {
+        all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(at_), algorithm);
+    }
+    /// Sorts by the seconds that `seconds_of` gives; algorithms for which it gives nothing were
+    /// refused and are left out. Of equally fast ones the library's order stays.
+    template <class SecondsOf>
+    void order_by(SecondsOf&& seconds_of) {
+        std::vector<std::pair<double, Algorithm>> timed;
+        for (; at_ < all_.size(); ++at_)
+            if (const std::optional<double> seconds = seconds_of(all_[at_]))
+                timed.emplace_back(*seconds, all_[at_]);
+        std::ranges::stable_sort(timed, {}, [](const auto& each) { return each.first; });
+        all_.clear();
+        at_ = 0;
+        for (auto& [seconds, algorithm] : timed) all_.push_back(std::move(algorithm));
+    }
 
     /// Runs the best algorithm for which `run` returns true; returns false if all were refused. A
     /// refused algorithm has done nothing.

@@ -1,15 +1,22 @@
 #include "exec/cuda/cublas_lt.h"
 
 #include <cublasLt.h>
+#include <cuda_runtime.h>
 
 #include <array>
+#include <charconv>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/diagnostic.h"
 #include "exec/cuda/candidates.h"
+#include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/product_kind.h"
 
 namespace debubble::exec::cuda {
@@ -70,6 +77,55 @@ bool is_refusal(cublasStatus_t status) {
            status == CUBLAS_STATUS_INVALID_VALUE;
 }
 
+/// The library's version and the words of an algorithm, which it does not explain: "130102:" and 16
+/// hexadecimal digits of each.
+std::string text_of(const cublasLtMatmulAlgo_t& algorithm) {
+    std::string text = fmt::format("{}:", cublasLtGetVersion());
+    for (const std::uint64_t word : algorithm.data) text += fmt::format("{:016x}", word);
+    return text;
+}
+/// Nothing for the text of another version, or for one that is none.
+std::optional<cublasLtMatmulAlgo_t> algorithm_of(const std::string& text) {
+    cublasLtMatmulAlgo_t algorithm{};
+    const std::string version = fmt::format("{}:", cublasLtGetVersion());
+    if (!text.starts_with(version)) return std::nullopt;
+    const char* at = text.data() + version.size();
+    if (text.size() != version.size() + 16 * std::size(algorithm.data)) return std::nullopt;
+    for (std::uint64_t& word : algorithm.data) {
+        const auto [end, error] = std::from_chars(at, at + 16, word, 16);
+        if (error != std::errc{} || end != at + 16) return std::nullopt;
+        at += 16;
+    }
+    return algorithm;
+}
+
+/// The moments between which products are timed.
+class Stopwatch {
+public:
+    explicit Stopwatch(Stream stream) : stream_(stream) {
+        for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "an event of the GPU");
+    }
+    ~Stopwatch() {
+        for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+    }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+    template <class Work>
+    double seconds(const Work& work) {
+        check(cudaEventRecord(events_[0], stream_), "an event of the GPU");
+        work();
+        check(cudaEventRecord(events_[1], stream_), "an event of the GPU");
+        check(cudaEventSynchronize(events_[1]), "products that are timed");
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "the clock of the GPU");
+        return 1e-3 * static_cast<double>(milliseconds);
+    }
+
+private:
+    Stream stream_;
+    std::array<cudaEvent_t, 2> events_{};
+};
+
 /// One kind of product as the library makes it: its descriptor, the layouts of its matrices, and
 /// the algorithms that the library's heuristic proposed.
 class MatmulConfiguration {
@@ -101,19 +157,49 @@ public:
     bool run(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
         if (candidates_.empty()) return false;
         point(p);
-        const float one = 1, kept = p.adds ? 1.F : 0.F;
         return candidates_.run([&](const cublasLtMatmulAlgo_t& algorithm) {
-            const cublasStatus_t status = cublasLtMatmul(
-                library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
-                second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(), &algorithm,
-                workspace, static_cast<std::size_t>(kWorkspace), stream);
-            if (is_refusal(status)) return false;
-            check_cublas(status, "a product of cuBLASLt");
-            return true;
+            return makes(library, p, algorithm, workspace, stream);
         });
+    }
+    /// Takes an algorithm before all others, if the library still has it for this product.
+    void prefer(cublasLtHandle_t library, const cublasLtMatmulAlgo_t& algorithm) {
+        cublasLtMatmulHeuristicResult_t found{};
+        const cublasStatus_t status =
+            cublasLtMatmulAlgoCheck(library, how_, first_.get(), second_.get(), result_.get(),
+                                    result_.get(), &algorithm, &found);
+        if (status == CUBLAS_STATUS_SUCCESS &&
+            found.workspaceSize <= static_cast<std::size_t>(kWorkspace))
+            candidates_.put_first(algorithm);
+    }
+    /// Orders the candidates by their time. Returns the text of the fastest; empty: there is none.
+    std::string time(cublasLtHandle_t library, const Product& p, void* workspace, Stream stream) {
+        constexpr int kTimes = 5;
+        point(p);
+        Stopwatch watch(stream);
+        candidates_.order_by([&](const cublasLtMatmulAlgo_t& algorithm) -> std::optional<double> {
+            const auto once = [&] { return makes(library, p, algorithm, workspace, stream); };
+            if (!once()) return std::nullopt;  // the first loads its code
+            return watch.seconds([&] {
+                for (int i = 0; i < kTimes; ++i) once();
+            });
+        });
+        return candidates_.empty() ? "" : text_of(candidates_.best());
     }
 
 private:
+    /// Returns false, having done nothing, if the library refuses the algorithm.
+    bool makes(cublasLtHandle_t library, const Product& p, const cublasLtMatmulAlgo_t& algorithm,
+               void* workspace, Stream stream) {
+        const float one = 1, kept = p.adds ? 1.F : 0.F;
+        const cublasStatus_t status =
+            cublasLtMatmul(library, how_, &one, p.b.elements.data, first_.get(), p.a.elements.data,
+                           second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(),
+                           &algorithm, workspace, static_cast<std::size_t>(kWorkspace), stream);
+        if (is_refusal(status)) return false;
+        check_cublas(status, "a product of cuBLASLt");
+        return true;
+    }
+
     template <class T>
     void set(cublasLtMatmulDescAttributes_t what, T value) {
         check_cublas(cublasLtMatmulDescSetAttribute(how_, what, &value, sizeof(value)),
@@ -164,8 +250,7 @@ private:
 
 class CublasLt final : public Matmul {
 public:
-    CublasLt(Queue& queue, const int& multiprocessors)
-        : queue_(queue), multiprocessors_(multiprocessors) {
+    CublasLt(Queue& queue, ProductChoosing& how) : queue_(queue), how_(how) {
         check_cublas(cublasLtCreate(&library_), "cuBLASLt");
         workspace_ = queue_.allocate(kWorkspace);
     }
@@ -191,15 +276,29 @@ public:
         if (product.k == 0) return false;
         constexpr std::size_t kMostKept = 4096;  // experts have any number of rows
         if (configurations_.size() >= kMostKept) configurations_.clear();
-        std::unique_ptr<MatmulConfiguration>& known = configurations_[kind_of(product)];
-        if (!known)
-            known = std::make_unique<MatmulConfiguration>(library_, product, multiprocessors_);
+        const ProductKind kind = kind_of(product);
+        std::unique_ptr<MatmulConfiguration>& known = configurations_[kind];
+        if (!known) known = configuration_of(product, kind);
         return known->run(library_, product, workspace_, queue_.stream());
     }
 
 private:
+    std::unique_ptr<MatmulConfiguration> configuration_of(const Product& product,
+                                                          const ProductKind& kind) {
+        auto made = std::make_unique<MatmulConfiguration>(library_, product, how_.multiprocessors);
+        const std::string words = words_of(kind);
+        if (const auto known = how_.chosen.find(words); known != how_.chosen.end()) {
+            if (const auto algorithm = algorithm_of(known->second))
+                made->prefer(library_, *algorithm);
+        } else if (how_.times) {
+            const std::string best = made->time(library_, product, workspace_, queue_.stream());
+            if (!best.empty()) how_.timed[words] = best;
+        }
+        return made;
+    }
+
     Queue& queue_;
-    const int& multiprocessors_;
+    ProductChoosing& how_;
     cublasLtHandle_t library_ = nullptr;
     void* workspace_ = nullptr;
     std::map<ProductKind, std::unique_ptr<MatmulConfiguration>> configurations_;
@@ -207,8 +306,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, const int& multiprocessors) {
-    return std::make_unique<CublasLt>(queue, multiprocessors);
+std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, ProductChoosing& how) {
+    return std::make_unique<CublasLt>(queue, how);
 }
 
 std::size_t cublas_lt_version() {

@@ -83,7 +83,7 @@ public:
                             name_, properties.major, properties.minor, DEBUBBLE_CUDA_ARCHITECTURES,
                             why, properties.major, properties.minor));
         const int own = gpu_.multiprocessors();
-        for_products_ = own;
+        products_.multiprocessors = own;
         facts_ = {own > 0 ? own : properties.multiProcessorCount,
                   Bytes{static_cast<std::int64_t>(properties.totalGlobalMem)},
                   properties.major >= 8, ranks_on_it, versions()};
@@ -116,21 +116,25 @@ public:
     void release_host(std::byte* memory) noexcept override { cudaFreeHost(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue, for_products_),
+        return std::make_unique<CudaKernels>(queue, make_cublas_lt(queue, products_),
                                              attention_library());
     }
     DeviceLanes& lanes() override { return lanes_; }
     void leave_to_communications(int multiprocessors) override {
-        for_products_ = multiprocessors_for_products(facts_.multiprocessors, multiprocessors,
-                                                     gpu_.multiprocessors() == 0);
+        products_.multiprocessors = multiprocessors_for_products(
+            facts_.multiprocessors, multiprocessors, gpu_.multiprocessors() == 0);
     }
+
+    void choose_products(const ProductChoices& chosen) override { products_.chosen = chosen; }
+    void time_products(bool times) override { products_.times = times; }
+    ProductChoices timed_products() const override { return products_.timed; }
 
 private:
     static constexpr std::size_t kPage = std::size_t{2} << 20, kLeft = std::size_t{1} << 30;
     CudaGpu gpu_;
     Lanes lanes_;
     int ranks_on_it_;
-    int for_products_ = 0;  ///< multiprocessors; 0: all
+    ProductChoosing products_;
     std::string name_;
     DeviceFacts facts_;
 };

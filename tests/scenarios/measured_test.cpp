@@ -55,6 +55,7 @@ Measured some() {
     measured.operators[{"norm fp32/fp32", Part::Again}] = {Duration{17}, Duration{3}, 10};
     measured.collectives[{Collective::Kind::AllReduce, 2}] = {Duration{2500}, {1.0e10 / 3}};
     measured.collectives[{Collective::Kind::ReduceScatter, 16}] = {Duration{}, {5e9}};
+    measured.products = {{"1x2x3, a \"bf16\"", "130102:00ff"}, {"1x2x4", "130102:01ff"}};
     return measured;
 }
 
@@ -97,6 +98,17 @@ TEST(Measured, RefusesWhatCannotBe) {
                             ", part: forward, median: 1 us}\n"),
                 HasSubstr("at most 1000 characters"));
     EXPECT_THAT(mistakes_in(entry + "    - just words\n"), HasSubstr("calibrated.yaml:"));
+    const std::string product = "    - {product: 1x2x3, algorithm: '1:0'}\n";
+    EXPECT_EQ(mistakes_in(entry + one + "  products:\n" + product), "none");
+    EXPECT_THAT(mistakes_in(entry + one + "  products:\n" + product + product),
+                HasSubstr("the algorithm of this product is said above already"));
+    EXPECT_THAT(mistakes_in(entry + one + "  products:\n    - {product: 1x2x3}\n"),
+                HasSubstr("algorithm"));
+    EXPECT_THAT(mistakes_in(entry + one + "  products: 3\n"),
+                HasSubstr("'measured.products' must be a list"));
+    EXPECT_THAT(mistakes_in(entry + one + "  products:\n    - {product: a, algorithm: " +
+                            std::string(1001, 'a') + "}\n"),
+                HasSubstr("at most 1000 characters"));
     EXPECT_THAT(mistakes_in("measured: 3"), HasSubstr("calibrated.yaml:"));
     EXPECT_THAT(mistakes_in("measured: {operators: 3, optimizer_seconds_per_element: 0}"),
                 HasSubstr("'measured.operators' must be a list"));

@@ -15,6 +15,7 @@
 #include "exec/core/stage/as_executed.h"
 #include "exec/core/stage/model_stage.h"
 #include "scenarios/execution_of.h"
+#include "scenarios/measured.h"
 #include "schedule/forward_only.h"
 #include "schedule/rehearsal.h"
 
@@ -166,7 +167,11 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     }
     if (!how.device) return;
     how.device->leave_to_communications(world_.multiprocessors_taken());
+    if (const auto& measured = scenario_.cluster.measured)
+        how.device->choose_products(measured->products);
+    how.device->time_products(how.times_products);
     rehearse();
+    how.device->time_products(false);
 }
 
 /// Libraries load and choose the kernels of a product at its first use. Some of that waits for all

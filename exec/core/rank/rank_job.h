@@ -26,6 +26,8 @@ struct JobOptions {
     std::shared_ptr<Device> device = {};
     Bytes planned = {};                 ///< bytes of the rank at its fullest; unset: not known
     ShardingListener on_sharding = {};  ///< called in addition to on_operator
+    /// Whether the rehearsal times the algorithms of products (Device::timed_products).
+    bool times_products = false;
 };
 
 class RankJob {

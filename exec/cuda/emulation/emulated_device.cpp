@@ -11,7 +11,7 @@
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/lanes.h"
-#include "exec/cuda/product_kind.h"
+#include "exec/cuda/product_choices.h"
 
 namespace debubble::exec::cuda {
 
@@ -31,7 +31,8 @@ double gelu(double x, double* slope) {
 /// Products as BLAS computes them, on column-major matrices; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
-    PlainMatmul(Queue& queue, std::set<ProductKind>& kinds) : queue_(queue), kinds_(kinds) {}
+    PlainMatmul(Queue& queue, std::set<ProductKind>& kinds, ProductChoosing& how)
+        : queue_(queue), kinds_(kinds), how_(how) {}
     void operator()(const Product& product) override {
         assert(product.is_plain() && "the others are asked for at_once");
         ask(product);
@@ -47,7 +48,9 @@ public:
 
 private:
     void ask(const Product& product) {
-        kinds_.insert(kind_of(product));
+        const ProductKind kind = kind_of(product);
+        const bool is_new = kinds_.insert(kind).second;
+        if (is_new && how_.times) how_.timed[words_of(kind)] = "the plain loop";
         reinterpret_cast<emulation::Line*>(queue_.stream())->ask([=] { make(product); });
     }
     static void make(const Product& product) {
@@ -87,6 +90,7 @@ private:
 
     Queue& queue_;
     std::set<ProductKind>& kinds_;
+    ProductChoosing& how_;
 };
 
 class EmulatedDevice final : public Device {
@@ -108,9 +112,13 @@ public:
     void release_host(std::byte* memory) noexcept override { std::free(memory); }
     std::unique_ptr<Kernels> make_kernels() override {
         Queue& queue = lanes_.queue(kComputeLane);
-        return std::make_unique<CudaKernels>(queue, std::make_unique<PlainMatmul>(queue, kinds_));
+        return std::make_unique<CudaKernels>(
+            queue, std::make_unique<PlainMatmul>(queue, kinds_, products_));
     }
     DeviceLanes& lanes() override { return lanes_; }
+    void choose_products(const ProductChoices& chosen) override { products_.chosen = chosen; }
+    void time_products(bool times) override { products_.times = times; }
+    ProductChoices timed_products() const override { return products_.timed; }
 
     EmulatedCounts counts() const {
         EmulatedCounts counts = gpu_.counts();
@@ -123,6 +131,7 @@ private:
     EmulatedGpu gpu_;
     Lanes lanes_;
     std::set<ProductKind> kinds_;  ///< kinds of products asked for
+    ProductChoosing products_;
 };
 
 }  // namespace

@@ -58,6 +58,7 @@ Measured medians_of(const JobTimings& timings) {
     measured.optimizer_seconds_per_element = middle(timings.optimizer);
     measured.norm_seconds_per_element = std::max(0.0, middle(timings.norm));
     measured.step_overhead = from_seconds(middle(timings.step_overheads));
+    measured.products = timings.products;
     return measured;
 }
 

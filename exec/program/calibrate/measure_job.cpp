@@ -95,6 +95,7 @@ struct RankTimings {
     std::vector<StepTimings> steps;
     std::vector<double> pass_overheads;
     double elements = 0;  ///< elements that the rank's optimizer steps
+    ProductChoices products;
 };
 
 double stepped_elements(const RankTraining& training) {
@@ -111,10 +112,12 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     JobOptions run{cpu_kernels_maker(how.kernels, how.threads), {}, how.patience, listener.hook()};
     run.on_sharding = listener.sharding_hook();
     if (how.device) run.device = how.device(world.rank(), world.size());
+    run.times_products = true;
     RankJob job(scenario, plan, options, world, run);
     ShownBatches shown(scenario, data, job.groups().place.data);
     RankTimings timings;
     timings.elements = stepped_elements(job.state());
+    if (job.device() != nullptr) timings.products = job.device()->timed_products();
     const bool routes = scenario.model.has_experts();
     const int warm_up = how.warm_up.value_or(routes ? 30 : 3);
     const int timed = how.steps.value_or(routes ? 30 : 10);
@@ -168,6 +171,7 @@ void JobTimings::add(JobTimings&& other) {
     append(optimizer, other.optimizer);
     append(norm, other.norm);
     append(step_overheads, other.step_overheads);
+    products.merge(other.products);
 }
 
 JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& how) {
@@ -181,7 +185,10 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
             measure_rank(scenario, plan, options, data, world, how);
     });
     JobTimings all;
-    for (const RankTimings& rank : ranks) {
+    // Ranks have products that others have not; of those that several have timed, one choice
+    // counts.
+    for (RankTimings& rank : ranks) {
+        all.products.merge(rank.products);
         append(all.operators, rank.operators);
         append(all.pass_overheads, rank.pass_overheads);
         for (const StepTimings& step : rank.steps) {

@@ -28,6 +28,7 @@ struct JobTimings {
     std::vector<double> optimizer;  ///< seconds per element for zeroing its gradient and stepping
     std::vector<double> norm;       ///< seconds per element, where the Program takes the norm
     std::vector<double> step_overheads;
+    ProductChoices products;  ///< the algorithms that were the fastest on a rank's device
 
     void add(JobTimings&& other);
 };

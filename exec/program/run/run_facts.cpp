@@ -10,6 +10,7 @@
 #include "exec/cpu/vectorise.h"
 #include "exec/io/checkpoint/fingerprint.h"
 #include "exec/program/run/resume_notes.h"
+#include "scenarios/measured.h"
 
 namespace debubble::exec {
 
@@ -84,6 +85,16 @@ void add_rounding(RunFacts& facts, const RunJob& job) {
                      "tensor-parallel ranks need the same for oneDNN: give --threads to all"});
 }
 
+/// The choices that a calibration has kept. Ranks with others would round copies of a parameter in
+/// other ways.
+std::string products_of(const scenarios::Cluster& cluster) {
+    if (!cluster.measured || cluster.measured->products.empty()) return "the library's";
+    std::string all;
+    for (const auto& [product, algorithm] : cluster.measured->products)
+        all += fmt::format("{} = {}\n", product, algorithm);
+    return shown(sha256(all));
+}
+
 void add_device(RunFacts& facts, const RunJob& job) {
     const RunRequest& request = job.request;
     facts.push_back({"the device (--device)", request.device});
@@ -92,6 +103,8 @@ void add_device(RunFacts& facts, const RunJob& job) {
         facts.push_back({"the use of NCCL (--comm)", nccl ? request.comm : "none"});
         const char* attention = std::getenv("DEBUBBLE_ATTENTION");
         facts.push_back({"attention (DEBUBBLE_ATTENTION)", attention ? attention : "own"});
+        facts.push_back({"the algorithms of products (the cluster's measured.products)",
+                         products_of(job.scenario.cluster)});
         return;
     }
     facts.push_back({"the kernels (--kernels)", kernels_of(request.kernels)});

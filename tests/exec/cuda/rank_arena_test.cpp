@@ -6,6 +6,7 @@
 #include "exec/core/communicator/forwarding.h"
 #include "exec/core/rank/arena_size.h"
 #include "exec/cuda/emulation/emulated_device.h"
+#include "scenarios/measured.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/parity_job.h"
 
@@ -46,6 +47,8 @@ struct Seen {
     Bytes reserved;
     Bytes reserved_elsewhere;
     int taken = -1;
+    ProductChoices chosen;
+    std::vector<bool> times;  ///< what Device::time_products was told, in order
 };
 
 class WatchedDevice final : public Device {
@@ -74,6 +77,15 @@ public:
     }
     DeviceLanes& lanes() override { return inner_->lanes(); }
     void leave_to_communications(int multiprocessors) override { seen_.taken = multiprocessors; }
+    void choose_products(const ProductChoices& chosen) override {
+        seen_.chosen = chosen;
+        inner_->choose_products(chosen);
+    }
+    void time_products(bool times) override {
+        seen_.times.push_back(times);
+        inner_->time_products(times);
+    }
+    ProductChoices timed_products() const override { return inner_->timed_products(); }
 
 private:
     Seen& seen_;
@@ -159,6 +171,43 @@ TEST(RankArena, ComesFromTheCommunicatorWhereThatHasMemory) {
     seen_by_a_rank(seen, true, kMebibyte);
     EXPECT_EQ(seen.reserved_elsewhere, 64 * kMebibyte) << "1 GiB beside the plan is not there";
     EXPECT_EQ(seen.groups_at_reserve, seen.groups);
+}
+
+/// The products that a rank's device has timed by the end of a step.
+ProductChoices timed_by_a_rank(Seen& seen, const ProductChoices& kept, bool times) {
+    Case c;
+    c.parallel = "{data: 1}";
+    Job job(c);
+    auto measured = std::make_shared<scenarios::Measured>();
+    measured->products = kept;
+    job.scenario.cluster.measured = measured;
+    ProductChoices timed;
+    run_local(1, Transport::Buffered, [&](Communicator& world) {
+        JobOptions how;
+        how.patience = job.patience;
+        how.device = std::make_shared<WatchedDevice>(seen);
+        how.times_products = times;
+        RankJob rank(job.scenario, job.plan, job.options, world, how);
+        const ProductChoices rehearsed = how.device->timed_products();
+        train_step(rank, job, 0);
+        timed = how.device->timed_products();
+        EXPECT_EQ(timed, rehearsed) << "a step counts, and is not timed";
+    });
+    return timed;
+}
+
+TEST(RankProducts, TakeWhatTheClustersFileKeeps) {
+    Seen seen;
+    const ProductChoices kept{{"1x2x3", "130102:00"}};
+    EXPECT_TRUE(timed_by_a_rank(seen, kept, false).empty());
+    EXPECT_EQ(seen.chosen, kept);
+    EXPECT_EQ(seen.times, (std::vector{false, false}));
+}
+
+TEST(RankProducts, AreTimedInTheRehearsalOnly) {
+    Seen seen;
+    EXPECT_FALSE(timed_by_a_rank(seen, {}, true).empty());
+    EXPECT_EQ(seen.times, (std::vector{true, false}));
 }
 
 }  // namespace

@@ -82,6 +82,13 @@ TEST_F(DeviceCalibrate, PricesEveryOperatorOfItsScenarioInASimulation) {
     EXPECT_THAT(constants, Each(Not(HasSubstr("not measured"))));
 }
 
+/// Ranks and continued runs that read the same file then take the same algorithms.
+TEST_F(DeviceCalibrate, KeepsTheFastestAlgorithmOfEveryProduct) {
+    const auto& products = made().cluster.measured->products;
+    EXPECT_GE(products.size(), 4u) << "a forward and two gradients at least";
+    for (const auto& [product, algorithm] : products) EXPECT_FALSE(algorithm.empty()) << product;
+}
+
 TEST_F(DeviceCalibrate, SaysOfEveryConstantWhereItComesFrom) {
     const scenarios::Cluster& cluster = made().cluster;
     EXPECT_THAT(cluster.source, HasSubstr("debubble calibrate --device cuda: cuda kernels ("));
