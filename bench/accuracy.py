@@ -173,6 +173,43 @@ class Accuracy:
                                             percent(of["worst"]), f"{of['bias']:+.1f} %"]) + " |")
         return lines
 
+    def series(self):
+        """Rows of the same plan and release on more and more GPUs, by table: lists of (GPUs, row)."""
+        of = collections.defaultdict(list)
+        for table in self.tables:
+            for line in table.read_text(encoding="utf-8").splitlines():
+                stated = json.loads(line)
+                scenario = stated["scenario"]
+                if "training" not in scenario:
+                    continue
+                parallel = {key: value for key, value in scenario.get("parallel", {}).items() if key != "data"}
+                training = {key: value for key, value in scenario["training"].items() if key != "global_batch"}
+                rest = {key: value for key, value in scenario.items() if key != "gpus"}
+                plan = json.dumps({**rest, "parallel": parallel, "training": training}, sort_keys=True)
+                batch = scenario["training"]["global_batch"] / scenario["gpus"]
+                of[table.stem, plan, batch].append((scenario["gpus"], stated["row"]))
+        return of
+
+    def series_part(self):
+        """How the ratio of predicted to measured seconds changes from the smallest job of a series to the others."""
+        ratios = {(row["table"], row["row"]): row["predicted_s"] / row["measured_s"]
+                  for row in self.rows if "error" in row}
+        changes = collections.defaultdict(list)
+        largest = collections.Counter()
+        for (table, _, _), rows in self.series().items():
+            rows = sorted((gpus, ratios[table, name]) for gpus, name in rows if (table, name) in ratios)
+            for gpus, ratio in rows[1:]:
+                if gpus > rows[0][0]:
+                    changes[table].append(100 * (ratio / rows[0][1] - 1))
+                    largest[table] = max(largest[table], gpus)
+        lines = ["| published steps | larger jobs | up to | mean change | bias |", "|---|---|---|---|---|"]
+        for table, of in sorted(changes.items()):
+            if len(of) >= LEAST_ROWS:
+                all_of = summary(of)
+                lines.append(f"| {WHAT.get(table, table)} | {all_of['rows']} | {largest[table]} GPUs | "
+                             f"{percent(all_of['mean'])} | {all_of['bias']:+.1f} % |")
+        return lines
+
     def worst_part(self):
         rows = sorted((row for row in self.rows if "error" in row), key=lambda row: -abs(row["error"]))
         lines = ["| table | row | measured | predicted | error |", "|---|---|---|---|---|"]
@@ -215,7 +252,7 @@ class Accuracy:
 
     def parts(self):
         return {"tables": self.tables_part(), "classes": self.classes_part(), "worst": self.worst_part(),
-                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
+                "series": self.series_part(), "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
                 "readme": self.readme_part()}
 
 

@@ -95,6 +95,7 @@ struct Framework {
     Duration host_module{};  ///< for each operator of a forward, in Python
     Duration host_kernel{};  ///< for each kernel of any pass
     Duration host_tensor_collective{};
+    Duration host_expert{};  ///< to launch one expert's part of a grouped product
     Duration host_micro_batch{};
     Duration host_unit{};  ///< for each gather and each reduction of sharded parameters
     CudaGraphs cuda_graphs;

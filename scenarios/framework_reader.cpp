@@ -310,6 +310,10 @@ Fields<Framework> host_fields() {
          "8 us"},
         {"host_tensor_collective", duration(&Framework::host_tensor_collective),
          "The host's time to launch a collective of tensor parallelism.", "30 us"},
+        {"host_expert", duration(&Framework::host_expert),
+         "The host's time to launch the product of one expert, or the cast before it, where a "
+         "grouped product is a loop over the rank's experts.",
+         "20 us"},
         {"host_micro_batch", duration(&Framework::host_micro_batch),
          "The host's time between two microbatches.", "500 us"},
         {"host_unit", duration(&Framework::host_unit),

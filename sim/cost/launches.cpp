@@ -54,6 +54,12 @@ private:
     GraphScope scope_ = GraphScope::Attention;
 };
 
+/// The rank's experts whose products the operator makes, beside the first.
+int further_experts(const models::Operator& op) {
+    const auto* products = op.as<models::op::ExpertProducts>();
+    return products == nullptr ? 0 : static_cast<int>(products->experts - 1);
+}
+
 /// One operator's launches in the pass.
 Launches of(const models::Operator& op, int times_again, std::optional<Pass> pass) {
     const Launches forward{1, kernels_in(op.forward)};
@@ -84,6 +90,7 @@ Launches launches_of(const models::StageGraph& graph, LayerFold fold,
             of(op, again[static_cast<std::size_t>(&op - graph.operators.data())], pass);
         all.modules += times * of_op.modules;
         all.kernels += times * of_op.kernels;
+        all.experts += times * of_op.kernels * further_experts(op);
     }
     return all;
 }

@@ -13,6 +13,7 @@ namespace debubble::sim {
 struct Launches {
     int modules = 0;  ///< operators whose forward runs, in Python
     int kernels = 0;  ///< kernels of any kind but communication
+    int experts = 0;  ///< further ones of grouped products, which are a loop over experts
 };
 
 /// Counts the launches of one pass of a stage; without a `pass`, those of a Recompute. What a CUDA

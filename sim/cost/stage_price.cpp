@@ -173,6 +173,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
         between = seconds(host_between(scenario, static_cast<Pass>(which)));
     return launches.modules * seconds(framework.host_module) +
            launches.kernels * seconds(framework.host_kernel) +
+           launches.experts * seconds(framework.host_expert) +
            collectives * seconds(framework.host_tensor_collective) +
            of_units * seconds(framework.host_unit) + between;
 }

@@ -76,6 +76,20 @@ TEST(CudaGraphs, TakeAwayTheLaunchesOfTheirScope) {
     EXPECT_EQ(launches_of(graph, {}, whole, Pass::Forward).kernels, 0);
 }
 
+/// Two products forward; without tensor parallelism of experts one rank of four has two of eight.
+TEST(GroupedProducts, AreLaunchedExpertByExpert) {
+    const auto further = [](int expert, Pass pass) {
+        const auto scenario = mixture_job(expert, 1);
+        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                               {0, 4, false, false});
+        return launches_of(graph, {}, {}, pass).experts;
+    };
+    EXPECT_EQ(further(4, Pass::Forward), 4 * 2);
+    EXPECT_EQ(further(1, Pass::Forward), 7 * further(4, Pass::Forward));
+    EXPECT_EQ(further(8, Pass::Forward), 0);
+    EXPECT_EQ(further(4, Pass::Backward), 2 * further(4, Pass::Forward));
+}
+
 /// The bytes that a step sends over its cards: a reduction inside groups of eight, then one of an
 /// eighth between them.
 TEST(Shards, WithCopiesReduceInsideAndThenBetweenThem) {
