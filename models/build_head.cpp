@@ -80,25 +80,50 @@ struct Loss {
                                   logits.gradient};
     }
 
-    /// The same of `logits.float()`, of which only log_softmax's result is kept (torchtitan).
-    void eager_fp32() {
-        const std::int64_t e = element();
+    /// The same of `logits.float()`, of which only log_softmax's result is kept (torchtitan). Where
+    /// ranks cut the vocabulary, DTensor's backward adds an exponential to the one-hot gradient and
+    /// scales the sum, each in a tensor of its own (torch/distributed/tensor/parallel/loss.py).
+    void eager_fp32(Value narrow) {
         const std::int64_t wide = 4 * entries;
         const int log_softmax = builder.tensor("loss.log_softmax", wide);
         roles.softmax = log_softmax;
         roles.softmax_type = DataType::Fp32;
-        roles.shifted = builder.scratch("loss.fp32", wide);
         op.saved = {log_softmax};
-        op.forward_uses = {logits.tensor, *roles.shifted, log_softmax};
-        op.forward = {moves("loss.cast", {}, e * entries, wide),
-                      moves("loss.log_softmax", {}, 2 * wide, wide)};
+        // The caller's variable has the logits in the compute type until the loss is there.
+        roles.narrow = narrow.tensor;
+        op.forward_uses = {narrow.tensor, logits.tensor, log_softmax};
+        if (logits.cut) {
+            roles.shifted = builder.scratch("loss.shifted", wide);
+            op.forward_uses.push_back(*roles.shifted);
+        }
+        op.forward = {moves("loss.log_softmax", {}, 2 * wide, wide)};
         reduce_over_vocabulary();
         roles.softmax_gradient = builder.scratch("d.loss.log_softmax", wide);
-        const int d_wide = builder.scratch("d.loss.fp32", wide);
         op.backward_input = {moves("loss.nll.dx", {}, 0, wide),
-                             moves("loss.log_softmax.dx", {}, 2 * wide, wide),
-                             moves("loss.cast.dx", {}, wide, e * entries)};
-        op.backward_input_uses = {log_softmax, *roles.softmax_gradient, d_wide, logits.gradient};
+                             moves("loss.log_softmax.dx", {}, 2 * wide, wide)};
+        op.backward_input_uses = {log_softmax, *roles.softmax_gradient};
+        if (logits.cut) {
+            roles.unscaled = builder.scratch("d.loss.sum", wide);
+            op.backward_input_uses.push_back(*roles.unscaled);
+        }
+        op.backward_input_uses.push_back(logits.gradient);
+    }
+
+    /// torch.compile's: the forward reduces the logits to a number per token, and the backward
+    /// makes their gradient in one kernel.
+    void compiled() {
+        const std::int64_t e = element();
+        const std::int64_t rows = 4 * builder.size.tokens;
+        const int log_sum_exp = builder.tensor("loss.log_sum_exp", rows);
+        roles.softmax = logits.tensor;
+        roles.softmax_type = builder.how().compute;
+        roles.log_sum_exp = log_sum_exp;
+        op.saved = {logits.tensor, log_sum_exp};
+        op.forward_uses = op.saved;
+        op.forward = {moves("loss", {}, 2 * e * entries, rows)};
+        reduce_over_vocabulary();
+        op.backward_input = {moves("loss.dx", {}, e * entries, e * entries)};
+        op.backward_input_uses = {logits.tensor, log_sum_exp, logits.gradient};
     }
 };
 
@@ -174,6 +199,21 @@ Value capped(GraphBuilder& builder, Value logits, double cap) {
     return out;
 }
 
+/// The logits in fp32.
+Value widened(GraphBuilder& builder, Value logits, std::int64_t entries) {
+    const std::int64_t e = builder.size.element;
+    const Value wide{builder.tensor("logits.fp32", 4 * entries),
+                     builder.tensor("d.logits.fp32", 4 * entries), logits.cut};
+    Operator op = start({"logits.cast", "logits.cast", {}}, logits);
+    op.roles = op::Cast{logits, wide, DataType::Fp32, entries};
+    op.forward = {moves("loss.cast", {}, e * entries, 4 * entries)};
+    op.forward_uses = {logits.tensor, wide.tensor};
+    op.backward_input = {moves("loss.cast.dx", {}, 4 * entries, e * entries)};
+    op.backward_input_uses = {wide.gradient, logits.gradient};
+    builder.graph.operators.push_back(std::move(op));
+    return wide;
+}
+
 HeadWeight head_weight(GraphBuilder& builder) {
     const Architecture& model = builder.model();
     const StageNames names = stage_names(model);
@@ -237,6 +277,9 @@ void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed
     }
     const std::int64_t entries =
         builder.graph.tensors[logits.tensor].bytes.count / builder.size.element;
+    const LossKernel kernel = builder.how().kernels.loss;
+    const Value narrow = logits;
+    if (kernel == LossKernel::EagerFp32) logits = widened(builder, logits, entries);
     Loss loss{builder, logits, entries};
     loss.op.inputs = {logits.tensor};
     loss.roles.logits = logits;
@@ -246,12 +289,14 @@ void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed
     loss.roles.ahead = ahead;
     if (gradient_replaces_logits(builder.how())) {
         loss.in_place();
-    } else if (builder.how().kernels.loss == LossKernel::EagerPyTorch) {
+    } else if (kernel == LossKernel::EagerPyTorch) {
         loss.eager();
-    } else if (builder.how().kernels.loss == LossKernel::EagerFp32) {
-        loss.eager_fp32();
+    } else if (kernel == LossKernel::EagerFp32) {
+        loss.eager_fp32(narrow);
+    } else if (kernel == LossKernel::Compiled) {
+        loss.compiled();
     } else {
-        loss.vocabulary_parallel(builder.how().kernels.loss == LossKernel::MegatronFused);
+        loss.vocabulary_parallel(kernel == LossKernel::MegatronFused);
     }
     loss.op.roles = loss.roles;
     builder.graph.operators.push_back(std::move(loss.op));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "models/kernel_options.h"
 #include "models/low_precision.h"
@@ -15,6 +16,17 @@ enum class DataType : std::uint8_t { Fp32, Fp16, Bf16, Fp8 };
 constexpr std::int64_t size_of(DataType type) {
     if (type == DataType::Fp8) return 1;
     return type == DataType::Fp32 ? 4 : 2;
+}
+
+/// The word of scenarios: "bf16".
+constexpr std::string_view name_of(DataType type) {
+    switch (type) {
+        case DataType::Fp32: return "fp32";
+        case DataType::Fp16: return "fp16";
+        case DataType::Bf16: return "bf16";
+        case DataType::Fp8: return "fp8";
+    }
+    return "";
 }
 
 /// What the backward computes again: nothing, the attention's core, whole layers, chosen modules of

@@ -14,9 +14,10 @@ enum class LossKernel : std::uint8_t {
     MegatronFused,      ///< Megatron "native" fused, 10 bytes
     TransformerEngine,  ///< gradient in place, 2 bytes
     EagerPyTorch,       ///< four copies, 8 bytes
-    EagerFp32,          ///< the same after a cast to fp32, 14 bytes
-    Chunked,            ///< by chunks of tokens, gradient in place: the logits never exist as a
-                        ///< whole
+    EagerFp32,  ///< the same after a cast to fp32, 12 bytes; 16 where ranks cut the vocabulary
+    Compiled,   ///< one fused kernel each way: logits and their gradient, 4 bytes
+    Chunked,    ///< by chunks of tokens, gradient in place: the logits never exist as a
+                ///< whole
 };
 
 /// The way in which a context-parallel rank gets the keys and values of the others (Megatron-LM's
@@ -76,6 +77,9 @@ struct KernelOptions {
     /// As in PyTorch's DTensor plans, the input that sequence parallelism gathered is kept for the
     /// weight gradient instead of gathered again.
     bool keeps_gathered = false;
+    /// A checkpoint per operator keeps every product that it does not run again, whether or not the
+    /// backward reads it, as PyTorch's eager one does; a compiled layer keeps what is read.
+    bool keeps_unread_products = true;
     /// The kernel of fused attention; if unset, TransformerEngine's choice for the GPU: cuDNN's
     /// from Hopper on, FlashAttention-2 before.
     std::optional<FusedAttention> attention_kernel;

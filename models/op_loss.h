@@ -25,6 +25,14 @@ struct SoftCap {
     std::int64_t columns = 1;
 };
 
+/// y is x in another type, as `x.float()` makes it.
+struct Cast {
+    Value x;
+    Value y;
+    DataType type{};  ///< of y
+    std::int64_t elements = 1;
+};
+
 /// Cross-entropy over logits [rows, columns].
 struct Loss {
     Value logits;     ///< one tensor is both where the gradient is written over the logits
@@ -35,6 +43,9 @@ struct Loss {
     bool cut = false;                 ///< a rank has a share of the vocabulary
     std::optional<int> shifted = {};  ///< fp32, in addition to the softmax
     std::optional<int> softmax_gradient = {};
+    std::optional<int> narrow = {};       ///< the logits before a cast, which the caller still has
+    std::optional<int> log_sum_exp = {};  ///< fp32, a number per row
+    std::optional<int> unscaled = {};     ///< fp32, the gradient before it is scaled
     int ahead = 0;  ///< targets are the next tokens' next, so many places later
 };
 

@@ -27,6 +27,7 @@ std::string_view word(const Roles& roles) {
                                  [](const op::WidthNorm&) { return "norm"; },
                                  [](const op::HeadL2Norm&) { return "norm"; },
                                  [](const op::SoftCap&) { return "activation"; },
+                                 [](const op::Cast&) { return "activation"; },
                                  [](const op::Concat&) { return "gather"; },
                                  [](const op::ScatterTokens&) { return "gather"; },
                                  [](const op::LatentHeads&) { return "split_heads"; },
@@ -53,16 +54,6 @@ std::string_view word(const Roles& roles) {
                                  [](const op::Loss&) { return "loss"; },
                                  [](const op::ChunkedLoss&) { return "loss"; }},
                       roles);
-}
-
-std::string_view word(DataType type) {
-    switch (type) {
-        case DataType::Fp32: return "fp32";
-        case DataType::Fp16: return "fp16";
-        case DataType::Bf16: return "bf16";
-        case DataType::Fp8: return "fp8";
-    }
-    return "";
 }
 
 /// After a product's or an attention's shape.
@@ -191,6 +182,7 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
             [](const op::WidthNorm&) { return std::string(" width"); },
             [](const op::HeadL2Norm&) { return std::string(" heads l2"); },
             [](const op::SoftCap&) { return std::string(" softcap"); },
+            [](const op::Cast&) { return std::string(" cast"); },
             [](const op::Concat&) { return std::string(" concat"); },
             [](const op::ScatterTokens&) { return std::string(" tokens"); },
             [&](const op::LatentHeads&) { return nothing; },
@@ -243,8 +235,8 @@ bool stops_gradients(const Roles& roles) {
 
 std::string signature_of(const StageGraph& graph, const Operator& op) {
     const Execution& how = graph.execution;
-    std::string text = fmt::format("{} {}/{}{}", word(op.roles), word(how.compute),
-                                   word(how.gradients), variant_of(graph, op));
+    std::string text = fmt::format("{} {}/{}{}", word(op.roles), name_of(how.compute),
+                                   name_of(how.gradients), variant_of(graph, op));
     const auto add = [&](std::string_view title, const std::vector<Kernel>& kernels) {
         text += title;
         for (const Kernel& kernel : kernels) text += text_of(kernel, how);

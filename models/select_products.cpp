@@ -12,11 +12,10 @@ public:
 
     /// What comes after the last product is of no use to the layer's own backward.
     void select() {
-        std::size_t after_last = begin_;
         for (std::size_t i = begin_; i < end_; ++i)
             if (op(i).as<op::Linear>() != nullptr || op(i).as<op::ExpertProducts>() != nullptr)
-                after_last = i + 1;
-        for (std::size_t i = begin_; i < after_last; ++i) {
+                after_last_ = i + 1;
+        for (std::size_t i = begin_; i < after_last_; ++i) {
             if (op(i).as<op::Attention>() != nullptr) continue;
             const double share = op(i).as<op::Linear>() != nullptr ? next_share(i) : 1;
             if (share > 0) run_again(i, share);
@@ -57,6 +56,8 @@ private:
     /// beside the whole that is made again, from the next operator on that does not run again.
     void keep(std::size_t i, int tensor, double share) {
         if (share == 1) {
+            const bool is_read = i + 1 < after_last_;
+            if (!is_read && !graph_.execution.kernels.keeps_unread_products) return;
             op(i).backward_input_uses.push_back(tensor);
             return;
         }
@@ -77,6 +78,7 @@ private:
     StageGraph& graph_;
     std::size_t begin_;
     std::size_t end_;
+    std::size_t after_last_ = 0;  ///< place after the layer's last product
     int products_ = 0;
 };
 

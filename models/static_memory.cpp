@@ -41,6 +41,18 @@ Bytes casts_of_weights(const Execution& how, std::int64_t weights) {
     return Bytes{std::llround(more * static_cast<double>(weights))};
 }
 
+/// Parameters of experts and those outside of them have optimizers of their own, which step one
+/// after the other.
+Bytes widened_moments(const StaticPolicy& policy, const ParameterCount& parameters) {
+    const auto part = [&](std::int64_t elements, int shards) {
+        const int cuts = policy.zero_stage >= 1 ? shards : 1;
+        return (elements + cuts - 1) / cuts;
+    };
+    return Bytes{policy.moment_count * size_of(DataType::Fp32) *
+                 std::max(part(parameters.dense, policy.shards),
+                          part(parameters.expert, policy.expert_shards))};
+}
+
 }  // namespace
 
 std::int64_t optimizer_state_width(const StaticPolicy& policy, DataType compute) {
@@ -76,7 +88,8 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     if (policy.zero_stage == 3 && policy.keeps_parameters && policy.shards > 1)
         held_parameters += Bytes{size_of(how.compute) * parameters.total()};
     if (policy.zero_stage < 3) held_parameters += casts_of_weights(how, parameters.narrow());
-    const Bytes gradients{size_of(how.gradients) * cut(2)};
+    const Bytes gradients{size_of(how.gradients) *
+                          (policy.whole_gradients ? parameters.total() : cut(2))};
     if (policy.gradient_buffer) {
         of(memory.held, MemoryClass::Gradients) = gradients;
     } else {
@@ -100,6 +113,8 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     }
     if (policy.converts_gradients && !policy.state_on_host && how.gradients != DataType::Fp32)
         memory.optimizer_step = Bytes{size_of(DataType::Fp32) * cut(1)};
+    if (policy.widens_moments && !policy.state_on_host && policy.moments != DataType::Fp32)
+        memory.optimizer_step += widened_moments(policy, parameters);
     if (policy.foreach_optimizer && !policy.state_on_host)
         memory.optimizer_step += Bytes{size_of(how.gradients) * cut(1)};
     if (policy.step_copies) {

@@ -20,6 +20,9 @@ struct StaticPolicy {
     bool remainders = false;
     /// The optimizer makes an fp32 copy of gradients of another type while it runs.
     bool converts_gradients = false;
+    /// While it runs, the optimizer has fp32 copies of its moments of another type
+    /// (TransformerEngine's FusedAdam.get_unscaled_state).
+    bool widens_moments = false;
     int moment_count = 2;  ///< 2 for Adam; SGD keeps one for momentum, or none
     int zero_stage = 0;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
@@ -29,6 +32,8 @@ struct StaticPolicy {
     bool casts_shards = false;
     /// With stage 3 the gathered parameters stay for the backward, beside the shards.
     bool keeps_parameters = false;
+    /// Gradients of sharded stages are whole until the last microbatch's are there.
+    bool whole_gradients = false;
     /// Gradients have a buffer of their own for the whole run; otherwise they
     /// appear during the backward and are dropped after the step (PyTorch's .grad).
     bool gradient_buffer = true;

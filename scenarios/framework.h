@@ -85,6 +85,14 @@ struct Framework {
     /// Sharded parameters are fp32 and are cast for every gather; gathers and reductions go through
     /// buffers of their own (PyTorch's FSDP).
     bool casts_shards = false;
+    /// Buffers of gathers and shards of gradients are allocated on the streams of their
+    /// collectives, whose memory tensors of other streams do not take up again: the allocator
+    /// reserves them in addition (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, pytorch
+    /// 010ae4a).
+    bool collective_memory = false;
+    /// In a pipeline, gradients of sharded stages are summed whole, and reduced after the last
+    /// microbatch (PyTorch's set_requires_gradient_sync).
+    bool sums_whole_gradients = false;
     /// The streaming multiprocessors that a gather or reduction over replicas occupies while it
     /// runs beside kernels.
     int collective_sms = 0;

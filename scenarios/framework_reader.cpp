@@ -30,6 +30,7 @@ constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
     {"transformer-engine", LossKernel::TransformerEngine},
     {"eager-pytorch", LossKernel::EagerPyTorch},
     {"eager-fp32", LossKernel::EagerFp32},
+    {"compiled", LossKernel::Compiled},
     {"chunked", LossKernel::Chunked}};
 constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
     {"p2p", models::ContextCommunication::P2p},
@@ -211,6 +212,10 @@ Fields<Framework> kernel_fields() {
          "Products in 8 bits keep their inputs in bf16 and cast weights for every microbatch "
          "(torchao); otherwise casts are kept (TransformerEngine).",
          "true"},
+        {"keeps_unread_products", on(&K::keeps_unread_products),
+         "Recomputation by operator keeps each product that it does not run again, whether or not "
+         "the backward reads it (eager PyTorch); a compiled layer keeps what is read.",
+         "false"},
         {"attention_copies", on(&K::attention_copies),
          "Values stay a view of the packed product, and the context is copied (plain PyTorch).",
          "true"},
@@ -263,6 +268,14 @@ Fields<Framework> communication_fields() {
             {"casts_shards", flag(&Framework::casts_shards),
              "Sharded parameters are fp32 and are cast for every gather; gathers and reductions go "
              "through buffers of their own (PyTorch's FSDP).",
+             "true"},
+            {"collective_memory", flag(&Framework::collective_memory),
+             "Buffers of gathers and shards of gradients lie in memory of their collectives' "
+             "streams, which the allocator reserves in addition (FSDP2).",
+             "true"},
+            {"sums_whole_gradients", flag(&Framework::sums_whole_gradients),
+             "In a pipeline, gradients of sharded stages are summed whole and reduced after the "
+             "last microbatch (FSDP2).",
              "true"},
             {"collective_sms", whole(&Framework::collective_sms, 0, 1000, "multiprocessors"),
              "Streaming multiprocessors that a gather or reduction over replicas occupies while it "

@@ -28,16 +28,11 @@ std::string sharding_of(const scenarios::Scenario& scenario) {
     return parallel.tensor > 1 || parallel.context > 1 ? "tensor" : "data";
 }
 
+/// The recipe of products, or the type of all.
 std::string precision_word(const scenarios::Precision& precision) {
-    if (precision.recipe != models::Recipe::None)
-        return std::string(models::name_of(precision.recipe));
-    switch (precision.compute) {
-        case models::DataType::Fp32: return "fp32";
-        case models::DataType::Fp16: return "fp16";
-        case models::DataType::Bf16:
-        case models::DataType::Fp8: break;
-    }
-    return std::string(models::name_of(precision.recipe));
+    const bool narrow = precision.recipe != models::Recipe::None;
+    return std::string(narrow ? models::name_of(precision.recipe)
+                              : models::name_of(precision.compute));
 }
 
 ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {

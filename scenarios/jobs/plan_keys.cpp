@@ -218,6 +218,7 @@ std::string_view word_of(models::LossKernel loss) {
         case LossKernel::TransformerEngine: return "transformer-engine";
         case LossKernel::EagerPyTorch: return "eager-pytorch";
         case LossKernel::EagerFp32: return "eager-fp32";
+        case LossKernel::Compiled: return "compiled";
         case LossKernel::Chunked: return "chunked";
     }
     return {};

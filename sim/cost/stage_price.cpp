@@ -87,7 +87,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     boundary_ = graph_.boundary_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
-        price(scenario, pricer, steps, which, asked.several_holders);
+        price(scenario, pricer, steps, which, asked);
     };
     // The forward is the same for a fused and for a split backward.
     const auto steps = models::steps_of(graph_, asked.split);
@@ -179,7 +179,8 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 }
 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
-                       const models::PassSteps& steps, std::size_t which, bool several_holders) {
+                       const models::PassSteps& steps, std::size_t which,
+                       const PassesAsked& asked) {
     PassTime time = pricer.time(steps.kernels, fold_);
     time.exposed += waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
     const double inside = time.exposed;
@@ -189,7 +190,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
         const PassUse use =
-            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), several_holders);
+            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), asked.several_holders);
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_time(scenario, units, time, use);
             of_units = sharding.collectives;
@@ -205,6 +206,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         left_[which] = left_unreduced(scenario, units, use);
     }
     memory_[which] = play(graph_, steps, fold_, which == kAgain, held);
+    if (asked.pairs && which != kAgain) pieces_[which] = pieces_of(graph_, steps, fold_, held);
     if (which == static_cast<std::size_t>(Pass::Forward))
         memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];

@@ -19,6 +19,7 @@
 #include "sim/cost/sharding_time.h"
 #include "sim/engine/cost_model.h"
 #include "sim/memory/memory_model.h"
+#include "sim/memory/pair_memory.h"
 
 namespace debubble::sim {
 
@@ -77,6 +78,8 @@ public:
     const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
     /// For pairs whose layers run beside layers; empty if none were asked for.
     const PairParts& pair_parts() const { return pair_parts_; }
+    /// Of the same pairs, what the layers of each pass hold.
+    const PassPieces& pieces(Pass pass) const { return pieces_[static_cast<std::size_t>(pass)]; }
     const StageParameters& parameters() const { return parameters_; }
     /// The bytes that a forward which will be run again leaves: the input that a stage before it
     /// sends, and the tensors that later slices read.
@@ -100,7 +103,7 @@ private:
                           double kernels) const;
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
-               const models::PassSteps& steps, std::size_t which, bool several_holders);
+               const models::PassSteps& steps, std::size_t which, const PassesAsked& asked);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which, int collectives,
                         int of_units) const;
     void keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
@@ -125,6 +128,7 @@ private:
     std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
     PairParts pair_parts_;
+    std::array<PassPieces, kAgain> pieces_;
     std::set<std::string> unmeasured_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
+#include "sim/first_step.h"
 #include "sim/grid/parallel.h"
 #include "sim/measured/measured_collective.h"
 
@@ -113,7 +114,7 @@ Bytes held_by(const RankPrediction& rank) {
            rank.memory[static_cast<std::size_t>(MemoryClass::Workspace)];
 }
 
-void take_memory(MeasuredComparison& row, const Prediction& prediction) {
+void take_memory(MeasuredComparison& row, const Scenario& scenario, const Prediction& prediction) {
     const MeasuredStep& step = row.step;
     const auto compare = [&](double measured, MeasuredPeak::Of of, auto bytes_of) {
         return Compared{measured, gib_of(prediction, of, bytes_of)};
@@ -121,8 +122,9 @@ void take_memory(MeasuredComparison& row, const Prediction& prediction) {
     const auto of = step.peak ? step.peak->of : MeasuredPeak::Of::AnyRank;
     if (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown)
         row.memory = compare(step.peak->gib, of, [&](const RankPrediction& rank) {
-            return step.peak->kind == MeasuredPeak::Kind::Reserved ? rank.reserved
-                                                                   : rank.peak_memory;
+            const Bytes peak =
+                step.peak->kind == MeasuredPeak::Kind::Reserved ? rank.reserved : rank.peak_memory;
+            return step.peak->first_step ? peak - moments_made_later(rank, scenario) : peak;
         });
     if (step.held_gib) row.held = compare(*step.held_gib, of, held_by);
     if (step.activations_gib)
@@ -152,7 +154,7 @@ void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& p
     const bool recomputes = prediction.mfu && prediction.hfu && *prediction.mfu > 0;
     row.work = prediction.tflops_per_gpu * 1e12 * prediction.step_time_s *
                (recomputes ? *prediction.hfu / *prediction.mfu : 1);
-    take_memory(row, prediction);
+    take_memory(row, scenario, prediction);
 }
 
 MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>& overrides,

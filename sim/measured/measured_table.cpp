@@ -31,7 +31,9 @@ MeasuredPeak peak_of(double gib, std::string_view words) {
     const bool reserved = says(words, "reserved");
     if (allocated != reserved)
         peak.kind = allocated ? MeasuredPeak::Kind::Allocated : MeasuredPeak::Kind::Reserved;
-    if (says(words, "out of memory")) peak.kind = MeasuredPeak::Kind::Unknown;
+    peak.first_step = says(words, "after iteration 1");
+    // A peak that grew until there was no more is no peak, but for that of an iteration before.
+    if (says(words, "out of memory") && !peak.first_step) peak.kind = MeasuredPeak::Kind::Unknown;
     if (says(words, "rank 0"))
         peak.of = MeasuredPeak::Of::FirstRank;
     else if (says(words, "last rank"))

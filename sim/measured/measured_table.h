@@ -22,6 +22,8 @@ struct MeasuredPeak {
     double gib = 0;
     Kind kind = Kind::Unknown;
     Of of = Of::AnyRank;  ///< pipeline rank that was measured; AnyRank is the fullest
+    /// The peak of the first step, most of which runs before the optimizer's moments exist.
+    bool first_step = false;
 };
 
 /// One measured step. At least one of the figures is there.

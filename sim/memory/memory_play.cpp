@@ -1,6 +1,7 @@
 #include "sim/memory/memory_play.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "base/overloaded.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
+#include "sim/memory/pair_memory.h"
 #include "sim/memory/rank_stages.h"
 
 namespace debubble::sim {
@@ -100,7 +102,8 @@ public:
     void play(const std::vector<MemoryEvent>& events, std::size_t actions) {
         handles_.assign(events.size(), MemoryLog::kNone);
         for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) {
-            log_.now_in(&list_[events[i].action]);
+            action_ = &list_[events[i].action];
+            log_.now_in(action_);
             std::visit(Overloaded{
                            [&](const Allocation& a) { handles_[i] = allocate(a); },
                            [&](const Release& r) { release(handles_[r.allocation]); },
@@ -118,6 +121,7 @@ private:
     /// Frees everything still in flight, then plays the optimizer.
     void finish() {
         log_.now_in(nullptr);
+        hold({});
         for (auto& [key, handles] : passes_)
             for (int& handle : handles) release(handle);
         for (int& handle : handles_)
@@ -132,8 +136,22 @@ private:
 
     void run(const PassRuns& runs) {
         const Compute& c = runs.pass;
-        pass(c);
-        if (!runs.again && c.pass == Pass::Forward && recomputed_.contains(c.stage))
+        const bool pairs = stages_.pairs_layers() && std::holds_alternative<Overlap>(*action_);
+        if (pairs && c.pass == Pass::Forward) {  // it waits for its backward
+            beside_ = c;
+            return;
+        }
+        if (beside_) {
+            const Compute forward = *std::exchange(beside_, std::nullopt);
+            pair(forward, c);
+            after(forward, runs.again);
+        } else {
+            pass(c);
+        }
+        after(c, runs.again);
+    }
+    void after(const Compute& c, bool again) {
+        if (!again && c.pass == Pass::Forward && recomputed_.contains(c.stage))
             keep_input_only(key_of(c));
         if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) passes_.erase(key_of(c));
     }
@@ -181,38 +199,93 @@ private:
             if (!is_input && !seen_later(of, tensor)) release(handles[tensor]);
         }
     }
+    /// One of two passes that take turns, layer by layer.
+    struct Turn {
+        AtStage key;
+        const models::PassSteps& steps;
+        HeldAtSteps at;
+        std::vector<std::size_t> ends = ends_of_pieces(steps);
+        MemoryByClass level{};
+        std::size_t next = 0;  ///< step
+    };
+    Turn turn_of(const Compute& c) {
+        const AtStage key = key_of(c);
+        passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
+        const models::PassSteps& steps = stages_.steps(c);
+        return {key, steps, HeldAtSteps(steps, stages_.held_during(c))};
+    }
+    /// A forward and a backward whose layers run side by side, in the order of pair_memory().
+    void pair(const Compute& first, const Compute& second) {
+        Turn forward = turn_of(first);
+        Turn backward = turn_of(second);
+        const auto run_to = [&](Turn& turn, const Turn& other, std::size_t end) {
+            run_steps(turn.key, turn.steps, turn.next, end, [&](std::size_t step) {
+                if (turn.steps.steps[step].kind == Step::Kind::Free) return;
+                turn.level = turn.at.at(step);
+                MemoryByClass both = turn.level;
+                for (std::size_t k = 0; k < kMemoryClasses; ++k) both[k] += other.level[k];
+                hold(both);
+            });
+            turn.next = end;
+        };
+        run_to(forward, backward, forward.ends.front());
+        run_to(backward, forward, backward.ends.front());
+        const std::size_t longer = std::max(forward.ends.size(), backward.ends.size()) - 2;
+        for (std::size_t i = 1; i <= longer; ++i) {
+            if (i + 1 < forward.ends.size()) run_to(forward, backward, forward.ends[i]);
+            if (i + 1 < backward.ends.size()) run_to(backward, forward, backward.ends[i]);
+        }
+        run_to(backward, forward, backward.ends.back());
+        run_to(forward, backward, forward.ends.back());
+        hold({});
+    }
     /// A pass, with the memory that is gathered and reduced during it.
     void pass(const Compute& c) {
         const AtStage key = key_of(c);
         passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
         const models::PassSteps& steps = stages_.steps(c);
         const HeldByPlace held = stages_.held_during(c);
-        if (held == HeldByPlace{}) return run_steps(key, steps, [](std::size_t) {});
+        const std::size_t end = steps.steps.size();
+        if (held == HeldByPlace{}) return run_steps(key, steps, 0, end, [](std::size_t) {});
         const HeldAtSteps at(steps, held);
         std::optional<std::size_t> now;
-        std::vector<int> handles;
-        run_steps(key, steps, [&](std::size_t step) {
+        run_steps(key, steps, 0, end, [&](std::size_t step) {
             if (steps.steps[step].kind == Step::Kind::Free || at.level_at(step) == now) return;
             now = at.level_at(step);
-            for (const int handle : handles) log_.free(handle);
-            handles = allocate(at.at(step));
+            hold(at.at(step));
         });
-        for (const int handle : handles) log_.free(handle);
+        // The embeddings and the head, of which no other unit is the owner, stay for the backward.
+        MemoryByClass stays{};
+        if (c.pass == Pass::Forward && now) {
+            const auto parameters = static_cast<std::size_t>(MemoryClass::Parameters);
+            stays[parameters] = held[static_cast<std::size_t>(PassPlace::After)][parameters];
+        }
+        hold(stays);
     }
-    std::vector<int> allocate(const MemoryByClass& held) {
-        std::vector<int> handles;
-        for (std::size_t k = 0; k < kMemoryClasses; ++k)
-            if (held[k].count > 0)
-                handles.push_back(
-                    allocate(Allocation{{}, Held::Gathered, static_cast<MemoryClass>(k), held[k]}));
-        return handles;
+    /// Changes what is gathered and not reduced: what came last goes first.
+    void hold(const MemoryByClass& level) {
+        for (std::size_t k = 0; k < kMemoryClasses; ++k) {
+            std::vector<HeldPart>& parts = held_[k];
+            Bytes sum;
+            for (const HeldPart& part : parts) sum += part.bytes;
+            while (sum > level[k]) {
+                sum -= parts.back().bytes;
+                log_.free(parts.back().handle);
+                parts.pop_back();
+            }
+            if (sum == level[k]) continue;
+            const Bytes more = level[k] - sum;
+            const Allocation made{{}, Held::Gathered, static_cast<MemoryClass>(k), more};
+            parts.push_back({allocate(made), more});
+        }
     }
-    /// Calls `before` ahead of each step.
+    /// Runs the steps [begin, end) and calls `before` ahead of each.
     template <class Before>
-    void run_steps(const AtStage& key, const models::PassSteps& pass, const Before& before) {
+    void run_steps(const AtStage& key, const models::PassSteps& pass, std::size_t begin,
+                   std::size_t end, const Before& before) {
         const models::StageGraph& graph = graph_of(key);
         std::vector<int>& handles = passes_[key];
-        for (std::size_t i = 0; i < pass.steps.size(); ++i) {
+        for (std::size_t i = begin; i < end; ++i) {
             before(i);
             const Step& step = pass.steps[i];
             if (step.kind == Step::Kind::Run) continue;
@@ -236,16 +309,25 @@ private:
         }
     }
 
+    /// One of the allocations that hold what is gathered and not reduced.
+    struct HeldPart {
+        int handle = MemoryLog::kNone;
+        Bytes bytes;
+    };
+
     const RankStages& stages_;
     const ActionList& list_;
     Rank rank_;
     MemoryLog& log_;
+    std::array<std::vector<HeldPart>, kMemoryClasses> held_;
     std::set<Stage> recomputed_;                  ///< stages that keep only their input until
                                                   ///< Recompute
     std::vector<int> handles_;                    ///< by event: handle of the Allocation's memory
     std::map<AtStage, std::vector<int>> passes_;  ///< handles by tensor
     std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors on the host
     int gradients_ = MemoryLog::kNone;
+    const Action* action_ = nullptr;
+    std::optional<Compute> beside_;  ///< the forward of a pair, until its backward runs
 };
 
 /// Plays the list up to the rank's fullest moment. Leaves its events in `events`.
@@ -265,7 +347,9 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
     MemoryLog log(scenario.framework.allocator);
     std::vector<MemoryEvent> events;
     play_list(stages, program, rank, log, events);
-    return log.result(largest);
+    PlayedMemory played = log.result(largest);
+    played.peak_reserved += stages.on_collective_streams(rank);
+    return played;
 }
 
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
@@ -278,7 +362,7 @@ std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
         give_up_if(stop);
         MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
         play_list(stages, program, rank, log, events);
-        reserved.push_back(log.usage().peak_reserved);
+        reserved.push_back(log.usage().peak_reserved + stages.on_collective_streams(rank));
     }
     return reserved;
 }

@@ -107,8 +107,29 @@ Bytes RankStages::unsharded_bytes(Stage stage) const {
                  models::size_of(scenario_.training.precision.compute)};
 }
 
+Bytes RankStages::on_collective_streams(Rank rank) const {
+    if (!scenario_.framework.collective_memory || !scenario_.parallel.shares_gradients()) return {};
+    std::int64_t gathered = 0;
+    for (const Stage stage : placement_.stages_of(rank)) {
+        const ShardedUnits& of_stage = units(stage);
+        const std::int64_t layer = of_stage.layers > 0 ? of_stage.layer : 0;
+        gathered = std::max(gathered, of_stage.root() + layer);
+    }
+    models::StaticPolicy shares = static_policy(scenario_);
+    shares.whole_gradients = false;
+    shares.gradient_buffer = false;
+    return Bytes{gathered * models::size_of(scenario_.training.precision.compute)} +
+           level(rank, shares).gradients_in_backward;
+}
+
 const models::StaticMemory& RankStages::level(Rank rank) const {
     if (level_of_ == rank) return level_;
+    level_ = level(rank, static_policy(scenario_));
+    level_of_ = rank;
+    return level_;
+}
+
+models::StaticMemory RankStages::level(Rank rank, const models::StaticPolicy& policy) const {
     const std::span<const Stage> held = placement_.stages_of(rank);
     models::ParameterCount elements;
     Stage like = held.front();
@@ -116,9 +137,7 @@ const models::StaticMemory& RankStages::level(Rank rank) const {
         elements += graph(stage, 0).parameter_count();
         if (graph(stage, 0).content.head) like = stage;
     }
-    level_ = models::static_memory(graph(like, 0), static_policy(scenario_), elements);
-    level_of_ = rank;
-    return level_;
+    return models::static_memory(graph(like, 0), policy, elements);
 }
 
 const ShardedUnits& RankStages::units(Stage stage) const {

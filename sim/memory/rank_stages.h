@@ -26,6 +26,10 @@ public:
                Names names);
 
     const PlacementIndex& index() const { return index_; }
+    /// The two passes of a pair take turns layer by layer (pair_memory.h).
+    bool pairs_layers() const {
+        return scenario_.schedule.pairs_layers && !scenario_.cluster.measured;
+    }
     const models::StageGraph& graph(Stage stage, int slice) const;
     const models::PassSteps& steps(const Compute& c) const { return known(c).steps; }
     /// The same as compute(c), played once for all microbatches.
@@ -42,6 +46,10 @@ public:
     /// All boundaries are alike.
     Bytes message(const Message& message) const override;
     MemoryByClass left_unreduced(const Compute& c) const override;
+    /// Bytes that only collectives of sharded parameters use, where they have memory of their own:
+    /// the buffer of a gather, the largest with the embeddings and a layer in flight, and the
+    /// rank's share of the gradients.
+    Bytes on_collective_streams(Rank rank) const;
     /// All parameters except the rank's own part.
     Bytes unsharded_bytes(Stage stage) const override;
 
@@ -62,6 +70,7 @@ private:
         return sim::use_of(c.pass, index_.has_several_holders());
     }
     const models::StaticMemory& level(Rank rank) const;
+    models::StaticMemory level(Rank rank, const models::StaticPolicy& policy) const;
 
     const scenarios::Scenario& scenario_;
     const std::vector<models::StageContent>& contents_;

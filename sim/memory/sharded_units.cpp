@@ -131,6 +131,7 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
             held.gathered = width.value;
             held.mean_layer = units.layer;
         }
+        gathered(Loss, 1);
         gathered(Before, 1);
         gathered(First, 2);
         gathered(Inner, 2);
@@ -152,7 +153,7 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
     const std::int64_t embedding = units.embedding + (units.has_embedding ? units.tied : 0);
     if (!use.makes_gradients) {
         if (!makes_heads(units, use)) return held;
-        for (const PassPlace place : {Before, First, Inner, Last, After})
+        for (const PassPlace place : {Loss, Before, First, Inner, Last, After})
             computed(place, head + stays);
         return held;
     }
@@ -232,6 +233,17 @@ std::vector<int> layers_of(const models::PassSteps& pass) {
     return layers;
 }
 
+/// The first kernel that multiplies, by its place among those that run; none: their number.
+std::size_t first_product(const models::PassSteps& pass) {
+    std::size_t kernels = 0;
+    for (const models::Step& step : pass.steps) {
+        if (step.kind != models::Step::Kind::Run) continue;
+        if (std::holds_alternative<models::Gemm>(pass.kernels[step.index].work)) break;
+        ++kernels;
+    }
+    return kernels;
+}
+
 std::vector<StepPlace> places_of(const models::PassSteps& pass) {
     const std::vector<int> layers = layers_of(pass);
     const auto is_layer = [](int layer) { return layer != kBesideLayers; };
@@ -242,6 +254,9 @@ std::vector<StepPlace> places_of(const models::PassSteps& pass) {
         after[i - 1] = layers[i] == layers[i - 1] ? after[i]
                        : is_layer(layers[i])      ? layers[i]
                                                   : kBesideLayers;
+    const std::size_t first_of_all = first_product(pass);
+    const bool of_head = first_of_all < static_cast<std::size_t>(first - layers.begin());
+    const std::size_t product = of_head ? first_of_all : 0;
     std::vector<StepPlace> places;
     places.reserve(pass.steps.size());
     std::size_t next = 0;
@@ -258,7 +273,9 @@ std::vector<StepPlace> places_of(const models::PassSteps& pass) {
             dense = dense || pass.makes_dense_gradients[next];
             StepPlace place{PassPlace::Inner, dense || !is_layer(layer), layer, before,
                             after[next]};
-            if (!is_layer(layer))
+            if (next < product)
+                place.place = PassPlace::Loss;
+            else if (!is_layer(layer))
                 place.place = layers.begin() + static_cast<std::ptrdiff_t>(next) < first
                                   ? PassPlace::Before
                                   : PassPlace::After;

@@ -69,12 +69,14 @@ PassUse use_of(Pass pass, bool several_holders);
 /// True if two pipeline ranks hold the same stage.
 bool has_several_holders(const Placement& placement);
 
-/// The place in a pass: in embedding or head before its layers, in a layer, or after them.
-enum class PassPlace : std::uint8_t { Before, First, Inner, Last, After };
+/// The place in a pass: before the head's product, as the loss is in a backward; in embedding or
+/// head before its layers; in a layer; or after them.
+enum class PassPlace : std::uint8_t { Loss, Before, First, Inner, Last, After };
+constexpr std::size_t kPassPlaces = 6;
 /// The memory that is gathered, and not yet reduced, by place, for layers of mean size; and what a
 /// layer's elements beyond the mean, or below it, add.
 struct HeldByPlace {
-    std::array<MemoryByClass, 5> at{};
+    std::array<MemoryByClass, kPassPlaces> at{};
     std::vector<LayerElements> beyond;  ///< of each layer; empty where all are alike
     // Bytes of an element: of gathered parameters, of gradients, and of their copies on the wire.
     std::int64_t gathered = 0;

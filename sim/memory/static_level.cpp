@@ -24,6 +24,9 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.expert_shards = scenario.parallel.expert_shards();
     policy.casts_shards = scenario.framework.casts_shards;
     policy.keeps_parameters = !scenario.parallel.reshard;
+    policy.widens_moments = framework.optimizer == scenarios::OptimizerKind::FusedAdam;
+    policy.whole_gradients = framework.sums_whole_gradients && scenario.parallel.pipeline > 1 &&
+                             scenario.parallel.shares_gradients();
     policy.gradient_buffer = framework.main_grad_buffer;
     policy.ddp_buckets = framework.ddp_buckets && scenario.parallel.data > 1;
     policy.foreach_optimizer = framework.optimizer == scenarios::OptimizerKind::ForeachAdam;

@@ -13,16 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
-std::string_view word_of(models::DataType type) {
-    switch (type) {
-        case models::DataType::Fp32: return "fp32";
-        case models::DataType::Fp16: return "fp16";
-        case models::DataType::Bf16: return "bf16";
-        case models::DataType::Fp8: return "fp8";
-    }
-    return "";
-}
-
 Json cut_json(const scenarios::Parallel& p) {
     return {{"tensor", p.tensor},     {"pipeline", p.pipeline},
             {"data", p.data},         {"context", p.context},
@@ -49,9 +39,12 @@ Json schedule_json(const scenarios::Scenario& s) {
 
 Json training_json(const scenarios::Training& t) {
     const bool flash = t.attention == models::AttentionKernel::Flash;
-    return {{"global_batch", t.global_batch},          {"micro_batch", t.micro_batch},
-            {"micro_batches", t.micro_batches},        {"seq_length", t.seq_length},
-            {"compute", word_of(t.precision.compute)}, {"recompute", scenarios::recompute_text(t)},
+    return {{"global_batch", t.global_batch},
+            {"micro_batch", t.micro_batch},
+            {"micro_batches", t.micro_batches},
+            {"seq_length", t.seq_length},
+            {"compute", models::name_of(t.precision.compute)},
+            {"recompute", scenarios::recompute_text(t)},
             {"attention", flash ? "flash" : "unfused"}};
 }
 

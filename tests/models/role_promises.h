@@ -89,6 +89,7 @@ struct Promise {
     void operator()(const op::Concat& it);
     void operator()(const op::ScatterTokens& it);
     void operator()(const op::SoftCap& it);
+    void operator()(const op::Cast& it);
     void operator()(const op::LatentHeads& it);
     void operator()(const op::AddBranches& it);
     void operator()(const op::Rope& it);

@@ -57,17 +57,27 @@ void Promise::operator()(const op::SoftCap& it) {
     EXPECT_EQ(it.cap, model.logit_softcap);
 }
 
+void Promise::operator()(const op::Cast& it) {
+    read(it.x, e * it.elements, "f", "i");
+    make(it.y, size_of(it.type) * it.elements, "f", "i");
+}
+
 void Promise::operator()(const op::PickClassToken& it) {
     pass_on(it.x, e * stream, it.y, e * how.micro_batch * model.hidden);
 }
 
 void Promise::operator()(const op::Loss& it) {
     const std::int64_t entries = it.rows * it.columns;
-    read(it.logits, e * entries, "f", "i");
+    const bool widened = it.narrow.has_value();
+    const std::int64_t width = widened ? 4 : e;
+    read(it.logits, width * entries, "f", "i");
     role(it.softmax, size_of(it.softmax_type) * entries, "fi");
     role(it.shifted, 4 * entries, "f");
-    role(it.softmax_gradient, e * entries, "i");
-    if (it.softmax_gradient) role(it.logits.tensor, e * entries, "i");
+    role(it.softmax_gradient, width * entries, "i");
+    role(it.narrow, e * entries, "f");
+    role(it.log_sum_exp, 4 * it.rows, "fi");
+    role(it.unscaled, 4 * entries, "i");
+    if (it.softmax_gradient && !widened) role(it.logits.tensor, e * entries, "i");
     const bool by_inputs = model.tied_embedding &&
                            std::ranges::any_of(model.sharding, [&](const ShardingOverride& line) {
                                return line.matches(stage_names(model).token_embedding);

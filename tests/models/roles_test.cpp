@@ -85,6 +85,13 @@ std::vector<Way> ways() {
         {"a loss over chunks", [](Execution& how) { how.kernels.loss = LossKernel::Chunked; }},
         {"another fused loss",
          [](Execution& how) { how.kernels.loss = LossKernel::MegatronFused; }},
+        {"a loss in fp32", [](Execution& how) { how.kernels.loss = LossKernel::EagerFp32; }},
+        {"a loss in fp32 of a cut vocabulary",
+         [](Execution& how) {
+             how.tensor = 2;
+             how.kernels.loss = LossKernel::EagerFp32;
+         }},
+        {"a compiled loss", [](Execution& how) { how.kernels.loss = LossKernel::Compiled; }},
         {"a split backward", [](Execution& how) { how.split_backward = true; }},
         {"plain PyTorch", [](Execution& how) { how.kernels.attention_copies = true; }},
         {"weights in the activation",

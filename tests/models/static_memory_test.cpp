@@ -55,6 +55,37 @@ TEST(StaticMemory, HoldsNoMomentsBeforeTheFirstStep) {
     EXPECT_DOUBLE_EQ(bytes_per_parameter(graph, policy), 10);
 }
 
+/// TransformerEngine's FusedAdam steps on fp32 copies of both moments; Megatron-LM has an optimizer
+/// for the experts and one for everything else, which step one after the other.
+TEST(StaticMemory, HoldsMomentsOfAnotherTypeTwiceWhileTheyAreStepped) {
+    const StageGraph graph = stage(DataType::Bf16, DataType::Bf16);
+    ParameterCount count;
+    count.dense = 1000;
+    count.expert = 6000;
+    StaticPolicy policy;
+    policy.moments = DataType::Bf16;
+    EXPECT_EQ(static_memory(graph, policy, count).optimizer_step, Bytes{});
+    policy.widens_moments = true;
+    EXPECT_EQ(static_memory(graph, policy, count).optimizer_step, Bytes{2 * 4 * 6000});
+    policy.zero_stage = 1;
+    policy.shards = 4;
+    policy.expert_shards = 12;
+    EXPECT_EQ(static_memory(graph, policy, count).optimizer_step, Bytes{2 * 4 * 500});
+    policy.moments = DataType::Fp32;
+    EXPECT_EQ(static_memory(graph, policy, count).optimizer_step, Bytes{});
+}
+
+TEST(StaticMemory, HoldsWholeGradientsOfShardsWhereTheyAreSummedWhole) {
+    const StageGraph graph = stage(DataType::Bf16, DataType::Fp32);
+    StaticPolicy policy;
+    policy.zero_stage = 2;
+    policy.shards = 8;
+    policy.gradient_buffer = false;
+    policy.whole_gradients = true;
+    EXPECT_EQ(static_memory(graph, policy).gradients_in_backward,
+              Bytes{4 * graph.parameter_elements()});
+}
+
 TEST(StaticMemory, HoldsOfOffloadedStateWhatPassesWhileItIsStepped) {
     const StageGraph graph = stage(DataType::Bf16, DataType::Fp32);
     StaticPolicy policy;

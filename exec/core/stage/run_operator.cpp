@@ -25,7 +25,8 @@ void run_forward(const OperatorCall& call) {
                           [](const op::DeltaRule&) { refuse_unplanned(); },
                           [](const op::GroupedNorm&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
-                          [](const op::CopyContext&) { refuse_unplanned(); }},
+                          [](const op::CopyContext&) { refuse_unplanned(); },
+                          [](const op::Cast&) { refuse_unplanned(); }},
                call.op.roles);
 }
 
@@ -41,7 +42,8 @@ void run_backward_input(const OperatorCall& call) {
                           [](const op::GroupedNorm&) { refuse_unplanned(); },
                           [](const op::AddBranches&) {},  // one gradient is that of both
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
-                          [](const op::CopyContext&) { refuse_unplanned(); }},
+                          [](const op::CopyContext&) { refuse_unplanned(); },
+                          [](const op::Cast&) { refuse_unplanned(); }},
                call.op.roles);
 }
 
@@ -54,10 +56,10 @@ void run_backward_weight(const OperatorCall& call) {
             [](const op::Norm&) {}, [](const op::HeadNorm&) {}, [](const op::ChunkedLoss&) {},
             // Operators without weights.
             [](const op::SplitHeads&) {}, [](const op::OpenBranch&) {}, [](const op::WidthNorm&) {},
-            [](const op::HeadL2Norm&) {}, [](const op::SoftCap&) {}, [](const op::Concat&) {},
-            [](const op::ScatterTokens&) {}, [](const op::LatentHeads&) {},
-            [](const op::AddBranches&) {}, [](const op::Rope&) {}, [](const op::Attention&) {},
-            [](const op::Activation&) {}, [](const op::Residual&) {},
+            [](const op::HeadL2Norm&) {}, [](const op::SoftCap&) {}, [](const op::Cast&) {},
+            [](const op::Concat&) {}, [](const op::ScatterTokens&) {},
+            [](const op::LatentHeads&) {}, [](const op::AddBranches&) {}, [](const op::Rope&) {},
+            [](const op::Attention&) {}, [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},
             [](const op::OutputGate&) {}, [](const op::SharedGate&) {},
             [](const op::Convolution&) {}, [](const op::StateSpaceScan&) {},

@@ -278,12 +278,14 @@ TEST(ShardedPass, KnowsWhereEachStepIs) {
     const auto scenario = gpt_job(1, 1, 1);
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
-    for (const auto& steps : {models::forward_steps(graph), models::backward_steps(graph)}) {
-        HeldByPlace held;
-        for (std::int64_t place = 0; place < 5; ++place)
-            held.at[static_cast<std::size_t>(place)][0] = Bytes{place + 1};
-        EXPECT_EQ(held_one_after_another(steps, held), (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
-    }
+    HeldByPlace held;
+    for (std::size_t place = 0; place < kPassPlaces; ++place)
+        held.at[place][0] = Bytes{static_cast<std::int64_t>(place)};
+    EXPECT_EQ(held_one_after_another(models::forward_steps(graph), held),
+              (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+    EXPECT_EQ(held_one_after_another(models::backward_steps(graph), held),
+              (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}))
+        << "the loss comes before the head's product";
 }
 
 /// A layer and the one before it have whole gradients, each as large as it is.

@@ -55,6 +55,32 @@ TEST(CompareMeasured, SetsPredictionsBesideMeasurements) {
     EXPECT_DOUBLE_EQ(all.time.bias, 2.5 / 3);
 }
 
+/// In the first step the moments, 8 of the 12 bytes of state, are made by the optimizer.
+TEST(CompareMeasured, SetsAPeakOfTheFirstStepBesideOneWithoutMoments) {
+    constexpr std::int64_t kGib = std::int64_t{1} << 30;
+    const auto error_of = [&](const char* kind, std::int64_t activations) {
+        std::string table = row(1, 8);
+        table.replace(
+            table.find("\"measured\": {"), 13,
+            fmt::format(R"("measured": {{"peak_gib": 16, "peak_gib_kind": "{}", )", kind));
+        const auto report = report_of(table, [&](const auto&) {
+            Prediction prediction = step_of(8);
+            RankPrediction rank;
+            rank.memory[static_cast<std::size_t>(MemoryClass::Optimizer)] = Bytes{12 * kGib};
+            rank.memory[static_cast<std::size_t>(MemoryClass::Activations)] =
+                Bytes{activations * kGib};
+            rank.peak_memory = Bytes{24 * kGib};
+            prediction.ranks = {rank};
+            return prediction;
+        });
+        return report.rows.front().memory->error();
+    };
+    EXPECT_DOUBLE_EQ(error_of("allocated, rank 0, after iteration 1", 12), 0);
+    EXPECT_DOUBLE_EQ(error_of("allocated, rank 0, after iteration 2", 12), 0.5);
+    EXPECT_DOUBLE_EQ(error_of("allocated, rank 0, after iteration 1", 0), 0.5)
+        << "a peak of the optimizer has its moments";
+}
+
 /// All work is 100 TFLOP: rows on 1, 2 and 4 GPUs ran at 12.5, 12.5 and 25 TFLOP/s per GPU.
 TEST(CompareMeasured, FitsOneRateToAllRowsAndOneToTheOthersOfAGpu) {
     const auto report =

@@ -54,8 +54,11 @@ TEST(MeasuredTable, ComparesNoPeakWhoseKindIsNotStated) {
     EXPECT_EQ(peak_of("allocated, rank 0, after iteration 2").of, MeasuredPeak::Of::FirstRank);
     EXPECT_EQ(peak_of("peak of one run, allocated or reserved not stated").kind, Kind::Unknown);
     EXPECT_EQ(peak_of("not stated").kind, Kind::Unknown);
-    EXPECT_EQ(peak_of("allocated, rank 0, after iteration 1, then out of memory").kind,
-              Kind::Unknown);
+    EXPECT_EQ(peak_of("allocated, rank 0, until out of memory").kind, Kind::Unknown);
+    const MeasuredPeak first = peak_of("allocated, rank 0, after iteration 1, then out of memory");
+    EXPECT_EQ(first.kind, Kind::Allocated);
+    EXPECT_TRUE(first.first_step);
+    EXPECT_FALSE(peak_of("allocated, rank 0, the largest after iteration 2").first_step);
 }
 
 TEST(MeasuredTable, PointsAtEveryBadLine) {

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "models/graph.h"
+#include "sim/memory/layer_fold.h"
+#include "sim/memory/memory_model.h"
+#include "sim/memory/sharded_units.h"
+
+/// The memory of a forward and a backward whose layers run side by side (pairs_layers): while the
+/// one keeps a layer's tensors, the other frees those of a layer, so that hardly more than one
+/// microbatch is held (Megatron-LM d98e8a6, core/models/common/model_chunk_schedule_plan.py).
+namespace debubble::sim {
+
+/// What comes before a pass's layers, one of them, or what comes after them. Bytes are beyond those
+/// at the beginning of the pass.
+struct PassPiece {
+    MemoryByClass at_peak{};
+    MemoryByClass unsharded{};  ///< the part of the peak that is gathered or not reduced yet
+    MemoryByClass after{};
+    std::string op_at_peak;  ///< empty if the piece only frees
+};
+
+struct PassPieces {
+    PassPiece before;
+    std::vector<PassPiece> layers;  ///< in the order in which the pass runs them
+    PassPiece after;
+};
+
+/// The steps of a pass at which its pieces end: before the layers, after each, and the end.
+std::vector<std::size_t> ends_of_pieces(const models::PassSteps& pass);
+
+/// The folded layer is as many pieces as it stands for.
+PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& pass,
+                     LayerFold fold = {}, const HeldByPlace& held = {});
+
+/// The forward's i-th layer beside the backward's i-th, then what is left of the longer one;
+/// embeddings, head and loss beside nothing.
+PassMemory pair_memory(const PassPieces& forward, const PassPieces& backward);
+
+}  // namespace debubble::sim

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "sim/grid/grid.h"
+#include "sim/grid/search.h"
+#include "sim/plan_bound.h"
+#include "tests/sim/grid/random_grids.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::uint32_t kFewGrids = 100;
+
+/// `./dev check-all` asks for 300.
+std::uint32_t number_of_grids() {
+    const char* wanted = std::getenv("DEBUBBLE_RANDOM_GRIDS");
+    return wanted ? static_cast<std::uint32_t>(std::strtoul(wanted, nullptr, 10)) : kFewGrids;
+}
+
+std::vector<SweepRow> rows_of(const Grid& grid) {
+    std::vector<SweepRow> rows;
+    for (const std::size_t index : grid.points) rows.push_back(evaluate(grid, index));
+    return rows;
+}
+
+/// What rules a point out without playing it must not rule out one that is better than it says.
+void expect_bounds_below(const Grid& grid, const std::vector<SweepRow>& rows) {
+    for (const SweepRow& row : rows) {
+        if (!row.possible()) continue;
+        SCOPED_TRACE(fmt::format("point {}", row.index));
+        const PlanBound bound = bound_of(grid.instantiate(row.index));
+        EXPECT_LE(bound.step_time_s, row.figure("step_time_s") * (1 + 1e-9));
+        EXPECT_LE(static_cast<double>(bound.memory.count), row.figure("peak_memory_bytes"));
+        EXPECT_TRUE(bound.fits() || !row.fits);
+    }
+}
+
+int expect_same_winner(const Grid& grid, const std::vector<SweepRow>& rows) {
+    int found = 0;
+    BatchOptions options;
+    options.jobs = 1;
+    for (const Objective objective :
+         {Objective::TokensPerS, Objective::StepTime, Objective::PeakMemory}) {
+        const SweepRow* best = best_of(rows, objective);
+        const SearchResult result = search(grid, objective, options);
+        EXPECT_TRUE(result.finished);
+        EXPECT_EQ(result.best.has_value(), best != nullptr);
+        if (!best || !result.best) continue;
+        EXPECT_EQ(result.best->index, best->index);
+        ++found;
+    }
+    return found;
+}
+
+TEST(RandomGrids, HaveTheWinnerOfTheirSweep) {
+    const std::uint32_t grids = number_of_grids();
+    std::map<std::string, int> possible;  // points, by key that is swept
+    int winners = 0;
+    for (std::uint32_t seed = 0; seed < grids; ++seed) {
+        const std::string text = random_grid(seed);
+        SCOPED_TRACE(text);
+        const Grid grid(text, "grid.yaml", {});
+        const std::vector<SweepRow> rows = rows_of(grid);
+        for (const std::string& key : grid.keys())
+            possible[key] += static_cast<int>(std::ranges::count_if(rows, &SweepRow::possible));
+        expect_bounds_below(grid, rows);
+        winners += expect_same_winner(grid, rows);
+    }
+    for (const std::string& key : keys_of_random_grids())
+        EXPECT_GE(possible[key], 10) << key << " is in no grid with plans";
+    EXPECT_GE(winners, static_cast<int>(grids));
+}
+
+}  // namespace
+}  // namespace debubble::sim
