@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,12 @@ using text::NodePtr;
 /// A dtype, a function or an enumerator as a word: {_target_: torch.bfloat16, _call_: false} is
 /// bfloat16, {_target_: ...AttnBackend, _args_: [flash]} is flash.
 NodePtr plain(const NodePtr& value) {
+    if (value->is(Node::Kind::List)) {
+        auto list = std::make_shared<Node>(*value);
+        for (NodePtr& item : list->items)
+            if (item->is(Node::Kind::Map)) item = plain(item);
+        return list;
+    }
     if (!value->is(Node::Kind::Map)) return value;
     const NodePtr target = value->get("_target_");
     if (!target || !target->is(Node::Kind::Scalar)) return value;
@@ -126,9 +133,30 @@ void add_sections(const JobText& text, Reading& job) {
     add_bridge(*documents.front(), job.in);
 }
 
+/// Enumerators that stand in the file by their numbers (core/transformer/enums.py).
+NodePtr enumerator(const std::string& field, const NodePtr& value) {
+    constexpr std::array<std::string_view, 6> kBackends{"",        "flash", "fused",
+                                                        "unfused", "local", "auto"};
+    constexpr std::array<std::string_view, 8> kScopes{
+        "", "full_iteration", "attn", "mlp", "moe", "moe_router", "moe_preprocess", "mamba"};
+    if (value->is(Node::Kind::List)) {
+        auto list = std::make_shared<Node>(*value);
+        for (NodePtr& item : list->items) item = enumerator(field, item);
+        return list;
+    }
+    if (!value->is(Node::Kind::Scalar) || value->scalar.size() != 1) return value;
+    const auto number = static_cast<std::size_t>(value->scalar[0] - '0');
+    if (field == "attention_backend" && number < kBackends.size() && number > 0)
+        return text::make_scalar(std::string(kBackends[number]), value->place);
+    if (field.starts_with("cuda_graph_") && number < kScopes.size() && number > 0)
+        return text::make_scalar(std::string(kScopes[number]), value->place);
+    return value;
+}
+
 void rename_words(Settings& settings) {
     Settings renaming;
     for (Setting setting : settings.all()) {
+        setting.value = enumerator(setting.name, setting.value);
         if (setting.name == "activation_func" && setting.value->is(Node::Kind::Scalar)) {
             const std::string& word = setting.value->scalar;
             const std::string known = word == "silu" || word == "swish" ? "silu" : word;

@@ -60,7 +60,7 @@ void read_router(Reading& job) {
     if (balancing == "seq_aux_loss")
         job.set("training.moe_router_load_balancing_type", balancing,
                 in.find("moe_router_load_balancing_type"));
-    else if (balancing != "aux_loss")
+    else if (balancing != "aux_loss" && balancing != "none")
         job.note(*in.find("moe_router_load_balancing_type"),
                  "this way of balancing is planned as aux_loss");
     if (coefficient && *coefficient > 0 && balancing.ends_with("aux_loss"))

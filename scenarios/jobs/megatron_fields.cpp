@@ -82,9 +82,6 @@ void rename_to_fields(Settings& settings) {
             const bool on = setting.value->is(Node::Kind::Null) || setting.value->scalar == "true";
             setting.name = on ? "position_embedding_type" : "use_rotary_position_embeddings";
             if (on) setting.value = word_at("rope", setting.place);
-        } else if (setting.name == "position_embedding" && setting.value->scalar == "false") {
-            setting.name = "position_embedding_type";
-            setting.value = word_at("none", setting.place);
         } else if (setting.name == "share_embeddings_and_output_weights") {
             const bool shared =
                 setting.value->scalar != "false" && setting.value->scalar != "False";

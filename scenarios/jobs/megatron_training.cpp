@@ -93,6 +93,7 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
     const std::vector<std::string> modules = in.words("recompute_modules");
     const std::optional<std::string> method = in.word("recompute_method");
     const auto layers = in.whole("recompute_num_layers", 1, 10'000);
+    if (granularity == "none") granularity.reset();
     if (granularity && *granularity != "selective" && *granularity != "full") {
         job.refuse(*from, fmt::format("--recompute-granularity can be full or selective, not '{}'",
                                       *granularity));

@@ -38,7 +38,7 @@ const Setting* Settings::find(std::string_view name) {
     if (found == last_.end()) return nullptr;
     const Setting& setting = settings_[found->second];
     if (setting.value->is(Node::Kind::Scalar) && !setting.value->quoted &&
-        (setting.value->scalar == "None" || setting.value->scalar == "none"))
+        setting.value->scalar == "None")
         return nullptr;
     return &setting;
 }

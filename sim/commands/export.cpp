@@ -77,9 +77,9 @@ void add_export(CLI::App& program, ExitStatus& answer) {
         "export", "write a plan as a job of another framework, or a checkpoint as Hugging Face's");
     verb->add_option("SCENARIO", args->what, "a scenario, or the folder of a checkpoint")
         ->required();
-    verb->add_option(
-            "--format", args->format,
-            fmt::format("{}; hf for a checkpoint", fmt::join(jobs::export_formats(), ", ")))
+    verb->add_option("--format", args->format,
+                     "the framework; hf, Hugging Face's layout, for a checkpoint")
+        ->type_name(fmt::format("TEXT:{{{},hf}}", fmt::join(jobs::export_formats(), ",")))
         ->required();
     verb->add_option("--set", args->set, "key=value of the scenario")->allow_extra_args(false);
     verb->add_option("--out", args->out,

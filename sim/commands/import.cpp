@@ -57,9 +57,8 @@ void add_import(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb =
         program.add_subcommand("import", "read a job of another framework into a scenario");
     verb->add_option("JOB", args->job, "a launch script or a configuration")->required();
-    verb->add_option("--from", args->from,
-                     fmt::format("the framework: {}; recognised if not given",
-                                 fmt::join(jobs::job_formats(), ", ")));
+    verb->add_option("--from", args->from, "the framework; recognised if not given")
+        ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(jobs::job_formats(), ",")));
     verb->add_option("--set", args->set, "key=value of the scenario that the job does not know")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "the scenario's file; standard output if not given");

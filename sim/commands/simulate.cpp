@@ -22,6 +22,7 @@
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "text/document_source.h"
+#include "trace/io/chakra.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
@@ -43,6 +44,7 @@ struct SimulateArguments {
     std::string csv;
     std::string svg;
     std::string html;
+    std::string chakra;
 };
 
 /// The scenario on standard input, up to the length of a document.
@@ -84,12 +86,18 @@ std::vector<std::string> files_in_folder(const SimulateArguments& args,
     return {start + ".svg", start + ".trace.json"};
 }
 
+/// The file of a pipeline rank, as ASTRA-sim looks for it.
+std::string chakra_file(const SimulateArguments& args, std::size_t rank) {
+    return fmt::format("{}.{}.et", args.chakra, rank);
+}
+
 void check_outputs(const SimulateArguments& args,
                    const std::vector<scenarios::Scenario>& scenarios) {
-    if (scenarios.size() > 1 &&
-        (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() || !args.html.empty()))
+    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() ||
+                                 !args.html.empty() || !args.chakra.empty()))
         throw InputError(
-            "--svg, --html, --trace and --csv name one file, and there are several scenarios: give "
+            "--svg, --html, --trace, --csv and --chakra are of one scenario, and there are "
+            "several: give "
             "--out DIR, which gets a picture and a trace of each");
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
@@ -104,6 +112,10 @@ void check_outputs(const SimulateArguments& args,
     outputs.add("--svg", args.svg);
     outputs.add("--csv", args.csv);
     outputs.add("--html", args.html);
+    if (!args.chakra.empty())
+        for (std::size_t rank = 0;
+             rank < static_cast<std::size_t>(scenarios.front().parallel.pipeline); ++rank)
+            outputs.add("--chakra", chakra_file(args, rank));
     for (const scenarios::Scenario& scenario : scenarios)
         for (const std::string& file : files_in_folder(args, scenario)) outputs.add("--out", file);
     outputs.check();
@@ -173,6 +185,11 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (!args.html.empty())
         write_output(args.html, report_html(scenarios.front(), answers.front()));
+    if (!args.chakra.empty()) {
+        const std::vector<std::string> traces = chakra_traces(answers.front().trace);
+        for (std::size_t rank = 0; rank < traces.size(); ++rank)
+            write_file(chakra_file(args, rank), traces[rank]);
+    }
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const std::vector<std::string> files = files_in_folder(args, scenarios[i]);
@@ -229,6 +246,9 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
                      "write figures, picture and memory as one page that needs no network");
+    verb->add_option("--chakra", args->chakra,
+                     "write Chakra execution traces for ASTRA-sim: PREFIX.RANK.et")
+        ->type_name("PREFIX");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -106,6 +106,15 @@ TEST(MegatronJob, NamesUnknownFlagsWithTheirNearest) {
                                         HasSubstr("did you mean 'tensor_model_parallel_size'"))));
 }
 
+TEST(MegatronJob, TakesNoneAsAWordWhereItIsOne) {
+    const auto positions = [](const scenarios::Scenario& s) {
+        return std::pair{s.model.learned_positions, s.model.has_rotary()};
+    };
+    EXPECT_EQ(positions(planned("--position-embedding-type none")), std::pair(false, false));
+    // A deprecated flag that does nothing beside the other.
+    EXPECT_EQ(positions(planned("--no-position-embedding")), std::pair(false, true));
+}
+
 TEST(MegatronJob, CountsFlagsThatChangeNoPlan) {
     const int before = imported("").silent;
     EXPECT_EQ(imported("--data-path x --save-interval 10 --log-throughput").silent, before + 3);
