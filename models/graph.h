@@ -202,6 +202,9 @@ struct PassSteps {
     /// Kernel by kernel, whether it is of an operator's run that makes gradients of parameters
     /// which belong to no expert.
     std::vector<bool> makes_dense_gradients;
+    /// Kernel by kernel, whether an operator of no layer has run since the kernel before, which may
+    /// have had no kernels of its own.
+    std::vector<bool> after_beside;
 };
 
 PassSteps forward_steps(const StageGraph& graph);

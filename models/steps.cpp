@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "models/offloads.h"
 #include "models/operator_runs.h"
@@ -17,6 +20,8 @@ struct Use {
     const Operator* op;
     Part part;
     int pass;  ///< pass: 0 forward, 1 backward or backward-input, 2 backward-weight
+    /// Of a run again, what it gives and something else keeps; empty if that is nothing.
+    std::shared_ptr<const std::set<int>> kept = {};
 
     /// The tensors of the two halves of a fused backward, else one list and an empty one.
     std::array<std::span<const int>, 2> tensors() const {
@@ -33,9 +38,28 @@ struct Use {
     bool begins(const StageGraph& graph, int tensor) const {
         if (part != Part::Forward && part != Part::Again) return false;
         if (part == Part::Again && graph.tensors[tensor].slices == Across::Seen) return false;
+        if (kept && kept->contains(tensor)) return false;
         return std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
     }
 };
+
+/// What a checkpoint gives and another operator keeps for its backward-weight, which comes after
+/// the checkpoint has run again; a fused backward has come before it.
+std::shared_ptr<const std::set<int>> kept_outside(const StageGraph& graph, const Replay& replay) {
+    std::set<int> made;
+    for (const int index : replay.operators) {
+        const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+        made.insert(op.forward_uses.begin(), op.forward_uses.end());
+    }
+    auto kept = std::make_shared<std::set<int>>();
+    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+        if (std::ranges::find(replay.operators, static_cast<int>(i)) != replay.operators.end())
+            continue;
+        for (const int tensor : graph.operators[i].backward_weight_uses)
+            if (made.contains(tensor)) kept->insert(tensor);
+    }
+    return kept;
+}
 
 /// Forward, then the operators in reverse, each after what it needs again.
 std::vector<Use> uses_of(const StageGraph& graph, bool split) {
@@ -44,9 +68,11 @@ std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     for (const Operator& op : ops) uses.push_back({&op, Part::Forward, 0});
     const auto replays = replays_of(graph);
     for (std::size_t i = ops.size(); i-- > 0;) {
-        for (const Replay& replay : replays[i])
+        for (const Replay& replay : replays[i]) {
+            const auto kept = split && !replay.discards ? kept_outside(graph, replay) : nullptr;
             for (const int index : replay.operators)
-                uses.push_back({&ops[static_cast<std::size_t>(index)], Part::Again, 1});
+                uses.push_back({&ops[static_cast<std::size_t>(index)], Part::Again, 1, kept});
+        }
         uses.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
     }
     if (split) {
@@ -166,8 +192,10 @@ bool makes_dense_gradients(const StageGraph& graph, const OperatorRun& run) {
 
 PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
     PassSteps pass;
+    bool beside = false;
     for (const OperatorRun& run : runs) {
         const bool dense = makes_dense_gradients(graph, run);
+        beside = beside || !graph.operators[run.op].layer;
         for (const int tensor : run.allocates) {
             pass.steps.push_back({Step::Kind::Allocate, tensor});
         }
@@ -175,6 +203,7 @@ PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
             pass.makes_dense_gradients.push_back(dense);
+            pass.after_beside.push_back(std::exchange(beside, false));
         }
         for (const int tensor : run.frees) pass.steps.push_back({Step::Kind::Free, tensor});
     }
