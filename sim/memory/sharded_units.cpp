@@ -251,18 +251,12 @@ std::vector<StepPlace> places_of(const models::PassSteps& pass) {
     const auto last = std::find_if(layers.rbegin(), layers.rend(), is_layer);
     std::vector<int> after(layers.size(), kBesideLayers);  // the next layer that is another one
     for (std::size_t i = layers.size(); i-- > 1;)
-<<<<<<< HEAD
-        after[i - 1] = layers[i] == layers[i - 1] ? after[i]
-                       : is_layer(layers[i])      ? layers[i]
-                                                  : kBesideLayers;
-    const std::size_t first_of_all = first_product(pass);
-    const bool of_head = first_of_all < static_cast<std::size_t>(first - layers.begin());
-    const std::size_t product = of_head ? first_of_all : 0;
-=======
         after[i - 1] = layers[i] == layers[i - 1]                     ? after[i]
                        : is_layer(layers[i]) && !pass.after_beside[i] ? layers[i]
                                                                       : kBesideLayers;
->>>>>>> f7ef84b (Plan what checkpoints leave to others, and what ZeRO-3 gathers beside predictions)
+    const std::size_t first_of_all = first_product(pass);
+    const bool of_head = first_of_all < static_cast<std::size_t>(first - layers.begin());
+    const std::size_t product = of_head ? first_of_all : 0;
     std::vector<StepPlace> places;
     places.reserve(pass.steps.size());
     std::size_t next = 0;
