@@ -38,7 +38,7 @@ void read_accelerate_batches(Reading& job, std::int64_t data) {
             "how many samples has a microbatch? The script says it; give them by --set "
             "training.micro_batch=N");
     else if (data > 0 && !job.given("training.global_batch"))
-        job.set("training.global_batch", *micro * data * steps.value_or(1),
+        job.set("training.global_batch", batch_of(*micro, data, steps.value_or(1)),
                 job.in.find("gradient_accumulation_steps"),
                 "micro batch x data x accumulation steps");
 }

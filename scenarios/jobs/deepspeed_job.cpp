@@ -164,8 +164,8 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
     const Setting* from = in.find("train_micro_batch_size_per_gpu");
     std::string why;
     if (!micro && global && data > 0 && !is_auto(in, "train_micro_batch_size_per_gpu") &&
-        *global % (data * steps.value_or(1)) == 0) {
-        micro = *global / (data * steps.value_or(1));
+        *global % batch_of(1, data, steps.value_or(1)) == 0) {
+        micro = *global / batch_of(1, data, steps.value_or(1));
         from = in.find("train_batch_size");
         why = "over the replicas and accumulation steps";
     }
@@ -181,7 +181,7 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
     if (global)
         job.set("training.global_batch", *global, in.find("train_batch_size"));
     else if (known && data > 0 && !job.given("training.global_batch"))
-        job.set("training.global_batch", *known * data * steps.value_or(1),
+        job.set("training.global_batch", batch_of(*known, data, steps.value_or(1)),
                 in.find("gradient_accumulation_steps"), "micro batch x data x accumulation steps");
 }
 

@@ -82,7 +82,7 @@ void read_rotary(Reading& job, const std::string& positions, std::int64_t head_d
     if (positions != "rope") return;
     if (base && *base != 10000)
         job.set("model.rope_theta", fmt::format("{}", *base), in.find("rotary_base"));
-    if (share && *share < 1 && head_dim > 0)
+    if (share && *share > 0 && *share < 1 && head_dim > 0)
         job.set("model.rotary_dim",
                 static_cast<std::int64_t>(std::floor(*share * static_cast<double>(head_dim))),
                 in.find("rotary_percent"));
@@ -199,9 +199,9 @@ void read_megatron_model(Reading& job) {
     if (!window.empty()) {
         const std::string first = window.front().substr(0, window.front().find(','));
         const auto left = number_of(first.starts_with('(') ? first.substr(1) : first);
-        if (left && *left >= 0 && !in.has("window_attn_skip_freq"))
+        if (left && *left >= 0 && *left < kMost && !in.has("window_attn_skip_freq"))
             job.set("model.window", static_cast<std::int64_t>(*left) + 1, in.find("window_size"));
-        else if (left && *left >= 0)
+        else if (left && *left >= 0 && *left < kMost)
             job.note(*in.find("window_size"), "windows of some layers only are not read");
     }
     if (embedding == "mrope")

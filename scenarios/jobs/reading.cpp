@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -173,6 +174,13 @@ std::string Reading::text(std::string_view tool) const {
     return out;
 }
 
+std::int64_t batch_of(std::int64_t micro, std::int64_t data, std::int64_t steps) {
+    std::int64_t batch = 0;
+    if (__builtin_mul_overflow(micro, data, &batch) || __builtin_mul_overflow(batch, steps, &batch))
+        return std::numeric_limits<std::int64_t>::max();  // which no scenario takes
+    return batch;
+}
+
 std::int64_t settle_world(Reading& job, const World& world) {
     std::optional<std::int64_t> gpus = job.given_whole("gpus");
     const bool given = gpus.has_value();
@@ -185,6 +193,11 @@ std::int64_t settle_world(Reading& job, const World& world) {
                     ? world.otherwise
                     : fmt::format("how many GPUs? {} are {}; give a multiple by --set gpus=N",
                                   world.product, world.per_replica));
+        return 0;
+    }
+    constexpr std::int64_t kMostGpus = 4'000'000;  // of any scenario
+    if (*gpus > kMostGpus) {
+        job.ask(fmt::format("{} GPUs are more than {}", *gpus, kMostGpus));
         return 0;
     }
     if (*gpus % world.per_replica != 0) {

@@ -87,6 +87,9 @@ struct World {
 /// Returns the replicas; 0 if they are not known.
 std::int64_t settle_world(Reading& job, const World& world);
 
+/// The samples of a step: of a microbatch, times replicas, times accumulation steps.
+std::int64_t batch_of(std::int64_t micro, std::int64_t data, std::int64_t steps);
+
 /// Writes `cluster`, or asks.
 void settle_cluster(Reading& job, const std::string& hint = {});
 
