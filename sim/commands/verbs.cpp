@@ -16,6 +16,7 @@ namespace debubble::sim {
     verb(compare)       \
     verb(import)        \
     verb(export)        \
+    verb(trace)         \
     verb(list)
 // clang-format on
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "trace/profile/rank_profile.h"
+
+namespace debubble::profile {
+
+/// A half-open interval of nanoseconds.
+struct Interval {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    friend bool operator==(const Interval&, const Interval&) = default;
+};
+using Intervals = std::vector<Interval>;
+
+/// Sorted and without overlaps.
+Intervals union_of(Intervals intervals);
+std::int64_t length_of(const Intervals& united);
+/// The time in both; both are unions.
+std::int64_t common_length(const Intervals& a, const Intervals& b);
+/// The part of a union inside [begin, end).
+Intervals clipped(const Intervals& united, std::int64_t begin, std::int64_t end);
+
+/// How a device spent its time, as unions of intervals over its streams (HolisticTraceAnalysis
+/// f4d0062, analyzers/breakdown_analysis.py): nothing counts twice.
+struct DeviceAccount {
+    std::size_t kernels = 0;
+    Duration span{};     ///< first begin to last end
+    Duration busy{};     ///< anything runs
+    Duration compute{};  ///< kernels that are neither communication nor copies
+    Duration communication{};
+    Duration overlapped{};   ///< communication beside compute
+    Duration exposed{};      ///< communication with no compute beside it
+    Duration idle{};         ///< span less busy
+    Duration host_wait{};    ///< idle before a kernel that was launched after the one before ended
+    Duration kernel_wait{};  ///< idle of at most 30 us before a kernel, whatever the reason
+    std::array<Duration, kKernelClasses> by_class{};  ///< sums of lengths
+    std::array<std::size_t, kKernelClasses> count{};
+    std::vector<std::uint32_t> unknown;  ///< names that no rule knew, at most five
+};
+DeviceAccount account_of(const RankProfile& profile);
+
+/// The unions that everything here is made of.
+Intervals compute_of(const RankProfile& profile);
+Intervals communication_of(const RankProfile& profile);
+
+}  // namespace debubble::profile

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace debubble::profile {
+
+/// A message of which both ends are known, or a collective that ends on two ranks: times by the
+/// clocks of its ranks.
+struct MatchedEnds {
+    std::size_t from = 0;  ///< index of the rank
+    std::size_t to = 0;
+    std::int64_t sent = 0;  ///< begin of the send
+    std::int64_t send_ended = 0;
+    std::int64_t recv_began = 0;
+    std::int64_t received = 0;  ///< end of the receive
+};
+
+struct Clocks {
+    std::vector<std::int64_t> ahead;  ///< by rank: its clock less the first rank's, in ns
+    Duration error{};                 ///< 95th percentile of what remains between two ends
+    std::size_t matched = 0;
+    bool shared = false;  ///< the clocks agree as they are
+    std::string
+        why_not;  ///< why they cannot be aligned, a sentence without its subject; empty if they can
+};
+
+/// Both ends of an exchange by NCCL end within microseconds, so that the clocks of two ranks differ
+/// by the median distance of those ends; chains of ranks are closed by least squares.
+Clocks align_by_ends(std::size_t ranks, const std::vector<MatchedEnds>& matched);
+
+/// Elsewhere the ends of a message say little, but nothing is received before it is sent: the
+/// clocks stay as they are if that holds, else they are moved as little as makes it hold.
+Clocks align_by_order(std::size_t ranks, const std::vector<MatchedEnds>& matched);
+
+}  // namespace debubble::profile

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/schedule.h"
+#include "trace/profile/rank_profile.h"
+
+/// The actions of one rank, found in what a profiler wrote about it.
+namespace debubble::profile {
+
+/// An action with its time on the rank's own clock. The peer of a Send or Recv is filled in later.
+struct TimedAction {
+    Action action;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t exposed = 0;  ///< communication inside a compute that no kernel hides
+    std::int64_t bytes = 0;
+    int step = 0;
+};
+
+/// How the actions were found.
+enum class Evidence : std::uint8_t {
+    None,     ///< nothing names or shows a pass
+    Named,    ///< the framework wrote the passes' names
+    Anchors,  ///< attention kernels count the layers, exchanges delimit the passes
+};
+
+struct RankActions {
+    std::vector<TimedAction> actions;  ///< by step, then in the order of the host
+    Evidence evidence = Evidence::None;
+    std::vector<std::string> step_names;  ///< "ProfilerStep#10"; index is TimedAction::step
+    int steps = 1;
+    std::size_t fitting = 0;  ///< anchors that fit what was found
+    std::size_t anchors = 0;
+    std::vector<std::string> notes;  ///< sentences
+    /// The kinds of the passes of a step, where names of microbatches are not known: "FFBFB".
+    std::vector<std::string> pass_kinds;  ///< by step
+    int layers = 0;                       ///< attention kernels of a pass, where those were counted
+};
+
+struct RecogniseOptions {
+    int rank = 0;      ///< pipeline rank
+    int pipeline = 1;  ///< ranks
+    /// The attention layers of a stage, if they are known.
+    std::optional<int> layers;
+};
+
+/// The rank's steps by its ProfilerStep ranges: host times. Empty without any.
+struct StepRanges {
+    std::vector<HostSpan> ranges;
+    std::vector<std::string> names;
+    /// The step in which something was launched (or ran, on a host); nothing outside of all.
+    std::optional<int> step_at(std::int64_t host_time) const;
+};
+StepRanges step_ranges(const RankProfile& profile);
+
+/// By the names that torch.distributed.pipelining gives (schedules.py of PyTorch 2.11): "PP:2F0",
+/// "Forward 0". A kernel belongs to the range in which any thread launched it, and a pass lasts
+/// from the first such compute kernel to the last; without a device from the first operator to the
+/// last.
+RankActions actions_by_names(const RankProfile& profile, const RecogniseOptions& options);
+
+/// By attention kernels (or operators) and exchanges. The passes have no microbatches yet: their
+/// MicroBatch is the number of the pass of its kind in the step.
+RankActions actions_by_anchors(const RankProfile& profile, const RecogniseOptions& options);
+
+/// True for an operator that moves messages and computes nothing.
+bool is_message_operator(std::string_view op);
+
+}  // namespace debubble::profile

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/profile/kernel_class.h"
+
+/// What a profiler of a framework wrote about one rank, before anybody knows what it means.
+namespace debubble::profile {
+
+inline constexpr std::int64_t kNoLaunch = INT64_MIN;
+
+/// A kernel or a copy on a device. Times are nanoseconds of the rank's own clock.
+struct DeviceSpan {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t launched = kNoLaunch;  ///< when the host launched it
+    std::uint32_t name = 0;             ///< index in RankProfile::names
+    std::int32_t device = 0;
+    std::int32_t stream = 0;
+    std::uint32_t note = 0;  ///< index in RankProfile::notes; 0 is an empty one
+    KernelClass kernel_class = KernelClass::Unknown;
+    std::int64_t length() const { return end - begin; }
+};
+
+/// A range that a framework marked on a thread of the host, or an operator there.
+struct HostSpan {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint32_t name = 0;
+    std::int32_t thread = 0;
+};
+
+/// What is written of the collective that a kernel belongs to.
+struct CollectiveNote {
+    std::string collective;  ///< "_reduce_scatter_base"; empty if it is not written
+    std::string group;       ///< description of its process group
+    std::int64_t in_elements = 0;
+    std::int64_t out_elements = 0;
+    int group_size = 0;
+    std::string type;  ///< of an element: "BFloat16"
+    friend bool operator==(const CollectiveNote&, const CollectiveNote&) = default;
+};
+
+struct ProcessGroup {
+    std::string description;
+    std::vector<int> ranks;
+};
+
+/// Texts by number, each once.
+class Names {
+public:
+    std::uint32_t number_of(std::string_view text);
+    const std::string& operator[](std::uint32_t number) const { return texts_[number]; }
+    std::size_t size() const { return texts_.size(); }
+
+private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+    std::vector<std::string> texts_;
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+};
+
+struct RankProfile {
+    std::string file;
+    std::string format;  ///< "Kineto" or "Nsight Systems"
+    std::optional<int> rank;
+    std::optional<int> world_size;
+    std::string backend;  ///< "nccl", "gloo"
+    std::string device;   ///< name of the device, empty without one
+    std::vector<ProcessGroup> groups;
+    Names names;
+    std::vector<CollectiveNote> notes{CollectiveNote{}};
+    std::vector<DeviceSpan> kernels;  ///< by begin
+    std::vector<HostSpan> ranges;     ///< marked ranges, by begin
+    std::vector<HostSpan> ops;        ///< operators, by begin; only where there are no kernels
+    std::optional<std::int64_t>
+        peak_allocated;  ///< bytes of a device, by the framework's allocator
+    std::uint64_t events = 0;
+    std::uint64_t bytes = 0;  ///< of its text
+    std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole
+};
+
+/// The classes of kernels, the order that the comments above promise, and messages of the host that
+/// begin with the call that asks for them.
+void finish(RankProfile& profile);
+
+}  // namespace debubble::profile
