@@ -57,6 +57,12 @@ struct Measured {
     const MeasuredOperator* find(const std::string& signature, models::Part part) const;
 };
 
+/// True where passes and the optimizer take measured times; a table of collectives alone leaves
+/// them to the cluster's rates.
+inline bool measures_operators(const std::shared_ptr<const Measured>& measured) {
+    return measured && !measured->operators.empty();
+}
+
 /// Reads the section of a cluster. Every mistake has its location.
 std::shared_ptr<const Measured> read_measured(const text::NodePtr& section,
                                               text::Mistakes& mistakes);

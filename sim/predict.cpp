@@ -231,6 +231,10 @@ void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
 void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
     const auto& measured = scenario.cluster.measured;
     if (!measured) return;
+    if (!scenarios::measures_operators(measured)) {
+        out.provenance.push_back({"measured.collectives", "measured", measured->with});
+        return;
+    }
     out.provenance.push_back({"measured.operators", "measured", measured->with});
     const std::vector<std::string> missing = costs.unmeasured();
     for (const std::string& what : missing)

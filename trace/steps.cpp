@@ -10,22 +10,6 @@ namespace {
 
 using Occurrences = std::vector<std::size_t>;  ///< span indices, by start
 
-/// The step of every span: the occurrences of an action on a rank are distributed evenly.
-std::vector<int> step_of_spans(const Trace& trace, int steps) {
-    std::map<std::tuple<std::int32_t, Rank, Action>, Occurrences> occurrences;
-    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
-        const Span& span = trace.spans[i];
-        occurrences[{span.replica, span.rank, span.action}].push_back(i);
-    }
-    std::vector<int> step(trace.spans.size());
-    for (const auto& [action, spans] : occurrences) {
-        const std::size_t per_step = std::max<std::size_t>(1, spans.size() / steps);
-        for (std::size_t k = 0; k < spans.size(); ++k)
-            step[spans[k]] = std::min(static_cast<int>(k / per_step), steps - 1);
-    }
-    return step;
-}
-
 struct StepSpan {
     Instant begin = Instant::max();
     Instant end = Instant::min();
@@ -41,6 +25,21 @@ Duration median_distance(const std::vector<StepSpan>& steps) {
 }
 
 }  // namespace
+
+std::vector<int> step_of_spans(const Trace& trace, int steps) {
+    std::map<std::tuple<std::int32_t, Rank, Action>, Occurrences> occurrences;
+    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
+        const Span& span = trace.spans[i];
+        occurrences[{span.replica, span.rank, span.action}].push_back(i);
+    }
+    std::vector<int> step(trace.spans.size());
+    for (const auto& [action, spans] : occurrences) {
+        const std::size_t per_step = std::max<std::size_t>(1, spans.size() / steps);
+        for (std::size_t k = 0; k < spans.size(); ++k)
+            step[spans[k]] = std::min(static_cast<int>(k / per_step), steps - 1);
+    }
+    return step;
+}
 
 int steps_in(const Trace& trace) {
     const auto first =

@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,10 +11,12 @@
 #include "base/printable.h"
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
+#include "sim/report/beside_prediction.h"
 #include "sim/report/compare_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
+#include "trace/profile/open_run.h"
 #include "trace/steps.h"
 
 /// `debubble compare`: the comparison of a prediction with an executed run.
@@ -46,9 +49,27 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
     return std::move(out).str();
 }
 
+/// A profiler's files of a run of the program that the first trace is of: named by it, and both
+/// reduced to what both show.
+std::optional<OnCommonGround> profiled(const CompareArguments& args, const Trace& simulated) {
+    const std::vector<std::string> files = profile::trace_files({args.executed});
+    const auto kind = profile::kind_of_trace(files.front());
+    if (kind != profile::TraceKind::Kineto && kind != profile::TraceKind::Nsight)
+        return std::nullopt;
+    if (simulated.program.ranks.empty())
+        throw InputError(
+            fmt::format("{} holds no program that {} could be of", args.simulated, args.executed));
+    profile::RunOptions options;
+    options.program = simulated.program;
+    const profile::ProfiledRun run = profile::read_run(files, options);
+    return on_common_ground(simulated, run.trace, simulated.program);
+}
+
 ExitStatus carry_out(const CompareArguments& args) {
-    const Trace simulated = read_trace(args.simulated);
-    const Trace executed = read_trace(args.executed);
+    Trace simulated = read_trace(args.simulated);
+    std::optional<OnCommonGround> ground = profiled(args, simulated);
+    if (ground) simulated = std::move(ground->simulated);
+    const Trace executed = ground ? std::move(ground->executed) : read_trace(args.executed);
     if (const auto reason = swapped_reason(simulated, executed))
         throw InputError(
             fmt::format("{}: debubble compare {} {}", *reason, args.executed, args.simulated));
@@ -70,7 +91,8 @@ ExitStatus carry_out(const CompareArguments& args) {
 }
 
 constexpr const char* kCompareFooter =
-    R"(The traces are those of `simulate --trace` and `run --trace`, of the same program. Errors are
+    R"(The traces are those of `simulate --trace` and `run --trace`, of the same program; RUN_TRACE may also
+be the files of a profiler (`debubble trace --help`), in a folder if there are several. Errors are
 (simulated - executed) / executed. Two traces of one kind are compared as the first and the second.
 Exit code 1 if the programs differ, or if the executed actions are not those of the program.
 

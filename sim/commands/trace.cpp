@@ -1,4 +1,7 @@
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -6,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "base/exit_status.h"
+#include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
 #include "scenarios/read_scenario.h"
@@ -17,6 +21,7 @@
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
+#include "trace/profile/kineto_writer.h"
 #include "trace/profile/open_run.h"
 
 /// `debubble trace`: what a run of another framework did, from its profiler's files.
@@ -30,17 +35,33 @@ struct TraceArguments {
     std::string out;
     std::string json;
     std::string svg;
+    std::string kineto;
+    std::vector<int> as_fast;
 };
 
-/// The run by the plan of a scenario, if there is one.
-profile::RunOptions options_of(const TraceArguments& args) {
+/// A scenario with its plan, if one is given.
+struct Asked {
+    std::optional<scenarios::Scenario> scenario;
+    scenarios::Plan plan;
+};
+
+Asked asked(const TraceArguments& args) {
+    Asked out;
+    if (args.scenario.empty()) {
+        if (!args.set.empty())
+            throw InputError("--set changes a scenario, and none is given: add --scenario");
+        return out;
+    }
+    out.scenario = scenarios::read_scenario(args.scenario, parse_overrides(args.set));
+    out.plan = priced_plan(*out.scenario);
+    return out;
+}
+
+profile::RunOptions options_of(const Asked& by) {
     profile::RunOptions options;
-    if (args.scenario.empty()) return options;
-    const scenarios::Scenario scenario =
-        scenarios::read_scenario(args.scenario, parse_overrides(args.set));
-    const scenarios::Plan plan = priced_plan(scenario);
-    options.program = plan.program;
-    for (const models::StageContent& stage : plan.stages) options.layers.push_back(stage.layers);
+    if (!by.scenario) return options;
+    options.program = by.plan.program;
+    for (const models::StageContent& stage : by.plan.stages) options.layers.push_back(stage.layers);
     return options;
 }
 
@@ -65,11 +86,11 @@ profile::ProfiledRun own_run(const std::string& file) {
     return run;
 }
 
-profile::ProfiledRun read(const TraceArguments& args) {
+profile::ProfiledRun read(const TraceArguments& args, const Asked& by) {
     const std::vector<std::string> files = profile::trace_files(args.files);
     if (files.size() == 1 && profile::kind_of_trace(files.front()) == profile::TraceKind::Own)
         return own_run(files.front());
-    return profile::read_run(files, options_of(args));
+    return profile::read_run(files, options_of(by));
 }
 
 std::string picture(const ProfileReport& report) {
@@ -84,23 +105,73 @@ std::string picture(const ProfileReport& report) {
     return std::move(out).str();
 }
 
+void lay_beside(const Asked& by, ProfileReport& report) {
+    if (!by.scenario) return;
+    const PredictionWithTrace answer = predict(*by.scenario, {.plan = &by.plan});
+    OnCommonGround ground = on_common_ground(answer.trace, report.run.trace, by.plan.program);
+    report.beside_left_out = std::move(ground.left_out);
+    if (ground.executed.spans.empty()) {
+        report.beside_left_out.emplace_back("the trace shows no action of the plan");
+        return;
+    }
+    report.beside = compare_report(ground.simulated, ground.executed,
+                                   {by.scenario->name, report.run.ranks.front().file});
+}
+
+std::vector<std::string> kineto_files(const TraceArguments& args, const Trace& trace) {
+    std::vector<std::string> out;
+    for (const profile::WrittenRank& rank : profile::written_ranks(trace))
+        out.push_back(
+            (std::filesystem::path(args.kineto) / fmt::format("rank-{}.json", rank.global_rank))
+                .string());
+    return out;
+}
+
+void write_files(const TraceArguments& args, const Asked& by, const ProfileReport& report) {
+    if (!args.out.empty()) {
+        Trace trace = report.run.trace;
+        if (by.scenario) {
+            trace.header.scenario = by.scenario->name;
+            trace.program = by.plan.program;
+            trace.header.program_hash = program_hash(trace.program);
+        }
+        write_output(args.out, trace_text(trace, args.out));
+    }
+    if (!args.json.empty()) write_output(args.json, to_json(report));
+    if (!args.svg.empty()) write_output(args.svg, picture(report));
+    if (args.kineto.empty()) return;
+    const std::vector<std::string> files = kineto_files(args, report.run.trace);
+    const auto ranks = profile::written_ranks(report.run.trace);
+    for (std::size_t i = 0; i < files.size(); ++i)
+        write_file(files[i], [&](std::ostream& out) {
+            profile::write_kineto(report.run.trace, ranks[i], out);
+        });
+}
+
 ExitStatus carry_out(const TraceArguments& args) {
-    Outputs outputs;
-    outputs.add("--out", args.out);
-    outputs.add("--json", args.json);
-    outputs.add("--svg", args.svg);
-    if (!args.set.empty() && args.scenario.empty())
-        throw InputError("--set changes a scenario, and none is given: add --scenario");
-    const ProfileReport report = profile_report(read(args));
-    outputs.check();
-    if (report.step.spans.empty() && (!args.out.empty() || !args.svg.empty()))
+    const Asked by = asked(args);
+    ProfileReport report = profile_report(read(args, by));
+    const bool writes = !args.out.empty() || !args.svg.empty() || !args.kineto.empty();
+    if (report.step.spans.empty() && (writes || !args.as_fast.empty()))
         throw InputError(
             fmt::format("{}: no passes were found, so that there is no trace to "
                         "write: neither does a range name one nor attention show one",
                         args.files.front()));
-    if (!args.out.empty()) write_output(args.out, trace_text(report.run.trace, args.out));
-    if (!args.json.empty()) write_output(args.json, to_json(report));
-    if (!args.svg.empty()) write_output(args.svg, picture(report));
+    Outputs outputs;
+    outputs.add("--out", args.out);
+    outputs.add("--json", args.json);
+    outputs.add("--svg", args.svg);
+    if (!args.kineto.empty())
+        for (const std::string& file : kineto_files(args, report.run.trace))
+            outputs.add("--kineto", file);
+    outputs.check();
+    lay_beside(by, report);
+    if (!args.as_fast.empty()) {
+        std::vector<Rank> ranks;
+        for (const int rank : args.as_fast) ranks.push_back(Rank{rank});
+        report.what_if = as_fast_as_others(report.run.trace, ranks);
+    }
+    write_files(args, by, report);
     if (args.json != "-" && args.svg != "-" && args.out != "-")
         print_report(printable(to_text(report)));
     return ExitStatus::Done;
@@ -108,14 +179,16 @@ ExitStatus carry_out(const TraceArguments& args) {
 
 constexpr const char* kTraceFooter =
     R"(FILES are one file per rank, or folders of them: JSON of torch.profiler, plain or packed by gzip,
-or a trace that debubble wrote. Passes are found by the names that torch.distributed.pipelining
-gives, else by attention kernels and exchanges; a scenario names the plan that was executed.
---out writes a trace that `compare` and the window open.
+databases of Nsight Systems (`nsys export --type sqlite`), or a trace that debubble wrote. Passes are
+found by the names that torch.distributed.pipelining gives, else by attention kernels and exchanges.
+A scenario names the plan that was executed, and its prediction is laid beside the run. --out writes
+a trace that `compare` and the window open.
 
 Examples:
   debubble trace profiling/traces/iteration_10
   debubble trace rank-0.json.gz rank-1.json.gz --json figures.json --svg timeline.svg
-  debubble trace rank-*.json.gz --scenario mine.yaml --out executed.trace.json)";
+  debubble trace rank-*.json.gz --scenario mine.yaml --out executed.trace.json
+  debubble trace rank-*.json.gz --as-fast-as-others 3)";
 
 }  // namespace
 
@@ -130,6 +203,12 @@ void add_trace(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--svg", args->svg, "write the picture");
+    verb->add_option("--as-fast-as-others", args->as_fast,
+                     "what if this pipeline rank computed as fast as the others; several by commas")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb->add_option("--kineto", args->kineto,
+                     "write the trace as torch.profiler does, a file per rank, into this folder");
     add_style_options(*verb);
     verb->footer(kTraceFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

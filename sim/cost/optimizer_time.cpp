@@ -15,7 +15,7 @@ double fixed_seconds(const scenarios::Scenario& scenario) {
 }
 
 Duration in_device_memory(const scenarios::Scenario& scenario, double elements) {
-    if (scenario.cluster.measured) {
+    if (scenarios::measures_operators(scenario.cluster.measured)) {
         const scenarios::Measured& measured = *scenario.cluster.measured;
         return from_seconds(elements * measured.optimizer_seconds_per_element) +
                measured.step_overhead;

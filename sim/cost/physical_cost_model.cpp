@@ -182,7 +182,8 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     add(busy, first.busy(action.first.pass));
     add(busy, second.busy(action.second.pass));
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
-    const bool in_layers = scenario_.schedule.pairs_layers && !scenario_.cluster.measured;
+    const bool in_layers = scenario_.schedule.pairs_layers &&
+                           !scenarios::measures_operators(scenario_.cluster.measured);
     if (in_layers || std::ranges::find(hides, true) != hides.end()) {
         const PassWork& one = first.work(action.first.pass);
         const PassWork& other = second.work(action.second.pass);

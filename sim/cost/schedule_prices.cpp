@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "scenarios/execution_of.h"
+#include "scenarios/measured.h"
 #include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 
@@ -44,7 +45,8 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
       recomputed_(recomputed_stages(schedule)) {
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
     PassesAsked asked = passes_asked(schedule);
-    asked.pairs = scenario.schedule.pairs_layers && !scenario.cluster.measured;
+    asked.pairs =
+        scenario.schedule.pairs_layers && !scenarios::measures_operators(scenario.cluster.measured);
     asked.delays = asked.pairs && scenario.schedule.delays_weights();
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
     const PricedStages prices(scenario_, pricer_);

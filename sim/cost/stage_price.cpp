@@ -100,7 +100,8 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     if (asked.fused)
         priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
     if (asked.pairs) pair_parts_ = sim::pair_parts(graph_, pricer, fold_, asked.delays);
-    if (scenario.cluster.measured) take_measured(scenario, pricer, asked);
+    if (scenarios::measures_operators(scenario.cluster.measured))
+        take_measured(scenario, pricer, asked);
 }
 
 TierSeconds StagePrice::busy_all() const {

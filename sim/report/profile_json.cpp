@@ -110,6 +110,22 @@ std::string to_json(const ProfileReport& report) {
     json["files"] = Json::array();
     for (const RankFacts& rank : run.ranks) json["files"].push_back(file_json(rank));
     json["notes"] = run.notes;
+    json["comparison"] = nullptr;
+    if (report.beside) {
+        json["comparison"] = Json::parse(to_json(*report.beside));
+        json["comparison"]["left_out"] = report.beside_left_out;
+    }
+    json["as_fast_as_others"] = nullptr;
+    if (report.what_if) {
+        Json ranks = Json::array();
+        for (const Rank rank : report.what_if->ranks) ranks.push_back(rank.index);
+        json["as_fast_as_others"] = {
+            {"ranks", ranks},
+            {"replayed_step_time_s", seconds(report.what_if->as_measured.step_time)},
+            {"step_time_s", seconds(report.what_if->levelled.step_time)},
+            {"replayed_bubble", report.what_if->as_measured.bubble},
+            {"bubble", report.what_if->levelled.bubble}};
+    }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

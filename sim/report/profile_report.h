@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "sim/report/beside_prediction.h"
 #include "trace/profile/profiled_run.h"
 #include "trace/statistics.h"
 
@@ -10,9 +13,12 @@ namespace debubble::sim {
 
 struct ProfileReport {
     profile::ProfiledRun run;
-    int steps = 0;          ///< that the trace holds
-    Trace step;             ///< the median one
-    Statistics statistics;  ///< of that step
+    int steps = 0;                             ///< that the trace holds
+    Trace step;                                ///< the median one
+    Statistics statistics;                     ///< of that step
+    std::optional<CompareReport> beside;       ///< the prediction of a scenario beside it
+    std::vector<std::string> beside_left_out;  ///< sentences about what is not compared
+    std::optional<AsFastAsOthers> what_if;
 };
 
 /// The report of a run as it was read; without spans only the accounts of its devices.

@@ -28,7 +28,9 @@ public:
         exchanges();
         devices();
         kernels();
+        what_if();
         notes();
+        beside();
         return std::move(out_);
     }
 
@@ -197,6 +199,29 @@ private:
             if (rank.peak_allocated)
                 line("memory: rank {} allocated at most {}", rank.global_rank,
                      text::size_text(Bytes{*rank.peak_allocated}));
+    }
+
+    void what_if() {
+        if (!report_.what_if) return;
+        const AsFastAsOthers& w = *report_.what_if;
+        std::string ranks;
+        for (const Rank rank : w.ranks)
+            ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.index);
+        const text::TimeUnit unit = text::unit_of(seconds(w.as_measured.step_time));
+        const auto cell = [&](Duration d) { return text::time_text(seconds(d), unit); };
+        line("if rank {} were as fast as the others", ranks);
+        line("  {:<12}{:>16}{:>16}", "", "replayed", "as fast");
+        line("  {:<12}{:>16}{:>16}", "step time", cell(w.as_measured.step_time),
+             cell(w.levelled.step_time));
+        line("  {:<12}{:>16}{:>16}", "bubble", text::percent(w.as_measured.bubble),
+             text::percent(w.levelled.bubble));
+        out_ += '\n';
+    }
+
+    void beside() {
+        if (!report_.beside) return;
+        for (const std::string& words : report_.beside_left_out) paragraph("note: " + words);
+        out_ += '\n' + sim::to_text(*report_.beside);
     }
 
     const ProfileReport& report_;

@@ -9,7 +9,9 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "trace/io/chrome_trace.h"
+#include "trace/io/memory_snapshot.h"
 #include "trace/io/trace_csv.h"
+#include "trace/profile/open_run.h"
 
 namespace debubble {
 namespace {
@@ -26,10 +28,16 @@ bool begins_as_table(std::string_view text) {
     return text.starts_with("rank,replica,lane,");
 }
 
+bool begins_as_pickle(std::string_view text) {
+    return text.starts_with("\x80");
+}
+
 constexpr std::array kFormats{
     TraceFormat{".json", "a trace for Perfetto", write_chrome_trace, read_chrome_trace,
                 begins_as_json},
     TraceFormat{".csv", "a table of actions", write_trace_csv, nullptr, begins_as_table},
+    TraceFormat{".pickle", "memory for pytorch.org/memory_viz", write_memory_snapshot, nullptr,
+                begins_as_pickle},
 };
 
 const TraceFormat& format_of_text(std::string_view text) {
@@ -58,6 +66,16 @@ std::string trace_text(const Trace& trace, const std::string& file) {
 }
 
 Trace read_trace(const std::string& file) {
+    const profile::TraceKind kind = profile::kind_of_trace(file);
+    if (kind == profile::TraceKind::Kineto || kind == profile::TraceKind::Nsight) {
+        profile::ProfiledRun run = profile::read_run({file});
+        if (run.trace.spans.empty())
+            throw InputError(
+                fmt::format("{}: no pass of a pipeline is named or shows in this "
+                            "profile; `debubble trace` tells what it holds",
+                            file));
+        return std::move(run.trace);
+    }
     const std::string text = read_file(file, kLongestTrace);
     const TraceFormat& format = format_of_text(text);
     if (format.read == nullptr)

@@ -171,11 +171,13 @@ private:
     static std::size_t boundary(const StepItems& items, const FoundPass& a, const FoundPass& b) {
         const std::size_t from = a.last_anchor + 1;
         const std::size_t to = b.first_anchor;
-        for (const Exchange& exchange : items.exchanges) {
-            if (!exchange.blocks || exchange.begin < items.items[a.last_anchor].begin) continue;
-            if (exchange.begin > items.items[to].begin) break;
+        auto exchange = std::ranges::lower_bound(items.exchanges, items.items[a.last_anchor].begin,
+                                                 {}, &Exchange::begin);
+        for (; exchange != items.exchanges.end(); ++exchange) {
+            if (exchange->begin > items.items[to].begin) break;
+            if (!exchange->blocks) continue;
             for (std::size_t i = from; i <= to; ++i)
-                if (items.items[i].begin >= exchange.begin) return i;
+                if (items.items[i].begin >= exchange->begin) return i;
         }
         if (a.forward && !b.forward) {
             for (std::size_t i = from; i <= to; ++i)

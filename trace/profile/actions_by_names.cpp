@@ -44,6 +44,12 @@ public:
         : profile_(profile), options_(options), steps_(step_ranges(profile)), launches_(profile) {}
 
     RankActions find() {
+        const bool launches = std::ranges::any_of(
+            profile_.kernels, [](const DeviceSpan& k) { return k.launched != kNoLaunch; });
+        if (has_device() && !launches) {
+            out_.notes.emplace_back("no launch is written: no range is known to hold a kernel");
+            return std::move(out_);
+        }
         for (const HostSpan& range : profile_.ranges) take(range);
         messages_of_gpipe();
         merge_optimizers();

@@ -37,10 +37,10 @@ ByteSource::ByteSource(std::string file)
     std::error_code error;
     const auto status = std::filesystem::status(file_, error);
     if (!std::filesystem::exists(status))
-        throw InputError({Diagnostic{
-            {file_, 0, 0}, "this file does not exist", {}, Diagnostic::Kind::UnknownName}});
+        throw InputError(
+            {Diagnostic{{file_, 0, 0}, "no such file", {}, Diagnostic::Kind::Mistake}});
     if (!std::filesystem::is_regular_file(status))
-        throw InputError({Diagnostic{{file_, 0, 0}, "this is not a regular file", {}}});
+        throw InputError({Diagnostic{{file_, 0, 0}, "not a regular file", {}}});
     handle_->file = gzopen(file_.c_str(), "rb");
     if (handle_->file == nullptr)
         throw InputError({Diagnostic{{file_, 0, 0}, "this file cannot be opened", {}}});

@@ -21,7 +21,8 @@ namespace sj = simdjson::ondemand;
 static_assert(JsonStream::kPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr std::size_t kMostRecords = 100'000'000;
-constexpr std::int64_t kMostInstant = 4'000'000'000'000'000'000;  ///< ns; the year 2096
+constexpr std::int64_t kMostInstant = 2'000'000'000'000'000'000;  ///< ns; the year 2033
+constexpr std::int64_t kLongestEvent = 100'000'000'000'000;       ///< ns; more than a day
 constexpr int kMostRank = 1 << 24;
 
 /// "4549177894387.460" microseconds as nanoseconds, digit by digit: a double has no such digits.
@@ -33,7 +34,7 @@ std::optional<std::int64_t> nanoseconds(std::string_view token) {
     if (token.find_first_of("eE") != std::string_view::npos) {
         double micros = 0;
         const auto [end, error] = std::from_chars(token.begin(), token.end(), micros);
-        if (error != std::errc() || end != token.end() || !(micros < 4e15)) return std::nullopt;
+        if (error != std::errc() || end != token.end() || !(micros < 2e15)) return std::nullopt;
         const auto ns = static_cast<std::int64_t>(micros * 1000);
         return negative ? -ns : ns;
     }
@@ -230,6 +231,7 @@ private:
         if (event.category == Category::Other || event.category == Category::Instant) return;
         if (!event.timed) refuse_event("\"ts\" is missing");
         if (event.length < 0) refuse_event("\"dur\" is less than zero");
+        if (event.length > kLongestEvent) refuse_event("\"dur\" is longer than a day");
         keep(event);
         if (records() > kMostRecords) refuse_event("this file has too many kernels and ranges");
     }

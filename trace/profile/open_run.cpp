@@ -9,6 +9,7 @@
 #include "base/diagnostic.h"
 #include "trace/profile/byte_source.h"
 #include "trace/profile/kineto_reader.h"
+#include "trace/profile/nsight_reader.h"
 
 namespace debubble::profile {
 namespace {
@@ -23,9 +24,18 @@ bool is_trace_name(const std::string& name) {
 }
 
 std::vector<RankProfile> read_file_of_ranks(const std::string& file) {
+    if (kind_of_trace(file) == TraceKind::Nsight) return read_nsight(file);
     std::vector<RankProfile> out;
     out.push_back(read_kineto(file));
     return out;
+}
+
+/// Nsight Systems writes no rank: where no file names one, their order does.
+void number_ranks(std::vector<RankProfile>& ranks) {
+    if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.rank.has_value(); })) return;
+    if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.format == "Kineto"; }))
+        return;
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].rank = static_cast<int>(i);
 }
 
 }  // namespace
@@ -39,7 +49,7 @@ TraceKind kind_of_trace(const std::string& file) {
     if (first == std::string::npos || (start[first] != '{' && start[first] != '['))
         return TraceKind::Other;
     const auto has = [&](std::string_view word) { return start.find(word) != std::string::npos; };
-    if (has("\"debubble\"")) return TraceKind::Own;
+    if (has("\"debubble\":")) return TraceKind::Own;
     const bool events = has("\"traceEvents\"") || has("\"schemaVersion\"") || has("\"ph\"") ||
                         has("\"deviceProperties\"") || has("\"distributedInfo\"");
     return events ? TraceKind::Kineto : TraceKind::Other;
@@ -81,6 +91,7 @@ ProfiledRun read_run(const std::vector<std::string>& files, const RunOptions& op
         }
     }
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
+    number_ranks(ranks);
     return put_together(std::move(ranks), options);
 }
 

@@ -21,8 +21,7 @@ TraceKind kind_of_trace(const std::string& file);
 /// name. Throws InputError for a folder without any.
 std::vector<std::string> trace_files(const std::vector<std::string>& names);
 
-/// Reads the files of the ranks of one run, several at a time. Throws InputError with every file's
-/// first mistake.
+/// Reads the files of the ranks of one run. Throws InputError with every file's first mistake.
 ProfiledRun read_run(const std::vector<std::string>& files, const RunOptions& options = {});
 
 }  // namespace debubble::profile

@@ -64,6 +64,13 @@ void check_one_run(const std::vector<RankProfile>& ranks) {
     const RankProfile& first = ranks.front();
     const Extent of_first = extent_of(first);
     for (const RankProfile& profile : ranks) {
+        constexpr std::int64_t kLongestRun = 1'000'000'000'000'000;  // eleven days
+        const Extent whole = extent_of(profile);
+        if (whole.begin <= whole.end && whole.end - whole.begin > kLongestRun)
+            refuse(
+                profile.file,
+                "its first and its last event lie more than eleven days apart: these are no times "
+                "of a profile");
         if (profile.world_size != first.world_size)
             refuse(profile.file,
                    fmt::format("this is of a run of {} ranks, {} is of one of {}: the files are of "

@@ -73,7 +73,11 @@ private:
         if (!one_stage_each && !options_.layers.empty() && options_.layers.front() > 0)
             options.layers = options_.layers.front();
         RankActions actions = actions_by_names(profiles_[i], options);
-        if (actions.evidence == Evidence::None) actions = actions_by_anchors(profiles_[i], options);
+        if (actions.evidence == Evidence::None) {
+            const std::vector<std::string> notes = std::move(actions.notes);
+            actions = actions_by_anchors(profiles_[i], options);
+            actions.notes.insert(actions.notes.begin(), notes.begin(), notes.end());
+        }
         found_.push_back(std::move(actions));
     }
 

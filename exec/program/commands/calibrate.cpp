@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,8 +16,14 @@
 #include "exec/cpu/back_end.h"
 #include "exec/cuda/load_module.h"
 #include "exec/program/calibrate/calibrate.h"
+#include "exec/program/calibrate/collectives.h"
+#include "exec/program/calibrate/from_trace.h"
 #include "exec/program/calibrate/noise.h"
 #include "exec/program/run/planned_memory.h"
+#include "scenarios/collective_samples.h"
+#include "text/wording.h"
+#include "trace/io/trace_formats.h"
+#include "trace/profile/open_run.h"
 
 /// `debubble calibrate`: measures this machine and writes a cluster for `debubble simulate`.
 namespace debubble::exec {
@@ -27,6 +36,12 @@ struct CalibrateArguments {
     std::string device = "cpu";
     std::string out;
     double deadline_s = 300;
+    std::vector<std::string> traces;
+    std::vector<std::string> nccl_tests;
+    std::string nccl_inspector;
+    bool from_files() const {
+        return !traces.empty() || !nccl_tests.empty() || !nccl_inspector.empty();
+    }
 };
 
 void check(const CalibrateArguments& args) {
@@ -52,7 +67,72 @@ void check_scenarios(const CalibrateRequest& request, const CalibrateArguments& 
     }
 }
 
+/// The one scenario whose cluster the figures are of.
+scenarios::Scenario scenario_of(const CalibrateArguments& args) {
+    if (args.scenarios.size() != 1)
+        throw InputError(
+            "give --scenario once: the plan that was executed, whose cluster the figures are of");
+    std::vector<scenarios::Override> overrides;
+    for (const std::string& text : args.set) overrides.push_back(scenarios::parse_override(text));
+    return scenarios::read_scenario(args.scenarios.front(), overrides);
+}
+
+Trace read_run_of(const scenarios::Scenario& scenario, const std::vector<std::string>& names) {
+    const std::vector<std::string> files = profile::trace_files(names);
+    if (files.size() == 1 && profile::kind_of_trace(files.front()) == profile::TraceKind::Own)
+        return read_trace(files.front());
+    const scenarios::Plan plan = plan_of(scenario);
+    profile::RunOptions options;
+    options.program = plan.program;
+    for (const models::StageContent& stage : plan.stages) options.layers.push_back(stage.layers);
+    return profile::read_run(files, options).trace;
+}
+
+std::vector<scenarios::CollectiveSample> samples_of(const CalibrateArguments& args) {
+    std::vector<scenarios::CollectiveSample> out;
+    for (const std::string& file : args.nccl_tests)
+        std::ranges::move(scenarios::read_nccl_tests(file), std::back_inserter(out));
+    if (!args.nccl_inspector.empty())
+        std::ranges::move(scenarios::read_nccl_inspector(args.nccl_inspector),
+                          std::back_inserter(out));
+    return out;
+}
+
+void print_from_trace(const FromTrace& found) {
+    fmt::print("step of the trace {}, predicted by these figures {} ({:+.2f} %)\n",
+               text::time_text(found.traced_step_s), text::time_text(found.predicted_step_s),
+               100 * (found.predicted_step_s / found.traced_step_s - 1));
+    for (const std::string& note : found.notes) fmt::print("{}\n", note);
+}
+
+/// Figures of a cluster from what others recorded on it; nothing is measured.
+ExitStatus carry_out_from_files(const CalibrateArguments& args) {
+    if (std::filesystem::is_directory(args.out))
+        throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
+    const scenarios::Scenario scenario = scenario_of(args);
+    const std::string name = std::filesystem::path(args.out).stem().string();
+    scenarios::Cluster cluster = scenario.cluster;
+    std::optional<FromTrace> traced;
+    if (!args.traces.empty()) {
+        traced = cluster_from_trace(scenario, read_run_of(scenario, args.traces), name);
+        cluster = traced->cluster;
+    }
+    const auto samples = samples_of(args);
+    Outputs outputs;
+    outputs.add("--out", args.out);
+    outputs.check();
+    check_can_write(args.out);
+    put_collectives(samples, cluster);
+    write_file(args.out, cluster_file_text(cluster, scenario.cluster, name));
+    if (traced) print_from_trace(*traced);
+    if (!samples.empty()) fmt::print("{}\n", collective_words(samples));
+    fmt::print("wrote {}; debubble simulate {} --set cluster={}\n", args.out,
+               args.scenarios.front(), args.out);
+    return ExitStatus::Done;
+}
+
 ExitStatus carry_out(CalibrateArguments& args) {
+    if (args.from_files()) return carry_out_from_files(args);
     check(args);
     CalibrateRequest& request = args.request;
     if (args.device == "cuda")
@@ -86,6 +166,8 @@ Examples:
   debubble calibrate --out here.yaml
   debubble calibrate --scenario mine.yaml --ranks 4 --out here.yaml
   debubble calibrate --device cuda --scenario mine.yaml --out my-gpus.yaml
+  debubble calibrate --from-trace profiles/ --scenario mine.yaml --out cluster.yaml
+  debubble calibrate --nccl-tests all_reduce.txt --scenario mine.yaml --out cluster.yaml
   debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
 
 }  // namespace
@@ -111,6 +193,14 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--steps", request.how.steps,
                      "timed steps of each kind (10; 30 of a mixture of experts)")
         ->check(CLI::Range(10, 100'000));
+    verb->add_option("--from-trace", args->traces,
+                     "measure nothing, take the times from a run's trace (`debubble trace --help`)")
+        ->allow_extra_args(true);
+    verb->add_option("--nccl-tests", args->nccl_tests,
+                     "collectives from what a program of nccl-tests printed; may be repeated")
+        ->allow_extra_args(true);
+    verb->add_option("--nccl-inspector", args->nccl_inspector,
+                     "collectives from the folder that NCCL's Inspector wrote to");
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(real_number(0.001, 1e6));
     verb->footer(kCalibrateFooter);

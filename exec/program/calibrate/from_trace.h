@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/cluster.h"
+#include "scenarios/plan.h"
+#include "scenarios/scenario.h"
+#include "trace/trace.h"
+
+/// `debubble calibrate --from-trace`: the figures of a cluster from a run on it.
+namespace debubble::exec {
+
+struct FromTrace {
+    scenarios::Cluster cluster;
+    double traced_step_s = 0;     ///< of the trace's median step
+    double predicted_step_s = 0;  ///< of the same job by the new figures
+    std::vector<std::string> notes;
+};
+
+/// The plan of a scenario, as predict() plays it.
+scenarios::Plan plan_of(const scenarios::Scenario& scenario);
+
+/// The scenario's cluster with times of operators, of messages, of collectives inside a node and of
+/// the optimizer such as the trace has them: passes by the equations of pass_times.h, the rest by
+/// proportion. What actions do not account for (launches, the time between steps) is added per pass
+/// and per step. Throws InputError where the trace is of another plan.
+FromTrace cluster_from_trace(const scenarios::Scenario& scenario, const Trace& executed,
+                             const std::string& name);
+
+}  // namespace debubble::exec

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/operator_runs.h"
+#include "scenarios/plan.h"
+#include "scenarios/scenario.h"
+#include "trace/trace.h"
+
+/// Times of operators from the times of whole passes.
+namespace debubble::exec {
+
+/// An equation: the operators of a pass of a stage take together what the pass was measured to
+/// take.
+struct PassTimes {
+    std::map<std::pair<std::string, models::Part>, double> operators;  ///< calls by key
+    std::vector<double> seconds;  ///< measured, of every microbatch: the median over the steps
+};
+
+/// Operators by key with the time that the cluster's rates give them: where the search begins.
+using OperatorTimes = std::map<std::pair<std::string, models::Part>, double>;
+
+struct PassEquations {
+    std::vector<PassTimes> passes;
+    OperatorTimes by_rates;
+};
+
+/// One equation for each stage and kind of pass. Throws InputError naming a pass of the plan that
+/// the trace lacks, and for what passes alone do not tell: slices, overlapped passes.
+PassEquations pass_equations(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                             const Trace& executed);
+
+/// Times that meet the equations as well as can be, from those by rates on: each round multiplies
+/// an operator's time by the mean ratio of measured to predicted passes, weighted by its share of
+/// them (Richardson 1972, Lucy 1974). Shares within a pass that no equation tells apart stay.
+OperatorTimes solve(const PassEquations& equations);
+
+}  // namespace debubble::exec

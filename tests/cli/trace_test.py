@@ -1,0 +1,286 @@
+"""debubble trace: profiles of other frameworks, and our own traces through their formats."""
+
+import json
+import pathlib
+import pickle
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+import kineto_to_nsight
+from program import BAD_INPUT, DONE, PROGRAM, ProgramTest, debubble
+
+FIGURES = ["step_time_s", "makespan_s", "bubble", "span_bubble", "idle_by_cause_s", "ranks"]
+
+
+class Trace(ProgramTest):
+    def figures(self, *files):
+        out = self.folder / "figures.json"
+        self.done("trace", *files, "--json", out)
+        return json.loads(out.read_text())
+
+    def kineto_of(self, *simulate):
+        """A simulated trace, and the folder of its files as torch.profiler would write them."""
+        trace = self.folder / "simulated.trace.json"
+        self.done("simulate", *simulate, "--trace", trace)
+        folder = self.folder / "kineto"
+        self.done("trace", trace, "--kineto", folder)
+        return trace, folder
+
+
+class ThroughKineto(Trace):
+    def test_a_trace_has_the_same_figures_to_the_nanosecond(self):
+        for scenario in (["two-rank-gpt"], ["gpt2-xl-zb-v"], ["gpt2-xl-interleaved-1f1b"],
+                         ["gpt2-xl-dualpipe"], ["a40-fsdp-7b"]):
+            trace, folder = self.kineto_of(*scenario)
+            ours, theirs = self.figures(trace), self.figures(folder)
+            for key in FIGURES:
+                if key == "step_time_s":
+                    continue  # of the steady state: only our own header has it
+                self.assertEqual(ours[key], theirs[key], (scenario, key))
+            for file in folder.iterdir():
+                file.unlink()
+
+    def test_a_prediction_lies_beside_it_without_error(self):
+        _, folder = self.kineto_of("two-rank-gpt")
+        out = self.folder / "beside.json"
+        text = self.done("trace", folder, "--scenario", "two-rank-gpt", "--json", out).stdout
+        self.assertIn("order: what was executed is the program", text)
+        comparison = json.loads(out.read_text())["comparison"]
+        self.assertEqual(comparison["step_time_error"], 0)
+        self.assertEqual(comparison["replayed_step_time_error"], 0)
+        self.assertEqual(comparison["order_violations"], [])
+
+    def test_another_plan_is_told_from_it_in_sentences(self):
+        _, folder = self.kineto_of("two-rank-gpt")
+        text = self.done("trace", folder, "--scenario", "two-rank-gpt", "--set",
+                         "schedule=gpipe").stdout
+        self.assertRegex(text, r"is NOT the program:\n.*rank 0 ran its computes in another order")
+
+    def test_compare_opens_a_folder_of_them(self):
+        trace, folder = self.kineto_of("two-rank-gpt")
+        out = self.folder / "errors.json"
+        self.done("compare", trace, folder, "--json", out)
+        self.assertEqual(json.loads(out.read_text())["step_time_error"], 0)
+
+    def test_out_is_a_trace_that_compare_opens(self):
+        trace, folder = self.kineto_of("two-rank-gpt")
+        out = self.folder / "executed.trace.json"
+        self.done("trace", folder, "--scenario", "two-rank-gpt", "--out", out)
+        self.done("compare", trace, out)
+
+    def test_a_slow_rank_could_be_as_fast_as_the_others(self):
+        _, folder = self.kineto_of("two-rank-gpt")
+        out = self.folder / "what-if.json"
+        self.done("trace", folder, "--as-fast-as-others", 1, "--json", out)
+        found = json.loads(out.read_text())["as_fast_as_others"]
+        self.assertEqual(found["ranks"], [1])
+        self.assertLess(found["step_time_s"], found["replayed_step_time_s"])
+        self.ends(debubble("trace", folder, "--as-fast-as-others", 7), BAD_INPUT,
+                  says="there is no rank 7")
+
+
+class ThroughNsight(Trace):
+    def setUp(self):
+        super().setUp()
+        self.trace, folder = self.kineto_of("two-rank-gpt")
+        self.ranks = sorted(folder.glob("rank-*.json"))
+        self.database = self.folder / "run.sqlite"
+
+    def test_a_trace_has_the_same_figures(self):
+        kineto_to_nsight.write(self.database, self.ranks)
+        ours, theirs = self.figures(self.trace), self.figures(self.database)
+        for key in FIGURES[1:]:
+            self.assertEqual(ours[key], theirs[key], key)
+
+    def test_each_table_may_be_missing(self):
+        for table in kineto_to_nsight.TABLES:
+            kineto_to_nsight.write(self.database, self.ranks, without=[table])
+            result = debubble("trace", self.database, "--json", self.folder / "out.json")
+            if table == "CUPTI_ACTIVITY_KIND_KERNEL":
+                self.ends(result, BAD_INPUT, says="it has no kernel (CUPTI_ACTIVITY_KIND_KERNEL)")
+                continue
+            self.ends(result, DONE)
+            found = json.loads((self.folder / "out.json").read_text())
+            self.assertEqual(len(found["files"]), 2, table)
+            names = {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "StringIds"}
+            self.assertEqual(found["bubble"] is None, table in names, table)
+
+    def test_a_missing_column_is_named(self):
+        columns = {"CUPTI_ACTIVITY_KIND_KERNEL":
+                   "start INTEGER, end INTEGER, deviceId INTEGER, correlationId INTEGER"}
+        kineto_to_nsight.write(self.database, self.ranks, columns=columns)
+        self.ends(debubble("trace", self.database), BAD_INPUT,
+                  says="its table CUPTI_ACTIVITY_KIND_KERNEL has no column streamId")
+
+    def test_a_damaged_database_is_refused(self):
+        kineto_to_nsight.write(self.database, self.ranks)
+        whole = self.database.read_bytes()
+        self.database.write_bytes(whole[:5000] + bytes(len(whole) - 5000))
+        self.ends(debubble("trace", self.database), BAD_INPUT, says="run.sqlite")
+        self.database.write_bytes(whole[:100])
+        self.ends(debubble("trace", self.database), BAD_INPUT, says="run.sqlite")
+
+    def test_another_database_is_refused(self):
+        with sqlite3.connect(self.database) as other:
+            other.execute("CREATE TABLE people (name TEXT)")
+        self.ends(debubble("trace", self.database), BAD_INPUT, says="it has no kernel")
+
+
+class Calibrated(Trace):
+    def setUp(self):
+        super().setUp()
+        if not pathlib.Path(PROGRAM).with_name("debubble-exec").exists():
+            self.skipTest("built without debubble-exec")
+
+    def step(self, *arguments):
+        out = self.folder / "step.json"
+        self.done("simulate", *arguments, "--json", out)
+        return json.loads(out.read_text())["step_time_s"]
+
+    def calibrated(self, scenario, *files):
+        cluster = self.folder / "cluster.yaml"
+        text = self.done("calibrate", "--from-trace", *files, "--scenario", scenario, "--out",
+                         cluster).stdout
+        self.assertIn("step of the trace", text)
+        return f"cluster={cluster}"
+
+    def test_a_prediction_by_its_own_trace_is_the_step_again(self):
+        _, folder = self.kineto_of("two-rank-gpt", "--set", "cluster.gpu.fp32_flops=90 GFLOP/s")
+        expected = self.step("two-rank-gpt", "--set", "cluster.gpu.fp32_flops=90 GFLOP/s")
+        cluster = self.calibrated("two-rank-gpt", folder)
+        found = self.step("two-rank-gpt", "--set", cluster)
+        self.assertLess(abs(found / expected - 1), 0.005)
+
+    def test_another_cut_of_the_job_is_predicted_by_it_too(self):
+        slow = ["--set", "cluster.gpu.fp32_flops=90 GFLOP/s"]
+        _, folder = self.kineto_of("two-rank-gpt", *slow)
+        cluster = self.calibrated("two-rank-gpt", folder)
+        for other in (["schedule=gpipe"], ["training.global_batch=16"]):
+            expected = self.step("two-rank-gpt", *slow, "--set", *other)
+            found = self.step("two-rank-gpt", "--set", cluster, "--set", *other)
+            self.assertLess(abs(found / expected - 1), 0.03, other)
+
+    def test_a_run_of_the_executor_is_predicted_within_3_percent(self):
+        trace = self.folder / "run.trace.json"
+        words = self.write("words.txt", "to see a world in a grain of sand " * 400)
+        self.done("run", "two-rank-gpt", "--steps", "5", "--resume", "never", "--trace", trace,
+                  "--set", f"training.data={{text: {words}}}", cwd=self.folder)
+        folder = self.folder / "executed"
+        self.done("trace", trace, "--kineto", folder)
+        ours, theirs = self.figures(trace), self.figures(folder)
+        for key in FIGURES[1:]:
+            self.assertEqual(ours[key], theirs[key], key)
+        cluster = self.calibrated("two-rank-gpt", folder)
+        out = self.folder / "beside.json"
+        self.done("trace", folder, "--scenario", "two-rank-gpt", "--set", cluster, "--json", out)
+        comparison = json.loads(out.read_text())["comparison"]
+        self.assertLess(abs(comparison["step_time_error"]), 0.03)
+
+    def test_a_trace_of_another_plan_is_refused(self):
+        _, folder = self.kineto_of("two-rank-gpt")
+        self.ends(debubble("calibrate", "--from-trace", folder, "--scenario", "two-rank-gpt", "--set",
+                           "schedule=zb-h1", "--out", self.folder / "c.yaml"), BAD_INPUT,
+                  says="the trace holds no pass like 0I0")
+
+    def test_tables_of_nccl_go_into_a_cluster_that_stays_otherwise(self):
+        rows = "".join(f"{size} {size // 4} float sum -1 {34 + size * 1.75 / 231e3:.2f} 1.0 1.0 0\n"
+                       for size in (8192, 1 << 20, 1 << 24, 1 << 28, 1 << 30))
+        ranks = "".join(f"# Rank {r} Group 0 Pid 1 on node1 device {r}\n" for r in range(8))
+        table = self.write("nccl.txt", f"# Collective test starting: all_reduce_perf\n{ranks}"
+                           "# size count type redop root time algbw busbw #wrong\n" + rows)
+        cluster = self.folder / "cluster.yaml"
+        text = self.done("calibrate", "--nccl-tests", table, "--scenario", "gpt3-175b", "--out",
+                         cluster).stdout
+        self.assertIn("all_reduce over 8 ranks: 34.0 us + bytes / 132.0 GB/s", text)
+        self.assertIn("kind: all_reduce", cluster.read_text())
+        plain = self.step("gpt3-175b")
+        found = self.step("gpt3-175b", "--set", f"cluster={cluster}")
+        self.assertLess(abs(found / plain - 1), 0.2)
+        self.assertNotEqual(found, plain)
+        self.ends(debubble("calibrate", "--nccl-tests", self.write("bad.txt", "1 2 3\n"),
+                           "--scenario", "gpt3-175b", "--out", cluster), BAD_INPUT, says="bad.txt:1")
+
+
+class PyTorch(Trace):
+    """torch.distributed.pipelining on two processes of this machine."""
+
+    def profile(self, schedule):
+        folder = self.folder / "profile"
+        script = pathlib.Path(__file__).with_name("pytorch_pipeline.py")
+        result = subprocess.run([sys.executable, script, folder, "--schedule", schedule],
+                                capture_output=True, text=True, timeout=600)
+        if result.returncode == 77:
+            self.skipTest(result.stdout.strip())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return folder
+
+    def test_lies_beside_the_prediction_of_its_plan(self):
+        folder = self.profile("1F1B")
+        cluster = self.folder / "cluster.yaml"
+        self.done("calibrate", "--from-trace", folder, "--scenario", "two-rank-gpt", "--out", cluster)
+        out = self.folder / "beside.json"
+        self.done("trace", folder, "--scenario", "two-rank-gpt", "--set", f"cluster={cluster}",
+                  "--json", out)
+        found = json.loads(out.read_text())
+        self.assertEqual(found["order"], "1f1b")
+        self.assertEqual(found["confidence"], 1)
+        self.assertEqual(found["comparison"]["order_violations"], [])
+        self.assertLess(abs(found["comparison"]["step_time_error"]), 0.03)
+
+
+class MemorySnapshot(Trace):
+    def test_is_the_planned_memory_as_pytorch_writes_it(self):
+        out, figures = self.folder / "memory.pickle", self.folder / "figures.json"
+        self.done("simulate", "two-rank-gpt", "--trace", out, "--json", figures)
+        snapshot = pickle.loads(out.read_bytes())
+        self.assertEqual(snapshot["segments"], [])
+        ranks = json.loads(figures.read_text())["ranks"]
+        self.assertEqual(len(snapshot["device_traces"]), len(ranks))
+        for events, rank in zip(snapshot["device_traces"], ranks):
+            held, live, peak = 0, {}, 0
+            for event in events:
+                if event["action"] == "alloc":
+                    self.assertNotIn(event["addr"], live)
+                    live[event["addr"]] = event["size"]
+                    held += event["size"]
+                elif event["action"] == "free_completed":
+                    self.assertEqual(live.pop(event["addr"]), event["size"])
+                    held -= event["size"]
+                peak = max(peak, held)
+            self.assertEqual([e["time_us"] for e in events], sorted(e["time_us"] for e in events))
+            self.assertLess(abs(peak / rank["peak_memory_bytes"] - 1), 0.02)
+            names = {event["frames"][0]["name"] for event in events}
+            self.assertLessEqual({"parameters", "gradients", "optimizer", "activations"}, names)
+
+
+class BadInput(Trace):
+    def test_names_the_file_and_the_byte(self):
+        cut = self.write("cut.json", '{"traceEvents": [{"ph": "X", "name": "k')
+        self.ends(debubble("trace", cut), BAD_INPUT, says="cut.json: error: the text ends inside")
+        self.ends(debubble("trace", self.folder / "absent.json"), BAD_INPUT, says="no such file")
+        self.ends(debubble("trace", self.folder), BAD_INPUT)
+        self.ends(debubble("trace", self.write("a.json", "[" * 1000)), BAD_INPUT,
+                  says="nested too deeply")
+
+    def test_needs_a_trace_to_write_one(self):
+        empty = self.write("empty.json", '{"schemaVersion": 1, "traceEvents": []}')
+        self.ends(debubble("trace", empty), DONE)
+        self.ends(debubble("trace", empty, "--out", self.folder / "out.json"), BAD_INPUT,
+                  says="no passes were found")
+        self.assertFalse((self.folder / "out.json").exists())
+
+    def test_sets_keys_of_a_scenario_only(self):
+        empty = self.write("empty.json", '{"schemaVersion": 1, "traceEvents": []}')
+        self.ends(debubble("trace", empty, "--set", "schedule=gpipe"), BAD_INPUT,
+                  says="add --scenario")
+
+    def test_overwrites_nothing_that_it_read(self):
+        _, folder = self.kineto_of("two-rank-gpt")
+        rank = folder / "rank-0.json"
+        self.ends(debubble("trace", folder, "--out", rank), BAD_INPUT)
+
+
+if __name__ == "__main__":
+    unittest.main()
