@@ -18,8 +18,8 @@ enum class PointToPoint { Full, ScatterGather };  ///< the whole tensor, or 1/t 
 /// launches what follows (Megatron-LM's batched messages without --overlap-p2p-communication).
 enum class MessagesBlock : std::uint8_t {
     Never,
-    WithoutChunks,    ///< of schedules with one stage per rank; those of interleaved ones overlap
-    ByWholeBackward,  ///< of schedules with whole backward passes, interleaved or not
+    WithoutChunks,    ///< of GPipe and 1F1B; those of interleaved 1F1B overlap
+    ByWholeBackward,  ///< of GPipe, 1F1B and interleaved 1F1B
     Always
 };
 enum class AllocatorModel { Exact, PyTorchCaching, Arena };

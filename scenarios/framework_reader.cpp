@@ -306,9 +306,8 @@ Fields<Framework> communication_fields() {
              custom(read_messages_block,
                     {Form{text::FlagForm{}}, Form{text::WordForm{names_of(kMessagesBlock)}}}),
              "The sender waits for its send, and the host of either end waits for the message "
-             "before it launches what follows: always, never, in schedules with one stage per rank "
-             "(Megatron-LM's overlap messages in interleaved ones only), or in those whose "
-             "backward passes are whole.",
+             "before it launches what follows: always, never, or as in Megatron-LM in GPipe and "
+             "1F1B (without-chunks), and in interleaved 1F1B too (whole-backward).",
              "without-chunks", "false"},
             {"grad_bucket", checked_bytes(read_grad_bucket, &Framework::grad_bucket),
              "Bytes of gradients that are reduced at once, where that overlaps; at least 1 KiB.",

@@ -135,14 +135,13 @@ bool needs_costs(const Scenario& scenario) {
 }
 
 bool sends_block(const Scenario& scenario) {
-    switch (scenario.framework.point_to_point_blocks) {
-        case MessagesBlock::Never: return false;
-        case MessagesBlock::WithoutChunks:
-            return scenario.parallel.stages_per_rank == 1 && !scenario.schedule.splits_backward;
-        case MessagesBlock::ByWholeBackward: return !scenario.schedule.splits_backward;
-        case MessagesBlock::Always: return true;
-    }
-    return false;
+    const MessagesBlock blocks = scenario.framework.point_to_point_blocks;
+    if (blocks == MessagesBlock::Never || blocks == MessagesBlock::Always)
+        return blocks == MessagesBlock::Always;
+    // Other orders were made for messages that do not block, and some would wait for ever.
+    constexpr std::string_view kOfMegatron[] = {"gpipe", "1f1b", "interleaved-1f1b"};
+    return std::ranges::find(kOfMegatron, scenario.schedule.name) != std::end(kOfMegatron) &&
+           (blocks == MessagesBlock::ByWholeBackward || scenario.parallel.stages_per_rank == 1);
 }
 
 bool host_waits_for_messages(const Scenario& scenario) {

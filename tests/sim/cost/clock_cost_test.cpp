@@ -1,5 +1,7 @@
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -86,22 +88,38 @@ TEST(BlockingMessages, LeaveTheHostsTimeBetweenMicrobatchesUncovered) {
     EXPECT_EQ(forward(), hidden);
 }
 
-TEST(BlockingMessages, AreThoseOfWholeBackwardPasses) {
-    auto scenario = gpt_job(1, 4, 1);
+TEST(BlockingMessages, AreThoseOfSchedulesThatMegatronHas) {
+    auto scenario = gpt_job(1, 1, 4);
     using scenarios::MessagesBlock;
-    const auto blocks = [&](MessagesBlock word, bool splits, int chunks) {
+    const auto blocks = [&](MessagesBlock word, const char* name, int chunks) {
         scenario.framework.point_to_point_blocks = word;
-        scenario.schedule.splits_backward = splits;
+        scenario.schedule.name = name;
         scenario.parallel.stages_per_rank = chunks;
         return scenarios::sends_block(scenario);
     };
-    EXPECT_FALSE(blocks(MessagesBlock::Never, false, 1));
-    EXPECT_TRUE(blocks(MessagesBlock::Always, true, 2));
-    EXPECT_TRUE(blocks(MessagesBlock::WithoutChunks, false, 1));
-    EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, false, 2));
-    EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, true, 1));
-    EXPECT_TRUE(blocks(MessagesBlock::ByWholeBackward, false, 2));
-    EXPECT_FALSE(blocks(MessagesBlock::ByWholeBackward, true, 2));
+    EXPECT_FALSE(blocks(MessagesBlock::Never, "1f1b", 1));
+    EXPECT_TRUE(blocks(MessagesBlock::Always, "zb-v", 2));
+    EXPECT_TRUE(blocks(MessagesBlock::WithoutChunks, "1f1b", 1));
+    EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, "interleaved-1f1b", 2));
+    EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, "zb-h1", 1));
+    EXPECT_TRUE(blocks(MessagesBlock::ByWholeBackward, "interleaved-1f1b", 2));
+    EXPECT_FALSE(blocks(MessagesBlock::ByWholeBackward, "1f1b-v", 2));
+}
+
+TEST(BlockingMessages, LetEveryScheduleEnd) {
+    for (const char* base : {"megatron-2021", "megatron-2024"})
+        for (const std::string name :
+             {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs", "group-interleave",
+              "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b", "zb-v", "v-half", "v-min", "1f1b-v",
+              "chimera", "dualpipe", "dualpipe-v"}) {
+            std::vector<scenarios::Override> overrides;
+            for (const std::string& text :
+                 {std::string("parallel.pipeline=4"), std::string("training.micro_batches=16"),
+                  "schedule=" + name, std::string("framework={base: ") + base + "}"})
+                overrides.push_back(scenarios::parse_override(text));
+            const auto scenario = scenarios::read_scenario("gpt2-xl", overrides);
+            EXPECT_GT(predict(scenario).prediction.step_time_s, 0) << name << " " << base;
+        }
 }
 
 }  // namespace
