@@ -146,7 +146,7 @@ const Fields<ProductEntry>& product_fields() {
     static const Fields<ProductEntry> kFields{
         {"product", required(free_text(&ProductEntry::product)),
          "The product: its sizes, types and layouts, as `calibrate` writes them.",
-         "16384x768x768, a bf16 in rows of 768 by 256"},
+         "'16384x768x768, a bf16 in rows of 768 by 256'"},
         {"algorithm", required(free_text(&ProductEntry::algorithm)),
          "The library's version and its algorithm, in its own words.", "130102:00000000"}};
     return kFields;

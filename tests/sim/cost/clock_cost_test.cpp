@@ -109,7 +109,7 @@ TEST(BlockingMessages, AreThoseOfSchedulesThatMegatronHas) {
 TEST(BlockingMessages, LetEveryScheduleEnd) {
     for (const char* base : {"megatron-2021", "megatron-2024"})
         for (const std::string name :
-             {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs", "group-interleave",
+             {"gpipe", "1f1b", "eager-1f1b", "interleaved-1f1b", "looped-bfs", "group-interleaved",
               "zb-h1", "zb-h2", "interleaved-zb", "seq-1f1b", "zb-v", "v-half", "v-min", "1f1b-v",
               "chimera", "dualpipe", "dualpipe-v"}) {
             std::vector<scenarios::Override> overrides;
