@@ -303,7 +303,10 @@ private:
     Text string(sj::value& value) const {
         Text text;
         const auto error = value.get_string().get(text);
-        if (error == simdjson::INCORRECT_TYPE) return {};
+        if (error == simdjson::INCORRECT_TYPE) {
+            check(value.type().error());  // something else than a string, if it is a value at all
+            return {};
+        }
         check(error);
         return text;
     }

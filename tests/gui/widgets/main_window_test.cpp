@@ -213,7 +213,7 @@ TEST_F(Window, the_place_of_a_mistake_in_a_trace_is_not_looked_for_in_the_scenar
     const QString trace = folder.filePath("damaged.json");
     write_file(trace.toStdString(), "{\"traceEvents\": [\n {\"ph\": }\n]}\n");
     ASSERT_TRUE(opens({trace}));
-    EXPECT_TRUE(window->message().contains("damaged.json:2:")) << window->message().toStdString();
+    EXPECT_TRUE(window->message().contains("at byte")) << window->message().toStdString();
     const auto offers_place = [&] {
         for (const QToolButton* button :
              window->findChild<QWidget*>("messages")->findChildren<QToolButton*>())
@@ -281,9 +281,14 @@ TEST_F(Window, finds_a_command_by_some_of_its_letters) {
 TEST_F(Window, shows_what_a_bubble_waits_for_by_commands_that_the_list_has) {
     ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
     auto* rows = part<QTreeWidget>("details-rows");
-    command("Next bubble")->trigger();
-    ASSERT_GT(rows->topLevelItemCount(), 3);
-    EXPECT_TRUE(rows->topLevelItem(0)->text(1).startsWith("waits for stage 1"));
+    const auto waits_for_a_stage = [&] {
+        return rows->topLevelItemCount() > 3 &&
+               rows->topLevelItem(0)->text(1).startsWith("waits for stage 1");
+    };
+    // Those before it are of the first messages, which block.
+    for (int bubble = 0; bubble < 16 && !waits_for_a_stage(); ++bubble)
+        command("Next bubble")->trigger();
+    ASSERT_TRUE(waits_for_a_stage());
     QStringList names;
     for (int i = 0; i < rows->topLevelItemCount(); ++i) names << rows->topLevelItem(i)->text(0);
     EXPECT_TRUE(names.contains("ended by") && names.contains("duration"));

@@ -131,6 +131,7 @@ TEST(KinetoReader, NamesTheByteOfAMistake) {
     EXPECT_THAT(complaint(R"([{"ph": "X", "cat": "kernel", "name": "k", "ts": "soon"}])"),
                 HasSubstr("not a time in microseconds"));
     EXPECT_THAT(complaint(R"([{"ph": "X" "cat": "kernel"}])"), HasSubstr("not valid JSON"));
+    EXPECT_THAT(complaint(R"([{"ph": }])"), HasSubstr("not valid JSON"));
     EXPECT_THAT(complaint("{}x"), HasSubstr("text after the end"));
     EXPECT_THAT(complaint(""), HasSubstr("a JSON object or a list"));
     EXPECT_THAT(complaint(R"({"distributedInfo": {"rank": -1}, "traceEvents": []})"),
