@@ -180,7 +180,7 @@ class Accuracy:
             for line in table.read_text(encoding="utf-8").splitlines():
                 stated = json.loads(line)
                 scenario = stated["scenario"]
-                if "training" not in scenario:
+                if "gpus" not in scenario or "global_batch" not in scenario.get("training", {}):
                     continue
                 parallel = {key: value for key, value in scenario.get("parallel", {}).items() if key != "data"}
                 training = {key: value for key, value in scenario["training"].items() if key != "global_batch"}
