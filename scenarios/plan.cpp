@@ -140,7 +140,9 @@ bool sends_block(const Scenario& scenario) {
         return blocks == MessagesBlock::Always;
     // Other orders were made for messages that do not block, and some would wait for ever.
     constexpr std::string_view kOfMegatron[] = {"gpipe", "1f1b", "interleaved-1f1b"};
-    return std::ranges::find(kOfMegatron, scenario.schedule.name) != std::end(kOfMegatron) &&
+    const ScheduleChoice& schedule = scenario.schedule;
+    const bool whole = schedule.name == "seq-1f1b" && schedule.slices == 1;  // 1F1B itself
+    return (whole || std::ranges::find(kOfMegatron, schedule.name) != std::end(kOfMegatron)) &&
            (blocks == MessagesBlock::ByWholeBackward || scenario.parallel.stages_per_rank == 1);
 }
 

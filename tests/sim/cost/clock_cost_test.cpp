@@ -102,6 +102,7 @@ TEST(BlockingMessages, AreThoseOfSchedulesThatMegatronHas) {
     EXPECT_TRUE(blocks(MessagesBlock::WithoutChunks, "1f1b", 1));
     EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, "interleaved-1f1b", 2));
     EXPECT_FALSE(blocks(MessagesBlock::WithoutChunks, "zb-h1", 1));
+    EXPECT_TRUE(blocks(MessagesBlock::WithoutChunks, "seq-1f1b", 1)) << "of one slice";
     EXPECT_TRUE(blocks(MessagesBlock::ByWholeBackward, "interleaved-1f1b", 2));
     EXPECT_FALSE(blocks(MessagesBlock::ByWholeBackward, "1f1b-v", 2));
 }
