@@ -100,8 +100,7 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
     std::vector<scenarios::Override> overrides;
     for (const std::string& one : set) overrides.push_back(scenarios::parse_override(one));
     const ScenarioText& text = std::get<ScenarioText>(source);
-    const scenarios::Scenario scenario =
-        scenarios::parse_scenario(text.text, text.file, overrides);
+    const scenarios::Scenario scenario = scenarios::parse_scenario(text.text, text.file, overrides);
     return exhibit_of(scenario, sim::predict(scenario));
 }
 
