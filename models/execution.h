@@ -50,6 +50,7 @@ struct OffloadExtent {
     Modules modules;          ///< those whose inputs go (Megatron-Core's fine-grained offloading)
     bool everything = false;  ///< all that a layer saves goes (TransformerEngine's cpu_offloading)
     int layers = 0;           ///< the first layers of every stage; 0: all
+    std::int64_t fewest_elements = 1 << 20;  ///< tensors with fewer stay on the device
     friend bool operator==(const OffloadExtent&, const OffloadExtent&) = default;
 
     bool any() const { return everything || !modules.empty(); }

@@ -9,7 +9,6 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::int64_t kFewestElements = 1 << 20;
 constexpr std::array kOffloaded{
     Module::AttentionNorm, Module::QkvLinear, Module::CoreAttention, Module::AttentionProjection,
     Module::MlpNorm,       Module::ExpertFc1, Module::MoeActivation};
@@ -49,7 +48,7 @@ std::set<int> made_again(const StageGraph& graph) {
 
 bool is_large(const StageGraph& graph, int tensor) {
     return graph.tensors[static_cast<std::size_t>(tensor)].bytes.count >=
-           kFewestElements * size_of(graph.execution.compute);
+           graph.execution.offload.fewest_elements * size_of(graph.execution.compute);
 }
 
 /// What the operators of a layer save for the backward, or with a module what of it the module

@@ -16,7 +16,7 @@ struct OffloadGroup {
 };
 
 /// In the order of the forward. The last group of each module stays on the device and is not among
-/// them, as do tensors of less than 1 Mi elements.
+/// them, as do tensors of fewer elements than OffloadExtent::fewest_elements.
 std::vector<OffloadGroup> offloads_of(const StageGraph& graph);
 
 }  // namespace debubble::models

@@ -20,6 +20,9 @@ struct OperatorRun {
     Part part{};
     std::vector<int> allocates;  ///< allocated before it runs; indices into StageGraph::tensors
     std::vector<int> frees;      ///< freed after it has run
+    // Of tensors that are in the host's memory between the forward and the backward (offloads.h):
+    std::vector<int> leaves;   ///< those of `frees` that go to the host
+    std::vector<int> returns;  ///< those of `allocates` that come back from there
 };
 
 /// The operators as they run in the forward, in the backward (backward-input if `split`), and in

@@ -125,9 +125,11 @@ private:
 struct Lifetimes {
     std::vector<std::vector<int>> born;
     std::vector<std::vector<int>> dies;
+    std::vector<std::vector<int>> leaves;   ///< those of `dies` that go to the host
+    std::vector<std::vector<int>> returns;  ///< those of `born` that come back
 
     Lifetimes(const StageGraph& graph, const std::vector<Use>& uses)
-        : born(uses.size()), dies(uses.size()) {
+        : born(uses.size()), dies(uses.size()), leaves(uses.size()), returns(uses.size()) {
         std::vector<std::optional<std::size_t>> last(graph.tensors.size());
         const Away away(graph, uses);
         const auto use = [&](int tensor, std::size_t at) {
@@ -138,6 +140,10 @@ struct Lifetimes {
             if (!last[tensor] || back || begins) {
                 if (last[tensor]) dies[*last[tensor]].push_back(tensor);
                 born[back.value_or(at)].push_back(tensor);
+                if (back) {
+                    leaves[*last[tensor]].push_back(tensor);
+                    returns[*back].push_back(tensor);
+                }
             }
             last[tensor] = at;
         };
@@ -232,9 +238,10 @@ RunsByPass operator_runs(const StageGraph& graph, bool split) {
     Lifetimes lifetimes(graph, uses);
     RunsByPass passes;
     for (std::size_t at = 0; at < uses.size(); ++at) {
-        passes[uses[at].pass].push_back({static_cast<int>(uses[at].op - graph.operators.data()),
-                                         uses[at].part, std::move(lifetimes.born[at]),
-                                         std::move(lifetimes.dies[at])});
+        passes[uses[at].pass].push_back(
+            {static_cast<int>(uses[at].op - graph.operators.data()), uses[at].part,
+             std::move(lifetimes.born[at]), std::move(lifetimes.dies[at]),
+             std::move(lifetimes.leaves[at]), std::move(lifetimes.returns[at])});
     }
     return passes;
 }

@@ -28,6 +28,7 @@ using text::word;
 constexpr int kMostLayers = 100'000;
 constexpr double kHighestLoad = 4096;
 constexpr std::int64_t kHighestRank = 1'000'000;
+constexpr std::int64_t kMostElements = 1'000'000'000'000;
 constexpr std::string_view kAuto = "auto";
 
 constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
@@ -160,7 +161,11 @@ const Fields<models::OffloadExtent>& offload_fields() {
          "The modules whose inputs travel (Megatron-Core's offload_modules).",
          "[expert_fc1, moe_act]", "none: all that a layer saves travels"},
         {"layers", whole(&models::OffloadExtent::layers, 1, kMostLayers, "layers"),
-         "The first layers of every stage whose activations travel.", "8", "all layers"}};
+         "The first layers of every stage whose activations travel.", "8", "all layers"},
+        {"min_offloaded_tensor_size",
+         whole(&models::OffloadExtent::fewest_elements, 1, kMostElements, "elements"),
+         "The elements of the smallest tensor that travels.", "250000000",
+         "1048576, Megatron-Core's"}};
     return kFields;
 }
 
@@ -295,6 +300,20 @@ std::string recompute_text(const Training& training) {
     if (extent.together > 1)
         keys.push_back(fmt::format("layers: {}, method: uniform", extent.together));
     return keys.empty() ? "full" : fmt::format("{{{}}}", fmt::join(keys, ", "));
+}
+
+std::string offload_text(const Training& training) {
+    const models::OffloadExtent& extent = training.offload;
+    if (!extent.any()) return "none";
+    std::vector<std::string> keys;
+    std::vector<std::string_view> modules;
+    for (const Module module : models::kModules)
+        if (extent.modules.has(module)) modules.push_back(models::name_of(module));
+    if (!modules.empty()) keys.push_back(fmt::format("modules: [{}]", fmt::join(modules, ", ")));
+    if (extent.layers > 0) keys.push_back(fmt::format("layers: {}", extent.layers));
+    if (extent.fewest_elements != models::OffloadExtent{}.fewest_elements)
+        keys.push_back(fmt::format("min_offloaded_tensor_size: {}", extent.fewest_elements));
+    return fmt::format("{{{}}}", fmt::join(keys, ", "));
 }
 
 }  // namespace debubble::scenarios

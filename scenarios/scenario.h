@@ -143,6 +143,8 @@ struct Training {
 
 /// The value of training.recompute: "full", "{modules: [core_attn, moe_act]}".
 std::string recompute_text(const Training& training);
+/// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing travels.
+std::string offload_text(const Training& training);
 
 struct Scenario {
     std::string name;

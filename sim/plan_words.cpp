@@ -37,7 +37,11 @@ std::string recompute_words(const scenarios::Training& training) {
 }
 
 std::string offload_words(const models::OffloadExtent& offload) {
-    return (offload.everything ? "" : words_of(offload.modules)) + first_layers(offload.layers);
+    const std::string least = offload.fewest_elements == models::OffloadExtent{}.fewest_elements
+                                  ? ""
+                                  : fmt::format(" of {} elements or more", offload.fewest_elements);
+    return (offload.everything ? "" : words_of(offload.modules)) + first_layers(offload.layers) +
+           least;
 }
 
 }  // namespace

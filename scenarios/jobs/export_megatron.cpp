@@ -294,6 +294,8 @@ void add_recompute(JobWriter& job) {
     if (!moved.empty()) {
         job.flag("fine_grained_activation_offloading", true);
         job.say("offload_modules", fmt::format("{}", fmt::join(moved, " ")));
+        if (t.offload.fewest_elements != models::OffloadExtent{}.fewest_elements)
+            job.say("min_offloaded_tensor_size", t.offload.fewest_elements);
     }
     if (t.offload.everything && t.offload.layers > 0)
         job.say("cpu_offloading_num_layers", t.offload.layers);

@@ -135,9 +135,13 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
 void read_offload(Reading& job) {
     Settings& in = job.in;
     const std::vector<std::string> modules = in.words("offload_modules");
+    const auto smallest = in.whole("min_offloaded_tensor_size", 1, 1'000'000'000'000);
     if (in.is_on("fine_grained_activation_offloading") && !modules.empty())
-        job.set("training.offload", fmt::format("{{modules: [{}]}}", fmt::join(modules, ", ")),
-                in.find("offload_modules"));
+        job.set(
+            "training.offload",
+            fmt::format("{{modules: [{}]{}}}", fmt::join(modules, ", "),
+                        smallest ? fmt::format(", min_offloaded_tensor_size: {}", *smallest) : ""),
+            in.find("offload_modules"));
     const auto layers = in.whole("cpu_offloading_num_layers", 0, 10'000);
     const std::optional<bool> offloads = in.flag("cpu_offloading");
     if (layers && *layers > 0 && offloads.value_or(true))

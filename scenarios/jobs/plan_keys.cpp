@@ -145,11 +145,7 @@ void add_training(const Scenario& s, Keys& keys) {
         t.attention == models::AttentionKernel::Flash ? "flash" : "unfused";
     keys["training.offload_optimizer"] = yes_no(t.offload_optimizer);
     keys["training.offload_activations"] = yes_no(t.offload_activations);
-    std::vector<std::string_view> modules;
-    for (const models::Module module : models::kModules)
-        if (t.offload.modules.has(module)) modules.push_back(models::name_of(module));
-    keys["training.offload"] =
-        fmt::format("{} {} {}", fmt::join(modules, " "), t.offload.everything, t.offload.layers);
+    keys["training.offload"] = offload_text(t);
     keys["training.dropout"] = fmt::format("{}", t.dropout.value_or(s.model.dropout));
     if (s.model.has_experts()) {
         keys["training.router"] =

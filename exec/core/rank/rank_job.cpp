@@ -92,6 +92,18 @@ int most_offloaded(const ActionList& list, Stage stage) {
     return most;
 }
 
+/// The most microbatches (slices) of the stage between their forward and the end of their backward.
+int most_in_flight(const Program& program, Rank rank, Stage stage) {
+    int inside = 0, most = 0;
+    for (const Action& action : program.ranks[rank.index])
+        for_each_compute(action, [&](const Compute& c) {
+            if (c.stage != stage) return;
+            if (c.pass == Pass::Forward) most = std::max(most, ++inside);
+            if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) --inside;
+        });
+    return most;
+}
+
 void check_fits(const scenarios::Scenario& scenario, const Device& device) {
     for (const models::Layer& layer : scenario.model.layers.kinds()) {
         const auto* attention = layer.as<models::Attention>();
@@ -157,6 +169,14 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
         tools.stage = stage;
         tools.log = &log_;
         tools.offloaded = most_offloaded(plan.program.ranks[rank().index], stage);
+        if (scenario_.training.offload.any()) {
+            tools.offloaded =
+                std::max(tools.offloaded, most_in_flight(plan.program, rank(), stage));
+            if (tools.recomputed)
+                throw InputError(
+                    "training.offload takes activations away that a RECOMPUTE of the schedule "
+                    "makes again; the schedule or the key has to go");
+        }
         tools.on_sharding = how.on_sharding;
         tools.routers = scenario_.training.routers;
         tools.mtp_loss_scaling_factor = scenario_.training.mtp_loss_scaling_factor;

@@ -43,8 +43,6 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
         if (parallel.layers_per_stage[stage] == 0)
             return part("parallel.partition", "an inner stage has no layers");
     const scenarios::Training& training = scenario.training;
-    if (training.offload.any())
-        return part("training.offload", "training.offload has activations that travel");
     if (training.lora.adapts())
         return part("training.lora", "training.lora has adapters beside frozen weights");
     if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "exec/core/stage/away_tensors.h"
 #include "exec/core/stage/offloaded_tensors.h"
 #include "exec/core/stage/operator_call.h"
 #include "exec/core/stage/operator_clock.h"
@@ -27,6 +28,10 @@ PassOrder order_of(const models::StageGraph& graph, const std::vector<OperatorRu
         if (order.empty() || order.back() != layer) order.push_back(layer);
     }
     return order;
+}
+
+bool contains(const std::vector<int>& tensors, int tensor) {
+    return std::ranges::find(tensors, tensor) != tensors.end();
 }
 
 PassReads reads_of(const std::vector<OperatorRun>& runs) {
@@ -54,13 +59,17 @@ struct SlicePlan {
 class ModelStage final : public StageRunner {
 public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
-        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}, {}}, offloaded_(tools), clock_(tools) {
+        : state_{tools, nullptr, {}, {}, {}, {}, {}, {}, {}},
+          offloaded_(tools),
+          away_(tools),
+          clock_(tools) {
         for (models::StageGraph& graph : graphs) {
             models::RunsByPass fused = operator_runs(graph, false),
                                split = operator_runs(graph, true);
             slices_.push_back({std::move(graph), std::move(fused), std::move(split)});
         }
         allocate_constants();
+        away_.reserve(slices_.front().graph, slices_.front().fused[0]);
     }
 
     ArenaTensor edge(Message::Kind) override {
@@ -310,6 +319,8 @@ private:
                 repeated, micro_batch.slice.value_or(0), run.part};
         };
         const auto free = [&](const OperatorRun& run) {
+            if (meant == Pass::Forward && state_.step->training)
+                away_.leave(micro_batch, graph, run, live);
             for (const int tensor : run.frees) {
                 if (tensor == kept) result = std::move(live[tensor]);
                 live[tensor] = {};
@@ -332,6 +343,8 @@ private:
                 continue;
             }
             const OperatorRun& next = runs[++at];
+            DEBUBBLE_CHECK(!pair->reuse || !contains(run.leaves, pair->reuse->tensor),
+                           "a tensor that goes to the host is not overwritten before");
             const OperatorCall second = call_of(next);
             open_for(call.op.parameters.empty() ? second.op : call.op);
             make_room(micro_batch, graph, run, {});
@@ -359,13 +372,24 @@ private:
     /// Makes room for the tensors that the call needs, except one.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
                    const OperatorRun& run, std::optional<int> but) {
-        for (const int tensor : run.allocates)
-            if (tensor != but) make_room(micro_batch, graph, tensor, graph.operators[run.op].layer);
+        for (const int tensor : run.allocates) {
+            if (tensor == but || contains(run.returns, tensor)) continue;
+            make_room(micro_batch, graph, tensor, graph.operators[run.op].layer);
+        }
+        LiveTensors& live = state_.live.at(micro_batch);
+        for (const int tensor : run.returns) {
+            const models::Tensor& of = graph.tensors[tensor];
+            const int layer = away_.layer_of(micro_batch, tensor);
+            live[tensor] = allocate(of, {micro_batch.index, micro_batch.slice.value_or(0), layer});
+            away_.come_back(micro_batch, tensor, live[tensor].view());
+        }
+        away_.await(micro_batch, graph.operators[run.op], run.part);
     }
 
     StageMemory state_;
     std::vector<SlicePlan> slices_;
     OffloadedTensors offloaded_;
+    AwayTensors away_;
     OperatorClock clock_;
     std::vector<Part> called_;  ///< parts called in the pass under way
 };

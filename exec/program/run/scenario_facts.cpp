@@ -84,6 +84,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("micro_batch", micro_batch);
     in.add("seq_length", seq_length);
     in.add("recompute", scenarios::recompute_text(scenario.training));
+    in.add("offload", scenarios::offload_text(scenario.training));
     in.add("offload_optimizer", offload_optimizer);
     in.add("offload_activations", offload_activations);
     in.add("dropout", dropout.value_or(scenario.model.dropout));

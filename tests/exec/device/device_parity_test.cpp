@@ -96,6 +96,26 @@ TEST_P(OffloadedOptimizer, LeavesTheBitsOfTheResidentOne) {
         EXPECT_GT(optimizer(here), Bytes{});
     }
 }
+/// Saved tensors that a lane copies to the host beside the forward, and back beside the backward.
+class OffloadedModules : public DeviceParity {};
+TEST_P(OffloadedModules, LeaveTheBitsOfResidentOnes) {
+    Case offloaded = GetParam();
+    offloaded.training +=
+        "\n  offload: {modules: [attn_norm, core_attn, mlp_norm, expert_fc1], "
+        "min_offloaded_tensor_size: 1}";
+    const Result there = train(offloaded, 2), here = train(GetParam(), 2);
+    EXPECT_EQ(there.losses, here.losses);
+    EXPECT_EQ(there.weights, here.weights);
+    for (std::size_t rank = 0; rank < there.records.size(); ++rank)
+        EXPECT_LT(total(there.records[rank].peak.held), total(here.records[rank].peak.held));
+}
+INSTANTIATE_TEST_SUITE_P(
+    Trainings, OffloadedModules,
+    testing::Values(on_device("llama", "llama"),
+                    on_device("gpt2_pp2", "gpt2", "zb-h1", "{pipeline: 2, data: 1}"),
+                    on_device("experts_ep2", "mixtral", "1f1b", "{data: 2, expert: 2}")),
+    name_of_case);
+
 Case in_slices(Case c) {
     c.name += "_in_slices";
     c.framework += ", offload_buffer: 16 KiB";

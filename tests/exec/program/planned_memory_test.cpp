@@ -97,6 +97,21 @@ INSTANTIATE_TEST_SUITE_P(
         stepped("synchronized", "{pipeline: 2, data: 1}", "gpt2-wide", "clip_norm: 0.1", "")),
     [](const auto& each) { return each.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    Travelling, PlannedMemory,
+    testing::Values(
+        wide("attention_pp2", "{pipeline: 2, data: 1}", "1f1b", "llama-wide",
+             "offload: {modules: [attn_norm, qkv_linear, core_attn, attn_proj], "
+             "min_offloaded_tensor_size: 512}"),
+        wide("layers_pp2_zb_h1", "{pipeline: 2, data: 1}", "zb-h1", "gpt2-wide",
+             "offload: {layers: 3, min_offloaded_tensor_size: 1}"),
+        wide("experts", "{data: 1}", "1f1b", "mixtral-wide",
+             "offload: {modules: [expert_fc1, moe_act], min_offloaded_tensor_size: 1}"),
+        wide("beside_recompute", "{pipeline: 2, data: 1}", "1f1b", "shared-experts-wide",
+             "offload: {modules: [core_attn, expert_fc1], min_offloaded_tensor_size: 1}\n  "
+             "recompute: {modules: [layernorm, moe_act]}")),
+    [](const auto& each) { return each.param.name; });
+
 /// Whose loss makes the head's gradients, of a vocabulary that counts.
 Case chunked(std::string name, std::string parallel, std::string schedule) {
     Case c = wide(std::move(name), std::move(parallel), std::move(schedule), "llama-vocabulary");
@@ -268,6 +283,8 @@ INSTANTIATE_TEST_SUITE_P(
              "recompute: {modules: [moe]}"),
         wide("ep2_activations_again", "{pipeline: 2, data: 2, expert: 2}", "1f1b", "mixtral-wide",
              "recompute: {modules: [moe_act, core_attn]}"),
+        wide("ep2_travelling", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral-wide",
+             "offload: {modules: [core_attn, expert_fc1], min_offloaded_tensor_size: 1}"),
         wide("ep2_recompute", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral-wide",
              "recompute: full"),
         wide("etp2", "{tensor: 2, data: 1, sequence: true}", "1f1b", "mixtral-wide"),

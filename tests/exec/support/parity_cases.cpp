@@ -335,6 +335,18 @@ std::vector<Case> module_cases() {
                "recompute: {layers: 1}"),
         layout("full_of_groups", "{pipeline: 2, data: 1}", "1f1b", "llama",
                "recompute: {layers: 2, method: uniform}"),
+        layout("offload_attention_pp2", "{pipeline: 2, data: 1}", "zb-h1", "llama",
+               "offload: {modules: [attn_norm, qkv_linear, core_attn, attn_proj], "
+               "min_offloaded_tensor_size: 1}"),
+        layout("offload_layers_large", "{data: 1}", "1f1b", "gpt2",
+               "offload: {layers: 3, min_offloaded_tensor_size: 200}"),
+        layout("offload_norms_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama",
+               "offload: {modules: [mlp_norm, attn_norm], min_offloaded_tensor_size: 1}"),
+        layout("offload_experts_ep2", "{data: 2, expert: 2}", "1f1b", "mixtral",
+               "offload: {modules: [expert_fc1, moe_act], min_offloaded_tensor_size: 1}"),
+        layout("offload_beside_recompute", "{pipeline: 2, data: 1}", "1f1b", "shared-experts",
+               "offload: {modules: [core_attn, expert_fc1], min_offloaded_tensor_size: 1}\n  "
+               "recompute: {modules: [layernorm, moe_act]}"),
         layout("selective_op_pp2", "{pipeline: 2, data: 1}", "1f1b", "llama",
                "recompute: selective-op"),
         layout("selective_op_experts_zb_h1", "{pipeline: 2, data: 1}", "zb-h1", "shared-experts",

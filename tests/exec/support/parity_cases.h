@@ -20,7 +20,7 @@ std::vector<Case> layout_cases();
 std::vector<Case> attention_cases();
 /// Layouts of networks that predict several tokens.
 std::vector<Case> prediction_cases();
-/// Parts of layers that the backward computes again.
+/// Parts of layers that the backward computes again, or whose activations travel.
 std::vector<Case> module_cases();
 /// Layouts whose ranks share experts, or cut them.
 std::vector<Case> expert_cases();
