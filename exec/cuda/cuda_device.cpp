@@ -14,6 +14,7 @@
 #include "exec/cuda/cublas_lt.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
+#include "exec/cuda/error_text.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
@@ -23,9 +24,9 @@
 /// The GPU of a rank: lanes, memory, and the kernels that run on it.
 namespace debubble::exec::cuda {
 
-/// The reason why this module's machine code does not run on the thread's GPU; nullptr if it does
+/// The reason why this module's machine code does not run on the thread's GPU; empty if it does
 /// (kernels/launch.cu).
-const char* why_no_kernels();
+std::string why_no_kernels();
 
 namespace {
 
@@ -75,7 +76,7 @@ public:
         cudaDeviceProp properties{};
         check(cudaGetDeviceProperties(&properties, device), "the GPU");
         name_ = properties.name;
-        if (const char* const why = why_no_kernels())
+        if (const std::string why = why_no_kernels(); !why.empty())
             throw WorldError(
                 fmt::format("{} has compute capability {}.{}, and this build's kernels, which are "
                             "for {}, do not "
@@ -152,7 +153,7 @@ extern "C" int debubble_cuda_count() {
         throw WorldError(none + "no NVIDIA driver is installed");
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess) throw WorldError(none + cudaGetErrorString(status));
+    if (status != cudaSuccess) throw WorldError(none + debubble::exec::cuda::error_text(status));
     if (count == 0) throw WorldError(none + "the driver shows none");
     return count;
 }

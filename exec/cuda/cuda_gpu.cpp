@@ -7,6 +7,7 @@
 #endif
 
 #include "base/diagnostic.h"
+#include "exec/cuda/error_text.h"
 
 namespace debubble::exec::cuda {
 
@@ -44,7 +45,7 @@ private:
 void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) return;
     cudaGetLastError();  // reported here, so that the next call does not report it again
-    throw WorldError(std::string(what) + ": " + cudaGetErrorString(status));
+    throw WorldError(std::string(what) + ": " + error_text(status));
 }
 
 CudaGpu::CudaGpu(int device, int part, int parts) : device_(device) {

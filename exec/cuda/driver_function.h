@@ -5,6 +5,14 @@
 
 #include <algorithm>
 
+#if CUDART_VERSION < 12050
+#include <dlfcn.h>
+
+/// Of drivers for CUDA 12.5 and later (their cuda.h).
+extern "C" CUresult CUDAAPI cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx context,
+                                                   unsigned flags, int priority);
+#endif
+
 namespace debubble::exec::cuda {
 
 /// A function of the driver, which is never linked, by its name:
@@ -12,14 +20,29 @@ namespace debubble::exec::cuda {
 template <class Function>
 Function driver_function(const char* name) {
     void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
     int known = 0;  // a version above the driver's own is refused
     cudaError_t status = cudaDriverGetVersion(&known);
+#if CUDART_VERSION < 12050
+    // This runtime looks functions up as of its own version only. The driver, which it has loaded,
+    // knows later ones, too: cuGreenCtxStreamCreate is of 12.5.
+    constexpr int kNewest = 12090;
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void* const look_up = driver ? dlsym(driver, "cuGetProcAddress_v2") : nullptr;
+    CUdriverProcAddressQueryResult result{};
+    const bool is_there = status == cudaSuccess && look_up &&
+                          reinterpret_cast<decltype(&cuGetProcAddress)>(look_up)(
+                              name, &found, std::min(known, kNewest), CU_GET_PROC_ADDRESS_DEFAULT,
+                              &result) == CUDA_SUCCESS &&
+                          result == CU_GET_PROC_ADDRESS_SUCCESS;
+    if (driver) dlclose(driver);
+#else
+    cudaDriverEntryPointQueryResult result{};
     if (status == cudaSuccess)
         status = cudaGetDriverEntryPointByVersion(
             name, &found, static_cast<unsigned>(std::min(known, CUDART_VERSION)), cudaEnableDefault,
             &result);
     const bool is_there = status == cudaSuccess && result == cudaDriverEntryPointSuccess;
+#endif
     return is_there ? reinterpret_cast<Function>(found) : nullptr;
 }
 

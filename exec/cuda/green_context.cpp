@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/cuda/driver_function.h"
+#include "exec/cuda/error_text.h"
 #include "exec/cuda/kernels/reduce.h"
 #include "exec/cuda/sm_partition.h"
 
@@ -31,8 +32,11 @@ Function driver(const char* name) {
 }
 
 void require(CUresult result, const char* name) {
-    if (result != CUDA_SUCCESS)
-        throw NotPossible{fmt::format("{} failed with error {}", name, static_cast<int>(result))};
+    if (result == CUDA_SUCCESS) return;
+    const char* text = nullptr;
+    const auto name_of = driver_function<decltype(&cuGetErrorName)>("cuGetErrorName");
+    if (name_of == nullptr || name_of(result, &text) != CUDA_SUCCESS) text = "an unknown error";
+    throw NotPossible{fmt::format("{} failed: {}, {}", name, text, static_cast<int>(result))};
 }
 
 #define DEBUBBLE_DRIVER(function, ...) \
@@ -81,8 +85,8 @@ private:
 void require_streams(DriverContext& context) {
     const auto need = [](cudaError_t status) {
         if (status != cudaSuccess)
-            throw NotPossible{fmt::format("streams of a part of the GPU lack something: {}",
-                                          cudaGetErrorString(status))};
+            throw NotPossible{
+                fmt::format("streams of a part of the GPU lack something: {}", error_text(status))};
     };
     const Stream part = context.try_stream();
     Stream whole = nullptr;

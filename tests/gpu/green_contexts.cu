@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/cuda/driver_function.h"
+#include "exec/cuda/error_text.h"
 
 /// Questions to a GPU: do green contexts give two ranks multiprocessors of their own, and do the
 /// streams of one wait for events on those of the other? Runs a kernel in each of two at the same
@@ -16,7 +17,8 @@ namespace {
 
 void check(bool fine, const char* what) {
     if (fine) return;
-    std::printf("green contexts: %s failed: %s\n", what, cudaGetErrorString(cudaGetLastError()));
+    std::printf("green contexts: %s failed: %s\n", what,
+                debubble::exec::cuda::error_text(cudaGetLastError()).c_str());
     std::exit(1);
 }
 

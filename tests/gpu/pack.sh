@@ -4,10 +4,11 @@
 # the CUDA toolkit of the same major version, and call its run.sh.
 #
 #     tests/gpu/pack.sh [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
-#     CUDACXX=/usr/local/cuda-12.9/bin/nvcc tests/gpu/pack.sh
+#     tests/gpu/pack.sh --cuda12 [BIN]
 #
-# Programs of CUDA 13 want a driver from 580 on; those of CUDA 12.9 one from 545 on, into
-# out/gpu-tests-cuda12.tar.gz. Both run where glibc is 2.34 or later and libstdc++ that of GCC 11 or
+# Programs of CUDA 13 want a driver from 580 on. --cuda12 fetches a toolkit of CUDA 12.4
+# (cuda12_toolkit.sh), or takes the nvcc of CUDA 12 that CUDACXX names; its programs want a driver from
+# 545 on, and go into out/gpu-tests-cuda12.tar.gz. Both run where glibc is 2.34 or later and libstdc++ that of GCC 11 or
 # later: RHEL 9, Ubuntu 22.04, Debian 12. That is checked (symbol_limits.py).
 #
 # NCCL, which is large, is taken along with WITH_NCCL=1. A build with -DDEBUBBLE_CUDNN=FETCH brings
@@ -16,16 +17,28 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 fail() { echo "pack.sh: $*" >&2; exit 1; }
 
+wanted=
+if [ "${1:-}" = --cuda12 ]; then
+    wanted=12
+    shift
+    [ -n "${CUDACXX:-}" ] || CUDACXX=$(tests/gpu/cuda12_toolkit.sh) || fail "there is no toolkit of CUDA 12"
+    export CUDACXX
+fi
 nvcc=${CUDACXX:-nvcc}
-major=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p') || true
-[ -n "$major" ] || fail "$nvcc is no nvcc: put one in the PATH or name it in CUDACXX"
+release=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p') || true
+[ -n "$release" ] || fail "$nvcc is no nvcc: put one in the PATH or name it in CUDACXX"
+major=${release%.*} minor=${release#*.}
+[ -z "$wanted" ] || [ "$major" = "$wanted" ] || fail "$nvcc is of CUDA $release, and --cuda12 wants one of CUDA 12"
 suffix=
 [ "$major" -ge 13 ] || suffix=-cuda$major
+# Blackwell is known from CUDA 12.8 on; from an earlier one its driver compiles what is for Hopper.
+architectures=()
+[ "$major" -ge 13 ] || [ "$minor" -ge 8 ] || architectures=("-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;90-virtual")
 if [ $# -gt 0 ]; then
     bin=$1
 else
     bin=build/pack$suffix/bin
-    cmake --preset cuda -B "build/pack$suffix" -DDEBUBBLE_GUI=OFF -DDEBUBBLE_BENCH=OFF \
+    cmake --preset cuda -B "build/pack$suffix" -DDEBUBBLE_GUI=OFF -DDEBUBBLE_BENCH=OFF "${architectures[@]}" \
         -DCMAKE_CXX_FLAGS="-include $PWD/tests/gpu/older_libstdcxx.h" >/dev/null || fail "it cannot be configured"
 fi
 build=$(dirname "$bin")
@@ -63,7 +76,7 @@ ldd "$to"/bin/* 2>/dev/null |
         [[ ! $name =~ ^($spare)[.-] ]] || folder=spare
         cp -L "$file" "$to/$folder/$name"
     done
-newer=$(tests/gpu/symbol_limits.py "$to") || {
+newer=$(tests/gpu/symbol_limits.py --cuda "$major" "$to") || {
     echo "$newer" >&2
     fail "that runs on no machine older than this one; a build without BIN is made for RHEL 9"
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Whether programs and libraries run on machines that are older than the one that built them: the
 versions of symbols that they want of the C and C++ libraries, against those that RHEL 9 has (glibc
-2.34 and GCC 11's libstdc++). Prints what is above them, and ends in 1 if anything is.
+2.34 and GCC 11's libstdc++). Prints what is above them, and ends in 1 if anything is. With --cuda,
+CUDA's libraries that they want are to be of that major version, too: a driver that is too old for one
+of another would be found out by the first call.
 
-    tests/gpu/symbol_limits.py FILE|FOLDER...
+    tests/gpu/symbol_limits.py [--cuda MAJOR] FILE|FOLDER...
 """
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -13,6 +16,9 @@ import sys
 
 LIMITS = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}
 WANTED = re.compile(r"\bUND\s+(\S+)@([A-Z]+)_(\d+(?:\.\d+)*)")
+
+
+NEEDED = re.compile(r"\(NEEDED\).*\[(libcu\w+)\.so\.(\d+)[.\d]*\]")
 
 
 def is_elf(path):
@@ -40,12 +46,27 @@ def above_limits(file):
             if library in LIMITS and version > LIMITS[library]]
 
 
-def main(paths):
-    files = list(files_in(paths))
+def of_other_cuda(file, major):
+    """CUDA's own libraries that it wants of another major version; cuDNN and NCCL count by themselves."""
+    listed = subprocess.run(["readelf", "--wide", "--dynamic", file], capture_output=True, text=True,
+                            check=True).stdout
+    return [f"{file.name}: {name}.so.{version}, which is not of CUDA {major}"
+            for name, version in NEEDED.findall(listed)
+            if not name.startswith("libcudnn") and int(version) != major]
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(usage="symbol_limits.py [--cuda MAJOR] FILE|FOLDER...")
+    parser.add_argument("--cuda", type=int)
+    parser.add_argument("paths", nargs="+")
+    options = parser.parse_args(arguments)
+    files = list(files_in(options.paths))
     if not files:
         print("symbol_limits.py: there is no program or library", file=sys.stderr)
         return 2
     newer = [line for file in files for line in above_limits(file)]
+    if options.cuda is not None:
+        newer += [line for file in files for line in of_other_cuda(file, options.cuda)]
     print("\n".join(newer) if newer else
           f"{len(files)} files want no symbol above " +
           ", ".join(f"{name}_{'.'.join(map(str, limit))}" for name, limit in LIMITS.items()))

@@ -55,6 +55,19 @@ class SymbolLimits(unittest.TestCase):
         self.assertIn("waits: _ZNSt18condition_variable4wait", printed)
         self.assertIn("of GLIBCXX_3.4.30", printed)
 
+    def test_a_library_of_another_cuda_is_named(self):
+        library = self.folder / "libcublasLt.so.12"
+        empty = self.folder / "empty.cpp"
+        empty.write_text("int nothing() { return 0; }")
+        subprocess.run([COMPILER, "-shared", "-fPIC", f"-Wl,-soname,{library.name}", empty, "-o", library],
+                       check=True)
+        program = self.compiled("-include", HERE / "older_libstdcxx.h", "-Wl,--no-as-needed", library,
+                                f"-Wl,-rpath,{self.folder}")
+        self.assertEqual(self.check("--cuda", "12", program)[0], 0, self.check("--cuda", "12", program)[1])
+        code, printed = self.check("--cuda", "13", program)
+        self.assertEqual(code, 1)
+        self.assertIn("waits: libcublasLt.so.12, which is not of CUDA 13", printed)
+
     def test_nothing_is_no_success(self):
         (self.folder / "text").write_text("no program")
         self.assertEqual(self.check(self.folder)[0], 2)

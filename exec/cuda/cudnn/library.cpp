@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "exec/cuda/attention_library.h"
 #include "exec/cuda/cudnn/graphs.h"
+#include "exec/cuda/error_text.h"
 
 namespace debubble::exec::cuda::cudnn {
 
@@ -87,7 +88,7 @@ private:
         void* memory = nullptr;
         const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(size));
         if (status != cudaSuccess)
-            throw WorldError(std::string("memory for cuDNN: ") + cudaGetErrorString(status));
+            throw WorldError(std::string("memory for cuDNN: ") + error_text(status));
         workspaces_.push_back(memory);
         room_ = size;
     }

@@ -1,5 +1,6 @@
 #include <set>
 
+#include "exec/cuda/error_text.h"
 #include "exec/cuda/kernels/device.h"
 
 namespace debubble::exec::cuda {
@@ -16,12 +17,12 @@ __global__ void like_all_others() {}
 
 }  // namespace
 
-const char* why_no_kernels() {
+std::string why_no_kernels() {
     cudaFuncAttributes attributes{};
     const cudaError_t status = cudaFuncGetAttributes(&attributes, like_all_others);
-    if (status == cudaSuccess) return nullptr;
+    if (status == cudaSuccess) return {};
     cudaGetLastError();  // reported here, so that the next call does not report it again
-    return cudaGetErrorString(status);
+    return error_text(status);
 }
 
 const char* failed_launch() {

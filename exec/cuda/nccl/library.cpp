@@ -14,6 +14,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/device.h"
+#include "exec/cuda/error_text.h"
 #include "exec/cuda/nccl/communicator.h"
 #include "exec/cuda/nccl/setup.h"
 
@@ -28,7 +29,7 @@ constexpr std::int64_t kScratch = 256;
 
 void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess)
-        throw WorldError(fmt::format("{}: {}", what, cudaGetErrorString(status)));
+        throw WorldError(fmt::format("{}: {}", what, cuda::error_text(status)));
 }
 
 ncclDataType_t type_of(DataType type) {
