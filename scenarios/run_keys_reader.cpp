@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <ranges>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -137,15 +138,12 @@ void read_data_source(MappingReader& training, std::string_view key, Draft& draf
     read_fields(in, source_fields(), data);
     const auto given = std::ranges::count_if(
         source_fields(), [&](const auto& source) { return in.has(source.name); });
-    if (given != 1)
-        training.complain(
-            key,
-            fmt::format("'data' must name exactly one of {}, not {}",
-                        fmt::join(source_fields() | std::views::transform([](const auto& source) {
-                                      return source.name;
-                                  }),
-                                  ", "),
-                        given));
+    if (given != 1) {
+        std::vector<std::string_view> names;
+        for (const auto& source : source_fields()) names.push_back(source.name);
+        training.complain(key, fmt::format("'data' must name exactly one of {}, not {}",
+                                           fmt::join(names, ", "), given));
+    }
     read_fields(in, data_fields(), data);
     in.finish();
 }

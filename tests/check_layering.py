@@ -43,7 +43,8 @@ MAY_INCLUDE = {
     "exec/cuda/nccl": PLANNING | {CORE, "exec/cuda", "exec/comm"},
     "exec/io": PLANNING | {CORE},
     "exec/program": PLANNING
-    | {CORE, "exec/cpu", "exec/comm", "exec/cuda", "exec/io", "sim/predict.h", "sim/report/plan_json.h"},
+    | {CORE, "exec/cpu", "exec/comm", "exec/cuda", "exec/io", "sim/predict.h", "sim/report/plan_json.h",
+       "sim/engine/replay_measured.h"},
     "exec/program/commands": PLANNING | {"exec/program", "exec/cpu", "exec/cuda", "exec/io"},
     "gui/viewmodel": PLANNING | {"scenarios/jobs", "sim"},
     "gui/widgets": {"gui/viewmodel"} | PLANNING | {"sim"},

@@ -114,9 +114,9 @@ std::string rate_text(double per_s) {
 }
 
 std::string flop_rate_text(double flops_per_s) {
-    constexpr std::pair<double, std::string_view> kUnits[] = {
+    constexpr std::pair<double, std::string_view> kRates[] = {
         {1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}};
-    for (const auto& [size, name] : kUnits)
+    for (const auto& [size, name] : kRates)
         if (flops_per_s >= size) return fmt::format("{:.1f} {}", flops_per_s / size, name);
     return fmt::format("{:.4g} FLOP/s", flops_per_s);
 }

@@ -23,10 +23,11 @@ Duration host_between(const scenarios::Scenario& scenario, Pass pass) {
 std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario, const models::StageGraph&,
                                    std::optional<Pass> pass) {
     std::vector<AddedTerm> terms;
-    if (pass && scenarios::host_waits_for_messages(scenario))
+    const auto& measured = scenario.cluster.measured;
+    const bool timed = scenarios::measures_operators(measured);  // the overhead of a pass has it
+    if (pass && !timed && scenarios::host_waits_for_messages(scenario))
         terms.push_back({kWaitingHost, host_between(scenario, *pass)});
-    if (const auto& measured = scenario.cluster.measured)
-        terms.push_back({kInterpreter, measured->pass_overhead});
+    if (measured) terms.push_back({kInterpreter, measured->pass_overhead});
     return terms;
 }
 

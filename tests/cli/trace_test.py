@@ -3,6 +3,7 @@
 import json
 import pathlib
 import pickle
+import re
 import sqlite3
 import subprocess
 import sys
@@ -206,8 +207,8 @@ class Calibrated(Trace):
 class PyTorch(Trace):
     """torch.distributed.pipelining on two processes of this machine."""
 
-    def profile(self, schedule):
-        folder = self.folder / "profile"
+    def profile(self, schedule, name="profile"):
+        folder = self.folder / name
         script = pathlib.Path(__file__).with_name("pytorch_pipeline.py")
         result = subprocess.run([sys.executable, script, folder, "--schedule", schedule],
                                 capture_output=True, text=True, timeout=600)
@@ -216,18 +217,42 @@ class PyTorch(Trace):
         self.assertEqual(result.returncode, 0, result.stderr)
         return folder
 
-    def test_lies_beside_the_prediction_of_its_plan(self):
-        folder = self.profile("1F1B")
-        cluster = self.folder / "cluster.yaml"
-        self.done("calibrate", "--from-trace", folder, "--scenario", "two-rank-gpt", "--out", cluster)
+    def test_is_predicted_by_the_figures_of_its_own_trace(self):
+        """Nothing is fitted to the step, so that others' load shows: the middle of three counts."""
+        if not pathlib.Path(PROGRAM).with_name("debubble-exec").exists():
+            self.skipTest("built without debubble-exec")
+        errors = []
+        for run in range(3):
+            folder = self.profile("1F1B", f"profile-{run}")
+            cluster = self.folder / "cluster.yaml"
+            text = self.done("calibrate", "--from-trace", folder, "--scenario", "two-rank-gpt",
+                             "--out", cluster).stdout
+            self.assertIn("framework.point_to_point_blocks=whole-backward", text)
+            errors.append(abs(float(re.search(r"\(([+-][0-9.]+) %\)", text)[1])))
+            self.beside(folder, cluster)
+        self.assertLess(sorted(errors)[1], 3, errors)
+
+    def beside(self, folder, cluster):
+        """The order is that of the plan, and with its waits the program takes as long."""
         out = self.folder / "beside.json"
         self.done("trace", folder, "--scenario", "two-rank-gpt", "--set", f"cluster={cluster}",
-                  "--json", out)
+                  "--set", "framework.point_to_point_blocks=whole-backward", "--json", out)
         found = json.loads(out.read_text())
         self.assertEqual(found["order"], "1f1b")
         self.assertEqual(found["confidence"], 1)
         self.assertEqual(found["comparison"]["order_violations"], [])
-        self.assertLess(abs(found["comparison"]["step_time_error"]), 0.03)
+
+    def test_lies_beside_our_own_run_of_the_same_plan(self):
+        folder, own = self.profile("1F1B"), self.folder / "own.trace.json"
+        words = self.write("words.txt", "to see a world in a grain of sand " * 400)
+        self.done("run", "two-rank-gpt", "--steps", "5", "--resume", "never", "--trace", own,
+                  "--set", "framework.point_to_point_blocks=whole-backward",
+                  "--set", f"training.data={{text: {words}}}", cwd=self.folder)
+        out = self.folder / "errors.json"
+        self.done("compare", own, folder, "--json", out)
+        kinds = {kind["name"]: kind for kind in json.loads(out.read_text())["kinds"]}
+        for kind in ("F", "B", "SEND", "RECV"):
+            self.assertEqual(kinds[kind]["count"], 16, kind)
 
 
 class MemorySnapshot(Trace):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,14 @@ namespace debubble::picture {
 namespace {
 
 using Spans = std::vector<std::uint32_t>;
+
+/// The values of a rank, in a list that is sorted by rank.
+template <class Value>
+std::span<const Value> of_rank(const std::vector<Value>& values, Rank rank, Rank Value::*member) {
+    const auto first = std::ranges::lower_bound(values, rank, {}, member);
+    const auto last = std::ranges::upper_bound(first, values.end(), rank, {}, member);
+    return {first, last};
+}
 
 /// The spans of a device by row: computes and optimizer steps share the row of bars; the others are
 /// sorted by lane.
@@ -96,9 +105,9 @@ void add_statistics(TimelineDocument& document) {
         for (Device& device : document.devices)
             if (device.rank == row.rank && device.replica == row.replica) {
                 device.statistics = &row;
-                const auto mine = std::ranges::equal_range(bubbles, row.rank, {}, &Bubble::rank);
-                device.first_bubble = static_cast<std::size_t>(mine.begin() - bubbles.begin());
-                device.last_bubble = static_cast<std::size_t>(mine.end() - bubbles.begin());
+                const auto mine = of_rank(bubbles, row.rank, &Bubble::rank);
+                device.first_bubble = static_cast<std::size_t>(mine.data() - bubbles.data());
+                device.last_bubble = device.first_bubble + mine.size();
                 device.longest_bubbles.resize(device.last_bubble - device.first_bubble);
                 std::iota(device.longest_bubbles.begin(), device.longest_bubbles.end(),
                           static_cast<std::uint32_t>(device.first_bubble));
@@ -112,8 +121,7 @@ void add_memory(TimelineDocument& document) {
     const Trace& trace = document.trace;
     document.memory_top = document.memory_limit.value_or(Bytes{});
     for (Device& device : document.devices) {
-        const auto samples =
-            std::ranges::equal_range(trace.memory, device.rank, {}, &MemorySample::rank);
+        const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
         device.memory = MemorySeries({samples.begin(), samples.end()});
         const auto rank = static_cast<std::size_t>(device.rank.index);
         if (rank < trace.peaks.size()) {
@@ -129,13 +137,13 @@ void add_memory(TimelineDocument& document) {
 
 const Device* TimelineDocument::device_of(Rank rank) const {
     const Device* any = nullptr;
-    for (const Device& device : std::ranges::equal_range(devices, rank, {}, &Device::rank))
+    for (const Device& device : of_rank(devices, rank, &Device::rank))
         if (any == nullptr || device.statistics != nullptr) any = &device;
     return any;
 }
 
 const Device* TimelineDocument::device_of(const Span& span) const {
-    for (const Device& device : std::ranges::equal_range(devices, span.rank, {}, &Device::rank))
+    for (const Device& device : of_rank(devices, span.rank, &Device::rank))
         if (device.replica == span.replica) return &device;
     return nullptr;
 }

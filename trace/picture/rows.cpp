@@ -29,7 +29,7 @@ std::vector<std::size_t> shown_devices(const TimelineDocument& document,
             document.device_of(device.rank) == &device)
             shown.push_back(d);
     }
-    std::ranges::stable_partition(shown, [&](std::size_t d) {
+    std::stable_partition(shown.begin(), shown.end(), [&](std::size_t d) {
         return choices.pinned.contains(document.devices[d].rank.index);
     });
     return shown;

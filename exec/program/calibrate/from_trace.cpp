@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
 #include "exec/program/calibrate/pass_times.h"
 #include "exec/program/calibrate/statistics.h"
+#include "exec/program/calibrate/trace_figures.h"
 #include "scenarios/measured.h"
+#include "sim/engine/replay_measured.h"
 #include "sim/predict.h"
-#include "trace/net_length.h"
+#include "text/wording.h"
+#include "trace/span_graph.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 
@@ -22,36 +26,15 @@ using models::Collective;
 using scenarios::Measured;
 using scenarios::MeasuredCollective;
 
-/// Net lengths and bytes of the actions of one kind.
-struct KindTimes {
-    std::vector<double> lengths;  ///< seconds
-    double bytes = 0;
-    std::size_t count() const { return lengths.size(); }
-    double middle() const { return lengths.empty() ? 0 : median(lengths); }
-    double mean_bytes() const { return lengths.empty() ? 0 : bytes / static_cast<double>(count()); }
-};
-using ByKind = std::map<std::size_t, KindTimes>;  ///< by the index of the Action's alternative
-
-ByKind times_of(const Trace& step) {
-    const SpanGraph graph(step);
-    const std::vector<Duration> lengths = net_lengths(graph);
-    ByKind out;
-    for (std::size_t i = 0; i < step.spans.size(); ++i) {
-        KindTimes& kind = out[step.spans[i].action.index()];
-        kind.lengths.push_back(seconds(lengths[i]));
-        kind.bytes += static_cast<double>(step.spans[i].bytes.count);
-    }
-    return out;
+/// The mean time of the typical steps with what lies between two of them.
+double step_seconds(const std::vector<Trace>& typical, const HostTimes& host) {
+    double sum = 0;
+    for (const Trace& step : typical) sum += seconds(statistics(step, false).step);
+    return sum / static_cast<double>(typical.size()) + host.between_steps;
 }
 
-template <class Alternative>
-KindTimes of(const ByKind& kinds) {
-    const auto found = kinds.find(Action(Alternative{}).index());
-    return found == kinds.end() ? KindTimes{} : found->second;
-}
-
-Duration step_time_of(const Trace& step) {
-    return step.header.step_time > Duration{} ? step.header.step_time : statistics(step).step;
+KindsOfTrace predicted_times(const sim::PredictionWithTrace& prediction) {
+    return kind_times({median_step(prediction.trace)});
 }
 
 class Calibration {
@@ -59,9 +42,9 @@ public:
     Calibration(scenarios::Scenario scenario, const Trace& executed, const std::string& name)
         : scenario_(std::move(scenario)),
           plan_(sim::priced_plan(scenario_)),
-          step_(median_step(executed)),
-          executed_(executed),
-          measured_times_(times_of(executed)) {
+          typical_(typical_steps(executed)),
+          host_(host_times(executed, typical_)),
+          measured_times_(kind_times(typical_)) {
         scenario_.cluster.name = name;
         scenario_.cluster.source =
             fmt::format("by a trace of {} ({} steps), of {}", scenario_.name, steps_in(executed),
@@ -69,16 +52,17 @@ public:
     }
 
     FromTrace run() {
+        blocking();
         operators();
-        launches();
         const sim::PredictionWithTrace first = predict();
         messages(first);
+        spread();
         collectives(first);
         optimizer(first);
-        rest_of_step();
+        measured_.step_overhead = from_seconds(host_.between_steps);
         const sim::PredictionWithTrace last = predict();
         FromTrace out;
-        out.traced_step_s = seconds(step_time_of(step_));
+        out.traced_step_s = step_seconds(typical_, host_);
         out.predicted_step_s = last.prediction.step_time_s;
         out.cluster = scenario_.cluster;
         out.notes = notes_;
@@ -95,8 +79,27 @@ private:
         scenario_.cluster.origins[key] = {scenarios::Provenance::Measured, source};
     }
 
+    /// A rank that waits for its own messages computes beside none of them. The plan is then played
+    /// so, since no time of a message makes up for that.
+    void blocking() {
+        constexpr double kNone = 0.25;  // those of the warm-up may run beside the next pass
+        if (scenario_.parallel.pipeline == 1 || scenarios::sends_block(scenario_) ||
+            host_.sends_beside_computes > kNone)
+            return;
+        scenarios::Scenario waiting = scenario_;
+        waiting.framework.point_to_point_blocks = scenarios::MessagesBlock::ByWholeBackward;
+        if (!scenarios::sends_block(waiting)) return;
+        scenario_ = std::move(waiting);
+        plan_ = sim::priced_plan(scenario_);
+        notes_.push_back(fmt::format(
+            "the ranks of this run wait for their messages ({:.0f} % of these have a compute of "
+            "their sender beside them): predict it with --set "
+            "framework.point_to_point_blocks=whole-backward",
+            100 * host_.sends_beside_computes));
+    }
+
     void operators() {
-        const PassEquations equations = pass_equations(scenario_, plan_, executed_);
+        const PassEquations equations = pass_equations(scenario_, plan_, typical_);
         double spread = 0;
         std::size_t samples = 0;
         for (const PassTimes& pass : equations.passes) {
@@ -111,39 +114,31 @@ private:
                 static_cast<int>(std::min<std::size_t>(samples, 1'000'000))};
         }
         measured_.with = fmt::format(
-            "{} passes of a trace, each {:.1f} % from the median of its kind at most at the "
-            "median; "
-            "their times are shared among operators by rates",
+            "the mean of {} passes of a trace, half of which are within {:.1f} % of the median of "
+            "their kind; their times are shared among operators by rates",
             samples, 100 * spread);
         measured_.plans = {scenario_.name};
     }
 
-    /// Between two passes with all inputs there the host is late: a pass takes that much longer.
-    void launches() {
-        const Statistics s = statistics(step_);
-        Duration late{};
-        for (const RankStatistics& rank : s.ranks)
-            late += rank.idle_by_cause[static_cast<std::size_t>(BubbleCause::Launch)];
-        const auto passes = std::ranges::count_if(
-            step_.spans, [](const Span& span) { return is_work(span.action); });
-        if (passes > 0) measured_.pass_overhead = late / passes;
-    }
-
     /// One size is known: the latency stays, unless it alone is longer than the message.
     void messages(const sim::PredictionWithTrace& first) {
-        const double time = of<Recv>(measured_times_).middle();
-        const double bytes = of<Recv>(times_of(median_step(first.trace))).mean_bytes();
+        const KindTimes received = times_of<Recv>(measured_times_);
+        const double time = received.mean();
+        const double bytes = times_of<Recv>(predicted_times(first)).mean_bytes();
         if (!(time > 0) || !(bytes > 0)) return;
         scenarios::Cluster& cluster = scenario_.cluster;
-        const std::string source = fmt::format("{} messages of {:.0f} bytes in a trace",
-                                               of<Recv>(measured_times_).count(), bytes);
+        const std::string source = fmt::format(
+            "the mean of {} messages of {:.0f} bytes in a trace, of which half took {} "
+            "or less",
+            received.lengths.size(), bytes, text::time_text(median(received.lengths)));
         constexpr double kMostLatency = 0.5;  // of the message's time
         if (scenario_.gpus <= cluster.gpus_per_node) {
-            cluster.node_link.latency =
+            const Duration latency =
                 std::min(cluster.node_link.latency, from_seconds(kMostLatency * time));
+            cluster.node_link.latency = latency;
             cluster.node_link.base_latency = Duration{};
             cluster.node_link.half_bandwidth_size = Bytes{};
-            cluster.node_link.bandwidth = {bytes / (time - seconds(cluster.node_link.latency))};
+            cluster.node_link.bandwidth = {bytes / (time - seconds(latency))};
             origin("node_link.bandwidth", source);
             origin("node_link.latency", source);
         } else {
@@ -152,87 +147,84 @@ private:
         }
     }
 
+    /// Where two ranks wait for each other, the slower pass of the two counts, so that a step of
+    /// passes of different lengths is longer than one of their means (Jensen's inequality). The
+    /// program played with the lengths of each step says by how much, and the passes of the
+    /// critical path have it: it grows with their number. Ends with what the host adds.
+    void spread() {
+        const sim::PredictionWithTrace even = predict();
+        std::set<std::size_t> kinds;
+        for (const auto& [kind, times] : measured_times_) kinds.insert(kind);
+        Program program = plan_.program;
+        for (ActionList& rank : program.ranks)
+            std::erase_if(rank, [&](const Action& a) { return !kinds.contains(a.index()); });
+        double sum = 0;
+        for (const Trace& step : typical_) {
+            Trace as_planned = step;
+            as_planned.header.sends_block = scenarios::sends_block(scenario_);
+            sum += seconds(statistics(sim::replay_measured(program, as_planned), false).makespan);
+        }
+        const double played = sum / static_cast<double>(typical_.size());
+        const double waits = std::max(0.0, played - even.prediction.makespan_s);
+        const Statistics s = statistics(even.trace);
+        const auto on_path = std::ranges::count_if(s.critical_path, [&](std::size_t span) {
+            return is_work(even.trace.spans[span].action);
+        });
+        const double each = on_path > 0 ? waits / static_cast<double>(on_path) : 0;
+        measured_.pass_overhead = from_seconds(host_.before_pass + each);
+        if (scenario_.gpus <= scenario_.cluster.gpus_per_node)
+            scenario_.cluster.node_link.latency += from_seconds(host_.before_send);
+        measured_.with += fmt::format(
+            "; a pass takes {} of the host, and {} for waits by the spread of lengths, of which a "
+            "step's critical path has {}",
+            text::time_text(host_.before_pass), text::time_text(each), text::time_text(waits));
+    }
+
     void collectives(const sim::PredictionWithTrace& first) {
-        const ByKind predicted = times_of(median_step(first.trace));
+        const KindsOfTrace predicted = predicted_times(first);
         const auto put = [&](Collective::Kind kind, int ranks, const KindTimes& measured,
                              double bytes) {
-            if (ranks < 2 || measured.count() == 0 || ranks > scenario_.cluster.gpus_per_node)
+            if (ranks < 2 || measured.lengths.empty() || ranks > scenario_.cluster.gpus_per_node)
                 return;
             // The smallest gives the latency, the largest the bandwidth.
             MeasuredCollective& cost = measured_.collectives[{kind, ranks}];
             constexpr double kScalar = 4096;
             if (bytes <= kScalar) {
-                cost.latency = from_seconds(measured.middle());
+                cost.latency = from_seconds(measured.mean());
                 if (!(cost.bandwidth.value > 0))
                     cost.bandwidth = scenario_.cluster.node_link.bandwidth;
                 return;
             }
             const double rest =
-                std::max(measured.middle() - seconds(cost.latency), 0.1 * measured.middle());
+                std::max(measured.mean() - seconds(cost.latency), 0.1 * measured.mean());
             cost.bandwidth = {bytes / rest};
         };
         const int replicas = scenario_.parallel.data * scenario_.parallel.context;
-        put(Collective::Kind::AllReduce, scenario_.gpus, of<GradNorm>(measured_times_), 8);
-        put(Collective::Kind::AllReduce, 2, of<TiedGradReduce>(measured_times_),
-            of<TiedGradReduce>(predicted).mean_bytes());
+        put(Collective::Kind::AllReduce, scenario_.gpus, times_of<GradNorm>(measured_times_), 8);
+        put(Collective::Kind::AllReduce, 2, times_of<TiedGradReduce>(measured_times_),
+            times_of<TiedGradReduce>(predicted).mean_bytes());
         put(scenario_.parallel.zero_stage == 0 ? Collective::Kind::AllReduce
                                                : Collective::Kind::ReduceScatter,
-            replicas, of<ReduceGrad>(measured_times_), of<ReduceGrad>(predicted).mean_bytes());
-        put(Collective::Kind::AllGather, replicas, of<Unshard>(measured_times_),
-            of<Unshard>(predicted).mean_bytes());
+            replicas, times_of<ReduceGrad>(measured_times_),
+            times_of<ReduceGrad>(predicted).mean_bytes());
+        put(Collective::Kind::AllGather, replicas, times_of<Unshard>(measured_times_),
+            times_of<Unshard>(predicted).mean_bytes());
     }
 
     void optimizer(const sim::PredictionWithTrace&) {
-        const KindTimes measured = of<OptimizerStep>(measured_times_);
-        if (measured.count() == 0) return;
+        const KindTimes measured = times_of<OptimizerStep>(measured_times_);
+        if (measured.lengths.empty()) return;
         constexpr double kTried = 1e-9;
         measured_.optimizer_seconds_per_element = kTried;
-        const double tried = of<OptimizerStep>(times_of(median_step(predict().trace))).middle();
-        if (tried > 0) measured_.optimizer_seconds_per_element = kTried * measured.middle() / tried;
-    }
-
-    /// What no action accounts for: the time from a step's last action to the next one's first, and
-    /// waits at its end.
-    void rest_of_step() {
-        shorten_passes();
-        constexpr int kAdjustments = 6;
-        for (int round = 0; round < kAdjustments; ++round) {
-            const double rest = seconds(step_time_of(step_)) - predict().prediction.step_time_s;
-            measured_.step_overhead =
-                std::max(Duration{}, measured_.step_overhead + from_seconds(rest));
-        }
-    }
-
-    /// Where the passes on the critical path are shorter than the mean of their kind (those at both
-    /// ends of a step have a shared machine to themselves), their mean gives too long a step: all
-    /// are shortened alike, by kMostShortened at most.
-    void shorten_passes() {
-        constexpr double kMostShortened = 0.1;
-        constexpr int kShortenings = 3;
-        double factor = 1;
-        const auto original = measured_.operators;
-        const double target = seconds(step_time_of(step_));
-        for (int round = 0; round < kShortenings; ++round) {
-            const sim::Prediction found = predict().prediction;
-            const double over = found.step_time_s - target;
-            if (over <= 0 || !(found.makespan_s > 0)) break;
-            factor = std::max(1 - kMostShortened, factor * (1 - over / found.makespan_s));
-            for (auto& [key, time] : measured_.operators)
-                time.median = from_seconds(factor * seconds(original.at(key).median));
-        }
-        if (factor == 1) return;
-        measured_.with += fmt::format(
-            "; all are {:.1f} % shorter than their mean, by the step's length", 100 * (1 - factor));
-        notes_.push_back(fmt::format(
-            "passes on the critical path are shorter than the mean: all were shortened by {:.1f} %",
-            100 * (1 - factor)));
+        const double tried = times_of<OptimizerStep>(predicted_times(predict())).mean();
+        if (tried > 0) measured_.optimizer_seconds_per_element = kTried * measured.mean() / tried;
     }
 
     scenarios::Scenario scenario_;
     scenarios::Plan plan_;
-    Trace step_;
-    const Trace& executed_;
-    ByKind measured_times_;
+    std::vector<Trace> typical_;
+    HostTimes host_;
+    KindsOfTrace measured_times_;
     Measured measured_;
     std::vector<std::string> notes_;
 };

@@ -13,7 +13,7 @@ namespace debubble::exec {
 
 struct FromTrace {
     scenarios::Cluster cluster;
-    double traced_step_s = 0;     ///< of the trace's median step
+    double traced_step_s = 0;     ///< the mean of the trace's typical steps
     double predicted_step_s = 0;  ///< of the same job by the new figures
     std::vector<std::string> notes;
 };
@@ -22,9 +22,11 @@ struct FromTrace {
 scenarios::Plan plan_of(const scenarios::Scenario& scenario);
 
 /// The scenario's cluster with times of operators, of messages, of collectives inside a node and of
-/// the optimizer such as the trace has them: passes by the equations of pass_times.h, the rest by
-/// proportion. What actions do not account for (launches, the time between steps) is added per pass
-/// and per step. Throws InputError where the trace is of another plan.
+/// the optimizer such as the trace's typical steps have them (trace_figures.h): passes by the
+/// equations of pass_times.h, the rest by proportion, the host's times before passes, before
+/// messages and between steps as they are. Every figure is a mean of its own and none is fitted to
+/// the step's length: what the prediction then differs by is what the plan does not explain. Throws
+/// InputError where the trace is of another plan.
 FromTrace cluster_from_trace(const scenarios::Scenario& scenario, const Trace& executed,
                              const std::string& name);
 

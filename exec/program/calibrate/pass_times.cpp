@@ -7,7 +7,6 @@
 
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
-#include "exec/program/calibrate/statistics.h"
 #include "models/operator_signature.h"
 #include "scenarios/execution_of.h"
 
@@ -49,20 +48,17 @@ double by_rates(const models::Kernel& kernel, const scenarios::Cluster& cluster)
 class Equations {
 public:
     Equations(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
-              const Trace& executed)
+              const std::vector<Trace>& steps)
         : scenario_(scenario), plan_(plan) {
-        std::map<std::pair<std::int32_t, Compute>, std::vector<double>> of_steps;
-        for (const Span& span : executed.spans) {
-            if (const auto* pass = std::get_if<Compute>(&span.action))
-                of_steps[{span.replica, *pass}].push_back(seconds(span.length()));
-            if (std::holds_alternative<Overlap>(span.action))
-                throw InputError(
-                    "the trace holds overlapped passes, of which one time is known "
-                    "for both: it calibrates nothing");
-        }
-        for (auto& [pass, lengths] : of_steps)
-            measured_[{pass.second.stage.index, pass.second.pass}].push_back(
-                median(std::move(lengths)));
+        for (const Trace& step : steps)
+            for (const Span& span : step.spans) {
+                if (const auto* pass = std::get_if<Compute>(&span.action))
+                    measured_[{pass->stage.index, pass->pass}].push_back(seconds(span.length()));
+                if (std::holds_alternative<Overlap>(span.action))
+                    throw InputError(
+                        "the trace holds overlapped passes, of which one time is known "
+                        "for both: it calibrates nothing");
+            }
     }
 
     PassEquations make() {
@@ -129,8 +125,8 @@ private:
 }  // namespace
 
 PassEquations pass_equations(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
-                             const Trace& executed) {
-    return Equations(scenario, plan, executed).make();
+                             const std::vector<Trace>& steps) {
+    return Equations(scenario, plan, steps).make();
 }
 
 OperatorTimes solve(const PassEquations& equations) {

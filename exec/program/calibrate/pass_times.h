@@ -17,7 +17,8 @@ namespace debubble::exec {
 /// take.
 struct PassTimes {
     std::map<std::pair<std::string, models::Part>, double> operators;  ///< calls by key
-    std::vector<double> seconds;  ///< measured, of every microbatch: the median over the steps
+    std::vector<double>
+        seconds;  ///< measured, of every microbatch and step: they count by their mean
 };
 
 /// Operators by key with the time that the cluster's rates give them: where the search begins.
@@ -28,10 +29,11 @@ struct PassEquations {
     OperatorTimes by_rates;
 };
 
-/// One equation for each stage and kind of pass. Throws InputError naming a pass of the plan that
-/// the trace lacks, and for what passes alone do not tell: slices, overlapped passes.
+/// One equation for each stage and kind of pass, from the steps of a trace. Throws InputError
+/// naming a pass of the plan that the trace lacks, and for what passes alone do not tell: slices,
+/// overlapped passes.
 PassEquations pass_equations(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
-                             const Trace& executed);
+                             const std::vector<Trace>& steps);
 
 /// Times that meet the equations as well as can be, from those by rates on: each round multiplies
 /// an operator's time by the mean ratio of measured to predicted passes, weighted by its share of
