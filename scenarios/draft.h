@@ -65,6 +65,12 @@ void read_optimizer(text::MappingReader& training, std::string_view key, Draft& 
 /// Precondition: `steps` and the optimizer have been read.
 void read_lr_schedule(text::MappingReader& training, std::string_view key, Draft& draft);
 
+/// The key `imbalance` of the scenario.
+std::vector<text::Form> imbalance_forms();
+void read_imbalance(text::MappingReader& scenario, std::string_view key, Draft& draft);
+/// Precondition: the schedule and the batch are settled.
+void check_imbalance(Draft& draft);
+
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);
 /// Precondition: parallel has been read, since a schedule may set stages_per_rank.

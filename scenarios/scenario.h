@@ -9,6 +9,7 @@
 #include "models/execution.h"
 #include "scenarios/cluster.h"
 #include "scenarios/framework.h"
+#include "scenarios/imbalance.h"
 #include "scenarios/run_options.h"
 #include "schedule/pipeline_shape.h"
 #include "schedule/placement.h"
@@ -126,6 +127,8 @@ struct Training {
     Precision precision;
     models::Recompute recompute = models::Recompute::None;
     models::RecomputeExtent recompute_extent;
+    /// What is computed again is chosen: the cheapest that fits (training.recompute: auto).
+    bool chooses_recompute = false;
     models::OffloadExtent offload;
     models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
@@ -156,6 +159,7 @@ struct Scenario {
     ScheduleChoice schedule;
     Training training;
     Framework framework;
+    Imbalance imbalance;
     std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
     /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may

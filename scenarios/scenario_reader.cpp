@@ -97,6 +97,10 @@ const Fields<Draft>& own_fields() {
         {"framework", elsewhere(),
          "What the software does: a shipped profile, a file, or a map with a base.",
          "{base: megatron-2024, loss: chunked}", kDefaultFramework},
+        {"imbalance", text::custom(read_imbalance, imbalance_forms()),
+         "Loads that are not even, and slow ranks: steps are drawn, and the one in the middle is "
+         "shown.",
+         "{ranks: {3: 1.04}, jitter: 0.02}", "none: every load is even"},
         {"sweep", elsewhere(), "A grid of scenarios, for `debubble sweep` and `search`.",
          "{parallel.tensor: [1, 2, 4]}", "none"}};
     return kFields;
@@ -192,6 +196,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     mistakes.throw_if_any();
     check_cuts(draft);
     if (mistakes.empty()) check_schedule(draft);
+    if (mistakes.empty()) check_imbalance(draft);
     mistakes.throw_if_any();
     add_notes(draft);
     return std::move(draft.scenario);

@@ -19,6 +19,7 @@
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/simulate.h"
 #include "sim/memory/memory_play.h"
+#include "sim/uneven/uneven_steps.h"
 #include "sim/unvalidated.h"
 
 namespace debubble::sim {
@@ -295,6 +296,24 @@ void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan
         rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
 }
 
+/// The step in the middle of those that were drawn, and all of them.
+struct DrawnLoads {
+    std::unique_ptr<const LoadCurves> curves;
+    std::unique_ptr<const CostModel> costs;  ///< null where loads are even
+    std::optional<UnevenSteps> steps;
+};
+
+DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
+                      const SimulateOptions& how) {
+    DrawnLoads drawn;
+    const Plan& plan = priced.plan;
+    drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
+                                                      plan.program, *priced.costs);
+    drawn.steps = play_draws(*drawn.curves, plan.program, how);
+    drawn.costs = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->median);
+    return drawn;
+}
+
 }  // namespace
 
 Plan priced_plan(const Scenario& scenario) {
@@ -318,14 +337,22 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
         scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;
     how.stop = options.stop;
-    Simulation simulation = simulate(plan.program, *of_plan.costs, *of_plan.memory, how);
+    DrawnLoads drawn;
+    if (options.draw_loads && scenario.imbalance.any()) drawn = draw_loads(scenario, of_plan, how);
+    const CostModel& costs = drawn.costs ? *drawn.costs : *of_plan.costs;
+    Simulation simulation = simulate(plan.program, costs, *of_plan.memory, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
+    if (drawn.costs) {
+        const Trace even = simulate(plan.program, *of_plan.costs, how).trace;
+        blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
+    }
     if (!barrier) settle(simulation.trace.header.step_time, result.statistics);
     Prediction& out = result.prediction;
+    out.uneven = std::move(drawn.steps);
     out.scenario = scenario.name;
     out.step_time_s = seconds(simulation.trace.header.step_time);
     fill_speed(out, scenario);

@@ -10,6 +10,7 @@
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
 #include "sim/residuals.h"
+#include "sim/uneven/uneven_figures.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
@@ -48,6 +49,9 @@ struct StepRange {
 struct Prediction {
     std::string scenario;
     double step_time_s = 0;
+    /// Steps of drawn loads, of which this prediction is the one in the middle; unset where loads
+    /// are even.
+    std::optional<UnevenSteps> uneven;
     std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
     double tokens_per_s = 0;         ///< tokens per second of the whole job
     double samples_per_s = 0;
@@ -79,6 +83,7 @@ inline constexpr int kMostReserved = 2;
 
 struct PredictOptions {
     bool keep_trace = true;      ///< if false, only the figures
+    bool draw_loads = true;      ///< if false, loads are even whatever the scenario says
     bool play_allocator = true;  ///< predicts reserved memory too; slower
     /// Skips the allocator where the requested memory is too much already, and where the device has
     /// so much more that no allocator can exceed it (kMostReserved).

@@ -22,7 +22,10 @@ MAY_INCLUDE = {
     "sim/memory": PLANNING,
     "sim/engine": PLANNING | {"sim/network", "sim/memory"},
     "sim/cost": PLANNING | {"sim/network", "sim/memory", "sim/engine"},
-    "sim": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"},  # predict.h
+    "sim/uneven": PLANNING
+    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/grid/parallel.h"},
+    "sim": PLANNING
+    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
     "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network"},

@@ -226,9 +226,10 @@ Duration work_of(const RankStatistics& rank) {
 }
 
 Statistics in_steady_state(Statistics of_trace, Duration step_time) {
-    constexpr std::array kFirstToGo{
-        BubbleCause::Optimizer,  BubbleCause::CoolDown, BubbleCause::WarmUp,    BubbleCause::Launch,
-        BubbleCause::OtherStage, BubbleCause::Link,     BubbleCause::Collective};
+    constexpr std::array kFirstToGo{BubbleCause::Optimizer,  BubbleCause::CoolDown,
+                                    BubbleCause::WarmUp,     BubbleCause::Launch,
+                                    BubbleCause::OtherStage, BubbleCause::Link,
+                                    BubbleCause::Collective, BubbleCause::UnevenLoad};
     static_assert(kFirstToGo.size() == kBubbleCauses);
     for (RankStatistics& rank : of_trace.ranks) {
         const auto idle = [&](BubbleCause cause) -> Duration& {
@@ -265,7 +266,8 @@ std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics) 
 
 std::string_view name_of(BubbleCause cause) {
     constexpr std::array<std::string_view, kBubbleCauses> kNames{
-        "warm-up", "cool-down", "stage", "link", "collective", "optimizer barrier", "launch"};
+        "warm-up",    "cool-down",         "stage",  "link",
+        "collective", "optimizer barrier", "launch", "uneven load"};
     return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -278,7 +280,7 @@ std::string_view name_of(Lane lane) {
 std::string_view wording_of(BubbleCause cause) {
     constexpr std::array<std::string_view, kBubbleCauses> kWords{
         "warm-up",           "cool-down",         "waits for a stage", "waits for a link",
-        "waits for a group", "optimizer barrier", "host late"};
+        "waits for a group", "optimizer barrier", "host late",         "uneven load"};
     return kWords[static_cast<std::size_t>(cause)];
 }
 

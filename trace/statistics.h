@@ -20,8 +20,16 @@ enum class BubbleCause : std::uint8_t {
     Collective,  ///< waits for the peers of a gather or reduction
     Optimizer,   ///< no rank computes any more: the barrier at the optimizer, and after it
     Launch,      ///< all inputs are ready: the host is late
+    /// Waits for another rank's compute longer than if all loads were even. Only predictions of
+    /// loads that are not even have it (sim/uneven).
+    UnevenLoad,
 };
-inline constexpr std::size_t kBubbleCauses = 7;
+inline constexpr std::size_t kBubbleCauses = 8;
+
+/// True for a cause that lists leave out where it takes no time.
+constexpr bool is_rare(BubbleCause cause) {
+    return cause == BubbleCause::UnevenLoad;
+}
 
 struct Bubble {
     Rank rank;

@@ -1,8 +1,26 @@
 #include "sim/commands/grid_arguments.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/diagnostic.h"
+#include "sim/commands/style.h"
+
 namespace debubble::sim {
+namespace {
+
+/// Plans are compared by the loads that a person plans for, which draws would blur.
+void say_even_loads(const Grid& grid) {
+    if (is_quiet()) return;
+    try {
+        if (!grid.instantiate(grid.points.front()).imbalance.any()) return;
+    } catch (const InputError&) {
+        return;  // an impossible plan, which its row says
+    }
+    fmt::print(stderr, "plans are compared under even loads: 'imbalance' is left out\n");
+}
+
+}  // namespace
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
     verb.add_option("SCENARIO", arguments.scenario, "name or file of a scenario with a 'sweep:'")
@@ -21,7 +39,9 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
 }
 
 Grid read_grid(const GridArguments& arguments) {
-    return {arguments.scenario, parse_overrides(arguments.set)};
+    Grid grid(arguments.scenario, parse_overrides(arguments.set));
+    say_even_loads(grid);
+    return grid;
 }
 
 }  // namespace debubble::sim

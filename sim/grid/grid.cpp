@@ -172,7 +172,9 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
         const Prediction p =
-            predict(scenario, {.keep_trace = false, .only_where_it_decides = true}).prediction;
+            predict(scenario,
+                    {.keep_trace = false, .draw_loads = false, .only_where_it_decides = true})
+                .prediction;
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
         row.fits = p.fits;

@@ -14,7 +14,9 @@ Json or_null(const std::optional<double>& value) {
 Json step_json(const StepFigures& step) {
     Json idle = Json::object();
     for (std::size_t k = 0; k < kBubbleCauses; ++k)
-        idle[std::string(name_of(static_cast<BubbleCause>(k)))] = seconds(step.idle_by_cause[k]);
+        if (step.idle_by_cause[k] > Duration{} || !is_rare(static_cast<BubbleCause>(k)))
+            idle[std::string(name_of(static_cast<BubbleCause>(k)))] =
+                seconds(step.idle_by_cause[k]);
     return {{"step_time_s", seconds(step.step_time)},
             {"makespan_s", seconds(step.makespan)},
             {"bubble", step.bubble},

@@ -22,7 +22,8 @@ std::string_view word_of(Evidence evidence) {
 Json causes_json(const std::array<Duration, kBubbleCauses>& causes) {
     Json out = Json::object();
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
-        out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(causes[c]);
+        if (causes[c] > Duration{} || !is_rare(static_cast<BubbleCause>(c)))
+            out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(causes[c]);
     return out;
 }
 

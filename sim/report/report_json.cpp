@@ -32,6 +32,20 @@ Json json_of(const std::optional<StepRange>& range) {
             {"sharding", word(from.steps.sharding)}};
 }
 
+Json json_of(const UnevenSteps& steps) {
+    Json slow = Json::array();
+    for (const SlowRank& rank : steps.slow)
+        slow.push_back({{"rank", rank.rank.index},
+                        {"factor", rank.factor},
+                        {"step_without_s", rank.without_s},
+                        {"cost", rank.cost}});
+    return {{"draws", steps.drawn.size()},
+            {"even_step_time_s", steps.even_s},
+            {"p50_step_time_s", steps.p50_s},
+            {"p95_step_time_s", steps.p95_s},
+            {"slow_ranks", std::move(slow)}};
+}
+
 Json json_of(const RankPrediction& rank) {
     Json stages = Json::array();
     for (const Stage stage : rank.stages) stages.push_back(stage.index);
@@ -69,7 +83,8 @@ Json bubbles_by_cause(const PredictionWithTrace& answer) {
     const double scale = all.count() > 0 ? idle / seconds(all) : 0;
     Json out = Json::object();
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
-        out[std::string(name_of(static_cast<BubbleCause>(c)))] = scale * seconds(sums[c]);
+        if (sums[c] > Duration{} || !is_rare(static_cast<BubbleCause>(c)))
+            out[std::string(name_of(static_cast<BubbleCause>(c)))] = scale * seconds(sums[c]);
     return out;
 }
 
@@ -79,7 +94,7 @@ Json report_json(const PredictionWithTrace& answer) {
     const Prediction& p = answer.prediction;
     Json ranks = Json::array();
     for (const RankPrediction& rank : p.ranks) ranks.push_back(json_of(rank));
-    return {
+    Json json{
         {"scenario", p.scenario},
         {"step_time_s", p.step_time_s},
         {"step_time_range_s", json_of(p.range)},
@@ -106,6 +121,8 @@ Json report_json(const PredictionWithTrace& answer) {
         {"provenance", json_of(p.provenance)},
         {"notes", p.notes},
     };
+    if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
+    return json;
 }
 
 }  // namespace debubble::sim

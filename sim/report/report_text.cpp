@@ -72,6 +72,7 @@ private:
         figure("step time", text::time_text(p_.step_time_s),
                fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
+        if (p_.uneven) uneven(*p_.uneven);
         if (p_.range) paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range)), 14);
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
@@ -85,6 +86,27 @@ private:
                fmt::format("makespan {}", text::time_text(p_.makespan_s)));
         fits();
         line();
+    }
+
+    /// What the loads that are not even cost, and which rank's slow-down how much of it.
+    void uneven(const UnevenSteps& steps) {
+        const text::TimeUnit unit = text::unit_of(p_.step_time_s);
+        const auto time = [&](double s) { return text::time_text(s, unit); };
+        std::string words = fmt::format("{} if all loads were even", time(steps.even_s));
+        if (steps.drawn.size() > 1)
+            words = fmt::format("P50 {}, P95 {} of {} drawn steps; {}", time(steps.p50_s),
+                                time(steps.p95_s), steps.drawn.size(), words);
+        paragraph(fmt::format("  {:<12}{}", "uneven", words), 14);
+        for (const SlowRank& slow : steps.slow)
+            paragraph(fmt::format("  {:<12}rank {} costs {}: it is {:.4g} times as slow, and "
+                                  "without that the step takes {}",
+                                  "", slow.rank.index, text::percent(slow.cost), slow.factor,
+                                  time(slow.without_s)),
+                      14);
+        if (steps.slow_ranks > steps.slow.size())
+            paragraph(fmt::format("  {:<12}{} more ranks are slow, by less", "",
+                                  steps.slow_ranks - steps.slow.size()),
+                      14);
     }
 
     void fits() {

@@ -66,6 +66,8 @@ std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
         case BubbleCause::Collective:
             return known ? "waits for a collective: " + what : "waits for a collective";
         case BubbleCause::Optimizer: return "optimizer barrier: no rank computes any more";
+        case BubbleCause::UnevenLoad:
+            return known ? "waits for an uneven load: " + what : "waits for an uneven load";
         case BubbleCause::Launch:
             return known ? "the host launches " + to_text(span->action) + " late"
                          : "the host is late";

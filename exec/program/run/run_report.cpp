@@ -89,7 +89,8 @@ Json idle_of(const Statistics& statistics) {
     const auto sums = idle_by_cause(statistics);
     Json out = Json::object();
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
-        out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(sums[c]);
+        if (sums[c] > Duration{} || !is_rare(static_cast<BubbleCause>(c)))
+            out[std::string(name_of(static_cast<BubbleCause>(c)))] = seconds(sums[c]);
     return out;
 }
 

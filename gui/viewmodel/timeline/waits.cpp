@@ -55,6 +55,7 @@ std::optional<std::uint32_t> ends_wait(const TimelineDocument& document, const B
         case BubbleCause::OtherStage:
         case BubbleCause::Link:
         case BubbleCause::Collective:
+        case BubbleCause::UnevenLoad:
         case BubbleCause::Launch: return waited_for;
         case BubbleCause::CoolDown: return last_compute_until(document, bubble.end);
         case BubbleCause::WarmUp:

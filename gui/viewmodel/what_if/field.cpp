@@ -113,7 +113,9 @@ constexpr std::array kKeys{"model",
                            "training.offload_activations",
                            "framework.tensor_overlap",
                            "framework.dispatcher",
-                           "framework.cuda_graphs"};
+                           "framework.cuda_graphs",
+                           "imbalance.router.spread",
+                           "imbalance.jitter"};
 
 std::string word_of(models::Dispatcher dispatcher) {
     switch (dispatcher) {
@@ -136,6 +138,7 @@ public:
         how_it_is_scheduled();
         how_it_trains();
         how_its_framework_runs();
+        how_uneven_it_is();
         return std::move(fields_);
     }
 
@@ -305,6 +308,20 @@ private:
             "what the host launches as graphs; lists of modules in the text below",
             framework.cuda_graphs.full_iteration ? "full_iteration" : "none")
             .choices = words({"none", "full_iteration"});
+    }
+
+    void how_uneven_it_is() {
+        const scenarios::Imbalance& imbalance = scenario_.imbalance;
+        add("imbalance.router.spread", "Router's spread",
+            "how much loads of experts differ by layer and microbatch, over their mean",
+            fmt::format("{}", imbalance.router_spread))
+            .choices = words({"0", "0.05", "0.1", "0.2", "0.5"});
+        for_experts();
+        if (scenario_.model.has_experts() && scenario_.parallel.expert == 1)
+            fields_.back().why_not = "every GPU has all experts of a layer";
+        add("imbalance.jitter", "Jitter", "how much the times of computes differ, over their mean",
+            fmt::format("{}", imbalance.jitter))
+            .choices = words({"0", "0.01", "0.02", "0.05"});
     }
 
     const ScenarioText& source_;

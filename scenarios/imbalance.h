@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+/// Loads that are not even: what a step takes when microbatches, experts and ranks differ. All of
+/// it is off unless a scenario asks for it.
+namespace debubble::scenarios {
+
+/// Sequences that are packed from documents: lengths are lognormal, in tokens, and a sequence is
+/// filled up with them, its last one cut. A token attends to its own document alone.
+struct Documents {
+    double mean = 1;
+    double spread = 1;                    ///< standard deviation over the mean
+    std::optional<std::int64_t> longest;  ///< longer ones are cut; unset: training.seq_length
+    friend bool operator==(const Documents&, const Documents&) = default;
+};
+
+struct Imbalance {
+    /// Standard deviation, over its mean, of the load of the fullest rank's experts, drawn anew for
+    /// each layer and microbatch. The mean is training.expert_load.
+    double router_spread = 0;
+    /// Loads that were measured, of which each layer and microbatch draws one, instead of the
+    /// spread; empty: none.
+    std::vector<double> router_loads;
+    std::optional<Documents> documents;
+    /// Factors of all computes of a pipeline rank and of its optimizer, by rank.
+    std::map<int, double> ranks;
+    double jitter = 0;  ///< standard deviation of each compute's time, over its mean
+    int draws = 100;
+    std::int64_t seed = 1;
+    friend bool operator==(const Imbalance&, const Imbalance&) = default;
+
+    bool draws_routers() const { return router_spread > 0 || !router_loads.empty(); }
+    /// True if two draws differ.
+    bool is_random() const { return draws_routers() || documents || jitter > 0; }
+    bool any() const {
+        for (const auto& [rank, factor] : ranks)
+            if (factor != 1) return true;
+        return is_random();
+    }
+};
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,99 @@
+#include "sim/uneven/draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace debubble::sim {
+namespace {
+
+enum class Of : std::uint64_t { Load, Documents, Jitter };
+
+/// A lognormal distribution with this mean and this standard deviation over it.
+std::lognormal_distribution<double> lognormal(double mean, double spread) {
+    const double variance = std::log1p(spread * spread);
+    return std::lognormal_distribution<double>(std::log(mean) - variance / 2, std::sqrt(variance));
+}
+
+}  // namespace
+
+/// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195), started from a mix of words.
+class Draw::Bits {
+public:
+    using result_type = std::uint64_t;
+    Bits(std::initializer_list<std::uint64_t> words) {
+        for (const std::uint64_t word : words) state_ = (*this)() ^ word;
+    }
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+    result_type operator()() {
+        std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        return z ^ (z >> 31);
+    }
+
+private:
+    std::uint64_t state_ = 0;
+};
+
+Draw::Draw(const scenarios::Scenario& scenario, int draw)
+    : imbalance_(scenario.imbalance),
+      mean_load_(scenario.training.expert_load),
+      seq_length_(scenario.training.seq_length),
+      draw_(static_cast<std::uint64_t>(draw)) {
+    if (!imbalance_.documents) return;
+    const int samples = scenario.training.micro_batch;
+    for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {
+        double sum = 0;
+        for (int sample = 0; sample < samples; ++sample)
+            sum += attended_of_sequence(static_cast<std::uint64_t>(mb),
+                                        static_cast<std::uint64_t>(sample));
+        attended_.push_back(sum / samples);
+    }
+}
+
+double Draw::load(int layer, int micro_batch) const {
+    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+              static_cast<std::uint64_t>(Of::Load), static_cast<std::uint64_t>(layer),
+              static_cast<std::uint64_t>(micro_batch)};
+    const std::vector<double>& loads = imbalance_.router_loads;
+    if (!loads.empty())
+        return loads[std::uniform_int_distribution<std::size_t>(0, loads.size() - 1)(bits)];
+    if (imbalance_.router_spread == 0) return mean_load_;
+    return std::max(1.0, lognormal(mean_load_, imbalance_.router_spread)(bits));
+}
+
+double Draw::attended_of_sequence(std::uint64_t micro_batch, std::uint64_t sample) const {
+    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+              static_cast<std::uint64_t>(Of::Documents), micro_batch, sample};
+    const scenarios::Documents& documents = *imbalance_.documents;
+    auto length = lognormal(documents.mean, documents.spread);
+    const auto whole = static_cast<double>(seq_length_);
+    const auto longest = static_cast<double>(documents.longest.value_or(seq_length_));
+    double squares = 0;
+    for (double left = whole; left > 0;) {
+        const double drawn = documents.spread > 0 ? length(bits) : documents.mean;
+        const double taken = std::min({left, longest, std::max(1.0, std::round(drawn))});
+        squares += taken * taken;
+        left -= taken;
+    }
+    return squares / (whole * whole);
+}
+
+double Draw::jitter(Rank rank, const Compute& first, std::uint64_t kind) const {
+    if (imbalance_.jitter == 0) return 1;
+    Bits bits{static_cast<std::uint64_t>(imbalance_.seed),
+              draw_,
+              static_cast<std::uint64_t>(Of::Jitter),
+              kind,
+              static_cast<std::uint64_t>(rank.index),
+              static_cast<std::uint64_t>(first.pass),
+              static_cast<std::uint64_t>(first.stage.index),
+              static_cast<std::uint64_t>(first.micro_batch.index),
+              static_cast<std::uint64_t>(first.micro_batch.slice.value_or(0))};
+    return lognormal(1, imbalance_.jitter)(bits);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "schedule/action.h"
+
+/// The loads of one drawn step. Every number is a function of the seed, the draw and its place
+/// (layer, microbatch, rank), so that no order and no number of threads changes it.
+namespace debubble::sim {
+
+class Draw {
+public:
+    Draw(const scenarios::Scenario& scenario, int draw);
+
+    /// Load of the fullest rank's experts, at least 1, the same in all passes of the microbatch.
+    double load(int layer, int micro_batch) const;
+    /// Pairs of tokens that see each other, relative to sequences that are one document each:
+    /// (sum of squared lengths) / (length of the sequence)^2, the mean over the samples.
+    double attended(int micro_batch) const {
+        return attended_[static_cast<std::size_t>(micro_batch)];
+    }
+    /// Factor of the time of one compute, with the mean 1.
+    double jitter(Rank rank, const Compute& first, std::uint64_t kind) const;
+
+private:
+    class Bits;
+    double attended_of_sequence(std::uint64_t micro_batch, std::uint64_t sample) const;
+
+    const scenarios::Imbalance& imbalance_;
+    double mean_load_;
+    std::int64_t seq_length_;
+    std::uint64_t draw_;
+    std::vector<double> attended_;  ///< by microbatch; empty without documents
+};
+
+}  // namespace debubble::sim

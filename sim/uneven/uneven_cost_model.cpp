@@ -1,0 +1,90 @@
+#include "sim/uneven/uneven_cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/overloaded.h"
+
+namespace debubble::sim {
+namespace {
+
+/// The computes in a piece of work; a Recompute is a forward.
+void for_each_pass(const Work& work, const auto& visit) {
+    std::visit(Overloaded{[&](const Compute& c) { visit(c); },
+                          [&](const Recompute& r) {
+                              visit(Compute{Pass::Forward, r.stage, r.micro_batch});
+                          },
+                          [&](const Overlap& o) {
+                              visit(o.first);
+                              visit(o.second);
+                          }},
+               work);
+}
+
+Compute first_of(const Work& work) {
+    std::optional<Compute> first;
+    for_each_pass(work, [&](const Compute& c) { first = first.value_or(c); });
+    return *first;
+}
+
+/// The change of all loads of a piece of work: each is the load of an equal part of it.
+CostChange mean_change(const Curve& curve, const std::vector<double>& loads, double even) {
+    CostChange sum;
+    for (const double load : loads)
+        sum.add(change_at(curve, load, even), 1 / static_cast<double>(loads.size()));
+    return sum;
+}
+
+Duration changed(Duration time, double by) {
+    return std::max(Duration{}, time + from_seconds(by));
+}
+
+void apply(ComputeCost& cost, const CostChange& change) {
+    cost.duration = changed(cost.duration, change.duration);
+    cost.exposed = std::min(cost.duration, changed(cost.exposed, change.exposed));
+    cost.host = std::min(cost.duration, changed(cost.host, change.host));
+    if (change.bytes == 0) return;
+    for (InnerFlow& flow : cost.flows) {
+        const double bytes = static_cast<double>(flow.bytes.count) * (1 + change.bytes);
+        if (flow.bytes.count > 0) flow.bytes = {std::max<std::int64_t>(1, std::llround(bytes))};
+    }
+}
+
+}  // namespace
+
+ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank) const {
+    if (const Curve* curve = curves_.by_expert_load(work, rank)) {
+        std::vector<double> loads;
+        for_each_pass(work, [&](const Compute& c) {
+            for (const int layer : curves_.routed(c.stage))
+                loads.push_back(draw_.load(layer, c.micro_batch.index));
+        });
+        apply(cost, mean_change(*curve, loads, curves_.scenario().training.expert_load));
+    }
+    if (const Curve* curve = curves_.by_attended(work, rank)) {
+        std::vector<double> shares;
+        for_each_pass(
+            work, [&](const Compute& c) { shares.push_back(draw_.attended(c.micro_batch.index)); });
+        apply(cost, mean_change(*curve, shares, 1));
+    }
+    const double factor = slow_down(rank) * draw_.jitter(rank, first_of(work), work.index());
+    if (factor == 1) return cost;
+    const Duration own = cost.duration - cost.exposed;
+    cost.duration = cost.exposed + from_seconds(factor * seconds(own));
+    cost.host = std::min(cost.duration, from_seconds(factor * seconds(cost.host)));
+    return cost;
+}
+
+double UnevenCostModel::slow_down(Rank rank) const {
+    const auto& ranks = curves_.scenario().imbalance.ranks;
+    const auto found = ranks.find(rank.index);
+    return found == ranks.end() || rank == spared_ ? 1 : found->second;
+}
+
+Duration UnevenCostModel::optimizer_step(Rank rank) const {
+    const double factor = slow_down(rank);
+    const Duration even = even_.optimizer_step(rank);
+    return factor == 1 ? even : from_seconds(factor * seconds(even));
+}
+
+}  // namespace debubble::sim

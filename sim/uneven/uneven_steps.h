@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/uneven/uneven_cost_model.h"
+#include "sim/uneven/uneven_figures.h"
+#include "trace/statistics.h"
+
+/// Steps whose loads are drawn, played one beside the other.
+namespace debubble::sim {
+
+/// The drawn step of this share from the shortest: nearest rank. Precondition: there are steps.
+Duration quantile(std::vector<Duration> steps, double share);
+
+/// Plays every draw of the scenario's imbalance, on `jobs` threads (0: one per core). Of the same
+/// scenario the answer is the same on any number of them. Throws Cancelled soon after `how.stop`.
+UnevenSteps play_draws(const LoadCurves& curves, const Program& program, const SimulateOptions& how,
+                       int jobs = 0);
+
+/// Gives the cause UnevenLoad to that part of a wait for another rank's compute which the same
+/// wait does not have when the program is played with even loads.
+void blame_uneven_loads(Statistics& statistics, const Trace& trace, const Statistics& even,
+                        const Trace& even_trace);
+
+}  // namespace debubble::sim
