@@ -3,7 +3,7 @@
 measured seconds least, by golden section.
 
     bench/fit.py BUILD/bin cluster.gpu.attention_rates.triton.forward.2048 0.15 0.4 --table llm_foundry \\
-        --rows 'h100.*s65536' [--set KEY=VALUE]... [--with KEY=FACTOR]...
+        --rows 'h100.*s65536' [--set KEY=VALUE]... [--with KEY=FACTOR]... [--unit us]
 
 --with changes another key along with it, by a factor. The rows that a shipped constant was fitted to are listed in
 bench/measured/fitted.json with the command.
@@ -27,6 +27,7 @@ class Fit:
         self.program = arguments.bin.resolve() / "debubble"
         self.key = arguments.key
         self.settings = arguments.set
+        self.unit = arguments.unit
         self.factors = [word.split("=", 1) for word in arguments.with_]
         lines = (TABLES / f"{arguments.table}.jsonl").read_text(encoding="utf-8").splitlines()
         self.rows = [line for line in lines if re.search(arguments.rows, json.loads(line)["row"])]
@@ -37,7 +38,7 @@ class Fit:
         with tempfile.TemporaryDirectory() as folder:
             table = pathlib.Path(folder) / "rows.jsonl"
             table.write_text("\n".join(self.rows) + "\n", encoding="utf-8")
-            pairs = [f"{self.key}={value}", *(f"{key}={float(factor) * value}" for key, factor in self.factors),
+            pairs = [f"{self.key}={value} {self.unit}".rstrip(), *(f"{key}={float(factor) * value}" for key, factor in self.factors),
                      *self.settings]
             done = subprocess.run([self.program, "validate-cost", table, "--json", "-",
                                    *(word for pair in pairs for word in ("--set", pair))],
@@ -75,6 +76,7 @@ def main():
     arguments.add_argument("--rows", required=True, help="regular expression of the rows' labels")
     arguments.add_argument("--set", action="append", default=[])
     arguments.add_argument("--with", dest="with_", action="append", default=[])
+    arguments.add_argument("--unit", default="", help="of the key's values, as us")
     arguments = arguments.parse_args()
     fit = Fit(arguments)
     error, value = fit.best(arguments.low, arguments.high)

@@ -169,6 +169,7 @@ Value Layout::rule(Value convolved, Value projected) const {
     core.forward();
     core.backward();
     core.op.roles = roles;
+    set_pace(builder, core.op);
     builder.graph.operators.push_back(std::move(core.op));
     return {roles.out.tensor, roles.out.gradient, projected.cut};
 }

@@ -57,6 +57,17 @@ struct Route {
         return moves("experts." + kernel, layer, read, written);
     }
 
+    /// What is done with the rank's own rows beside the exchange. DeepEP and HybridEP send tokens
+    /// and sum what comes back in their own kernels, which read the map of tokens and experts; only
+    /// what arrived is sorted (Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py).
+    Kernel sorts(const std::string& kernel, std::int64_t read, std::int64_t written) const {
+        const Dispatcher by = builder.how().kernels.dispatcher;
+        const bool tokens = by == Dispatcher::DeepEp || by == Dispatcher::HybridEp;
+        if (builder.how().expert == 1 || !tokens) return copies(kernel, read, written);
+        const std::int64_t map = size().stream_tokens * experts.count;
+        return copies(kernel, 4 * map, map);
+    }
+
     Value value(const std::string& kernel, std::int64_t bytes) const {
         return {builder.tensor("experts." + kernel + ".out", bytes),
                 builder.tensor("d.experts." + kernel + ".out", bytes)};
@@ -131,6 +142,8 @@ struct Route {
     Value to_experts(Value tokens, Value weights) const;
     void weigh_activation(Value weights) const;
     Value from_experts(Value rows, Value weights, int gradient) const;
+    void clamp() const;
+    void add_biases(std::int64_t columns) const;
     LinearParameters parameters(bool in) const;
     Value narrowed(Value tokens) const;
     Value widened(Value narrow, int gradient) const;
@@ -232,9 +245,9 @@ Value Route::to_experts(Value tokens, Value weights) const {
     // The router's weights determine the expert of each row.
     op.inputs.push_back(weights.tensor);
     op.saved.push_back(weights.tensor);
-    op.forward = {copies("permute", own, own)};
+    op.forward = {sorts("permute", own, own)};
     op.forward_uses = {tokens.tensor, rows.tensor, weights.tensor};
-    op.backward_input = {copies("permute.dx", own, stream)};
+    op.backward_input = {sorts("permute.dx", own, stream)};
     op.backward_input_uses = {rows.gradient, tokens.gradient, weights.tensor};
     if (experts.weighs_input) {  // the weights' gradient is made of the tokens
         std::get<op::Permute>(op.roles).weights_gradient = weights.gradient;
@@ -258,6 +271,70 @@ void Route::weigh_activation(Value weights) const {
     op.backward_input_uses.push_back(weights.gradient);
 }
 
+/// The time of PyTorch's eager kernels relative to kernels that are as fast as memory allows: norms
+/// by it reach 0.75 to 0.78 of cuDNN's bandwidth (NVIDIA/cudnn-frontend, benchmark results, RMS
+/// norm on H200, GB200 and GB300: 2.94 of 3.77, 4.52 of 5.99 and 4.64 of 5.98 TB/s).
+constexpr double kEagerPace = 1.3;
+
+struct Moved {
+    const char* name;
+    std::int64_t read;
+    std::int64_t written;
+};
+
+/// Kernels of PyTorch over `elements` elements, whose bytes `moved` gives for each.
+std::vector<Kernel> eager(const std::string& of, int layer, std::int64_t elements,
+                          std::initializer_list<Moved> moved) {
+    std::vector<Kernel> kernels;
+    for (const Moved& each : moved) {
+        kernels.push_back(
+            moves(of + each.name, layer, elements * each.read, elements * each.written));
+        std::get<Traffic>(kernels.back().work).pace = kEagerPace;
+    }
+    return kernels;
+}
+
+/// Either half of the input is clamped and both are put together again, before the fused activation
+/// reads them; so are their gradients (weighted_bias_quick_geglu_impl, Megatron-LM
+/// megatron/core/fusions/fused_bias_geglu.py).
+void Route::clamp() const {
+    if (!builder.how().kernels.eager_experts || experts.activation != Activation::ClampedSwiglu)
+        return;
+    Operator& op = builder.graph.operators.back();
+    const std::int64_t wide = 2 * size().all_expert_rows() * size().expert_ffn;
+    const std::int64_t e = size().element;
+    const auto kernels = [&](std::initializer_list<Moved> moved) {
+        return eager("experts.act", layer, wide, moved);
+    };
+    append(op.forward, kernels({{".clamp", e, e}, {".join", e, e}}));
+    append(op.backward_input, kernels({{".clamp.dx", 2 * e, e}, {".join.dx", e, e}}));
+}
+
+/// t + b p of every expert's rows, biases b and weights p of the router in fp32, put together and
+/// cast back (TEGroupedMLP._apply_bias in Megatron-LM, megatron/core/transformer/moe/experts.py);
+/// the biases' and the weights' gradients are products of their own, whose sums are apart.
+void Route::add_biases(std::int64_t columns) const {
+    if (!builder.how().kernels.eager_experts || !experts.bias) return;
+    Operator& op = builder.graph.operators.back();
+    const std::int64_t e = size().element;
+    const std::string name = "experts.fc2";
+    const std::int64_t all = size().all_expert_rows() * columns;
+    append(op.forward, eager(name, layer, all,
+                             {{".bias.weigh", 0, 4},
+                              {".bias.add", 4 + e, 4},
+                              {".bias.join", 4, 4},
+                              {".bias.cast", 4, e}}));
+    std::vector<Kernel> back = eager(name, layer, all,
+                                     {{".bias.cast.dx", e, 4},
+                                      {".bias.add.dx", 4, e},
+                                      {".bias.join.dx", e, e},
+                                      {".bias.weigh.db", 4, 4},
+                                      {".bias.weigh.dp", 4, 4},
+                                      {".bias.sum.dp", 4, 0}});
+    append(back, std::move(op.backward_input));
+    op.backward_input = std::move(back);
+}
+
 /// `gradient` is that of the branch.
 Value Route::from_experts(Value rows, Value weights, int gradient) const {
     rows = exchanged(gathered(sorted(rows, true), true), true);
@@ -269,10 +346,10 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     op::Combine roles{rows, branch, weights.tensor, {}};
     if (builder.how().kernels.weighted_experts_activation || experts.weighs_input) {
         op.roles = roles;
-        op.forward = {copies("unpermute", own, stream)};
+        op.forward = {sorts("unpermute", own, stream)};
         op.saved = {weights.tensor};
         op.forward_uses = {rows.tensor, weights.tensor, branch.tensor};
-        op.backward_input = {copies("unpermute.dx", stream, own)};
+        op.backward_input = {sorts("unpermute.dx", stream, own)};
         op.backward_input_uses = {gradient, weights.tensor, rows.gradient};
         builder.graph.operators.push_back(std::move(op));
         return branch;
@@ -372,6 +449,7 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     route.mark_at_experts(active);
     if (builder.how().kernels.weighted_experts_activation && !experts.weighs_input)
         route.weigh_activation(weights);
+    route.clamp();
     builder.mark(nonlinearity, Module::MoeActivation);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
@@ -379,6 +457,7 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     const Value back =
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
     route.mark_at_experts(back);
+    route.add_biases(out.outputs);
     if (experts.latent == 0) return route.from_experts(back, weights, gradient);
     const int of_narrow = builder.tensor("d.experts.widen.in", route.token_bytes());
     return route.widened(route.from_experts(back, weights, of_narrow), gradient);

@@ -129,6 +129,7 @@ Value scan(GraphBuilder& builder, const LayerNames& names, const OperatorPlace& 
     core.forward(in, out);
     core.backward(in, out);
     core.op.roles = roles;
+    set_pace(builder, core.op);
     builder.graph.operators.push_back(std::move(core.op));
     return out;
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/overloaded.h"
+
 namespace debubble::models {
 
 Recurrence recurrence(GraphBuilder& builder, std::int64_t chunk) {
@@ -22,6 +24,15 @@ std::int64_t share(GraphBuilder& builder, const Recurrence& rank, std::int64_t w
     builder.refuse(fmt::format("{} {} cannot be shared by {} tensor- and context-parallel ranks",
                                whole, what, rank.ranks));
     return 1;
+}
+
+void set_pace(const GraphBuilder& builder, Operator& recurrence) {
+    const double pace = builder.how().kernels.recurrence_pace;
+    for (std::vector<Kernel>* part : {&recurrence.forward, &recurrence.backward_input})
+        for (Kernel& kernel : *part)
+            std::visit(Overloaded{[&](Gemm& work) { work.pace = pace; },
+                                  [&](Traffic& work) { work.pace = pace; }, [](auto&) {}},
+                       kernel.work);
 }
 
 int cut_by_heads(GraphBuilder& builder, const std::string& name, std::vector<std::int64_t> shape,

@@ -27,6 +27,9 @@ Recurrence recurrence(GraphBuilder& builder, std::int64_t chunk);
 std::int64_t share(GraphBuilder& builder, const Recurrence& rank, std::int64_t whole,
                    const char* what);
 
+/// Gives the recurrence's kernels the pace of the framework's.
+void set_pace(const GraphBuilder& builder, Operator& recurrence);
+
 /// A parameter that is cut along its first dimension as the heads are.
 int cut_by_heads(GraphBuilder& builder, const std::string& name, std::vector<std::int64_t> shape,
                  Initial initial = Initial::Normal);

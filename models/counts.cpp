@@ -143,6 +143,7 @@ double weights_per_token(const Attention& attention, double hidden) {
 /// What of a network's FLOPs counts.
 enum class Count : std::uint8_t {
     Model,     ///< Megatron-LM's: attention in full, recurrences by its formulas
+    Causal,    ///< the same with half of causal attention
     Attended,  ///< only what masks and chunks leave to compute
 };
 
@@ -175,6 +176,7 @@ double recurrence_flops(const Layer& layer, double hidden) {
 /// The query-key pairs of a head.
 double pairs_of(const Attention& attention, const Architecture& model, double tokens, Count count) {
     if (count == Count::Model || !model.causal) return tokens * tokens;
+    if (count == Count::Causal) return tokens * tokens / 2;
     const auto among = [](double queries, double seen) {
         return queries * seen - seen * (seen - 1) / 2;
     };
@@ -230,6 +232,10 @@ double flops_per_sample(const Architecture& model, std::int64_t seq_length, Coun
 
 double model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
     return flops_per_sample(model, seq_length, Count::Model);
+}
+
+double causal_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    return flops_per_sample(model, seq_length, Count::Causal);
 }
 
 double attended_flops_per_sample(const Architecture& model, std::int64_t seq_length) {

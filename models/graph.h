@@ -220,6 +220,9 @@ PassSteps backward_weight_steps(const StageGraph& graph);
 /// Model FLOPs per sample of the whole network, forward + backward, attention in
 /// full (12 L h s per token; not halved for the causal mask), no recompute.
 double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
+/// The same with half of the pairs of causal attention, windows or not (Megatron-LM's
+/// num_floating_point_operations in training.py since 2025).
+double causal_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
 /// The same with what masks and chunks leave: of causal attention's pairs s (s + 1) / 2, with a
 /// window w s w - w (w - 1) / 2, in chunks each its own, and of recurrences the products of their
 /// chunks.

@@ -24,6 +24,7 @@ struct Gemm {
     int element_bytes = 2;
     Narrow operands = Narrow::None;
     std::int64_t group_rows = 0;  ///< rows of each expert in a grouped product; 0: not grouped
+    double pace = 1;              ///< its time relative to that of the best library's kernel
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 

@@ -86,6 +86,9 @@ struct KernelOptions {
     /// Products in 8 and 4 bits are torchao's, which keeps inputs in the compute type and casts
     /// weights for every microbatch, instead of TransformerEngine's.
     bool casts_anew = false;
+    /// The time of the kernels of a recurrence relative to products by the best library and to
+    /// copies at the rate of an average elementwise kernel.
+    double recurrence_pace = 1;
     ContextCommunication context_communication = ContextCommunication::P2p;
     Dispatcher dispatcher = Dispatcher::AllToAll;
     /// Flash attention of padded batches: queries, keys and values are gathered out of the packed
@@ -97,6 +100,11 @@ struct KernelOptions {
     /// The router's weights are applied inside the experts' activation, so that the rows that come
     /// back are not kept for them (Megatron-Core >= 0.12).
     bool weighted_experts_activation = false;
+    /// PyTorch's eager kernels add the biases of experts' outputs, times the router's weights, and
+    /// clamp the inputs of gated nonlinearities (TEGroupedMLP._apply_bias in
+    /// megatron/core/transformer/moe/experts.py, weighted_bias_quick_geglu_impl in
+    /// megatron/core/fusions/fused_bias_geglu.py).
+    bool eager_experts = false;
     /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
     /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
     bool shared_expert_overlap = false;

@@ -61,6 +61,10 @@ struct CudaGraphs {
 struct Framework {
     std::string name;
     std::string source;
+    /// The TFLOP/s that it prints count half of causal attention, as Megatron-LM's
+    /// num_floating_point_operations does since 2025; else all of it. Read only where a measured
+    /// step states nothing else.
+    bool counts_causal_half = false;
     std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
     models::KernelOptions kernels;
     bool unfused_attention = false;  ///< scores are written out, unless the training says otherwise

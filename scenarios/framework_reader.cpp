@@ -223,6 +223,9 @@ Fields<Framework> kernel_fields() {
          "Attention reads and writes queries, keys and values inside the packed product.", "true"},
         {"keeps_gathered", on(&K::keeps_gathered),
          "The input that sequence parallelism gathered is kept for the weight's gradient.", "true"},
+        {"recurrence_pace", real(in_kernels(&K::recurrence_pace), 0.01, 100, "ratio"),
+         "The time of the kernels of a recurrence relative to products by cuBLAS and to copies.",
+         "2"},
         {"context_communication",
          word(in_kernels(&K::context_communication), kContextCommunications),
          "How a context-parallel rank gets the keys and values of the others "
@@ -244,6 +247,10 @@ Fields<Framework> kernel_fields() {
          "true"},
         {"weighted_experts_activation", on(&K::weighted_experts_activation),
          "The router's weights are applied inside the experts' activation.", "true"},
+        {"eager_experts", on(&K::eager_experts),
+         "Biases of experts' outputs and clamps of their inputs are PyTorch's eager kernels "
+         "(Megatron-Core's TEGroupedMLP).",
+         "true"},
         {"dummy_weight_gradients", on(&K::dummy_weight_gradients),
          "A weight gradient that nobody reads is allocated (TransformerEngine since 2.3).", "true"},
         {"loss", word(in_kernels(&K::loss), kLosses),
@@ -281,6 +288,10 @@ Fields<Framework> communication_fields() {
              "Streaming multiprocessors that a gather or reduction over replicas occupies while it "
              "runs beside kernels.",
              "20"},
+            {"counts_causal_half", flag(&Framework::counts_causal_half),
+             "The TFLOP/s that the software prints count half of causal attention (Megatron-LM "
+             "since 2025).",
+             "true"},
             {"capacity_factor", real(&Framework::capacity_factor, 0.001, 4096, "ratio"),
              "The most rows that an expert takes, relative to a balanced router; rows over it are "
              "dropped, those with the smallest weights first (Megatron's "

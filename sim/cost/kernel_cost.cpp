@@ -126,7 +126,7 @@ Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
         const double flops = 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k);
         computing += flops / as_double(gemm.group_rows) * rows / (peak * gpu.sms);
     }
-    return from_seconds(std::max(computing, moving)) + gpu.gemm_overhead;
+    return from_seconds(gemm.pace * std::max(computing, moving)) + gpu.gemm_overhead;
 }
 
 namespace {
