@@ -14,7 +14,7 @@
 #include "exec/cuda/cublas_lt.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver_sentence.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
@@ -147,15 +147,16 @@ using debubble::WorldError;
 
 /// The functions that exec/cuda/load_module.cpp looks for.
 extern "C" int debubble_cuda_count() {
-    const std::string none = "there is no GPU for CUDA to use: ";
-    int driver = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-        throw WorldError(none + "no NVIDIA driver is installed");
+    debubble::exec::cuda::NoGpu none{0, CUDART_VERSION, {}, {}};
+    if (cudaDriverGetVersion(&none.driver) != cudaSuccess) none.driver = CUDART_VERSION;
     int count = 0;
-    const cudaError_t status = cudaGetDeviceCount(&count);
-    if (status != cudaSuccess) throw WorldError(none + debubble::exec::cuda::error_text(status));
-    if (count == 0) throw WorldError(none + "the driver shows none");
-    return count;
+    const cudaError_t status = none.driver == 0 ? cudaSuccess : cudaGetDeviceCount(&count);
+    if (status == cudaSuccess && count > 0) return count;
+    if (status != cudaSuccess) {
+        none.error = cudaGetErrorName(status);
+        none.words = cudaGetErrorString(status);
+    }
+    throw WorldError(sentence_of(none));
 }
 
 extern "C" void debubble_cuda_bus_id(int device, char* text, int size) {

@@ -33,4 +33,12 @@ std::string note_of_staging(const std::string& comm, bool several_gpus) {
                        comm, kStaged);
 }
 
+std::string note_of_calibration(int ranks, int gpus) {
+    if (std::min(ranks, gpus) < 2) return {};
+    return fmt::format(
+        "the {} ranks are threads, and {}, as with debubble run --comm local; of NCCL, which a run "
+        "takes otherwise, --nccl-tests and --nccl-inspector take the times",
+        ranks, kStaged);
+}
+
 }  // namespace debubble::exec

@@ -31,4 +31,8 @@ GpuTransport transport_between(const GpusHere& here, const std::string& comm);
 /// (--comm mpi, tcp); empty where a single GPU has all of them.
 std::string note_of_staging(const std::string& comm, bool several_gpus);
 
+/// What `debubble calibrate` measures between GPUs, where `ranks` threads have `gpus` of them: the
+/// detour, and how to know what NCCL does; empty where a single GPU has all ranks.
+std::string note_of_calibration(int ranks, int gpus);
+
 }  // namespace debubble::exec

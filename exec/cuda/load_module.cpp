@@ -18,6 +18,8 @@ CudaModule CudaModule::load(bool beside_nccl) {
     // CUDA reads these variables at the first call. Streams that share one of its connections to
     // the GPU wait for each other, and several ranks have some twenty streams.
     ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    // Numbers are those of nvidia-smi, not an order of speed.
+    ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
     // Kernels that are loaded at their first launch first let the GPU become idle, which does not
     // happen while NCCL waits there for a rank that waits for this one.
     if (beside_nccl) ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);

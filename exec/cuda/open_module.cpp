@@ -7,7 +7,14 @@ namespace debubble::exec {
 std::optional<std::string> OpenedModule::trouble(const std::string& what,
                                                  const std::string& absent) const {
     if (module != nullptr) return std::nullopt;
-    return exists ? what + " cannot be loaded: " + why : absent;
+    if (!exists) return absent;
+    std::string sentence = what + " cannot be loaded: " + why;
+    if (why.find("cannot open shared object file") != std::string::npos)
+        sentence +=
+            "; LD_LIBRARY_PATH can name its folder: lib64 of a CUDA toolkit of that version, or "
+            "lib of "
+            "PyPI's nvidia packages";
+    return sentence;
 }
 
 void* OpenedModule::demand(const std::string& what, const std::string& absent) const {

@@ -8,6 +8,7 @@
 # are short of what is wanted. README.md beside it says what to expect.
 #
 #     tests/gpu/run.sh [--only tests|speed|large|pipeline|multi] [BIN]
+#     tests/gpu/run.sh --help
 #
 # With NODES=2 (or more), multi is of that many machines: it is called on each of them at the same
 # time, with NODE=0, 1, ..., MASTER_ADDR, an address of node 0, MASTER_PORT, a free port there, and
@@ -16,6 +17,9 @@
 # for each row, are left in the folder OUT as gpu-logs.tar.gz, or where they are if something failed.
 # DEBUBBLE_TEST_DEVICE=cpu tries the script itself where there is no GPU, on tiny networks.
 set -uo pipefail
+case ${1:-} in
+    -h | --help) awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub("^# ?", ""); print }' "$0"; exit ;;
+esac
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ -d "$here/bench" ] && root=$here
@@ -42,6 +46,14 @@ if [ "${1:-}" = --only ]; then
         *) echo "run.sh: --only tests, speed, large, pipeline or multi" >&2; exit 2 ;;
     esac
     shift 2
+fi
+# Where there is no GPU every row would fail in words of its own: one sentence says it.
+if [ "$device" = cuda ] && ! nvidia-smi -L >/dev/null 2>&1 && ! [ -e /dev/nvidiactl ] && ! [ -e /dev/dxg ]; then
+    echo "run.sh: there is no NVIDIA GPU here, or no driver for it (nvidia-smi finds none, and there is no" \
+        "/dev/nvidiactl), so that nothing is run. DEBUBBLE_TEST_DEVICE=cpu tries the script on the processor," \
+        "and run.sh --help says what it does." >&2
+    echo FAILED
+    exit 1
 fi
 wanted() { [ -z "$only" ] || [ "$only" = "$1" ]; }
 
@@ -80,8 +92,8 @@ done
 if [ -e "$bin/debubble_cudnn.so" ] || [ -n "$(absent_libraries)" ]; then
     packages=$(python3 -c 'import glob, os, nvidia
 print(":".join(folder for root in nvidia.__path__ for folder in glob.glob(os.path.join(root, "*/lib"))))' 2>/dev/null)
-    for folder in "$packages" /usr/local/cuda/lib64; do
-        [ -z "$folder" ] || libraries+=${libraries:+:}$folder
+    for folder in "$packages" /usr/local/cuda/lib64 /usr/local/cuda-*/lib64 "${CONDA_PREFIX:+$CONDA_PREFIX/lib}"; do
+        [ -z "$folder" ] || [[ $folder != /* ]] || [[ $folder == *'*'* ]] || libraries+=${libraries:+:}$folder
     done
 fi
 programs=$bin
@@ -97,7 +109,10 @@ if [ -n "$libraries" ]; then
     done
 fi
 absent=$(absent_libraries)
-[ -z "$absent" ] || echo "libraries that are not there: ${absent//$'\n'/ }"
+[ -z "$absent" ] || echo "libraries that are not there: ${absent//$'\n'/ } (README.md says which packages have them;" \
+    "LD_LIBRARY_PATH may name their folder)"
+# Numbers in CUDA_VISIBLE_DEVICES are nvidia-smi's, not an order of speed.
+export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}
 export NCCL_DEBUG=WARN NCCL_DEBUG_FILE=$logs/nccl.%h.%p
 
 # ---- rows and logs -----------------------------------------------------------
@@ -238,7 +253,8 @@ small_run() { # log arguments...: a few steps of a small network
     [ "$device" = cuda ] || tokens=32
     sed "s|TEXT|$text|; s|precision: bf16|precision: fp32|; s|cluster: .*|cluster: this-machine|" \
         "$here/gpt2-124m.yaml" >"$work/small.yaml"
-    within 150 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --deadline 60 \
+    # A first use reads some hundred MB of cuBLASLt, all of it beside NCCL, perhaps from a slow disk.
+    within 240 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --deadline 150 \
         --set training.global_batch=4 --set training.micro_batch=1 --set training.seq_length=$tokens \
         --set model.layers=4 "$@" >>"$log" 2>&1
 }

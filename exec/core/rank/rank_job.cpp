@@ -187,7 +187,8 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     }
     if (!how.device) return;
     how.device->leave_to_communications(world_.multiprocessors_taken());
-    if (const auto& measured = scenario_.cluster.measured)
+    // A cluster that is measured anew has choices of before, which would not be timed again.
+    if (const auto& measured = scenario_.cluster.measured; measured && !how.times_products)
         how.device->choose_products(measured->products);
     how.device->time_products(how.times_products);
     rehearse();

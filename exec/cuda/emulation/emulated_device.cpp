@@ -50,7 +50,8 @@ private:
     void ask(const Product& product) {
         const ProductKind kind = kind_of(product);
         const bool is_new = kinds_.insert(kind).second;
-        if (is_new && how_.times) how_.timed[words_of(kind)] = "the plain loop";
+        if (is_new && how_.times && !how_.chosen.contains(words_of(kind)))
+            how_.timed[words_of(kind)] = "the plain loop";
         reinterpret_cast<emulation::Line*>(queue_.stream())->ask([=] { make(product); });
     }
     static void make(const Product& product) {

@@ -10,6 +10,7 @@
 
 #include "exec/core/stage/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/gpu_transport.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"
 #include "exec/program/calibrate/measure_links.h"
@@ -203,7 +204,10 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
                             job.parallel.gpus(), job.training.micro_batches));
         timings.add(measure_job(job, request.how));
     }
-    on_note(fmt::format("messages and collectives of {} ranks", ranks));
+    const std::string detour =
+        request.how.device ? note_of_calibration(ranks, request.how.gpus) : "";
+    on_note(fmt::format("messages and collectives of {} ranks{}{}", ranks,
+                        detour.empty() ? "" : ": ", detour));
     const LinkTimings links = measure_local_links(ranks, request.how);
 
     Cluster cluster;
@@ -221,7 +225,7 @@ Cluster calibrate(const CalibrateRequest& request, const std::string& name,
             fmt::format("debubble calibrate --device cuda: {}", measured.with);
         cluster.source = fmt::format("{}; {}; {}", source, gpu.name, today());
         put_gpu(gpu, cluster);
-        put_link_origins(source, cluster);
+        put_link_origins(detour.empty() ? source : source + "; " + detour, cluster);
     } else {
         on_note("rates of the processor");
         const DeviceFigures device = measure_device(ranks, request.how);

@@ -45,6 +45,7 @@ struct MeasureOptions {
     /// Makes the device that computes instead of the processor, for a rank of `ranks`, on the
     /// rank's thread. `kernels` and `threads` are then not used.
     std::function<std::shared_ptr<Device>(int rank, int ranks)> device = {};
+    int gpus = 1;            ///< GPUs that those devices are on
     SweepLimits sweep = {};  ///< limits of that device's sweep
 };
 

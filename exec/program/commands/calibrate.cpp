@@ -135,10 +135,13 @@ ExitStatus carry_out(CalibrateArguments& args) {
     if (args.from_files()) return carry_out_from_files(args);
     check(args);
     CalibrateRequest& request = args.request;
-    if (args.device == "cuda")
-        request.how.device = [cuda = CudaModule::load()](int rank, int ranks) {
+    if (args.device == "cuda") {
+        const CudaModule cuda = CudaModule::load();
+        request.how.gpus = cuda.gpus();
+        request.how.device = [cuda](int rank, int ranks) {
             return std::shared_ptr<Device>(cuda.device_of(rank, ranks));
         };
+    }
     if (!args.scenarios.empty()) request.scenarios = args.scenarios;
     for (const std::string& text : args.set) request.set.push_back(scenarios::parse_override(text));
     request.how.patience =

@@ -41,5 +41,14 @@ TEST(GpuTransport, TheDetourThroughTheHostIsNeverSilent) {
     for (const char* comm : {"auto", "nccl"}) EXPECT_EQ(note_of_staging(comm, true), "");
 }
 
+TEST(GpuTransport, OfACalibrationIsSaidWhereSeveralGpusExchange) {
+    EXPECT_EQ(note_of_calibration(1, 8), "");
+    EXPECT_EQ(note_of_calibration(8, 1), "");
+    const std::string note = note_of_calibration(2, 8);
+    check_has(note, "the 2 ranks are threads");
+    check_has(note, kDetour);
+    check_has(note, "--nccl-tests");
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -210,5 +210,12 @@ TEST(RankProducts, AreTimedInTheRehearsalOnly) {
     EXPECT_EQ(seen.times, (std::vector{true, false}));
 }
 
+TEST(RankProducts, AreTimedAnewWhereTheClustersFileKeepsSome) {
+    Seen first, again;
+    const ProductChoices timed = timed_by_a_rank(first, {}, true);
+    EXPECT_EQ(timed_by_a_rank(again, timed, true), timed) << "a second calibration loses none";
+    EXPECT_TRUE(again.chosen.empty());
+}
+
 }  // namespace
 }  // namespace debubble::exec::parity

@@ -36,6 +36,7 @@ protected:
         ScratchFolder folder;
         std::string scenario = (folder.path() / "tiny.yaml").string();
         scenarios::Cluster cluster;
+        std::vector<std::string> notes;
 
         Made() {
             write_file(scenario, kScenario);
@@ -46,8 +47,10 @@ protected:
             request.how.device = [](int rank, int ranks) {
                 return std::shared_ptr<Device>(tested_device(rank, ranks));
             };
+            request.how.gpus = 2;  // as if, for what is said of them
             request.how.sweep = {std::chrono::milliseconds(1), 1024, 128, 1 << 16};
-            cluster = calibrate(request, "a device", [](const std::string&) {});
+            cluster = calibrate(request, "a device",
+                                [this](const std::string& note) { notes.push_back(note); });
         }
     };
     static const Made& made() {
@@ -108,6 +111,9 @@ TEST_F(DeviceCalibrate, SaysOfEveryConstantWhereItComesFrom) {
     EXPECT_THAT(cluster.origins.at("gpu.attention_backward_efficiency").source,
                 HasSubstr("128 tokens backward"));
     EXPECT_GT(cluster.gpu.host_link.value, 0);
+    const std::string detour = "from GPU to GPU through the host's memory";
+    EXPECT_THAT(cluster.origins.at("node_link.bandwidth").source, HasSubstr(detour));
+    EXPECT_THAT(made().notes, testing::Contains(HasSubstr(detour)));
     EXPECT_TRUE(cluster.measured->collectives.contains({models::Collective::Kind::AllReduce, 2}));
 }
 
