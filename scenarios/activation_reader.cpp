@@ -31,11 +31,13 @@ constexpr std::int64_t kHighestRank = 1'000'000;
 constexpr std::int64_t kMostElements = 1'000'000'000'000;
 constexpr std::string_view kAuto = "auto";
 
-constexpr std::pair<std::string_view, Recompute> kRecomputes[] = {
+/// Unset: chosen (auto).
+constexpr std::pair<std::string_view, std::optional<Recompute>> kRecomputes[] = {
     {"none", Recompute::None},
     {"selective", Recompute::Selective},
     {"full", Recompute::Full},
-    {"selective-op", Recompute::Products}};
+    {"selective-op", Recompute::Products},
+    {kAuto, std::nullopt}};
 constexpr std::pair<std::string_view, Module> named(Module module) {
     return {models::name_of(module), module};
 }
@@ -92,16 +94,12 @@ struct RecomputeKeys {
     std::optional<Method> method;
 };
 
-void refuse_auto(MappingReader& in, std::string_view key) {
-    in.complain(key,
-                "modules are not chosen automatically yet: name them, or sweep over "
-                "training.recompute");
-}
-
 void read_modules(MappingReader& in, std::string_view key, RecomputeKeys& keys) {
     const NodePtr value = in.value(key);
-    if (value && value->is(Node::Kind::Scalar) && value->scalar == kAuto)
-        return refuse_auto(in, key);
+    if (value && value->is(Node::Kind::Scalar) && value->scalar == kAuto) {
+        in.complain(key, "modules are chosen together with layers: write 'recompute: auto'");
+        return;
+    }
     read_words(in, key, "module", kRecomputed, [&](Module module) { keys.modules.add(module); });
 }
 
@@ -125,11 +123,10 @@ void read_recompute(MappingReader& training, std::string_view key, Draft& draft)
     const NodePtr value = training.value(key);
     if (!value) return;
     if (!value->is(Node::Kind::Map)) {
-        if (value->is(Node::Kind::Scalar) && value->scalar == kAuto) {
-            refuse_auto(training, key);
-            return;
-        }
-        training.word(key, t.recompute, kRecomputes);
+        std::optional<Recompute> word = t.recompute;
+        if (!training.word(key, word, kRecomputes)) return;
+        t.chooses_recompute = !word;
+        t.recompute = word.value_or(Recompute::None);
         return;
     }
     MappingReader in(value, key, training.mistakes());
@@ -264,7 +261,8 @@ const Fields<Draft>& activation_fields() {
          custom(read_recompute, {Form{text::WordForm{names_of(kRecomputes)}},
                                  Form{text::MapForm{described(recompute_fields())}}}),
          "Activations that the backward computes again instead of keeping them: those of the "
-         "attention's core (selective), all of a layer (full), or those of modules.",
+         "attention's core (selective), all of a layer (full), or those of modules; auto: the "
+         "modules and layers with the shortest step that fits into the memory.",
          "selective", "none"},
         {"offload", custom(read_offload, {Form{text::MapForm{described(offload_fields())}}}),
          "Saved activations that travel to the host's memory after the forward, and back before "
@@ -283,6 +281,7 @@ const Fields<Draft>& activation_fields() {
 }
 
 std::string recompute_text(const Training& training) {
+    if (training.chooses_recompute) return std::string(kAuto);
     switch (training.recompute) {
         case Recompute::None: return "none";
         case Recompute::Selective: return "selective";

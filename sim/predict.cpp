@@ -14,6 +14,7 @@
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
 #include "schedule/generators/generators.h"
+#include "sim/choose_recompute.h"
 #include "sim/cluster_constants_read.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
@@ -314,14 +315,45 @@ DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
     return drawn;
 }
 
+std::pair<Scenario, ChosenRecompute> chosen_by_playing(const Scenario& scenario,
+                                                       const std::stop_token& stop) {
+    const PredictOptions figures{
+        .keep_trace = false, .draw_loads = false, .only_where_it_decides = true, .stop = stop};
+    const auto play = [&](const Scenario& one) {
+        const Prediction p = predict(one, figures).prediction;
+        return PlayedPlan{p.fits, p.step_time_s, p.memory_left};
+    };
+    return choose_recompute(scenario, play, stop);
+}
+
+void say_what_was_chosen(Prediction& out, const ChosenRecompute& how) {
+    out.recompute = how;
+    if (how.fitting == 0)
+        out.reason = fmt::format(
+            "training.recompute: auto finds nothing that fits; of {} choices, {} needs the least: "
+            "{}",
+            how.choices, how.words, out.reason);
+}
+
 }  // namespace
 
 Plan priced_plan(const Scenario& scenario) {
     return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
 }
 
+Scenario with_chosen_recompute(Scenario scenario) {
+    if (!scenario.training.chooses_recompute) return scenario;
+    return chosen_by_playing(scenario, {}).first;
+}
+
 PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
     give_up_if(options.stop);
+    if (scenario.training.chooses_recompute) {
+        const auto [chosen, how] = chosen_by_playing(scenario, options.stop);
+        PredictionWithTrace result = predict(chosen, options);
+        say_what_was_chosen(result.prediction, how);
+        return result;
+    }
     const PricedPlan of_plan = options.plan ? priced(*options.plan, scenario) : price(scenario);
     const Plan& plan = of_plan.plan;
 

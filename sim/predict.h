@@ -9,6 +9,7 @@
 #include "base/memory_class.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
+#include "sim/chosen_recompute.h"
 #include "sim/residuals.h"
 #include "sim/uneven/uneven_figures.h"
 #include "trace/statistics.h"
@@ -52,6 +53,8 @@ struct Prediction {
     /// Steps of drawn loads, of which this prediction is the one in the middle; unset where loads
     /// are even.
     std::optional<UnevenSteps> uneven;
+    /// What training.recompute: auto chose; unset where it was not asked to.
+    std::optional<ChosenRecompute> recompute;
     std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
     double tokens_per_s = 0;         ///< tokens per second of the whole job
     double samples_per_s = 0;
@@ -103,6 +106,9 @@ struct PredictionWithTrace {
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and
 /// thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
 scenarios::Plan priced_plan(const scenarios::Scenario& scenario);
+
+/// The scenario with what training.recompute: auto chooses; any other one as it is.
+scenarios::Scenario with_chosen_recompute(scenarios::Scenario scenario);
 
 /// Builds the stages, generates and lowers the schedule, prices it, plays it and sums up. Pure and
 /// thread-safe. Throws InputError for an impossible plan.

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "sim/uneven": PLANNING
     | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/grid/parallel.h"},
     "sim": PLANNING
-    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven"},  # predict.h
+    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven", "sim/grid/parallel.h"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
     "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network"},

@@ -14,6 +14,7 @@
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
 #include "sim/commands/sibling.h"
+#include "sim/predict.h"
 
 /// `debubble export`: a plan as a job of another framework; a checkpoint in Hugging Face layout is
 /// written by the sibling that knows checkpoints.
@@ -49,7 +50,7 @@ ExitStatus carry_out(const ExportArguments& args) {
                                      args.format, fmt::join(formats, ", ")));
     if (!args.type.empty()) throw InputError("--type is of checkpoints, with --format hf");
     const scenarios::Scenario scenario =
-        scenarios::read_scenario(args.what, parse_overrides(args.set));
+        with_chosen_recompute(scenarios::read_scenario(args.what, parse_overrides(args.set)));
     const jobs::Exported exported = jobs::export_job(scenario, args.format);
     Outputs outputs;
     outputs.add("--out", args.out);

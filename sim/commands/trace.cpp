@@ -52,7 +52,8 @@ Asked asked(const TraceArguments& args) {
             throw InputError("--set changes a scenario, and none is given: add --scenario");
         return out;
     }
-    out.scenario = scenarios::read_scenario(args.scenario, parse_overrides(args.set));
+    out.scenario =
+        with_chosen_recompute(scenarios::read_scenario(args.scenario, parse_overrides(args.set)));
     out.plan = priced_plan(*out.scenario);
     return out;
 }

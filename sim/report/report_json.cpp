@@ -32,6 +32,10 @@ Json json_of(const std::optional<StepRange>& range) {
             {"sharding", word(from.steps.sharding)}};
 }
 
+Json json_of(const ChosenRecompute& chosen) {
+    return {{"recompute", chosen.words}, {"choices", chosen.choices}, {"fits", chosen.fitting > 0}};
+}
+
 Json json_of(const UnevenSteps& steps) {
     Json slow = Json::array();
     for (const SlowRank& rank : steps.slow)
@@ -121,6 +125,7 @@ Json report_json(const PredictionWithTrace& answer) {
         {"provenance", json_of(p.provenance)},
         {"notes", p.notes},
     };
+    if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     return json;
 }

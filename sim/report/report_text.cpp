@@ -72,6 +72,7 @@ private:
         figure("step time", text::time_text(p_.step_time_s),
                fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
+        if (p_.recompute) recompute(*p_.recompute);
         if (p_.uneven) uneven(*p_.uneven);
         if (p_.range) paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range)), 14);
         if (p_.mfu)
@@ -86,6 +87,15 @@ private:
                fmt::format("makespan {}", text::time_text(p_.makespan_s)));
         fits();
         line();
+    }
+
+    void recompute(const ChosenRecompute& chosen) {
+        const std::string why =
+            chosen.fitting > 0
+                ? fmt::format("the shortest step of {} choices that fits", chosen.choices)
+                : fmt::format("none of {} choices fits, and this one needs the least memory",
+                              chosen.choices);
+        paragraph(fmt::format("  {:<12}{}: {}", "recompute", chosen.words, why), 14);
     }
 
     /// What the loads that are not even cost, and which rank's slow-down how much of it.

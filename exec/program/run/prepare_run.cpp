@@ -106,7 +106,8 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     std::vector<scenarios::Override> overrides;
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
-    scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
+    scenarios::Scenario asked =
+        sim::with_chosen_recompute(scenarios::read_scenario(request.scenario, overrides));
     if (const auto part = unexecuted(asked)) refuse_at(request.scenario, *part);
     return asked;
 }

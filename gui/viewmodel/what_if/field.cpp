@@ -284,7 +284,7 @@ private:
                               "fp8-blockwise", "fp8-rowwise", "mxfp8", "nvfp4"});
         add("training.recompute", "Recompute", "activations computed again instead of kept",
             scenarios::recompute_text(training))
-            .choices = words({"none", "selective", "full"});
+            .choices = words({"none", "selective", "full", "auto"});
         add("training.attention", "Attention", "flash keeps no scores",
             training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")
             .choices = words({"flash", "unfused"});

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <utility>
+
+#include "base/units.h"
+#include "scenarios/scenario.h"
+#include "sim/chosen_recompute.h"
+
+namespace debubble::sim {
+
+/// What predict() says of a plan, as far as a choice depends on it.
+struct PlayedPlan {
+    bool fits = false;
+    double step_time_s = 0;
+    Bytes memory_left;  ///< below zero if it does not fit
+};
+
+/// The choice with the shortest step of those that fit; of equals, the one that computes less
+/// again. Exact: a choice is not played only if what its ranks have to work takes longer than the
+/// step that was found. If none fits, the one that needs the least memory. `play` is called from
+/// several threads; what it throws is thrown here, and so is Cancelled once `stop` asks for it.
+std::pair<scenarios::Scenario, ChosenRecompute> choose_recompute(
+    const scenarios::Scenario& scenario,
+    const std::function<PlayedPlan(const scenarios::Scenario&)>& play, const std::stop_token& stop);
+
+}  // namespace debubble::sim

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace debubble::sim {
+
+/// What `training.recompute: auto` comes to.
+struct ChosenRecompute {
+    std::string words;  ///< as it is written: "{modules: [moe_act], layers: 3, method: block}"
+    std::size_t choices = 0;  ///< scenarios::recompute_choices()
+    std::size_t played = 0;   ///< the others cannot have a step as short as the chosen one
+    std::size_t fitting = 0;  ///< of those that were played
+};
+
+}  // namespace debubble::sim
