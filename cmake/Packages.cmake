@@ -9,7 +9,7 @@ install(FILES LICENSE README.md ARCHITECTURE.md CONTRIBUTING.md DESTINATION ${CM
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}/debubble
     FILES_MATCHING REGEX "[.](md|png|svg|json)$")
 # Job scripts to copy, which docs/jobs/slurm.md explains.
-install(PROGRAMS docs/slurm/sweep.sbatch docs/slurm/train.sbatch DESTINATION ${CMAKE_INSTALL_DATADIR}/debubble/slurm)
+install(PROGRAMS docs/slurm/sweep.sbatch docs/slurm/sweep-array.sbatch docs/slurm/train.sbatch DESTINATION ${CMAKE_INSTALL_DATADIR}/debubble/slurm)
 
 # The program writes its manual, and those of the programs beside it.
 function(debubble_install_manual component pages)

@@ -1,6 +1,9 @@
-#include "sim/grid/sweep.h"
+#include "sim/grid/journals.h"
+#include "sim/grid/sweep_workers.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,7 +26,14 @@ constexpr std::size_t kShown = 10;
 struct SweepArguments {
     GridArguments grid;
     std::string out;
+    std::string worker;
 };
+
+/// The worker's place by --worker, else by what a launcher set; unset for a sweep by itself.
+std::optional<WorkerPlace> place_of(const SweepArguments& args) {
+    if (!args.worker.empty()) return parse_worker_place(args.worker);
+    return launched_place([](const char* name) { return std::getenv(name); });
+}
 
 std::string summary(const SweepResult& result, const Grid& grid, const std::string& out) {
     std::vector<const SweepRow*> fitting;
@@ -52,10 +62,12 @@ ExitStatus carry_out(const SweepArguments& args) {
         throw InputError(
             "--out -: a sweep continues from the rows in its file, which cannot be "
             "standard output; name a file");
+    const std::optional<WorkerPlace> place = place_of(args);
     const Grid grid = read_grid(args.grid);
     Outputs outputs;
     outputs.add("--out", args.out);
     outputs.add("--out", basis_file_of(args.out).string());
+    if (place) outputs.add("--out", journal_of(args.out, place->index).string());
     outputs.check();
     Interruption interruption;
     SweepResult result;
@@ -66,7 +78,8 @@ ExitStatus carry_out(const SweepArguments& args) {
         options.program = DEBUBBLE_VERSION;
         options.stop = &interruption.flag();
         options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
-        result = sweep(grid, args.out, options);
+        result = place ? sweep_as_worker(grid, args.out, *place, options)
+                       : sweep(grid, args.out, options);
     }
     if (!result.finished()) {
         fmt::print(stderr,
@@ -89,6 +102,9 @@ scenario names and the program; if one of them has changed, the rows are refused
 point is a row with the reason. Points that make the same plan (the same program with the same
 figures) are listed once; in the file, `twin_of` names the row that they equal by the keys that make
 no difference. `unvalidated` names the parts of a prediction that no measured training step covers.
+Several processes, on one host or on several with a common folder, share a grid where each is a
+--worker: each appends to OUT.worker-I, does its share and then what others have not done, and the
+first that sees all points merges them into the file.
 Left: memory of a device that remains after the framework's headroom and what is reserved. Exposed:
 communication of the step that nothing hides. Exit code 1 if no plan fits.
 
@@ -102,6 +118,9 @@ void add_sweep(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb = program.add_subcommand("sweep", "predict every plan of a grid, resumable");
     add_grid_arguments(*verb, args->grid);
     verb->add_option("--out", args->out, "results file (CSV)")->required();
+    verb->add_option("--worker", args->worker,
+                     "this one's place among several processes, as 3/8; by default that of an MPI "
+                     "rank, or of a task of a Slurm array");
     add_style_options(*verb);
     verb->footer(kSweepFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -49,7 +49,62 @@ void remove_leftovers(const fs::path& path) {
         if (entry.path().filename().string().starts_with(start)) fs::remove(entry.path(), error);
 }
 
+constexpr std::size_t kLongestResults = std::size_t{1} << 32;
+
+/// Rows of a file, and how many of its bytes are the header and whole rows.
+struct Parsed {
+    std::vector<SweepRow> rows;
+    std::size_t whole = 0;  ///< 0 if it ends within the header
+};
+
+Parsed parse(const std::string& content, const fs::path& path, const Grid& grid) {
+    const Fields columns = csv_columns(grid.keys());
+    const std::string header = text::write_csv_row(columns);
+    std::string_view rest = content;
+    std::optional<Fields> fields = text::take_csv_row(rest);
+    if (!fields && header.starts_with(content)) return {};
+    const auto refuse = [&](const std::string& why) {
+        throw InputError(fmt::format("{} holds other results: {}; remove it, or give another --out",
+                                     path.string(), why));
+    };
+    if (!fields || *fields != columns)
+        refuse(fmt::format("its columns are '{}', and this grid's are '{}'",
+                           content.substr(0, std::min(content.find('\n'), std::size_t{200})),
+                           header.substr(0, header.size() - 1)));
+    Parsed parsed;
+    std::vector<bool> seen(grid.sweep.points(), false);
+    while ((fields = text::take_csv_row(rest))) {
+        if (fields->size() != columns.size())
+            refuse(fmt::format("a row has {} fields, not {}", fields->size(), columns.size()));
+        SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
+        const auto index = index_of(row.values, grid);
+        if (!index)
+            refuse(fmt::format("the point {} is not in this grid", fmt::join(row.values, ", ")));
+        row.index = *index;
+        if (!seen[*index]) parsed.rows.push_back(std::move(row));
+        seen[*index] = true;
+    }
+    parsed.whole = content.size() - rest.size();
+    return parsed;
+}
+
 }  // namespace
+
+std::vector<SweepRow> rows_in(const fs::path& path, const Grid& grid) {
+    std::error_code error;
+    if (!fs::exists(path, error)) return {};
+    std::string content;
+    try {
+        content = read_file(path, kLongestResults);
+    } catch (const WorldError&) {
+        if (fs::exists(path, error)) throw;
+        return {};  // it has just been merged
+    } catch (const InputError&) {
+        if (fs::exists(path, error)) throw;
+        return {};
+    }
+    return parse(content, path, grid).rows;
+}
 
 ResultsFile::ResultsFile(fs::path path, const Grid& grid)
     : path_(std::move(path)), header_(csv_columns(grid.keys())) {
@@ -76,7 +131,7 @@ void ResultsFile::open_locked() {
         if (fd_ < 0) fail(path_, "cannot be written");
         if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
             ::close(fd_);
-            throw WorldError(fmt::format("{}: another sweep is writing it", path_.string()));
+            throw ResultsInUse(fmt::format("{}: another sweep is writing it", path_.string()));
         }
         // Between open and lock, another sweep may have ended and replaced the file.
         struct stat held {};
@@ -89,38 +144,18 @@ void ResultsFile::open_locked() {
 }
 
 void ResultsFile::read_rows(const Grid& grid) {
-    const std::string content = read_file(path_, std::size_t{1} << 32);
-    const std::string header = text::write_csv_row(header_);
-    std::string_view rest = content;
-    std::optional<Fields> fields = text::take_csv_row(rest);
-    if (!fields && header.starts_with(content)) {  // new, or its process was killed while starting
+    const std::string content = read_file(path_, kLongestResults);
+    Parsed parsed = parse(content, path_, grid);
+    if (parsed.whole == 0) {  // new, or its process was killed while starting
+        const std::string header = text::write_csv_row(header_);
         if (::ftruncate(fd_, 0) != 0) fail(path_, "cannot be truncated");
         if (::write(fd_, header.data(), header.size()) != static_cast<ssize_t>(header.size()))
             fail(path_, "cannot be written");
         return;
     }
-    const auto refuse = [&](const std::string& why) {
-        throw InputError(fmt::format("{} holds other results: {}; remove it, or give another --out",
-                                     path_.string(), why));
-    };
-    if (!fields || *fields != header_)
-        refuse(fmt::format("its columns are '{}', and this grid's are '{}'",
-                           content.substr(0, std::min(content.find('\n'), std::size_t{200})),
-                           header.substr(0, header.size() - 1)));
-    std::vector<bool> seen(grid.sweep.points(), false);
-    while ((fields = text::take_csv_row(rest))) {
-        if (fields->size() != header_.size())
-            refuse(fmt::format("a row has {} fields, not {}", fields->size(), header_.size()));
-        SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
-        const auto index = index_of(row.values, grid);
-        if (!index)
-            refuse(fmt::format("the point {} is not in this grid", fmt::join(row.values, ", ")));
-        row.index = *index;
-        if (!seen[*index]) found_.push_back(std::move(row));
-        seen[*index] = true;
-    }
-    const auto whole = static_cast<off_t>(content.size() - rest.size());
-    if (!rest.empty() && ::ftruncate(fd_, whole) != 0) fail(path_, "cannot be truncated");
+    found_ = std::move(parsed.rows);
+    if (parsed.whole < content.size() && ::ftruncate(fd_, static_cast<off_t>(parsed.whole)) != 0)
+        fail(path_, "cannot be truncated");
 }
 
 void ResultsFile::append(const SweepRow& row) {

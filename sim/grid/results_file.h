@@ -4,17 +4,28 @@
 #include <mutex>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "sim/grid/grid.h"
 
 /// The results.csv of a sweep, which grows by one row as each point is done and survives being
 /// killed at any moment with at most one row lost.
 namespace debubble::sim {
 
+/// Another process writes the file.
+class ResultsInUse : public WorldError {
+public:
+    using WorldError::WorldError;
+};
+
+/// The whole rows in a file that another process may be writing, each point once; none if there is
+/// no file. Throws InputError if it holds the results of another grid.
+std::vector<SweepRow> rows_in(const std::filesystem::path& path, const Grid& grid);
+
 class ResultsFile {
 public:
     /// Opens or makes the file, for this process alone, and reads the rows of an earlier run; an
     /// incomplete last row is cut off. Throws InputError if it holds the results of another grid,
-    /// WorldError if it is in use.
+    /// ResultsInUse if it is in use.
     ResultsFile(std::filesystem::path path, const Grid& grid);
     ~ResultsFile();
     ResultsFile(const ResultsFile&) = delete;

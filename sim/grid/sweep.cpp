@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "sim/grid/journals.h"
 #include "sim/grid/parallel.h"
 #include "sim/grid/results_file.h"
 #include "sim/grid/twins.h"
@@ -61,15 +62,29 @@ std::vector<std::size_t> still_to_do(const Grid& grid, const std::vector<SweepRo
     return to_do;
 }
 
+/// Adds what workers have predicted and nobody has merged yet.
+void take_up_journals(ResultsFile& file, std::vector<SweepRow>& rows,
+                      const std::vector<SweepRow>& journals) {
+    std::set<std::size_t> known;
+    for (const SweepRow& row : rows) known.insert(row.index);
+    for (const SweepRow& row : journals) {
+        if (!known.insert(row.index).second) continue;
+        file.append(row);
+        rows.push_back(row);
+    }
+}
+
 }  // namespace
 
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options) {
     ResultsFile file(results, grid);
-    SweepResult result{file.found(), grid.points.size(), file.found().size()};
+    SweepResult result{file.found(), grid.points.size(), 0};
     Basis basis = grid.basis;
     if (!options.program.empty()) basis.emplace("the program", options.program);
     keep_basis(results, basis, result.rows.empty());
+    take_up_journals(file, result.rows, rows_in_journals(results, grid, basis));
+    result.found = result.rows.size();
     check_still_true(result.rows, grid, results, options);
     const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
     if (options.row)
@@ -91,6 +106,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
     mark_twins(result.rows, grid.keys());
     mark_pareto(result.rows);
     if (!to_do.empty() || result.rows != before) file.replace(result.rows);
+    remove_journals(results);
     return result;
 }
 

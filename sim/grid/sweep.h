@@ -34,8 +34,10 @@ struct SweepResult {
 /// Predicts every point of the grid that `results` does not hold yet and appends each when it is
 /// done. When all points are done, the file is put in grid order and its columns of twins and of
 /// the Pareto frontier filled: an interrupted and resumed sweep leaves the same bytes as one that
-/// ran through. Throws InputError if the file belongs to another grid or to another scenario
-/// (sim/grid/sweep_basis.h), or if this scenario gives other rows than those in it.
+/// ran through. Rows in journals of workers (sim/grid/sweep_workers.h) are
+/// taken up, and the journals removed at the end. Throws InputError if the file belongs to another
+/// grid or to another scenario (sim/grid/sweep_basis.h), or if this scenario gives other rows than
+/// those in it.
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options = {});
 
