@@ -271,25 +271,23 @@ void Route::weigh_activation(Value weights) const {
     op.backward_input_uses.push_back(weights.gradient);
 }
 
-/// The time of PyTorch's eager kernels relative to kernels that are as fast as memory allows: norms
-/// by it reach 0.75 to 0.78 of cuDNN's bandwidth (NVIDIA/cudnn-frontend, benchmark results, RMS
-/// norm on H200, GB200 and GB300: 2.94 of 3.77, 4.52 of 5.99 and 4.64 of 5.98 TB/s).
-constexpr double kEagerPace = 1.3;
-
 struct Moved {
     const char* name;
     std::int64_t read;
     std::int64_t written;
+    std::int64_t launches = 1;
 };
 
 /// Kernels of PyTorch over `elements` elements, whose bytes `moved` gives for each.
-std::vector<Kernel> eager(const std::string& of, int layer, std::int64_t elements,
-                          std::initializer_list<Moved> moved) {
+std::vector<Kernel> eager(const GraphBuilder& builder, const std::string& of, int layer,
+                          std::int64_t elements, std::initializer_list<Moved> moved) {
     std::vector<Kernel> kernels;
     for (const Moved& each : moved) {
-        kernels.push_back(
-            moves(of + each.name, layer, elements * each.read, elements * each.written));
-        std::get<Traffic>(kernels.back().work).pace = kEagerPace;
+        Kernel kernel = moves(of + each.name, layer, elements * each.read, elements * each.written);
+        auto& work = std::get<Traffic>(kernel.work);
+        work.pace = builder.how().kernels.eager_pace;
+        work.launches = each.launches;
+        kernels.push_back(std::move(kernel));
     }
     return kernels;
 }
@@ -304,7 +302,7 @@ void Route::clamp() const {
     const std::int64_t wide = 2 * size().all_expert_rows() * size().expert_ffn;
     const std::int64_t e = size().element;
     const auto kernels = [&](std::initializer_list<Moved> moved) {
-        return eager("experts.act", layer, wide, moved);
+        return eager(builder, "experts.act", layer, wide, moved);
     };
     append(op.forward, kernels({{".clamp", e, e}, {".join", e, e}}));
     append(op.backward_input, kernels({{".clamp.dx", 2 * e, e}, {".join.dx", e, e}}));
@@ -317,20 +315,21 @@ void Route::add_biases(std::int64_t columns) const {
     if (!builder.how().kernels.eager_experts || !experts.bias) return;
     Operator& op = builder.graph.operators.back();
     const std::int64_t e = size().element;
+    const std::int64_t n = size().experts;
     const std::string name = "experts.fc2";
     const std::int64_t all = size().all_expert_rows() * columns;
-    append(op.forward, eager(name, layer, all,
-                             {{".bias.weigh", 0, 4},
-                              {".bias.add", 4 + e, 4},
+    append(op.forward, eager(builder, name, layer, all,
+                             {{".bias.weigh", 0, 4, n},
+                              {".bias.add", 4 + e, 4, n},
                               {".bias.join", 4, 4},
                               {".bias.cast", 4, e}}));
-    std::vector<Kernel> back = eager(name, layer, all,
+    std::vector<Kernel> back = eager(builder, name, layer, all,
                                      {{".bias.cast.dx", e, 4},
-                                      {".bias.add.dx", 4, e},
+                                      {".bias.add.dx", 4, e, n},
                                       {".bias.join.dx", e, e},
-                                      {".bias.weigh.db", 4, 4},
-                                      {".bias.weigh.dp", 4, 4},
-                                      {".bias.sum.dp", 4, 0}});
+                                      {".bias.weigh.db", 4, 4, n},
+                                      {".bias.weigh.dp", 4, 4, n},
+                                      {".bias.sum.dp", 4, 0, n}});
     append(back, std::move(op.backward_input));
     op.backward_input = std::move(back);
 }

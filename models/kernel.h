@@ -60,6 +60,7 @@ struct Traffic {
     /// Its time relative to that of an average elementwise kernel for as many bytes: casts that
     /// scale by blocks and write two ways take longer.
     double pace = 1;
+    std::int64_t launches = 1;  ///< kernels one after the other, as one for every expert
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 

@@ -105,6 +105,9 @@ struct KernelOptions {
     /// megatron/core/transformer/moe/experts.py, weighted_bias_quick_geglu_impl in
     /// megatron/core/fusions/fused_bias_geglu.py).
     bool eager_experts = false;
+    /// The time of PyTorch's eager kernels relative to an average elementwise kernel for as many
+    /// bytes: their operands differ in type and are broadcast.
+    double eager_pace = 1;
     /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
     /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
     bool shared_expert_overlap = false;

@@ -27,6 +27,7 @@ Kernel LinearCasts::casts(const std::string& name, std::int64_t elements, int co
     Kernel kernel =
         moves(name, place.layer, builder.size.element * elements, copies * bytes(elements));
     std::get<Traffic>(kernel.work).pace = rule.pace;
+    std::get<Traffic>(kernel.work).launches = shape.products;
     return kernel;
 }
 

@@ -107,7 +107,11 @@ struct Framework {
     Duration host_module{};  ///< for each operator of a forward, in Python
     Duration host_kernel{};  ///< for each kernel of any pass
     Duration host_tensor_collective{};
-    Duration host_expert{};  ///< to launch one expert's part of a grouped product
+    Duration host_expert{};      ///< to launch one expert's part of a grouped product
+    Duration host_checkpoint{};  ///< to enter a part that runs again, and to run it again
+    /// The host's time for a pair of passes whose layers run beside each other, relative to that
+    /// for both of them apart.
+    double host_pair = 1;
     Duration host_micro_batch{};
     Duration host_unit{};  ///< for each gather and each reduction of sharded parameters
     CudaGraphs cuda_graphs;

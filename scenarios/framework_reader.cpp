@@ -251,6 +251,10 @@ Fields<Framework> kernel_fields() {
          "Biases of experts' outputs and clamps of their inputs are PyTorch's eager kernels "
          "(Megatron-Core's TEGroupedMLP).",
          "true"},
+        {"eager_pace", real(in_kernels(&K::eager_pace), 0.01, 100, "ratio"),
+         "The time of the kernels of eager_experts relative to that of average elementwise "
+         "kernels.",
+         "1.3"},
         {"dummy_weight_gradients", on(&K::dummy_weight_gradients),
          "A weight gradient that nobody reads is allocated (TransformerEngine since 2.3).", "true"},
         {"loss", word(in_kernels(&K::loss), kLosses),
@@ -339,6 +343,14 @@ Fields<Framework> host_fields() {
          "20 us"},
         {"host_micro_batch", duration(&Framework::host_micro_batch),
          "The host's time between two microbatches.", "500 us"},
+        {"host_checkpoint", duration(&Framework::host_checkpoint),
+         "The host's time to enter a part of a layer that runs again in the backward, and as much "
+         "to run it again: states of random numbers are kept and put back.",
+         "200 us"},
+        {"host_pair", real(&Framework::host_pair, 1, 100, "ratio"),
+         "The host's time for a pair of passes whose layers run beside each other (combined-1f1b), "
+         "relative to that for both of them apart.",
+         "1.5"},
         {"host_unit", duration(&Framework::host_unit),
          "The host's time for a gather or a reduction of sharded parameters.", "400 us"},
         {"cuda_graphs",

@@ -202,7 +202,8 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
 
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu) {
     const double bytes = as_double(traffic.read.count) + as_double(traffic.written.count);
-    return from_seconds(traffic.pace * seconds_to_move(bytes, gpu)) + gpu.kernel_overhead;
+    return from_seconds(traffic.pace * seconds_to_move(bytes, gpu)) +
+           traffic.launches * gpu.kernel_overhead;
 }
 
 }  // namespace debubble::sim

@@ -60,6 +60,18 @@ int further_experts(const models::Operator& op) {
     return products == nullptr ? 0 : static_cast<int>(products->experts - 1);
 }
 
+/// The parts that the forward enters, or that the backward runs again.
+int checkpoints_of(const models::StageGraph& graph, LayerFold fold, std::optional<Pass> pass) {
+    if (!pass || *pass == Pass::BackwardWeight) return 0;
+    int sum = 0;
+    const std::vector<std::vector<models::Replay>> replays = models::replays_of(graph);
+    for (std::size_t at = 0; at < replays.size(); ++at) {
+        const bool folded = graph.operators[at].layer == fold.layer;
+        sum += static_cast<int>(replays[at].size()) * (folded ? fold.times : 1);
+    }
+    return sum;
+}
+
 /// One operator's launches in the pass.
 Launches of(const models::Operator& op, int times_again, std::optional<Pass> pass) {
     const Launches forward{1, kernels_in(op.forward)};
@@ -81,6 +93,7 @@ Launches launches_of(const models::StageGraph& graph, LayerFold fold,
     Launches all;
     if (graphs.full_iteration) return all;
     const std::vector<int> again = models::times_again(graph);
+    all.checkpoints = checkpoints_of(graph, fold, pass);
     Scopes scopes(graph);
     for (const models::Operator& op : graph.operators) {
         const auto scope = scopes.next(op);

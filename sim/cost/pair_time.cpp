@@ -45,19 +45,33 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
     return both;
 }
 
+namespace {
+
+/// While an exchange waits for other ranks, the kernels of the other pass go on.
+std::vector<LayerParts> without_waits(std::vector<LayerParts> layers) {
+    for (LayerParts& layer : layers) {
+        layer.dispatch /= 1 + kWaitsForRanks;
+        layer.combine /= 1 + kWaitsForRanks;
+    }
+    return layers;
+}
+
+}  // namespace
+
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
-                 const PairParts& of_backward) {
+                 const PairParts& of_backward, const PairCosts& costs) {
     double alone = 0;
     for (const LayerParts& layer : of_forward.forward) alone += sum_of(layer);
     for (const LayerParts& layer : of_backward.backward) alone += sum_of(layer);
-    const double saved =
-        std::max(0.0, alone - pair_seconds(of_forward.forward, of_backward.backward));
+    const double beside =
+        pair_seconds(without_waits(of_forward.forward), without_waits(of_backward.backward));
+    const double saved = std::max(0.0, alone - beside) * (1 - costs.slowed);
     PassWork both;
     const double length = forward.kernels + forward.exposed + backward.kernels + backward.exposed;
     // What follows an exchange runs in its stream, so that kernels run beside kernels too.
     both.kernels = std::min(forward.kernels + backward.kernels, length - saved);
     both.exposed = length - saved - both.kernels;
-    both.host = forward.host + backward.host;
+    both.host = costs.host * (forward.host + backward.host);
     both.added = forward.added + backward.added;
     return both;
 }

@@ -28,9 +28,15 @@ double length_of(const PassWork& work);
 /// to that half's own next exchange, or of a layer. At most one exchange runs during a block.
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides);
 
+/// What running beside each other costs the passes of a pair.
+struct PairCosts {
+    double slowed = 0;  ///< part of what is saved that kernels lose to those of the exchange
+    double host = 1;    ///< time of the host, relative to that for both passes apart
+};
+
 /// Both passes in `layers` seconds, which their layers take beside each other (pair_layers.h), and
 /// the rest of them one after the other.
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
-                 const PairParts& of_backward);
+                 const PairParts& of_backward, const PairCosts& costs);
 
 }  // namespace debubble::sim

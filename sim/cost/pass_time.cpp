@@ -77,10 +77,13 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 /// The cost of one such collective.
 CollectiveCost PassPricer::cost_of(const models::Collective& collective,
                                    const GroupPlacement& group) const {
-    if (collective.experts > 0)
-        return expert_exchange_cost(
+    if (collective.experts > 0) {
+        CollectiveCost cost = expert_exchange_cost(
             {collective.bytes, collective.rows_per_token, collective.experts, dispatcher_}, group,
             cluster_);
+        cost.latency += from_seconds(kWaitsForRanks * seconds(cost.total()));
+        return cost;
+    }
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
 }
 

@@ -40,6 +40,11 @@ struct PassTime {
     double total() const { return layers + ends + exposed; }
 };
 
+/// The time for which an exchange of experts waits for ranks that come later, relative to that of
+/// the exchange: 28 % of the communication in DeepSeek's trace of a training step, whose router was
+/// balanced (deepseek-ai/profile-data 4496024, train.json).
+inline constexpr double kWaitsForRanks = 0.28 / (1 - 0.28);
+
 /// Prices kernel lists for one scenario. Tensor and context collectives follow from the placement
 /// of their groups; the part of a collective during which its `hidden_by` kernels run is not
 /// exposed.

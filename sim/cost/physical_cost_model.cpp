@@ -16,6 +16,23 @@
 namespace debubble::sim {
 namespace {
 
+/// The multiprocessors that the kernels of an exchange take (Megatron-LM's DeepEP; HybridEP in the
+/// recipes of Megatron-Bridge 067f987; for NCCL's, as for its other collectives).
+int multiprocessors_of(models::Dispatcher dispatcher) {
+    switch (dispatcher) {
+        case models::Dispatcher::DeepEp: return 20;
+        case models::Dispatcher::HybridEp: return 32;
+        case models::Dispatcher::AllToAll:
+        case models::Dispatcher::AllGather: break;
+    }
+    return 16;
+}
+
+PairCosts pair_costs(const scenarios::Scenario& scenario) {
+    const double taken = multiprocessors_of(scenario.framework.kernels.dispatcher);
+    return {std::min(1.0, taken / scenario.cluster.gpu.sms), scenario.framework.host_pair};
+}
+
 class PhysicalCostModel final : public CostModel {
 public:
     explicit PhysicalCostModel(std::shared_ptr<const SchedulePrices> prices)
@@ -187,9 +204,9 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     if (in_layers || std::ranges::find(hides, true) != hides.end()) {
         const PassWork& one = first.work(action.first.pass);
         const PassWork& other = second.work(action.second.pass);
-        const PassWork work = in_layers
-                                  ? pair_of(one, other, first.pair_parts(), second.pair_parts())
-                                  : pair_of(one, other, hides);
+        const PassWork work = in_layers ? pair_of(one, other, first.pair_parts(),
+                                                  second.pair_parts(), pair_costs(scenario_))
+                                        : pair_of(one, other, hides);
         both.duration = from_seconds(length_of(work));
         both.exposed = from_seconds(work.exposed);
         both.host = both.duration - from_seconds(work.kernels + work.exposed + work.added);

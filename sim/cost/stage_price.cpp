@@ -175,6 +175,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
     return launches.modules * seconds(framework.host_module) +
            launches.kernels * seconds(framework.host_kernel) +
            launches.experts * seconds(framework.host_expert) +
+           launches.checkpoints * seconds(framework.host_checkpoint) +
            collectives * seconds(framework.host_tensor_collective) +
            of_units * seconds(framework.host_unit) + between;
 }

@@ -30,6 +30,9 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
     const auto wire = static_cast<std::size_t>(Tier::Network);
     const double uplinks = all.busy[wire] > 0 ? all.busy[spine] * network / all.busy[wire] : 0;
     all.busy = {0, node, network, uplinks};
+    // One kernel writes to all ranks at once: there are no rounds of peers, as the library's have.
+    all.latency = cluster.node_link.base_latency + cluster.node_link.latency;
+    if (group.nodes > 1) all.latency += cluster.network.latency;
     const double slowest = std::max({node, network, uplinks});
     all.transfer = from_seconds(slowest);
     all.tier = uplinks > 0 && slowest == uplinks   ? Tier::Spine

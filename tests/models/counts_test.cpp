@@ -53,6 +53,20 @@ TEST(AttendedFlops, LeaveOutThePairsThatMasksDo) {
     EXPECT_EQ(left_out(), 0);
 }
 
+/// Half of the pairs, whatever a window leaves; all where nothing is masked.
+TEST(CausalFlops, HaveHalfOfTheScores) {
+    const double s = 1024, columns = 768, layers = 3;
+    Architecture model = gpt(3, 768, 12);
+    const auto left_out = [&] {
+        return model_flops_per_sample(model, 1024) - causal_flops_per_sample(model, 1024);
+    };
+    EXPECT_DOUBLE_EQ(left_out(), 12 * columns * layers * s * s / 2);
+    change_layers(model, [](LayerKeys& keys) { keys.window = 100; });
+    EXPECT_DOUBLE_EQ(left_out(), 12 * columns * layers * s * s / 2);
+    model.causal = false;
+    EXPECT_EQ(left_out(), 0);
+}
+
 /// Of Nemotron 3 Nano's Mamba layers the weights that there are, and the scan of the chunks; of
 /// Qwen3-Next's delta nets the chunk rule, and no convolution.
 TEST(AttendedFlops, OfRecurrentLayersAreWhatAStageExecutes) {

@@ -210,6 +210,47 @@ TEST(Experts, GiveBackWhatTheyTakeHoweverTheBackwardGoes) {
         }
 }
 
+/// Bytes of kernels that are no products, both ways.
+std::int64_t moved(const Architecture& model, const Execution& how) {
+    std::int64_t sum = 0;
+    const StageGraph graph = build_stage(model, how, {1, 1, false, false});
+    for (const PassSteps& pass : {forward_steps(graph), backward_steps(graph)})
+        for (const Kernel& kernel : pass.kernels)
+            if (std::holds_alternative<Traffic>(kernel.work)) sum += traffic(kernel).count;
+    return sum;
+}
+
+/// Of an output's element 4 + (6 + 4) + (4 + 4) + (4 + 2) bytes forward and (2 + 4) + (4 + 2) +
+/// (2 + 2) + (4 + 4) + (4 + 4) + 4 backward; of an input's two copies of 2 + 2, and backward (4 +
+/// 2) + (2 + 2).
+TEST(EagerExperts, MoveWhatTheirBiasesAndClampsDo) {
+    const auto added = [](const Architecture& model, double pace) {
+        Execution plain = on(1, 4, 1);
+        plain.kernels.weighted_experts_activation = true;
+        Execution eager = plain;
+        eager.kernels.eager_experts = true;
+        eager.kernels.eager_pace = pace;
+        return moved(model, eager) - moved(model, plain);
+    };
+    const Architecture gpt_oss = read_model("gpt-oss-20b");
+    const std::int64_t rows = kTokens * 4, hidden = 2880, ffn = 2880;
+    EXPECT_EQ(added(gpt_oss, 1), rows * (hidden * (28 + 36) + 2 * ffn * (8 + 10)));
+    EXPECT_EQ(added(gpt_oss, 2), added(gpt_oss, 1)) << "a pace changes no bytes";
+    EXPECT_EQ(added(small_mixture(), 1), 0) << "no biases and nothing clamped";
+}
+
+/// DeepEP and HybridEP sort what arrives, and before they send and after they have summed nothing.
+TEST(Experts, AreSortedOnceWhereTokensAreSent) {
+    Execution rows = on(1, 4, 1);
+    rows.kernels.weighted_experts_activation = true;
+    Execution tokens = rows;
+    tokens.kernels.dispatcher = Dispatcher::HybridEp;
+    const std::int64_t row = 2 * kHidden;
+    const std::int64_t map = kTokens * kExperts * (4 + 1);
+    EXPECT_EQ(moved(small_mixture(), rows) - moved(small_mixture(), tokens),
+              (2 * kTokens * kPerToken * row - map) + 3 * (kTokens * (kPerToken + 1) * row - map));
+}
+
 TEST(Experts, AreShardedOverTheRanksThatHaveThem) {
     const StageGraph graph = inner_layers(on(2, 4, 2), 2);
     StaticPolicy policy;

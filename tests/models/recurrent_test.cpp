@@ -61,6 +61,29 @@ TEST(Mamba, ComputesTheScanOfItsChunks) {
     EXPECT_DOUBLE_EQ(work(backward_steps(graph)), 256 * (4 * weights + 2 * scan + again));
 }
 
+/// Of the scan and of nothing else; products and copies alike.
+TEST(Recurrences, HaveTheFrameworksPace) {
+    Execution how = tokens(256);
+    how.kernels.recurrence_pace = 2.5;
+    for (const char* name : {"nemotron-h-8b", "qwen3-next-80b-a3b"}) {
+        const StageGraph graph = layer_of_model(read_model(name), 0, how);
+        int paced = 0;
+        for (const Operator& op : graph.operators) {
+            const bool scans =
+                op.as<op::StateSpaceScan>() != nullptr || op.as<op::DeltaRule>() != nullptr;
+            for (const auto* part : {&op.forward, &op.backward_input, &op.backward_weight})
+                for (const Kernel& kernel : *part) {
+                    double pace = 1;
+                    if (const auto* product = std::get_if<Gemm>(&kernel.work)) pace = product->pace;
+                    if (const auto* copy = std::get_if<Traffic>(&kernel.work)) pace = copy->pace;
+                    EXPECT_EQ(pace, scans ? 2.5 : 1) << kernel.name;
+                    paced += scans ? 1 : 0;
+                }
+        }
+        EXPECT_GT(paced, 10) << name;
+    }
+}
+
 /// Everything but the norm of the stream is cut by heads and groups.
 TEST(Mamba, IsCutByHeadsAndGroups) {
     const Architecture model = read_model("nemotron-h-8b");

@@ -100,7 +100,10 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     const double flops = models::flops(kernel);
     if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, *gemm);
-        return {{"formula", fmt::format("{} = {}", product(*gemm), flops_text(flops))},
+        const std::string slower =
+            gemm->pace == 1 ? std::string()
+                            : fmt::format(", \u00d7 {:.3g} of the best library's time", gemm->pace);
+        return {{"formula", fmt::format("{} = {}{}", product(*gemm), flops_text(flops), slower)},
                 {"rate", rate_text(flops, takes, peak)},
                 bytes_of(kernel, gpu)};
     }
@@ -113,9 +116,10 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
     const std::string pace =
         traffic.pace == 1 ? std::string() : fmt::format(" \u00d7 {:.3g}", traffic.pace);
-    return {{"formula", fmt::format("({} read + {} written) / {:.4g} GB/s{} + {}",
-                                    size_text(traffic.read), size_text(traffic.written),
-                                    bandwidth.value / 1e9, pace, time_text(gpu.kernel_overhead))}};
+    return {{"formula",
+             fmt::format("({} read + {} written) / {:.4g} GB/s{} + {}", size_text(traffic.read),
+                         size_text(traffic.written), bandwidth.value / 1e9, pace,
+                         time_text(traffic.launches * gpu.kernel_overhead))}};
 }
 
 /// The formula of a collective. `alone` is its time if nothing runs at the same time.

@@ -90,6 +90,26 @@ TEST(GroupedProducts, AreLaunchedExpertByExpert) {
     EXPECT_EQ(further(4, Pass::Backward), 2 * further(4, Pass::Forward));
 }
 
+/// One for each module of each of four layers, which the forward enters and the backward runs
+/// again.
+TEST(Checkpoints, CostTheHostBothWays) {
+    auto scenario = mixture_job(4, 1);
+    scenario.training.recompute = models::Recompute::Modules;
+    models::Modules& modules = scenario.training.recompute_extent.modules;
+    const auto checkpoints = [&](Pass pass) {
+        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                               {0, 4, false, false});
+        return launches_of(graph, {}, {}, pass).checkpoints;
+    };
+    EXPECT_EQ(checkpoints(Pass::Forward), 0);
+    modules.add(models::Module::MoeActivation);
+    EXPECT_EQ(checkpoints(Pass::Forward), 4);
+    EXPECT_EQ(checkpoints(Pass::Backward), 4);
+    EXPECT_EQ(checkpoints(Pass::BackwardWeight), 0);
+    modules.add(models::Module::CoreAttention);
+    EXPECT_EQ(checkpoints(Pass::Backward), 8);
+}
+
 /// The bytes that a step sends over its cards: a reduction inside groups of eight, then one of an
 /// eighth between them.
 TEST(Shards, WithCopiesReduceInsideAndThenBetweenThem) {

@@ -88,10 +88,11 @@ scenarios::Scenario plan(const std::string& schedule, const std::string& more = 
         "model: {base: qwen3-30b-a3b, layers: 16}\ncluster: hgx-h100\ngpus: 16\n"
         "parallel: {pipeline: 2, expert: 8, expert_tensor: 1, zero_stage: 1}\nschedule: " +
             schedule + "\ntraining: {micro_batches: 8, seq_length: 4096" + more +
-            "}\nframework: megatron-2026\n",
+            "}\nframework: {base: megatron-2026, cuda_graphs: full_iteration}\n",
         "pair.yaml");
 }
 
+/// Where no host sets the pace.
 TEST(Combined1F1BOfExperts, IsFasterThanInterleaved1F1B) {
     const auto step = [](const std::string& schedule) {
         return predict(plan(schedule)).prediction.step_time_s;
