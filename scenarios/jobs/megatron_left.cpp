@@ -4,6 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_silent.h"
 #include "text/mapping_reader.h"
 
 /// Settings that no key says: those that change no plan, those that do and are named, those that
@@ -480,6 +481,19 @@ void name_unknown(Reading& job, const Setting& setting, std::string_view tool) {
                          mean == std::string::npos ? "" : guess.substr(mean)));
 }
 
+/// Settings of which only the beginning or the end of the name is known, which a misspelt one has
+/// too: each is named.
+void name_by_pattern(Reading& job, const std::vector<const Setting*>& settings) {
+    if (settings.empty()) return;
+    std::string names;
+    for (const Setting* const setting : settings)
+        names += (names.empty() ? "" : ", ") + origin_of(*setting);
+    job.note(fmt::format(
+        "{} {} by a part of the name alone as changing no plan; a misspelt one "
+        "would be too: {}",
+        settings.size(), settings.size() == 1 ? "setting is taken" : "settings are taken", names));
+}
+
 }  // namespace
 
 void sort_left_settings(Reading& job, std::string_view tool) {
@@ -491,14 +505,21 @@ void sort_left_settings(Reading& job, std::string_view tool) {
         if (const Setting* const setting = job.in.find(one.name);
             setting != nullptr && !is_absent(*setting))
             job.note(*setting, std::string(one.sentence));
+    std::vector<const Setting*> by_pattern;
     for (const Setting* const setting : job.in.left()) {
+        const std::string_view name = setting->name;
         const bool silent = std::ranges::any_of(
-            kSilent, [&](std::string_view pattern) { return fits(setting->name, pattern); });
-        if (silent || is_absent(*setting))
-            job.count_silent();
-        else
+            kSilent, [&](std::string_view pattern) { return fits(name, pattern); });
+        if (!silent && !is_absent(*setting)) {
             name_unknown(job, *setting, tool);
+            continue;
+        }
+        job.count_silent();
+        const bool whole = std::ranges::find(kSilent, name) != std::end(kSilent);
+        if (!whole && !is_absent(*setting) && !is_silent_by_name(name) && !name.starts_with('$'))
+            by_pattern.push_back(setting);
     }
+    name_by_pattern(job, by_pattern);
 }
 
 }  // namespace debubble::jobs

@@ -45,6 +45,10 @@ struct SimulateArguments {
     std::string svg;
     std::string html;
     std::string chakra;
+    bool chakra_replicas = false;
+    ChakraRanks chakra_ranks() const {
+        return chakra_replicas ? ChakraRanks::All : ChakraRanks::OfOnePipeline;
+    }
 };
 
 /// The scenario on standard input, up to the length of a document.
@@ -86,7 +90,7 @@ std::vector<std::string> files_in_folder(const SimulateArguments& args,
     return {start + ".svg", start + ".trace.json"};
 }
 
-/// The file of a pipeline rank, as ASTRA-sim looks for it.
+/// The file of a rank, as ASTRA-sim looks for it.
 std::string chakra_file(const SimulateArguments& args, std::size_t rank) {
     return fmt::format("{}.{}.et", args.chakra, rank);
 }
@@ -112,10 +116,19 @@ void check_outputs(const SimulateArguments& args,
     outputs.add("--svg", args.svg);
     outputs.add("--csv", args.csv);
     outputs.add("--html", args.html);
-    if (!args.chakra.empty())
-        for (std::size_t rank = 0;
-             rank < static_cast<std::size_t>(scenarios.front().parallel.pipeline); ++rank)
+    if (args.chakra_replicas && args.chakra.empty())
+        throw InputError("--chakra-replicas says which files --chakra writes: give that too");
+    if (!args.chakra.empty()) {
+        const scenarios::Parallel& parallel = scenarios.front().parallel;
+        TraceHeader header;
+        header.tensor = parallel.tensor;
+        header.context = parallel.context;
+        header.data = parallel.data;
+        header.pipeline = parallel.pipeline;
+        for (std::size_t rank = 0; rank < chakra_files(header, args.chakra_ranks()); ++rank)
             outputs.add("--chakra", chakra_file(args, rank));
+        outputs.add("--chakra", args.chakra + ".groups.json");
+    }
     for (const scenarios::Scenario& scenario : scenarios)
         for (const std::string& file : files_in_folder(args, scenario)) outputs.add("--out", file);
     outputs.check();
@@ -186,9 +199,11 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     if (!args.html.empty())
         write_output(args.html, report_html(scenarios.front(), answers.front()));
     if (!args.chakra.empty()) {
-        const std::vector<std::string> traces = chakra_traces(answers.front().trace);
-        for (std::size_t rank = 0; rank < traces.size(); ++rank)
-            write_file(chakra_file(args, rank), traces[rank]);
+        const std::string groups = write_chakra(answers.front().trace, args.chakra_ranks(),
+                                                [&](std::size_t rank, const std::string& text) {
+                                                    write_file(chakra_file(args, rank), text);
+                                                });
+        write_file(args.chakra + ".groups.json", groups);
     }
     if (args.out.empty()) return;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -246,9 +261,12 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
                      "write figures, picture and memory as one page that needs no network");
-    verb->add_option("--chakra", args->chakra,
-                     "write Chakra execution traces for ASTRA-sim: PREFIX.RANK.et")
+    verb->add_option(
+            "--chakra", args->chakra,
+            "write Chakra execution traces for ASTRA-sim: PREFIX.RANK.et, PREFIX.groups.json")
         ->type_name("PREFIX");
+    verb->add_flag("--chakra-replicas", args->chakra_replicas,
+                   "write the traces of all ranks and not of one pipeline's");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

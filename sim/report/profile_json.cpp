@@ -61,6 +61,7 @@ Json file_json(const RankFacts& rank) {
                  {"anchors_that_fit", rank.fitting},
                  {"attention_layers", rank.layers},
                  {"clock_ahead_s", 1e-9 * static_cast<double>(rank.clock_ahead)},
+                 {"clock_drift", rank.clock_drift},
                  {"kernels", a.kernels},
                  {"span_s", seconds(a.span)},
                  {"busy_s", seconds(a.busy)},

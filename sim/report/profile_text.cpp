@@ -70,6 +70,17 @@ private:
             fmt::format("  clocks: {} us ahead of the first, by both ends of {} messages and "
                         "norms, of which 95 % then lie within {}",
                         words, run_.clocks.matched, text::time_text(run_.clocks.error)));
+        if (!run_.clocks.drift.empty()) drift();
+    }
+
+    void drift() {
+        std::string words;
+        for (const RankFacts& rank : run_.ranks)
+            words += fmt::format("{}{:+.2f}", words.empty() ? "" : ", ", 1e6 * rank.clock_drift);
+        paragraph(
+            fmt::format("  they drift: {} us a second from the first, and are moved by that "
+                        "too",
+                        words));
     }
 
     void figures() {

@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import unittest
 
-from program import ProgramTest
+from program import BAD_INPUT, ProgramTest, debubble
 
 # The fields of mlcommons/chakra's messages that are written, by their numbers there.
 SCHEMA = """
 syntax = "proto3";
-message Attribute { string name = 1; int32 int32_val = 7; int64 int64_val = 9; bool bool_val = 27; }
+message Attribute { string name = 1; int32 int32_val = 7; int64 int64_val = 9; bool bool_val = 27;
+  string string_val = 29; }
 message Metadata { string version = 1; }
 message Node {
   uint64 id = 1; string name = 2; int32 type = 3;
@@ -22,7 +23,7 @@ message Node {
 }
 message All { Metadata metadata = 1; repeated Node node = 2; }
 """
-SEND, RECV = 5, 6
+SEND, RECV, COLLECTIVE = 5, 6, 7
 
 
 def messages(data):
@@ -71,7 +72,8 @@ class Chakra(ProgramTest):
                           "deps": [int(d) for d in re.findall(r"^  (?:ctrl|data)_deps: (\d+)$", body,
                                                               re.M)],
                           "begin": value("start_time_micros"), "length": value("duration_micros"),
-                          "tag": attributes.get("comm_tag", 0), "to": attributes.get("comm_dst", 0)})
+                          "tag": attributes.get("comm_tag", 0), "to": attributes.get("comm_dst", 0),
+                          "group": (re.search(r'"pg_name"\s+string_val: "(\d+)"', body) or [0, None])[1]})
         return found
 
     def replayed(self, ranks):
@@ -116,6 +118,36 @@ class Chakra(ProgramTest):
                                  if re.match(r"\d+[FBIW]\d+", node["name"]))
                     self.assertLess(before, 0.01 * figures["makespan_s"] * 1e6,
                                     "computes wait for what they depend on, not for a length")
+
+    def test_every_rank_has_a_file_and_every_group_its_members(self):
+        prefix = self.folder / "all"
+        figures = json.loads(self.done("simulate", "gpt2-xl-1f1b", "--json", "-", "--chakra", prefix,
+                                       "--chakra-replicas", "--set", "parallel.tensor=2", "--set",
+                                       "gpus=16", "--set", "parallel.data=2").stdout)
+        files = sorted(self.folder.glob("all.*.et"), key=lambda path: int(path.name.split(".")[-2]))
+        self.assertEqual(len(files), 16)
+        groups = json.loads((self.folder / "all.groups.json").read_text())
+        ranks = [self.decoded(path) for path in files]
+        calls = {}
+        for rank, nodes in enumerate(ranks):
+            for node in nodes:
+                if node["type"] != COLLECTIVE:
+                    continue
+                self.assertIsNotNone(node["group"], node["name"])
+                if node["group"] != "0":
+                    self.assertIn(rank, groups[node["group"]])
+                calls.setdefault(node["group"], {}).setdefault(rank, []).append(node["name"])
+        for group, members in calls.items():
+            self.assertEqual(sorted(members), groups.get(group, list(range(16))), group)
+            self.assertEqual(len({len(names) for names in members.values()}), 1, group)
+        # tp + T dp + T D pp: of a stage, the two replicas with the same part of its tensors
+        self.assertIn([0, 2], groups.values())
+        self.assertIn([1, 3], groups.values())
+        ends = self.replayed(ranks)
+        computes = [ends[rank, node["id"]] for rank, nodes in enumerate(ranks)
+                    for node in nodes if re.match(r"\d+[FBIW]\d+", node["name"])]
+        self.assertAlmostEqual(max(computes), figures["makespan_s"] * 1e6, delta=2)
+        self.ends(debubble("simulate", "gpt2-xl-1f1b", "--chakra-replicas"), BAD_INPUT, says="--chakra")
 
 
 if __name__ == "__main__":

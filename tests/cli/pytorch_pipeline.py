@@ -2,7 +2,7 @@
 """Trains the network of scenarios/two-rank-gpt.yaml by torch.distributed.pipelining on two processes
 of this machine (gloo, no GPU), and writes one file of torch.profiler per rank.
 
-    pytorch_pipeline.py OUT [--schedule 1F1B|GPipe|Interleaved1F1B] [--steps 5]
+    pytorch_pipeline.py OUT [--schedule 1F1B|GPipe|Interleaved1F1B] [--steps 5] [--memory]
 
 Both stages hold four equal layers, the first the embedding, the last the head. Ends with 77 where
 PyTorch is missing or has no pipelining.
@@ -82,6 +82,7 @@ def train(rank, arguments, store):
     plan = torch.profiler.schedule(wait=0, warmup=warm_up, active=arguments.steps, repeat=1)
     path = str(pathlib.Path(arguments.out) / f"rank{rank}.pt.trace.json")
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=plan,
+                                profile_memory=arguments.memory,
                                 on_trace_ready=lambda p: p.export_chrome_trace(path)) as profiler:
         for _ in range(warm_up + arguments.steps):
             schedule.step(*given, **wanted)
@@ -97,6 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("out")
     parser.add_argument("--schedule", default="1F1B")
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--memory", action="store_true")
     given_arguments = parser.parse_args()
     os.makedirs(given_arguments.out, exist_ok=True)
     rendezvous = os.path.abspath(os.path.join(given_arguments.out, "rendezvous"))

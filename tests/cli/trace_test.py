@@ -207,11 +207,11 @@ class Calibrated(Trace):
 class PyTorch(Trace):
     """torch.distributed.pipelining on two processes of this machine."""
 
-    def profile(self, schedule, name="profile"):
+    def profile(self, schedule, *options, name="profile"):
         folder = self.folder / name
         script = pathlib.Path(__file__).with_name("pytorch_pipeline.py")
-        result = subprocess.run([sys.executable, script, folder, "--schedule", schedule],
-                                capture_output=True, text=True, timeout=600)
+        result = subprocess.run([sys.executable, script, folder, "--schedule", schedule,
+                                 *options], capture_output=True, text=True, timeout=600)
         if result.returncode == 77:
             self.skipTest(result.stdout.strip())
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -223,7 +223,7 @@ class PyTorch(Trace):
             self.skipTest("built without debubble-exec")
         errors = []
         for run in range(3):
-            folder = self.profile("1F1B", f"profile-{run}")
+            folder = self.profile("1F1B", name=f"profile-{run}")
             cluster = self.folder / "cluster.yaml"
             text = self.done("calibrate", "--from-trace", folder, "--scenario", "two-rank-gpt",
                              "--out", cluster).stdout
@@ -241,6 +241,22 @@ class PyTorch(Trace):
         self.assertEqual(found["order"], "1f1b")
         self.assertEqual(found["confidence"], 1)
         self.assertEqual(found["comparison"]["order_violations"], [])
+
+    def test_has_memory_over_time_where_it_was_recorded(self):
+        folder, out = self.profile("1F1B", "--memory"), self.folder / "out.trace.json"
+        self.done("trace", folder, "--out", out, "--svg", self.folder / "picture.svg")
+        trace = json.loads(out.read_text())
+        peaks = trace["debubble"]["peaks"]
+        self.assertEqual(len(peaks), 2)
+        # PyTorch counts a host's memory from when its profiler began: of 3.2 M parameters a stage
+        # not these, but their gradients of fp32, and activations.
+        for peak in peaks:
+            self.assertGreater(sum(peak["held"].values()), 4 * 3.1e6)
+            self.assertLess(sum(peak["held"].values()), 10 * 4 * 3.2e6)
+        self.assertIn("live", (self.folder / "picture.svg").read_text())
+        without = self.profile("1F1B", name="without")
+        self.done("trace", without, "--out", out)
+        self.assertEqual(json.loads(out.read_text())["debubble"]["peaks"], [])
 
     def test_lies_beside_our_own_run_of_the_same_plan(self):
         folder, own = self.profile("1F1B"), self.folder / "own.trace.json"

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/overloaded.h"
 #include "schedule/dependencies.h"
@@ -43,6 +46,13 @@ public:
         for (const std::uint64_t value : values) inner.varint(value);
         bytes(field, inner.out_);
     }
+    void text_attribute(int field, std::string_view name, std::string_view value) {
+        constexpr int kString = 29;
+        Proto inner;
+        inner.bytes(1, name);
+        inner.bytes(kString, value);
+        bytes(field, inner.out_);
+    }
     /// An AttributeProto; `type` is the number of the field that holds the value.
     void attribute(int field, std::string_view name, int type, std::uint64_t value) {
         Proto inner;
@@ -75,9 +85,30 @@ struct Node {
     int collective = kAllReduce;
 };
 
+/// How many ranks there are in each direction. Where one pipeline stands for all, one.
+struct World {
+    int tensor = 1;
+    int context = 1;
+    int data = 1;
+    /// The number of a rank by its place, in the order of Megatron-LM's tp-cp-dp-pp.
+    std::size_t rank(int tp, int cp, int dp, std::size_t pp) const {
+        const auto replica = static_cast<std::size_t>(dp) + static_cast<std::size_t>(data) * pp;
+        return static_cast<std::size_t>(tp) +
+               static_cast<std::size_t>(tensor) *
+                   (static_cast<std::size_t>(cp) + static_cast<std::size_t>(context) * replica);
+    }
+};
+
+/// The place of a rank beside its pipeline.
+struct Replica {
+    int tp = 0;
+    int cp = 0;
+    int dp = 0;
+};
+
 class ChakraWriter {
 public:
-    explicit ChakraWriter(const Trace& trace) : trace_(trace) {
+    ChakraWriter(const Trace& trace, World world) : trace_(trace), world_(world) {
         for (const Span& span : trace.spans)
             ranks_ = std::max(ranks_, static_cast<std::size_t>(span.rank.index) + 1);
         nodes_.resize(ranks_);
@@ -86,12 +117,15 @@ public:
         if (!trace.spans.empty()) origin_ = trace.spans.front().begin;
     }
 
-    std::vector<std::string> write() {
+    std::string write(const std::function<void(std::size_t, std::string)>& file) {
         for (const Span& span : trace_.spans)
             if (span.replica == 0) add(span);
-        std::vector<std::string> files;
-        for (std::size_t rank = 0; rank < ranks_; ++rank) files.push_back(file_of(rank));
-        return files;
+        for (std::size_t rank = 0; rank < ranks_; ++rank)
+            for (int dp = 0; dp < world_.data; ++dp)
+                for (int cp = 0; cp < world_.context; ++cp)
+                    for (int tp = 0; tp < world_.tensor; ++tp)
+                        file(world_.rank(tp, cp, dp, rank), file_of(rank, {tp, cp, dp}));
+        return groups_file();
     }
 
 private:
@@ -173,6 +207,44 @@ private:
     void collective(std::size_t rank, Node& node, int kind) {
         after_latest(rank, node, NodeType::CommColl);
         node.collective = kind;
+        holders_[group_key(node.span->action)].insert(rank);
+    }
+
+    /// The members of what is reduced or gathered of a stage hold that stage; those of the tied
+    /// gradient hold the tied tensor.
+    static Action group_key(const Action& action) {
+        if (const auto* reduce = std::get_if<ReduceGrad>(&action)) return Unshard{reduce->stage};
+        if (std::holds_alternative<TiedGradReduce>(action)) return TiedGradReduce{};
+        return action;
+    }
+
+    /// The name of the process group of a rank's collective: a number. The group of all is 0.
+    std::string group_of(const Action& action, const Replica& replica) {
+        if (std::holds_alternative<GradNorm>(action)) return "0";
+        const bool tied = std::holds_alternative<TiedGradReduce>(action);
+        std::vector<std::size_t> members;
+        for (const std::size_t rank : holders_.at(group_key(action))) {
+            if (tied) {
+                members.push_back(world_.rank(replica.tp, replica.cp, replica.dp, rank));
+                continue;
+            }
+            for (int dp = 0; dp < world_.data; ++dp)
+                for (int cp = 0; cp < world_.context; ++cp)
+                    members.push_back(world_.rank(replica.tp, cp, dp, rank));
+        }
+        std::ranges::sort(members);
+        return std::to_string(
+            groups_.emplace(std::move(members), groups_.size() + 1).first->second);
+    }
+
+    std::string groups_file() const {
+        std::vector<const std::vector<std::size_t>*> by_number(groups_.size());
+        for (const auto& [members, number] : groups_) by_number[number - 1] = &members;
+        std::string out = "{";
+        for (std::size_t i = 0; i < by_number.size(); ++i)
+            out += fmt::format("{}\n  \"{}\": [{}]", i == 0 ? "" : ",", i + 1,
+                               fmt::join(*by_number[i], ", "));
+        return out + "\n}\n";
     }
 
     void after_latest(std::size_t rank, Node& node, NodeType type) {
@@ -239,7 +311,7 @@ private:
         return id == ids.end() ? 0 : id->second;
     }
 
-    static std::string encoded(const Node& node, Id id, std::size_t rank) {
+    std::string encoded(const Node& node, Id id, std::size_t rank, const Replica& replica) {
         Proto out;
         out.number(1, id);
         out.bytes(2, node.name);
@@ -254,8 +326,13 @@ private:
         if (node.type == NodeType::CommSend || node.type == NodeType::CommRecv) {
             const auto* send = std::get_if<Send>(&node.span->action);
             const auto* recv = std::get_if<Recv>(&node.span->action);
-            const std::uint64_t from = recv != nullptr ? recv->from.index : rank;
-            const std::uint64_t to = send != nullptr ? send->to.index : rank;
+            const auto number = [&](std::size_t pipeline_rank) {
+                return world_.rank(replica.tp, replica.cp, replica.dp, pipeline_rank);
+            };
+            const std::uint64_t from =
+                number(recv != nullptr ? static_cast<std::size_t>(recv->from.index) : rank);
+            const std::uint64_t to =
+                number(send != nullptr ? static_cast<std::size_t>(send->to.index) : rank);
             out.attribute(10, "comm_src", kInt32, from);
             out.attribute(10, "comm_dst", kInt32, to);
             out.attribute(10, "comm_tag", kInt32, static_cast<std::uint64_t>(node.tag));
@@ -263,11 +340,12 @@ private:
         } else if (node.type == NodeType::CommColl) {
             out.attribute(10, "comm_type", kInt64, static_cast<std::uint64_t>(node.collective));
             out.attribute(10, "comm_size", kInt64, bytes);
+            out.text_attribute(10, "pg_name", group_of(node.span->action, replica));
         }
         return out.text();
     }
 
-    std::string file_of(std::size_t rank) const {
+    std::string file_of(std::size_t rank, const Replica& replica) {
         Proto metadata;
         metadata.bytes(1, "0.0.4");
         const auto append = [&](std::string& all, const std::string& message) {
@@ -278,11 +356,14 @@ private:
         std::string all;
         append(all, metadata.text());
         for (std::size_t i = 0; i < nodes_[rank].size(); ++i)
-            append(all, encoded(nodes_[rank][i], i + 1, rank));
+            append(all, encoded(nodes_[rank][i], i + 1, rank, replica));
         return all;
     }
 
     const Trace& trace_;
+    World world_;
+    std::map<Action, std::set<std::size_t>> holders_;         ///< pipeline ranks by group_key()
+    std::map<std::vector<std::size_t>, std::size_t> groups_;  ///< numbers by members
     Instant origin_{};
     std::size_t ranks_ = 0;
     std::vector<std::vector<Node>> nodes_;  ///< by rank
@@ -297,8 +378,19 @@ private:
 
 }  // namespace
 
-std::vector<std::string> chakra_traces(const Trace& trace) {
-    return ChakraWriter(trace).write();
+std::size_t chakra_files(const TraceHeader& header, ChakraRanks which) {
+    const auto of = [](int number) { return static_cast<std::size_t>(std::max(1, number)); };
+    return of(header.pipeline) * (which == ChakraRanks::OfOnePipeline
+                                      ? 1
+                                      : of(header.tensor) * of(header.context) * of(header.data));
+}
+
+std::string write_chakra(const Trace& trace, ChakraRanks which,
+                         const std::function<void(std::size_t rank, std::string text)>& file) {
+    World world;
+    if (which == ChakraRanks::All)
+        world = {trace.header.tensor, trace.header.context, trace.header.data};
+    return ChakraWriter(trace, world).write(file);
 }
 
 }  // namespace debubble

@@ -21,15 +21,25 @@ struct MatchedEnds {
 
 struct Clocks {
     std::vector<std::int64_t> ahead;  ///< by rank: its clock less the first rank's, in ns
-    Duration error{};                 ///< 95th percentile of what remains between two ends
+    /// By rank: seconds that its clock gains on the first rank's in a second, around `drift_from`,
+    /// at which `ahead` holds. Empty where clocks do not drift, or too little is known to tell.
+    std::vector<double> drift;
+    std::int64_t drift_from = 0;
+    Duration error{};  ///< 95th percentile of what remains between two ends
     std::size_t matched = 0;
     bool shared = false;  ///< the clocks agree as they are
     std::string
         why_not;  ///< why they cannot be aligned, a sentence without its subject; empty if they can
+
+    /// What a rank's clock showed, by the first rank's.
+    std::int64_t moved(std::size_t rank, std::int64_t at) const;
 };
 
 /// Both ends of an exchange by NCCL end within microseconds, so that the clocks of two ranks differ
-/// by the median distance of those ends; chains of ranks are closed by least squares.
+/// by the median distance of those ends; chains of ranks are closed by least squares. Over a second
+/// and more clocks may drift: each pair then differs by a straight line through the medians of the
+/// first and the last third of their messages (Tukey 1970, the resistant line), if that halves what
+/// remains.
 Clocks align_by_ends(std::size_t ranks, const std::vector<MatchedEnds>& matched);
 
 /// Elsewhere the ends of a message say little, but nothing is received before it is sent: the

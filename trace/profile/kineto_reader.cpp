@@ -84,6 +84,7 @@ struct Event {
     std::int64_t stream = -1;
     std::int64_t allocated = -1;
     std::int64_t device_type = -1;
+    std::int64_t memory_device = -1;
     CollectiveNote note;
 };
 
@@ -98,6 +99,7 @@ public:
     RankProfile read() {
         top_level();
         no_kernels_ = profile_.kernels.empty();
+        profile_.memory = no_kernels_ && of_device_.empty() ? of_host_.take() : of_device_.take();
         join_launches();
         if (base_ != 0) shift(base_);
         profile_.bytes = stream_.offset();
@@ -360,13 +362,21 @@ private:
                 event.allocated = number(inner);
             } else if (key == "Device Type") {
                 event.device_type = number(inner);
+            } else if (key == "Device Id") {
+                event.memory_device = number(inner);
             }
         }
     }
 
     void memory(const Event& event) {
-        constexpr std::int64_t kGpu = 1;  // c10::DeviceType::CUDA
-        if (event.name != "[memory]" || event.device_type != kGpu || event.allocated < 0) return;
+        constexpr std::int64_t kHost = 0;  // c10::DeviceType
+        constexpr std::int64_t kGpu = 1;
+        if (event.name != "[memory]" || event.allocated < 0 || !event.timed) return;
+        if (event.device_type == kHost) of_host_.add({event.begin, event.allocated});
+        if (event.device_type != kGpu) return;
+        if (memory_device_.value_or(event.memory_device) != event.memory_device) return;
+        memory_device_ = event.memory_device;
+        of_device_.add({event.begin, event.allocated});
         profile_.peak_allocated = std::max(profile_.peak_allocated.value_or(0), event.allocated);
     }
 
@@ -447,6 +457,7 @@ private:
                 move(span.begin);
                 move(span.end);
             }
+        for (MemoryPoint& point : profile_.memory) move(point.at);
     }
 
     JsonStream stream_;
@@ -456,7 +467,10 @@ private:
     bool no_kernels_ = false;
     std::int64_t base_ = 0;
     RankProfile profile_;
-    std::vector<std::int64_t> correlations_;                       ///< of the kernels
+    MemoryCurve of_device_;
+    MemoryCurve of_host_;
+    std::optional<std::int64_t> memory_device_;  ///< the first of a process's devices
+    std::vector<std::int64_t> correlations_;     ///< of the kernels
     std::vector<std::pair<std::int64_t, std::int64_t>> launches_;  ///< correlation, begin
     std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t, int, std::string>,
              std::uint32_t>

@@ -11,6 +11,7 @@
 #include "schedule/csv.h"
 #include "trace/profile/name_passes.h"
 #include "trace/profile/pipelines.h"
+#include "trace/profile/recorded_memory.h"
 
 namespace debubble::profile {
 namespace {
@@ -215,8 +216,8 @@ private:
                 "only {} messages were matched: the clocks are aligned less well", matched.size()));
         for (std::size_t r = 0; r < found_.size(); ++r)
             for (TimedAction& timed : found_[r].actions) {
-                timed.begin -= out_.clocks.ahead[r];
-                timed.end -= out_.clocks.ahead[r];
+                timed.begin = out_.clocks.moved(r, timed.begin);
+                timed.end = out_.clocks.moved(r, timed.end);
             }
         split_exchanges();
         end_sends();
@@ -288,6 +289,7 @@ private:
                 facts.unknown.push_back(profile.names[name]);
             facts.peak_allocated = profile.peak_allocated;
             facts.clock_ahead = out_.clocks.ahead[i];
+            if (!out_.clocks.drift.empty()) facts.clock_drift = out_.clocks.drift[i];
             facts.evidence = found_[i].evidence;
             facts.fitting = found_[i].fitting;
             facts.anchors = found_[i].anchors;
@@ -321,6 +323,19 @@ private:
         trace.header.data = replicas_;
         trace.header.folded = replicas_ == 1;
         trace.header.clock_error.ranks = out_.clocks.error;
+        add_recorded_memory(trace, memory_over(start));
+    }
+
+    /// What the allocators of the ranks held, by the time of the trace.
+    std::vector<RecordedMemory> memory_over(std::int64_t start) const {
+        std::vector<RecordedMemory> out;
+        for (std::size_t r = 0; r < profiles_.size(); ++r) {
+            RecordedMemory recorded{places_[r].rank, places_[r].replica, profiles_[r].memory};
+            for (MemoryPoint& point : recorded.points)
+                point.at = out_.clocks.moved(r, point.at) - start;
+            out.push_back(std::move(recorded));
+        }
+        return out;
     }
 
     /// The first step of the first replica as a program.

@@ -40,6 +40,7 @@ struct RankFacts {
     std::vector<std::string> unknown;  ///< names of kernels that no rule knew
     std::optional<std::int64_t> peak_allocated;
     std::int64_t clock_ahead = 0;  ///< ns, of the first rank's clock
+    double clock_drift = 0;        ///< seconds a second that it gains on the first rank's clock
     Evidence evidence = Evidence::None;
     std::size_t fitting = 0;
     std::size_t anchors = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/profile/kernel_class.h"
+#include "trace/profile/memory_curve.h"
 
 /// What a profiler of a framework wrote about one rank, before anybody knows what it means.
 namespace debubble::profile {
@@ -84,6 +85,8 @@ struct RankProfile {
     std::vector<HostSpan> ops;        ///< operators, by begin; only where there are no kernels
     std::optional<std::int64_t>
         peak_allocated;  ///< bytes of a device, by the framework's allocator
+    /// What that allocator had given out over time, by time; of the host where there is no device.
+    std::vector<MemoryPoint> memory;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;  ///< of its text
     std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole

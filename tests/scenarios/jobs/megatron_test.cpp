@@ -120,6 +120,18 @@ TEST(MegatronJob, CountsFlagsThatChangeNoPlan) {
     EXPECT_EQ(imported("--data-path x --save-interval 10 --log-throughput").silent, before + 3);
 }
 
+TEST(MegatronJob, NamesFlagsThatOnlyBeginLikeThoseThatChangeNoPlan) {
+    const auto by_a_part = HasSubstr("by a part of the name alone");
+    EXPECT_THAT(imported("--save-interval 10 --log-throughput --adam-beta1 0.9 --lr-decay-style "
+                         "cosine --no-save-optim --manual-gc-interval 10")
+                    .notes,
+                testing::Not(Contains(by_a_part)));
+    EXPECT_THAT(
+        imported("--save-interval 10 --log-thruput --adam-beta3 0.9").notes,
+        Contains(testing::AllOf(by_a_part, HasSubstr("2 settings are taken"),
+                                HasSubstr("train.sh:1 --log-thruput, train.sh:1 --adam-beta3"))));
+}
+
 TEST(MegatronJob, AsksForWhatItDoesNotKnow) {
     try {
         import_text(
