@@ -248,15 +248,16 @@ parts() { # title: simulated from a calibration beside executed, on parts of the
 }
 
 small_run() { # log arguments...: a few steps of a small network
-    local log=$1 tokens=256
+    local log=$1 tokens=256 tiny=()
     shift
-    [ "$device" = cuda ] || tokens=32
+    # A busy processor takes minutes over the optimizer and the checkpoints of GPT-2's embedding.
+    [ "$device" = cuda ] || { tokens=32; tiny=(--set model.hidden=64 --set model.heads=4 --set model.vocab=512); }
     sed "s|TEXT|$text|; s|precision: bf16|precision: fp32|; s|cluster: .*|cluster: this-machine|" \
         "$here/gpt2-124m.yaml" >"$work/small.yaml"
     # A first use reads some hundred MB of cuBLASLt, all of it beside NCCL, perhaps from a slow disk.
     within 240 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --deadline 150 \
         --set training.global_batch=4 --set training.micro_batch=1 --set training.seq_length=$tokens \
-        --set model.layers=4 "$@" >>"$log" 2>&1
+        --set model.layers=4 "${tiny[@]}" "$@" >>"$log" 2>&1
 }
 
 resumed() { # title: six steps at once, and three with three more from their checkpoint
