@@ -14,6 +14,7 @@
 #include "sim/commands/interruption.h"
 #include "sim/commands/output.h"
 #include "sim/commands/progress_bar.h"
+#include "sim/commands/search_layouts.h"
 #include "sim/commands/style.h"
 #include "sim/grid/twins.h"
 #include "sim/report/plan_json.h"
@@ -30,6 +31,7 @@ struct SearchArguments {
     GridArguments grid;
     std::string objective = "tokens_per_s";
     std::string json;
+    bool layouts = false;
 };
 
 std::string ruled_out(const SearchResult& result) {
@@ -83,6 +85,7 @@ Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
 }
 
 ExitStatus carry_out(const SearchArguments& args) {
+    if (args.layouts) return search_and_print_layouts(args.grid, args.json);
     const Grid grid = read_grid(args.grid);
     Outputs outputs;
     outputs.add("--json", args.json);
@@ -120,7 +123,9 @@ ExitStatus carry_out(const SearchArguments& args) {
 
 constexpr const char* kSearchFooter =
     R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
-whose bound cannot win are not played. Exit code 1 if no plan fits.
+whose bound cannot win are not played. Exit code 1 if no plan fits. With --layouts no grid is
+needed: the scenario's layers are cut into stages in other ways, and the best cut is shown beside
+the uniform and the balanced one.
 
 Examples:
   debubble search mine.yaml
@@ -136,6 +141,8 @@ void add_search(CLI::App& program, ExitStatus& answer) {
                      fmt::format("{}", fmt::join(objective_names(), ", ")))
         ->capture_default_str();
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
+    verb->add_flag("--layouts", args->layouts,
+                   "search over cuts of the layers into stages instead of a grid");
     add_style_options(*verb);
     verb->footer(kSearchFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "base/exit_status.h"
+#include "sim/commands/grid_arguments.h"
+
+namespace debubble::sim {
+
+/// `debubble search --layouts`: the best cut of the layers of one scenario, beside the uniform one.
+ExitStatus search_and_print_layouts(const GridArguments& arguments, const std::string& json);
+
+}  // namespace debubble::sim

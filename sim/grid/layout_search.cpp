@@ -1,0 +1,161 @@
+#include "sim/grid/layout_search.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "models/layout.h"
+#include "models/partition.h"
+#include "sim/grid/parallel.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::Scenario;
+using Cut = std::vector<int>;  ///< layers by stage
+
+std::vector<models::StageContent> stages_of(const Cut& cut) {
+    std::vector<models::StageContent> stages;
+    int first = 0;
+    for (const int layers : cut) {
+        stages.push_back({first, layers, stages.empty(), stages.size() + 1 == cut.size()});
+        first += layers;
+    }
+    return stages;
+}
+
+/// The number of cuts, as far as it is not above the limit.
+std::size_t cuts_up_to(std::size_t limit, int layers, int stages) {
+    std::size_t count = 1;  // layers + stages - 1 over stages - 1
+    for (int i = 1; i < stages; ++i) {
+        count = count * static_cast<std::size_t>(layers + i) / static_cast<std::size_t>(i);
+        if (count > limit) return limit + 1;
+    }
+    return count;
+}
+
+void for_each_cut(Cut& cut, std::size_t stage, int left, const auto& visit) {
+    if (stage + 1 == cut.size()) {
+        cut[stage] = left;
+        visit(cut);
+        return;
+    }
+    for (int layers = 0; layers <= left; ++layers) {
+        cut[stage] = layers;
+        for_each_cut(cut, stage + 1, left - layers, visit);
+    }
+}
+
+class Layouts {
+public:
+    Layouts(const Scenario& scenario, int jobs)
+        : scenario_(scenario), jobs_(jobs), stages_(scenario.pipeline_shape().stages()) {}
+
+    LayoutSearch run() {
+        if (stages_ == 1 || stages_ > kMostStagesSearched)
+            throw InputError(fmt::format("layouts are searched for 2 to {} stages, and there {} {}",
+                                         kMostStagesSearched, stages_ == 1 ? "is" : "are",
+                                         stages_));
+        start("uniform", scenarios::Partition::Uniform);
+        start("balanced", scenarios::Partition::Balanced);
+        const int layers = scenario_.model.layers.count();
+        search_.all = cuts_up_to(kMostCutsPlayed, layers, stages_) <= kMostCutsPlayed;
+        std::vector<Cut> cuts;
+        if (search_.all || search_.rows.empty()) {
+            Cut cut(static_cast<std::size_t>(stages_));
+            if (search_.all)
+                for_each_cut(cut, 0, layers, [&](const Cut& one) { cuts.push_back(one); });
+            else  // fewer layers than stages: the first stages have one each
+                for (int i = 0; i < layers; ++i) ++cut[static_cast<std::size_t>(i % stages_)];
+            if (cuts.empty()) cuts.push_back(cut);
+            play(cuts);
+        }
+        while (!search_.all && improve()) {
+        }
+        keep("best", best());
+        search_.played = known_.size();
+        return std::move(search_);
+    }
+
+private:
+    void start(const char* name, scenarios::Partition partition) {
+        Scenario one = scenario_;
+        one.parallel.partition = partition;
+        Cut cut;
+        try {
+            for (const models::StageContent& stage : scenarios::partition_of(one, stages_))
+                cut.push_back(stage.layers);
+        } catch (const InputError&) {
+            return;  // fewer layers than stages
+        }
+        play({cut});
+        keep(name, cut);
+    }
+    void keep(const char* name, const Cut& cut) {
+        search_.rows.push_back({name, cut,
+                                models::layout_of(stages_of(cut), scenario_.model.mtp_layers),
+                                known_.at(cut)});
+    }
+
+    void play(const std::vector<Cut>& cuts) {
+        std::vector<Cut> fresh;
+        for (const Cut& cut : cuts)
+            if (!known_.contains(cut)) fresh.push_back(cut);
+        std::vector<Prediction> played(fresh.size());
+        run_parallel(fresh.size(), jobs_, nullptr, [&](std::size_t i) {
+            Scenario one = scenario_;
+            one.parallel.partition = scenarios::Partition::Explicit;
+            one.parallel.layers_per_stage = fresh[i];
+            played[i] =
+                predict(one,
+                        {.keep_trace = false, .draw_loads = false, .only_where_it_decides = true})
+                    .prediction;
+        });
+        for (std::size_t i = 0; i < fresh.size(); ++i) known_.emplace(fresh[i], played[i]);
+    }
+
+    /// What is smaller is better: plans that fit by their steps, others by what is too much.
+    std::tuple<bool, double> rating(const Cut& cut) const {
+        const Prediction& p = known_.at(cut);
+        return {!p.fits, p.fits ? p.step_time_s : -static_cast<double>(p.memory_left.count)};
+    }
+    /// Of equal ones the first in the order of the numbers.
+    Cut best() const {
+        const auto least = std::ranges::min_element(
+            known_, {}, [&](const auto& entry) { return rating(entry.first); });
+        return least->first;
+    }
+    /// Plays all moves of one layer; false if none is better.
+    bool improve() {
+        const Cut from = best();
+        std::vector<Cut> moves;
+        for (std::size_t i = 0; i < from.size(); ++i)
+            for (std::size_t j = 0; j < from.size(); ++j) {
+                if (i == j || from[i] == 0) continue;
+                moves.push_back(from);
+                --moves.back()[i];
+                ++moves.back()[j];
+            }
+        const auto before = rating(from);
+        play(moves);
+        return rating(best()) < before;
+    }
+
+    const Scenario& scenario_;
+    int jobs_;
+    int stages_;
+    std::map<Cut, Prediction> known_;
+    LayoutSearch search_;
+};
+
+}  // namespace
+
+LayoutSearch search_layouts(const Scenario& scenario, int jobs) {
+    return Layouts(scenario, jobs).run();
+}
+
+}  // namespace debubble::sim

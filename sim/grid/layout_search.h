@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/predict.h"
+
+/// The search over cuts of the layers into virtual stages.
+namespace debubble::sim {
+
+struct LayoutRow {
+    std::string name;  ///< "uniform", "balanced", "best"
+    std::vector<int> layers_per_stage;
+    std::string layout;  ///< as Megatron-Core writes it (models/layout.h)
+    Prediction prediction;
+};
+
+struct LayoutSearch {
+    std::vector<LayoutRow> rows;  ///< the uniform one and the balanced one where they exist, then
+                                  ///< the best
+    std::size_t played = 0;       ///< different cuts
+    bool all = false;             ///< every cut was played; else no move of one layer is better
+};
+
+/// Every cut is played where there are not more than this; else moves of one layer are tried.
+inline constexpr std::size_t kMostCutsPlayed = 2000;
+inline constexpr int kMostStagesSearched = 64;
+
+/// The cut with the shortest step of those that fit, else the one that needs the least memory;
+/// stages may be empty. From the better of uniform and balanced on, the best move of one layer from
+/// a stage to another is made until none is better. Prices and memory are those of predict(), with
+/// the scenario's recomputation, which may be chosen for each (auto). Throws InputError if there is
+/// one stage or there are more than kMostStagesSearched, and as predict().
+LayoutSearch search_layouts(const scenarios::Scenario& scenario, int jobs = 0);
+
+}  // namespace debubble::sim
