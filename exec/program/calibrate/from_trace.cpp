@@ -66,6 +66,7 @@ public:
         out.predicted_step_s = last.prediction.step_time_s;
         out.cluster = scenario_.cluster;
         out.notes = notes_;
+        out.set = set_;
         return out;
     }
 
@@ -91,11 +92,11 @@ private:
         if (!scenarios::sends_block(waiting)) return;
         scenario_ = std::move(waiting);
         plan_ = sim::priced_plan(scenario_);
+        set_ = "framework.point_to_point_blocks=whole-backward";
         notes_.push_back(fmt::format(
             "the ranks of this run wait for their messages ({:.0f} % of these have a compute of "
-            "their sender beside them): predict it with --set "
-            "framework.point_to_point_blocks=whole-backward",
-            100 * host_.sends_beside_computes));
+            "their sender beside them): predict it with --set {}",
+            100 * host_.sends_beside_computes, set_));
     }
 
     void operators() {
@@ -226,6 +227,7 @@ private:
     HostTimes host_;
     KindsOfTrace measured_times_;
     Measured measured_;
+    std::string set_;
     std::vector<std::string> notes_;
 };
 

@@ -15,6 +15,8 @@ struct FromTrace {
     scenarios::Cluster cluster;
     double traced_step_s = 0;     ///< the mean of the trace's typical steps
     double predicted_step_s = 0;  ///< of the same job by the new figures
+    /// What a scenario has to set for that prediction, KEY=VALUE; empty for nothing.
+    std::string set;
     std::vector<std::string> notes;
 };
 

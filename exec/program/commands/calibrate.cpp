@@ -126,8 +126,9 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
     write_file(args.out, cluster_file_text(cluster, scenario.cluster, name));
     if (traced) print_from_trace(*traced);
     if (!samples.empty()) fmt::print("{}\n", collective_words(samples));
-    fmt::print("wrote {}; debubble simulate {} --set cluster={}\n", args.out,
-               args.scenarios.front(), args.out);
+    fmt::print("wrote {}; debubble simulate {} --set cluster={}{}\n", args.out,
+               args.scenarios.front(), args.out,
+               traced && !traced->set.empty() ? " --set " + traced->set : "");
     return ExitStatus::Done;
 }
 
