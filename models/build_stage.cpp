@@ -95,6 +95,17 @@ void reduce_scales(StageGraph& graph) {
     graph.operators.front().backward_input.push_back(reduces("d.scales.reduce", 1));
 }
 
+void mark_hidden_matrices(StageGraph& graph) {
+    for (const Operator& op : graph.operators) {
+        if (!op.layer) continue;  // embedding and head
+        for (const int index : op.parameters) {
+            Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            parameter.hidden_matrix =
+                parameter.shape.size() == 2 && !parameter.frozen && parameter.tied_to.empty();
+        }
+    }
+}
+
 }  // namespace
 
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
@@ -137,6 +148,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     if (execution.recompute == Recompute::Products) select_products(graph);
     reduce_scales(graph);
     class_by_life(graph);
+    mark_hidden_matrices(graph);
     return std::move(builder.graph);
 }
 

@@ -50,6 +50,18 @@ std::int64_t StageGraph::parameter_elements() const {
     return parameter_count().total();
 }
 
+MatrixPart part_of(const Parameter& parameter) {
+    std::int64_t rows = parameter.shape.at(0), columns = parameter.shape.at(1);
+    (parameter.cut_dimension == 0 ? rows : columns) /= parameter.parts;
+    return parameter.transposed ? MatrixPart{columns, rows} : MatrixPart{rows, columns};
+}
+
+std::int64_t matrix_step_elements(const Parameter& parameter) {
+    const auto [outputs, inputs] = part_of(parameter);
+    const std::int64_t shorter = std::min(outputs, inputs);
+    return parameter.elements() + 2 * outputs * inputs + 2 * shorter * shorter;
+}
+
 ParameterCount StageGraph::parameter_count() const {
     ParameterCount count;
     for (const Parameter& parameter : parameters)

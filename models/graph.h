@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct Parameter {
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;
     bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
+    bool hidden_matrix = false;     ///< is a trained matrix of a layer, which Muon makes orthogonal
     std::int64_t elements() const;  ///< elements of the whole tensor
     std::int64_t elements_of_rank(const Execution& execution) const;
     /// The ranks that share its cut dimension, where it is cut.
@@ -48,6 +50,19 @@ struct Parameter {
         return expert ? execution.expert_tensor : execution.tensor;
     }
 };
+
+/// One of the parts of a packed matrix, each of which is orthogonal for itself, as the forward
+/// multiplies by it.
+struct MatrixPart {
+    std::int64_t outputs = 0;
+    std::int64_t inputs = 0;
+    friend bool operator==(const MatrixPart&, const MatrixPart&) = default;
+};
+/// Precondition: the parameter is a hidden matrix.
+MatrixPart part_of(const Parameter& parameter);
+/// The elements, in fp32, that are there while Muon steps the parameter: its momentum whole, a part
+/// of it before and after an iteration, and two products of the part with itself.
+std::int64_t matrix_step_elements(const Parameter& parameter);
 
 /// State of a network beside its parameters, which no gradient changes: fp32, whole on every rank.
 struct Buffer {
@@ -127,18 +142,26 @@ struct StageContent {
 
 /// The number of parameter elements that a rank holds.
 struct ParameterCount {
-    std::int64_t dense = 0;          ///< the same on all data- and context-parallel ranks
-    std::int64_t expert = 0;         ///< elements of experts, which fewer ranks have
-    std::int64_t frozen = 0;         ///< elements that are not trained
-    std::int64_t narrow_dense = 0;   ///< of `dense`, weights of products in 8 or 4 bits
-    std::int64_t narrow_expert = 0;  ///< of `expert`
-    std::int64_t narrow_frozen = 0;  ///< of `frozen`
+    std::int64_t dense = 0;            ///< the same on all data- and context-parallel ranks
+    std::int64_t expert = 0;           ///< elements of experts, which fewer ranks have
+    std::int64_t frozen = 0;           ///< elements that are not trained
+    std::int64_t narrow_dense = 0;     ///< of `dense`, weights of products in 8 or 4 bits
+    std::int64_t narrow_expert = 0;    ///< of `expert`
+    std::int64_t narrow_frozen = 0;    ///< of `frozen`
+    std::int64_t dense_matrices = 0;   ///< of `dense`, hidden matrices
+    std::int64_t expert_matrices = 0;  ///< of `expert`
+    /// The most elements that a step of Muon needs to make one of them orthogonal.
+    std::int64_t matrix_step = 0;
 
     /// Those that are trained.
     std::int64_t total() const { return dense + expert; }
     std::int64_t narrow() const { return narrow_dense + narrow_expert + narrow_frozen; }
     void add(const Parameter& parameter, std::int64_t elements) {
         (parameter.frozen ? frozen : parameter.expert ? expert : dense) += elements;
+        if (parameter.hidden_matrix) {
+            (parameter.expert ? expert_matrices : dense_matrices) += elements;
+            matrix_step = std::max(matrix_step, matrix_step_elements(parameter));
+        }
         if (!parameter.narrow) return;
         (parameter.frozen   ? narrow_frozen
          : parameter.expert ? narrow_expert
@@ -151,6 +174,9 @@ struct ParameterCount {
         narrow_dense += more.narrow_dense;
         narrow_expert += more.narrow_expert;
         narrow_frozen += more.narrow_frozen;
+        dense_matrices += more.dense_matrices;
+        expert_matrices += more.expert_matrices;
+        matrix_step = std::max(matrix_step, more.matrix_step);
         return *this;
     }
     friend bool operator==(const ParameterCount&, const ParameterCount&) = default;

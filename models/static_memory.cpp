@@ -95,9 +95,18 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     } else {
         memory.gradients_in_backward = gradients;
     }
-    const Bytes state{state_width * cut(1)};
+    Bytes state{state_width * cut(1)};
+    if (policy.steps_matrices) {
+        const int cuts = policy.zero_stage >= 1 ? policy.shards : 1;
+        const int expert_cuts = policy.zero_stage >= 1 ? policy.expert_shards : 1;
+        if (policy.moments_exist)
+            state -=
+                Bytes{size_of(policy.moments) * (part(parameters.dense_matrices, cuts) +
+                                                 part(parameters.expert_matrices, expert_cuts))};
+        memory.optimizer_step = Bytes{size_of(DataType::Fp32) * parameters.matrix_step};
+    }
     if (policy.state_on_host)
-        memory.optimizer_step = std::min(policy.offload_buffer, state);
+        memory.optimizer_step += std::min(policy.offload_buffer, state);
     else
         of(memory.held, MemoryClass::Optimizer) = state;
     Bytes& buffers = of(memory.held, MemoryClass::Buffers);
@@ -112,7 +121,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
         buffers += graph.boundary_bytes() * how.tensor;
     }
     if (policy.converts_gradients && !policy.state_on_host && how.gradients != DataType::Fp32)
-        memory.optimizer_step = Bytes{size_of(DataType::Fp32) * cut(1)};
+        memory.optimizer_step += Bytes{size_of(DataType::Fp32) * cut(1)};
     if (policy.widens_moments && !policy.state_on_host && policy.moments != DataType::Fp32)
         memory.optimizer_step += widened_moments(policy, parameters);
     if (policy.foreach_optimizer && !policy.state_on_host)

@@ -24,6 +24,8 @@ struct StaticPolicy {
     /// (TransformerEngine's FusedAdam.get_unscaled_state).
     bool widens_moments = false;
     int moment_count = 2;  ///< 2 for Adam; SGD keeps one for momentum, or none
+    /// Muon: hidden matrices have one moment less, and are made orthogonal one after another.
+    bool steps_matrices = false;
     int zero_stage = 0;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
     int expert_shards = 1;  ///< of the ranks that have the same part of the same experts

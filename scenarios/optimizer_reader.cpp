@@ -9,6 +9,7 @@ namespace {
 
 using text::described;
 using text::Fields;
+using text::flag;
 using text::Form;
 using text::MappingReader;
 using text::names_of;
@@ -32,6 +33,13 @@ constexpr std::pair<std::string_view, LrSchedule::Shape> kLrSchedules[] = {
     {"constant", LrSchedule::Shape::Constant},
     {"linear", LrSchedule::Shape::Linear},
     {"cosine", LrSchedule::Shape::Cosine}};
+
+constexpr std::pair<std::string_view, MuonOptions::ScaleMode> named(MuonOptions::ScaleMode mode) {
+    return {word_of(mode), mode};
+}
+constexpr std::pair<std::string_view, MuonOptions::ScaleMode> kScaleModes[] = {
+    named(MuonOptions::ScaleMode::Spectral), named(MuonOptions::ScaleMode::ShapeScaling),
+    named(MuonOptions::ScaleMode::UnitRmsNorm)};
 
 AdamOptions adam_of(OptimizerName name) {
     return name == OptimizerName::AdamW ? kAdamW : AdamOptions{};
@@ -100,7 +108,13 @@ const Fields<MuonOptions>& muon_fields() {
          "0.9"},
         {"weight_decay", real(&MuonOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
         {"steps", whole(&MuonOptions::steps, 1, kMostIterations, "steps"),
-         "The Newton-Schulz iterations of a step.", "6"}};
+         "The Newton-Schulz iterations of a step.", "6"},
+        {"nesterov", flag(&MuonOptions::nesterov),
+         "The gradient is added to the momentum before that is made orthogonal.", "true"},
+        {"scale_mode", word(&MuonOptions::scale_mode, kScaleModes, "scale_mode"),
+         "The factor of an orthogonal step by the matrix's shape: sqrt(max(outputs, inputs)), "
+         "sqrt(max(1, outputs / inputs)) as in torch.optim.Muon, or sqrt(outputs / inputs).",
+         "shape_scaling"}};
     return kFields;
 }
 

@@ -58,6 +58,8 @@ void set_optimizer(Section in, const OptimizerOptions& optimizer) {
                               in.set("momentum", muon.momentum);
                               in.set("weight_decay", muon.weight_decay);
                               in.set("steps", muon.steps);
+                              in.set("nesterov", muon.nesterov);
+                              in.set("scale_mode", std::string(word_of(muon.scale_mode)));
                           }},
                optimizer);
 }
@@ -102,6 +104,10 @@ void set_data(Section in, const DataOptions& data) {
 
 double lr_of(const OptimizerOptions& optimizer) {
     return std::visit([](const auto& options) { return options.lr; }, optimizer);
+}
+
+bool steps_matrices(const OptimizerOptions& optimizer) {
+    return std::holds_alternative<MuonOptions>(optimizer);
 }
 
 int moments_of(const OptimizerOptions& optimizer) {

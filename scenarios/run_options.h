@@ -37,20 +37,40 @@ struct SgdOptions {
 
 /// Muon (Jordan et al. 2024; Megatron-LM d98e8a6, core/optimizer/muon.py): matrices but for
 /// embedding and head step along their momentum, made orthogonal by Newton-Schulz iterations; all
-/// other parameters by AdamW.
+/// other parameters by AdamW with its defaults, at the same rate and weight decay.
 struct MuonOptions {
+    /// The factor of an orthogonal step of a matrix [outputs, inputs].
+    enum class ScaleMode : std::uint8_t {
+        Spectral,      ///< sqrt(max(outputs, inputs)), Megatron-Core's
+        ShapeScaling,  ///< sqrt(max(1, outputs / inputs)), Jordan's and torch.optim.Muon's
+        UnitRmsNorm,   ///< sqrt(outputs / inputs)
+    };
     double lr = 1e-3;
-    double momentum = 0.95;
+    double momentum = 0.95;  ///< of an exponential moving average of the gradient
     double weight_decay = 0.01;
     int steps = 5;  ///< of the iteration
+    bool nesterov = false;
+    ScaleMode scale_mode = ScaleMode::Spectral;
     friend bool operator==(const MuonOptions&, const MuonOptions&) = default;
 };
+
+/// Megatron-Core's word.
+constexpr std::string_view word_of(MuonOptions::ScaleMode mode) {
+    switch (mode) {
+        case MuonOptions::ScaleMode::Spectral: return "spectral";
+        case MuonOptions::ScaleMode::ShapeScaling: return "shape_scaling";
+        case MuonOptions::ScaleMode::UnitRmsNorm: return "unit_rms_norm";
+    }
+    return "";
+}
 
 using OptimizerOptions = std::variant<AdamOptions, SgdOptions, MuonOptions>;
 inline constexpr AdamOptions kAdamW{1e-3, 0.9, 0.999, 1e-8, 0.01, true};
 double lr_of(const OptimizerOptions& optimizer);
+/// True if hidden matrices step otherwise than the other parameters.
+bool steps_matrices(const OptimizerOptions& optimizer);
 /// The numbers that an optimizer keeps per parameter: Adam 2, SGD 1 for its momentum, or 0, Muon 1
-/// per element of a matrix.
+/// per element of a matrix, and Adam's 2 of all else.
 int moments_of(const OptimizerOptions& optimizer);
 
 /// The options of torch.cuda.amp.GradScaler, whose defaults these are, and of Colossal-AI's

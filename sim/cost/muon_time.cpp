@@ -41,8 +41,7 @@ std::vector<StepMatrix> step_matrices(const models::StageGraph& graph, LayerFold
         const int times = op.layer == fold.layer ? fold.times : 1;
         for (const int index : op.parameters) {
             const models::Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
-            if (parameter.shape.size() != 2 || parameter.frozen || !parameter.tied_to.empty())
-                continue;
+            if (!parameter.hidden_matrix) continue;
             if (!counted.insert(index).second) continue;
             const bool cut = parameter.sharding != models::Sharding::Replicated;
             StepMatrix matrix{parameter.shape[0], parameter.shape[1], parameter.expert,

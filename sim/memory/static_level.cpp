@@ -19,6 +19,10 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
     policy.remainders = precision.keeps_remainders();
     policy.converts_gradients = precision.converts_gradients();
     policy.moment_count = moments_of(scenario.training.run.optimizer);
+    if (scenarios::steps_matrices(scenario.training.run.optimizer)) {
+        policy.moment_count = 2;
+        policy.steps_matrices = true;
+    }
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = scenario.parallel.shards();
     policy.expert_shards = scenario.parallel.expert_shards();

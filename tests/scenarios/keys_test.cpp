@@ -86,7 +86,9 @@ std::vector<std::string> mistakes_of_grid(const std::string& range) {
 /// What a key needs beside it, so that it is read.
 Overrides context_of(const std::string& path) {
     if (path == "training.optimizer.momentum") return {{"training.optimizer.name", "sgd"}};
-    if (path == "training.optimizer.steps") return {{"training.optimizer.name", "muon"}};
+    for (const char* key : {"steps", "nesterov", "scale_mode"})
+        if (path == fmt::format("training.optimizer.{}", key))
+            return {{"training.optimizer.name", "muon"}};
     if (path == "schedule.placement") return {{"schedule.csv", "nowhere.csv"}};
     if (path.starts_with("training.loss_scale")) return {{"training.precision", "fp16"}};
     for (const Generator& row : generators())

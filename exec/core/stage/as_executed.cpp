@@ -45,8 +45,6 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     const scenarios::Training& training = scenario.training;
     if (training.lora.adapts())
         return part("training.lora", "training.lora has adapters beside frozen weights");
-    if (std::holds_alternative<scenarios::MuonOptions>(training.run.optimizer))
-        return part("training.optimizer", "training.optimizer is muon");
     if (parallel.zero_stage == 3 && scenario.model.has_experts() &&
         parallel.expert_replicas() != parallel.replicas())
         return part("parallel.zero_stage",

@@ -40,6 +40,8 @@ public:
     virtual void open(std::optional<int> /*layer*/) {}
     virtual void close(std::optional<int> /*layer*/) {}
     virtual void end_pass() {}
+    /// Whether passes gather their parameters, layer by layer, so that only one runs at a time.
+    virtual bool gathers_in_passes() const { return false; }
     /// The time for which these calls have waited for other ranks, in total.
     virtual std::chrono::nanoseconds communicated() const { return {}; }
 };

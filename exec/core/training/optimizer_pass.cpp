@@ -1,5 +1,6 @@
 #include "exec/core/training/optimizer_pass.h"
 
+#include <optional>
 #include <utility>
 
 #include "exec/core/device.h"
@@ -33,12 +34,22 @@ Operands operands_of(const UnitState& unit, const StatePolicy& policy) {
         all.main = unit.main(range);
         all.parameter = values;
     }
-    for (int m = 0; m < policy.moment_count; ++m) all.moments[m] = unit.moment(m, range);
+    for (int m = 0; m < unit.moments(); ++m) all.moments[m] = unit.moment(m, range);
     return all;
 }
 
+/// Adam's options, also for what Muon leaves to AdamW.
+std::optional<AdamOptions> adam_of(const OptimizerOptions& optimizer) {
+    if (const auto* adam = std::get_if<AdamOptions>(&optimizer)) return *adam;
+    const auto* muon = std::get_if<scenarios::MuonOptions>(&optimizer);
+    if (muon == nullptr) return std::nullopt;
+    AdamOptions rest = scenarios::kAdamW;
+    rest.weight_decay = muon->weight_decay;
+    return rest;
+}
+
 void step(const OptimizerPass& pass, const Operands& of, Kernels& kernels) {
-    if (const auto* adam = std::get_if<AdamOptions>(&pass.optimizer)) {
+    if (const auto adam = adam_of(pass.optimizer)) {
         AdamOptions now = *adam;
         now.lr = pass.lr;
         kernels.adam_step(now, pass.step, pass.gradient_factor, of.gradient, of.main, of.moments[0],
@@ -77,7 +88,7 @@ void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& s
     std::vector<HostState> on_host;
     for (const LocalStage& local : stages) {
         for (const UnitState& unit : local.state->units()) {
-            if (unit.stepped().count == 0) continue;
+            if (unit.stepped().count == 0 || unit.unit().matrices) continue;
             const Operands all = operands_of(unit, policy);
             HostState state;
             if (device != nullptr) state = through_device(pass, all, policy, kernels);

@@ -19,8 +19,9 @@ struct OptimizerPass {
     double gradient_factor = 1;  ///< product of loss scale and clipping
 };
 
-/// Steps all parameters. State on the host passes through a device's memory (state_stream.h); on
-/// the processor it is stepped where it lies, like all other state.
+/// Steps all parameters but the matrices that Muon steps (matrix_pass.h). State on the host passes
+/// through a device's memory (state_stream.h); on the processor it is stepped where it lies, like
+/// all other state.
 void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& stages,
                      const StatePolicy& policy, Kernels& kernels, Arena& arena);
 

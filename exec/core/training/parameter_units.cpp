@@ -52,9 +52,12 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, UnitsApart 
             const bool experts = apart.experts && parameter.expert;
             if (apart.norms && is_norm) key.name += "'s norms";
             if (experts) key.name += "'s experts";
+            const bool matrices = apart.matrices && parameter.hidden_matrix;
+            if (matrices) key.name += "'s matrices";
             auto unit = std::ranges::find(units, key.name, &ParameterUnit::name);
             if (unit == units.end()) {
-                units.push_back({key.name, key.layer, key.tied, experts, key.head, {}, 0});
+                units.push_back(
+                    {key.name, key.layer, key.tied, experts, matrices, key.head, {}, 0});
                 unit = std::prev(units.end());
             }
             const std::int64_t elements = parameter.elements_of_rank(graph.execution);

@@ -35,6 +35,7 @@ struct ParameterUnit {
     std::optional<int> layer;  ///< index in the model; unset outside the layers
     bool tied = false;
     bool experts = false;         ///< whether it holds experts alone
+    bool matrices = false;        ///< whether it holds hidden matrices alone, apart from the rest
     bool head = false;            ///< whether it holds the final norm and the head, and is not tied
     std::vector<UnitSlot> slots;  ///< in the order of memory
     std::int64_t elements = 0;
@@ -52,8 +53,9 @@ struct ParameterUnit {
 
 /// The parameters that are units of their own.
 struct UnitsApart {
-    bool norms = false;    ///< since the backward-input makes their gradients
-    bool experts = false;  ///< since fewer ranks hold them
+    bool norms = false;     ///< since the backward-input makes their gradients
+    bool experts = false;   ///< since fewer ranks hold them
+    bool matrices = false;  ///< since they have another state
 };
 
 /// The units of a stage in the order of its operators.

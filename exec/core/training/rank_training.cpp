@@ -75,8 +75,14 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     DEBUBBLE_CHECK(grid.size() == world.size(), "the job has the scenario's ranks");
     check_norm(plan.program, options);
     models::Execution execution = scenarios::execution_of(scenario);
-    const int moments = moments_of(options.optimizer);
-    const StatePolicy policy = state_policy(scenario, moments);
+    const bool matrices = scenarios::steps_matrices(options.optimizer);
+    const int moments = matrices ? 2 : moments_of(options.optimizer);
+    StatePolicy policy = state_policy(scenario, moments);
+    policy.steps_matrices = matrices;
+    if (matrices && !kernels.on_host())
+        throw InputError(
+            "training.optimizer is muon, whose orthogonal steps the processor alone computes: "
+            "run it with --device cpu, or choose adamw");
 
     RankTraining training;
     training.kernels = &kernels;

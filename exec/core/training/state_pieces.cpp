@@ -38,7 +38,7 @@ void add_slot(Collector collect, const UnitState& unit, const FlatRange& values,
                     [&](const FlatRange& part) { return unit.held_values(part); });
     if (collect.state.policy().main)
         collect.add(kinds::kMain, stepped, [&](const FlatRange& part) { return unit.main(part); });
-    for (int m = 0; moments && m < collect.state.policy().moment_count; ++m)
+    for (int m = 0; moments && m < unit.moments(); ++m)
         collect.add(kMoments[m], stepped,
                     [&](const FlatRange& part) { return unit.moment(m, part); });
 }

@@ -28,6 +28,8 @@ struct StatePolicy {
     std::optional<DataType> main;
     DataType wire = DataType::Fp32;  ///< type of gradients that are sent
     int moment_count = 2;
+    /// Muon: hidden matrices are units of their own, with one moment less.
+    bool steps_matrices = false;
     int zero_stage = 0;              ///< 0 where there is one shard, since nothing can be cut
     int shards = 1;                  ///< number of ranks that share a parameter: data x context
     bool gathers_in_passes = false;  ///< whether it is ZeRO-3 with `wrap: layer`

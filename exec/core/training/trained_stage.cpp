@@ -24,6 +24,11 @@ Shape shape_of(const Dimensions& shape) {
     }
 }
 
+StatePolicy one_moment_less(StatePolicy policy) {
+    policy.moment_count = std::max(0, policy.moment_count - 1);
+    return policy;
+}
+
 }  // namespace
 
 TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& policy,
@@ -34,10 +39,12 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
       layers_(graph.architecture.layers.count()),
       policy_(policy),
       place_(place),
+      matrix_policy_(one_moment_less(policy)),
+      expert_matrix_policy_(place.experts ? one_moment_less(place.experts->policy) : policy),
       kernels_(&kernels),
       arena_(&arena),
       units_(units_of(graph, {policy.shares_gradients() && graph.execution.split_backward,
-                              place.experts.has_value()})),
+                              place.experts.has_value(), policy.steps_matrices})),
       addresses_(graph.parameters.size()),
       routers_(graph, kernels, arena),
       gathers_(units_.size()),
@@ -50,7 +57,9 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
                                  shape_of(local_shape(parameters_[index], execution_))};
         }
         const bool apart = place_.experts && unit.experts;
-        states_.emplace_back(unit, apart ? place_.experts->policy : policy_,
+        const StatePolicy& common = apart ? place_.experts->policy : policy_;
+        const StatePolicy& of_matrices = apart ? expert_matrix_policy_ : matrix_policy_;
+        states_.emplace_back(unit, unit.matrices ? of_matrices : common,
                              apart ? place_.experts->shard : place_.shard, arena, kernels);
     }
 }

@@ -64,6 +64,7 @@ public:
     void open(std::optional<int> layer) override;
     void close(std::optional<int> layer) override;
     void end_pass() override;
+    bool gathers_in_passes() const override { return policy_.gathers_in_passes; }
     std::chrono::nanoseconds communicated() const override { return communicated_; }
 
     /// Draws random weights, which have the same bits in every layout.
@@ -80,6 +81,10 @@ public:
                                       std::string_view label);
     /// Whether several ranks share gradients of the unit.
     bool is_shared(const UnitState& unit) const { return replicas_of(unit) != nullptr; }
+    /// The ranks that share the unit's parameters; nullptr where there is only this one.
+    Communicator* replicas_of(const UnitState& unit) const {
+        return is_apart(unit) ? place_.experts->replicas : place_.replicas;
+    }
     /// Whether ZeRO shards the gradients of some unit.
     bool shares_gradients() const;
     /// This rank's number among those that cut the parameter.
@@ -110,9 +115,6 @@ private:
         Shape shape;
     };
     bool is_apart(const UnitState& unit) const { return place_.experts && unit.unit().experts; }
-    Communicator* replicas_of(const UnitState& unit) const {
-        return is_apart(unit) ? place_.experts->replicas : place_.replicas;
-    }
     Pending gather_unit(UnitState& unit, std::string_view label);
     void ask_for(std::optional<int> layer);
     bool comes_again(const UnitState& unit) const;
@@ -125,6 +127,9 @@ private:
     int layers_;  ///< of the network; those of multi-token prediction come after them
     StatePolicy policy_;
     StagePlace place_;
+    // Of hidden matrices that are units of their own.
+    StatePolicy matrix_policy_;
+    StatePolicy expert_matrix_policy_;
     Kernels* kernels_;
     Arena* arena_;
     std::vector<ParameterUnit> units_;

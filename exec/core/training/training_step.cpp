@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "exec/core/training/clip_factor.h"
+#include "exec/core/training/matrix_pass.h"
 #include "exec/core/training/optimizer_pass.h"
 
 namespace debubble::exec {
@@ -173,8 +174,11 @@ void TrainingStep::optimizer_step() {
 
 void TrainingStep::step(double gradient_factor) {
     ++steps_taken_;
-    step_parameters({options_.optimizer, outcome_.lr, steps_taken_, gradient_factor}, stages_,
-                    policy_, kernels_, arena_);
+    const OptimizerPass pass{options_.optimizer, outcome_.lr, steps_taken_, gradient_factor};
+    step_parameters(pass, stages_, policy_, kernels_, arena_);
+    if (const auto* muon = std::get_if<scenarios::MuonOptions>(&options_.optimizer))
+        step_matrices({*muon, outcome_.lr, gradient_factor}, stages_, groups_, kernels_, arena_,
+                      within(patience_));
 }
 
 void TrainingStep::keep_copies() {
@@ -200,7 +204,7 @@ void TrainingStep::keep_copies() {
             if (range.count == 0) continue;
             keep(unit.held_values(range), false);
             keep(unit.main(range), policy_.offload_optimizer);
-            for (int m = 0; m < policy_.moment_count; ++m)
+            for (int m = 0; m < unit.moments(); ++m)
                 keep(unit.moment(m, range), policy_.offload_optimizer);
         }
     }

@@ -126,12 +126,15 @@ void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
                               in.add("nesterov", nesterov);
                           },
                           [&](const scenarios::MuonOptions& muon) {
-                              const auto& [lr, momentum, weight_decay, steps] = muon;
+                              const auto& [lr, momentum, weight_decay, steps, nesterov,
+                                           scale_mode] = muon;
                               in.add("name", "muon");
                               in.add("lr", lr);
                               in.add("momentum", momentum);
                               in.add("weight_decay", weight_decay);
                               in.add("steps", steps);
+                              in.add("nesterov", nesterov);
+                              in.add("scale_mode", word_of(scale_mode));
                           }},
                optimizer);
 }

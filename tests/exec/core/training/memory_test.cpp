@@ -23,6 +23,8 @@ TEST_P(HeldBytes, AreThePlans) {
     policy.main_parameters = scenario.training.precision.main_params;
     policy.moments = scenario.training.precision.moments;
     policy.moment_count = moments_of(scenario.training.run.optimizer);
+    policy.steps_matrices = scenarios::steps_matrices(scenario.training.run.optimizer);
+    if (policy.steps_matrices) policy.moment_count = 2;
     policy.zero_stage = scenario.parallel.zero_stage;
     policy.shards = scenario.parallel.data;
     const JobResult result = run_job(GetParam(), 0);
@@ -39,7 +41,7 @@ TEST_P(HeldBytes, AreThePlans) {
             for (const MemoryClass held_as : kStatic)
                 planned[static_cast<std::size_t>(held_as)] +=
                     memory.held[static_cast<std::size_t>(held_as)];
-            for (const ParameterUnit& unit : units_of(graph))
+            for (const ParameterUnit& unit : units_of(graph, {.matrices = policy.steps_matrices}))
                 if (policy.zero_stage > 0)
                     padding += 12 * (unit.share(policy.shards) * policy.shards - unit.elements);
         }
@@ -63,6 +65,12 @@ std::vector<Layout> measured_layouts() {
     all.back().training = "optimizer: {name: sgd, momentum: 0.9}";
     all.push_back({"{pipeline: 2, data: 1}", "gpt2", "chimera", "bf16"});
     all.back().training = "optimizer: sgd";
+    for (const char* parallel : {"{pipeline: 2, data: 1}", "{data: 2, zero_stage: 1}",
+                                 "{tensor: 2, data: 2, zero_stage: 2}", "{data: 2, zero_stage: 3}"})
+        for (const char* precision : {"fp32", "bf16"}) {
+            all.push_back({parallel, "gpt2", "1f1b", precision});
+            all.back().training = "optimizer: muon";
+        }
     return all;
 }
 INSTANTIATE_TEST_SUITE_P(All, HeldBytes, testing::ValuesIn(measured_layouts()));
