@@ -69,6 +69,9 @@ Trace median_step(const Trace& trace) {
     if (out.header.step_time == Duration{}) out.header.step_time = median_distance(spans_of_steps);
     for (std::size_t i = 0; i < trace.spans.size(); ++i)
         if (step[i] == median) out.spans.push_back(trace.spans[i]);
+    for (const PairPart& part : trace.pair_parts)
+        if (part.begin >= spans_of_steps[median].begin && part.end <= spans_of_steps[median].end)
+            out.pair_parts.push_back(part);
     for (const MemorySample& sample : trace.memory)
         if (sample.at >= spans_of_steps[median].begin && sample.at <= spans_of_steps[median].end)
             out.memory.push_back(sample);

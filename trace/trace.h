@@ -30,6 +30,19 @@ struct Span {
     friend bool operator==(const Span&, const Span&) = default;
 };
 
+/// A part of one of the two passes of an Overlap whose layers take turns: while one computes, the
+/// other exchanges tokens between experts. It lies inside the span of the Overlap.
+struct PairPart {
+    Rank rank;
+    std::int32_t replica = 0;
+    Lane lane = Lane::Compute;  ///< Compute, or Collective for an exchange
+    Compute pass;
+    std::int32_t layer = -1;  ///< number in the model; -1 before the layers and after them
+    Instant begin;
+    Instant end;
+    friend bool operator==(const PairPart&, const PairPart&) = default;
+};
+
 /// From `at` until its next sample of this class, a rank holds `held` bytes of it. Inside a compute
 /// that is the greatest value reached there; the buffers of messages under way are included when
 /// the next compute begins or ends.
@@ -77,10 +90,11 @@ struct TraceHeader {
 
 struct Trace {
     TraceHeader header;
-    std::vector<Span> spans;           ///< sorted by begin, rank, lane
-    std::vector<MemorySample> memory;  ///< sorted by rank, then by time
-    std::vector<MemoryPeak> peaks;     ///< one per rank, empty if memory was not followed
-    Program program;                   ///< the planned program; without ranks if not known
+    std::vector<Span> spans;                ///< sorted by begin, rank, lane
+    std::vector<MemorySample> memory;       ///< sorted by rank, then by time
+    std::vector<MemoryPeak> peaks;          ///< one per rank, empty if memory was not followed
+    Program program;                        ///< the planned program; without ranks if not known
+    std::vector<PairPart> pair_parts = {};  ///< of executed pairs; sorted by begin, rank
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 

@@ -41,8 +41,7 @@ public:
     /// Parameters that one pass has gathered are gone when the other gathers.
     PassMemory overlap(const Overlap& action) const override {
         const scenarios::Scenario& scenario = prices_->scenario();
-        if (scenario.schedule.pairs_layers && !scenario.cluster.measured &&
-            action.first.pass == Pass::Forward)
+        if (scenario.schedule.pairs_layers && action.first.pass == Pass::Forward)
             return pair_memory(prices_->of(action.first).pieces(action.first.pass),
                                prices_->of(action.second).pieces(action.second.pass));
         const PassMemory first = compute(action.first);

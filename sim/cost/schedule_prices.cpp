@@ -45,9 +45,9 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
       recomputed_(recomputed_stages(schedule)) {
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
     PassesAsked asked = passes_asked(schedule);
-    asked.pairs =
-        scenario.schedule.pairs_layers && !scenarios::measures_operators(scenario.cluster.measured);
-    asked.delays = asked.pairs && scenario.schedule.delays_weights();
+    asked.pairs = scenario.schedule.pairs_layers;
+    asked.delays = asked.pairs && scenario.schedule.delays_weights() &&
+                   !scenarios::measures_operators(scenario.cluster.measured);
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
     const PricedStages prices(scenario_, pricer_);
     for (const models::StageContent& content : stages) {

@@ -87,8 +87,9 @@ using AtStage = std::pair<Stage, MicroBatch>;
 /// Requests from a MemoryLog the memory of a rank's events and of the steps of its passes.
 class AllocatorPlayer {
 public:
-    AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log)
-        : stages_(stages), list_(list), rank_(rank), log_(log) {
+    AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log,
+                    const RowsThatCame& rows)
+        : stages_(stages), list_(list), rank_(rank), log_(log), rows_(rows) {
         for (const Action& action : list)
             if (const auto* again = std::get_if<Recompute>(&action))
                 recomputed_.insert(again->stage);
@@ -162,8 +163,28 @@ private:
         if (a.held == Held::Gradients) gradients_ = handle;
         return handle;
     }
-    int allocate(const models::Tensor& tensor, std::string_view op) {
-        return log_.allocate(tensor.bytes, tensor.held_as, tensor.name, op);
+    int allocate(const AtStage& of, std::size_t index, std::string_view op) {
+        const models::Tensor& tensor = graph_of(of).tensors[index];
+        return log_.allocate(bytes_of(of, index), tensor.held_as, tensor.name, op);
+    }
+    Bytes bytes_of(const AtStage& of, std::size_t index) {
+        const models::Tensor& tensor = graph_of(of).tensors[index];
+        if (!rows_ || !tensor.routed) return tensor.bytes;
+        const int layer = layers_of_routed(graph_of(of)).at(static_cast<int>(index));
+        return Bytes{rows_(of.first, of.second, layer, tensor.routed->which) *
+                     tensor.routed->row_bytes};
+    }
+    /// The layer of each tensor of routed rows, which is used in no other.
+    const std::map<int, int>& layers_of_routed(const models::StageGraph& graph) {
+        std::map<int, int>& layers = layers_of_routed_[&graph];
+        if (!layers.empty()) return layers;
+        for (const models::Operator& op : graph.operators)
+            for (const auto* uses :
+                 {&op.forward_uses, &op.backward_input_uses, &op.backward_weight_uses})
+                for (const int tensor : *uses)
+                    if (op.layer && graph.tensors[static_cast<std::size_t>(tensor)].routed)
+                        layers[tensor] = *op.layer;
+        return layers;
     }
     void release(int& handle) { log_.free(std::exchange(handle, MemoryLog::kNone)); }
 
@@ -176,10 +197,9 @@ private:
         }
     }
     void reload(const AtStage& key) {
-        const models::StageGraph& graph = graph_of(key);
         std::vector<int>& handles = passes_[key];
         for (const std::size_t tensor : offloaded_[key])
-            handles[tensor] = allocate(graph.tensors[tensor], "reload");
+            handles[tensor] = allocate(key, tensor, "reload");
         offloaded_.erase(key);
     }
 
@@ -296,7 +316,9 @@ private:
             }
             if (tensor.slices != models::Across::Summed) {
                 int& handle = handles[step.index];
-                if (handle == MemoryLog::kNone) handle = allocate(tensor, kernel_after(pass, i));
+                if (handle == MemoryLog::kNone)
+                    handle =
+                        allocate(key, static_cast<std::size_t>(step.index), kernel_after(pass, i));
                 continue;
             }
             AtStage of = key;
@@ -304,7 +326,9 @@ private:
             for (int s = 0; s <= slice; ++s) {
                 if (key.second.slice) of.second.slice = static_cast<std::int16_t>(s);
                 int& handle = passes_[of][step.index];
-                if (handle == MemoryLog::kNone) handle = allocate(tensor, kernel_after(pass, i));
+                if (handle == MemoryLog::kNone)
+                    handle =
+                        allocate(of, static_cast<std::size_t>(step.index), kernel_after(pass, i));
             }
         }
     }
@@ -319,6 +343,8 @@ private:
     const ActionList& list_;
     Rank rank_;
     MemoryLog& log_;
+    const RowsThatCame& rows_;
+    std::map<const models::StageGraph*, std::map<int, int>> layers_of_routed_;
     std::array<std::vector<HeldPart>, kMemoryClasses> held_;
     std::set<Stage> recomputed_;                  ///< stages that keep only their input until
                                                   ///< Recompute
@@ -332,21 +358,22 @@ private:
 
 /// Plays the list up to the rank's fullest moment. Leaves its events in `events`.
 void play_list(const RankStages& stages, const Program& program, Rank rank, MemoryLog& log,
-               std::vector<MemoryEvent>& events) {
+               std::vector<MemoryEvent>& events, const RowsThatCame& rows = {}) {
     const ActionList& list = program.ranks[rank.index];
     events = memory_events(program, stages.index(), rank, stages, std::move(events));
-    AllocatorPlayer(stages, list, rank, log).play(events, played_part(stages, list, events));
+    const std::size_t played = rows ? list.size() : played_part(stages, list, events);
+    AllocatorPlayer(stages, list, rank, log, rows).play(events, played);
 }
 
 }  // namespace
 
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& contents, const Program& program,
-                         Rank rank, std::size_t largest) {
+                         Rank rank, std::size_t largest, const RowsThatCame& rows) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfEachStage);
     MemoryLog log(scenario.framework.allocator);
     std::vector<MemoryEvent> events;
-    play_list(stages, program, rank, log, events);
+    play_list(stages, program, rank, log, events, rows);
     PlayedMemory played = log.result(largest);
     played.peak_reserved += stages.on_collective_streams(rank);
     return played;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -10,15 +12,22 @@
 
 namespace debubble::sim {
 
+/// The rows of a pass through a layer of experts that came to the rank, of which the plan knows the
+/// mean alone.
+using RowsThatCame =
+    std::function<std::int64_t(Stage, const MicroBatch&, int layer, models::RoutedRows::Which)>;
+
 /// Plays the passes of a rank, allocation by allocation, in its own order through the framework's
 /// allocator: buffers of messages, passes, gathered parameters, offloaded tensors, optimizer step.
 /// A send's buffer and offloaded tensors are freed when the compute after them has ended. Only the
 /// part of the step up to its fullest moment, and a little more, is played.
 ///
-/// Slower than the simulator's summed peaks, which it equals for the exact allocator.
+/// Slower than the simulator's summed peaks, which it equals for the exact allocator. Where `rows`
+/// says how many rows have come, it is the memory of the step that they came in, and all of it is
+/// played.
 PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& stages, const Program& program,
-                         Rank rank, std::size_t largest = 10);
+                         Rank rank, std::size_t largest = 10, const RowsThatCame& rows = {});
 
 /// Only PlayedMemory::peak_reserved, of every rank, which is faster.
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,

@@ -27,9 +27,7 @@ public:
 
     const PlacementIndex& index() const { return index_; }
     /// The two passes of a pair take turns layer by layer (pair_memory.h).
-    bool pairs_layers() const {
-        return scenario_.schedule.pairs_layers && !scenario_.cluster.measured;
-    }
+    bool pairs_layers() const { return scenario_.schedule.pairs_layers; }
     const models::StageGraph& graph(Stage stage, int slice) const;
     const models::PassSteps& steps(const Compute& c) const { return known(c).steps; }
     /// The same as compute(c), played once for all microbatches.

@@ -62,6 +62,10 @@ Trace every_action() {
                                Duration{lane == Lane::Compute ? 11 : 0}, Bytes{begin + 17}});
         begin += 1'000'000'007;
     }
+    trace.pair_parts = {
+        {Rank{3}, 1, Lane::Compute, forward, -1, at(-16), at(-3)},
+        {Rank{3}, 1, Lane::Collective, {Pass::Backward, Stage{3}, mb}, 7, at(2), at(2)},
+        {Rank{3}, 1, Lane::Collective, forward, 6, at(3), at(1'000'000'001)}};
     trace.memory = {{at(-5), Bytes{1LL << 40}, Rank{3}, MemoryClass::Activations},
                     {at(9'007'199'254'740'991), Bytes{3}, Rank{3}, MemoryClass::Workspace},
                     {at(0), Bytes{}, Rank{5}, MemoryClass::Buffers}};

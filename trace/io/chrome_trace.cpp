@@ -92,6 +92,7 @@ public:
         name_processes();
         for (std::size_t i = 0; i < trace_.spans.size(); ++i) span(i);
         for (std::size_t i = 0; i < trace_.spans.size(); ++i) arrow(i);
+        for (const PairPart& part : trace_.pair_parts) pair_part(part);
         for (const MemorySample& sample : trace_.memory) memory(sample);
         out_ << "\n]}\n";
     }
@@ -151,6 +152,7 @@ private:
                               R"("args":{{"sort_index":{0}}}}})",
                               process));
         }
+        name_pair_threads();
         for (const auto& [where, tracks] : tracks_)
             for (int track = 0; track < tracks; ++track) name_thread(where, track);
     }
@@ -165,6 +167,49 @@ private:
         event(fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},)"
                           R"("args":{{"sort_index":{}}}}})",
                           process, id, id));
+    }
+
+    /// The parts of pairs have threads after all lanes: one on which both passes compute, and one
+    /// for the exchanges of each pass, since two of them may be under way.
+    static int pair_thread(int process, const PairPart& part) {
+        constexpr int kAfterLanes = 1 << 29;
+        const int track = part.lane == Lane::Compute ? 0 : part.pass.pass == Pass::Forward ? 1 : 2;
+        return kAfterLanes + 3 * process + track;
+    }
+    int process_of(const PairPart& part) const {
+        return process_.find({part.replica, part.rank})->second;
+    }
+
+    void name_pair_threads() {
+        std::set<int> named;
+        for (const PairPart& part : trace_.pair_parts) {
+            const int process = process_of(part), id = pair_thread(process, part);
+            if (!named.insert(id).second) continue;
+            const char* const name = part.lane == Lane::Compute        ? "compute"
+                                     : part.pass.pass == Pass::Forward ? "forward's exchange"
+                                                                       : "backward's exchange";
+            event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},)"
+                              R"("args":{{"name":"pair: {}"}}}})",
+                              process, id, name));
+            event(fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},)"
+                              R"("args":{{"sort_index":{}}}}})",
+                              process, id, id));
+        }
+    }
+
+    void pair_part(const PairPart& part) {
+        const int process = process_of(part);
+        const std::string action = to_text(Action{part.pass});
+        const bool exchanges = part.lane != Lane::Compute;
+        const std::string where = part.layer < 0 ? "" : fmt::format(" layer {}", part.layer);
+        event(fmt::format(R"({{"ph":"X","name":"{}{}{}","cat":"{}","pid":{},"tid":{},"ts":{},)"
+                          R"("dur":{},"args":{{"action":"{}","layer":{},"begin_ns":{},)"
+                          R"("end_ns":{}}}}})",
+                          action, where, exchanges ? " exchange" : "",
+                          exchanges ? "pair exchange" : "pair compute", process,
+                          pair_thread(process, part), micros(ns(part.begin)),
+                          micros((part.end - part.begin).count()), action, part.layer,
+                          ns(part.begin), ns(part.end)));
     }
 
     void span(std::size_t i) {

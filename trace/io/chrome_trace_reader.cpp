@@ -178,6 +178,8 @@ public:
         if (!mistakes_.empty()) throw InputError(std::move(mistakes_));
         std::ranges::stable_sort(trace_.spans, {},
                                  [](const Span& s) { return std::tuple(s.begin, s.rank, s.lane); });
+        std::ranges::stable_sort(trace_.pair_parts, {},
+                                 [](const PairPart& p) { return std::tuple(p.begin, p.rank); });
         std::ranges::stable_sort(trace_.memory, {},
                                  [](const MemorySample& s) { return std::tuple(s.rank, s.at); });
         return std::move(trace_);
@@ -267,6 +269,7 @@ private:
 
     void event(const Json& json) {
         const std::string phase = text(json, "ph");
+        if (phase == "X" && text(json, "cat").starts_with("pair ")) return pair_part(json);
         if (phase == "X") return span(json);
         if (phase == "C") return sample(json);
         if (phase == "M" && text(json, "name") == "process_name") process(json);
@@ -308,6 +311,24 @@ private:
         span.exposed = Duration{whole_or_zero(args, "exposed_ns", span.length().count())};
         span.bytes = Bytes{whole_or_zero(args, "bytes", kMostBytes)};
         trace_.spans.push_back(span);
+    }
+
+    void pair_part(const Json& json) {
+        const Process& process = process_of(json);
+        const bool exchanges = text(json, "cat") == "pair exchange";
+        const Json& args = object(json, "args");
+        const Action action = read_action(args);
+        const auto* pass = std::get_if<Compute>(&action);
+        if (pass == nullptr) throw Mistake{"the \"action\" of a part of a pair is not a pass"};
+        const PairPart part{process.rank,
+                            process.replica,
+                            exchanges ? Lane::Collective : Lane::Compute,
+                            *pass,
+                            static_cast<std::int32_t>(whole(args, "layer", -1, kMostRank)),
+                            instant(args, "begin_ns"),
+                            instant(args, "end_ns")};
+        if (part.end < part.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};
+        trace_.pair_parts.push_back(part);
     }
 
     void sample(const Json& json) {

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "exec/core/interpreter/collectives.h"
 #include "exec/core/interpreter/messages.h"
+#include "exec/core/interpreter/run_in_turns.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec {
@@ -145,11 +146,18 @@ private:
         await_reload(c.stage, c.micro_batch);
         if (const auto input = neighbour_input_of(c, stage_count())) messages_.await(*input);
     }
-    void compute(const Compute& c) {
-        StageRunner& runner = stage(c.stage);
+    ArenaTensor input_of(const Compute& c) {
         if (reduction_follows(list_, position_, c)) side_.actions.reduction_follows(c.stage);
         const auto from = neighbour_input_of(c, stage_count());
-        ArenaTensor input = from ? messages_.take(*from) : ArenaTensor{};
+        return from ? messages_.take(*from) : ArenaTensor{};
+    }
+    void give(const Compute& c, ArenaTensor output) {
+        const auto result = result_of(c);
+        if (has_consumer(*result)) messages_.put(*result, std::move(output));
+    }
+    void compute(const Compute& c) {
+        StageRunner& runner = stage(c.stage);
+        ArenaTensor input = input_of(c);
         ArenaTensor output;
         switch (c.pass) {
             case Pass::Forward: output = runner.forward(c.micro_batch, std::move(input)); break;
@@ -159,8 +167,22 @@ private:
                 break;
             case Pass::BackwardWeight: return runner.backward_weight(c.micro_batch);
         }
-        const auto result = result_of(c);
-        if (has_consumer(*result)) messages_.put(*result, std::move(output));
+        give(c, std::move(output));
+    }
+
+    bool take_turns(const Overlap& o) const {
+        return side_.pairs_layers && o.first.pass == Pass::Forward &&
+               o.second.pass == Pass::Backward && stage(o.first.stage).takes_turns() &&
+               stage(o.second.stage).takes_turns();
+    }
+    void in_turns(const Overlap& o) {
+        const auto forward =
+            stage(o.first.stage).begin_forward(o.first.micro_batch, input_of(o.first));
+        const auto backward =
+            stage(o.second.stage).begin_backward(o.second.micro_batch, input_of(o.second));
+        run_in_turns({o.first, *forward}, {o.second, *backward}, recorder_);
+        give(o.first, forward->finish());
+        give(o.second, backward->finish());
     }
 
     void carry_out(const Compute& c) {
@@ -171,6 +193,7 @@ private:
         await_inputs(o.first);
         await_inputs(o.second);
         timed([&] {
+            if (take_turns(o)) return in_turns(o);
             compute(o.first);
             compute(o.second);
         });

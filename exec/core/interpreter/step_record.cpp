@@ -56,6 +56,25 @@ void Recorder::collective(const Action& action, const Moment& came_up, int numbe
     collectives_.push_back({number, record_.spans.size() - 1, came_up});
 }
 
+void Recorder::add_part(Lane lane, const Compute& pass, int layer, const Moment& begin,
+                        const Moment& end) {
+    if (begin.mark) pair_parts_.push_back({record_.pair_parts.size(), *begin.mark, *end.mark});
+    record_.pair_parts.push_back({record_.rank, record_.replica, lane, pass, layer,
+                                  instant_of(begin.at), instant_of(end.at)});
+}
+
+void Recorder::pair_part(const Compute& pass, int layer, const Moment& begin, const Moment& end) {
+    add_part(Lane::Compute, pass, layer, begin, end);
+}
+
+void Recorder::pair_part(const Compute& pass, int layer, const Interval& exchange) {
+    if (exchange.marks)
+        add_part(Lane::Collective, pass, layer, {{}, exchange.marks->begin},
+                 {{}, exchange.marks->end});
+    else if (lanes_ == nullptr)
+        add_part(Lane::Collective, pass, layer, {exchange.begin}, {exchange.end});
+}
+
 void Recorder::put_in_order() {
     std::ranges::sort(collectives_, {}, &Collective::number);
     Instant reduced{};
@@ -96,6 +115,10 @@ StepRecord Recorder::finish(MemoryPeak peak) && {
     }
     record_.clock_error = lanes_->clock_error();
     for (const Pending& sample : samples_) record_.memory[sample.index].at = time_of(sample.begin);
+    for (const Pending& part : pair_parts_) {
+        record_.pair_parts[part.index].begin = time_of(part.begin);
+        record_.pair_parts[part.index].end = time_of(part.end);
+    }
     const std::vector<MarkedInterval> holds = lanes_->holds();
     for (const Pending& pending : spans_) {
         Span& span = record_.spans[pending.index];
@@ -158,6 +181,14 @@ Trace trace_of(std::vector<StepRecord> records) {
             span.end = since_origin(span.end);
             trace.spans.push_back(span);
         }
+    for (const StepRecord& record : records)
+        for (PairPart part : record.pair_parts) {
+            part.begin = since_origin(part.begin);
+            part.end = since_origin(part.end);
+            trace.pair_parts.push_back(part);
+        }
+    std::ranges::stable_sort(trace.pair_parts, {},
+                             [](const PairPart& part) { return std::pair(part.begin, part.rank); });
     std::ranges::stable_sort(trace.spans, [](const Span& a, const Span& b) {
         return std::tie(a.begin, a.rank, a.lane) < std::tie(b.begin, b.rank, b.lane);
     });

@@ -18,6 +18,7 @@ struct StepRecord {
     Rank rank;
     std::int32_t replica = 0;
     std::vector<Span> spans;           ///< in the order in which their ends became known
+    std::vector<PairPart> pair_parts;  ///< in the order in which their ends became known
     std::vector<MemorySample> memory;  ///< by time
     MemoryPeak peak;
     Duration clock_error{};  ///< error of the device's clock against the host's
@@ -42,7 +43,7 @@ struct Moment {
 class Recorder {
 public:
     Recorder(Rank rank, std::int32_t replica, DeviceLanes* lanes = nullptr)
-        : record_{rank, replica, {}, {}, {}, {}}, lanes_(lanes) {}
+        : record_{rank, replica, {}, {}, {}, {}, {}}, lanes_(lanes) {}
 
     Moment now(DeviceLane lane = kComputeLane);
 
@@ -56,6 +57,9 @@ public:
     /// its work. `number` is its index among the requests.
     void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
                     Bytes moved);
+    /// Records what a pass computed, or exchanged, of a layer in a pair of passes that take turns.
+    void pair_part(const Compute& pass, int layer, const Moment& begin, const Moment& end);
+    void pair_part(const Compute& pass, int layer, const Interval& exchange);
     /// Records the level of memory from `at` on; classes that have not changed are not repeated.
     void level(const Moment& at, const MemoryByClass& held);
     /// Completes the record. Precondition: the device is done with the step.
@@ -67,7 +71,7 @@ public:
 
 private:
     struct Pending {
-        std::size_t index = 0;  ///< index of a span, or of a sample of memory
+        std::size_t index = 0;  ///< index of a span, a part of a pair, or a sample of memory
         Mark begin;
         Mark end;
     };
@@ -77,6 +81,8 @@ private:
         Moment came_up;
     };
     void put_in_order();
+    void add_part(Lane lane, const Compute& pass, int layer, const Moment& begin,
+                  const Moment& end);
     Instant time_of(const Moment& moment) const {
         return moment.mark ? time_of(*moment.mark) : instant_of(moment.at);
     }
@@ -85,6 +91,7 @@ private:
     StepRecord record_;
     DeviceLanes* lanes_;
     std::vector<Pending> spans_;
+    std::vector<Pending> pair_parts_;
     std::vector<Pending> samples_;
     std::vector<Collective> collectives_;
     MemoryByClass last_{};

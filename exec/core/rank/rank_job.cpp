@@ -227,6 +227,7 @@ StepRecord RankJob::run(const Program& program, const StepInputs& inputs) {
                   arena_};
     if (how_.device) side.lanes = &how_.device->lanes();
     side.device_moves = on_device_ != nullptr;
+    side.pairs_layers = scenario_.schedule.pairs_layers;
     side.log = &log_;
     const auto posting =
         world_.starts_in_order() ? ReceivePosting::InListOrder : ReceivePosting::Early;
@@ -261,6 +262,14 @@ ExpertLoad RankJob::expert_load() const {
     ExpertLoad load;
     for (const auto& runner : runners_) load += runner->expert_load();
     return load;
+}
+
+std::map<Stage, std::vector<RowsOfPass>> RankJob::rows_that_came() const {
+    std::map<Stage, std::vector<RowsOfPass>> rows;
+    const std::vector<Stage>& stages = plan_.program.placement.stages[rank().index];
+    for (std::size_t i = 0; i < runners_.size(); ++i)
+        rows[stages[i]] = runners_[i]->rows_that_came();
+    return rows;
 }
 
 bool RankJob::has_head() const {

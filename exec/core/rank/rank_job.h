@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,8 @@ public:
     RouterTotals router_totals() const;
     /// The load of this rank's experts in the last step or evaluation.
     ExpertLoad expert_load() const;
+    /// The rows that came to them, stage by stage.
+    std::map<Stage, std::vector<RowsOfPass>> rows_that_came() const;
     /// The record of the work in the last step or evaluation, written by the objects that did it.
     const ActionLog& log() const { return log_; }
     bool has_head() const;  ///< whether a stage of this rank has the head

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
@@ -85,6 +87,7 @@ public:
     void begin_step(const StepInputs& inputs) override {
         state_.step = &inputs;
         state_.load = {};
+        state_.routed.clear();
         state_.tools.kernels.fill_zero(state_.totals.view());
         for (auto& [layer, so_far] : state_.balanced) {
             so_far.micro_batches = 0;
@@ -98,24 +101,35 @@ public:
         DEBUBBLE_CHECK(std::ranges::all_of(state_.live, is_empty),
                        "a step leaves no activation behind");
         state_.live.clear();
-        state_.routed.clear();
         state_.step = nullptr;
     }
 
     ArenaTensor forward(const MicroBatch& micro_batch, ArenaTensor input) override {
         const SlicePlan& slice = slice_of(micro_batch);
-        LiveTensors& live = begin(micro_batch);
-        if (slice.graph.input) live[*slice.graph.input] = std::move(input);
+        take_input(micro_batch, std::move(input));
         ArenaTensor output =
             run_pass(Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false);
-        if (!state_.step->training) {
-            drop_evaluated(micro_batch);
-        } else if (state_.tools.recomputed) {
-            keep(live, [&](int tensor) {
-                return tensor == slice.graph.input || seen_later(slice.graph, tensor);
-            });
-        }
+        after_forward(micro_batch);
         return output;
+    }
+    std::unique_ptr<PassInTurns> begin_forward(const MicroBatch& micro_batch,
+                                               ArenaTensor input) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        take_input(micro_batch, std::move(input));
+        return std::make_unique<Turns>(
+            *this,
+            PassAsked{Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false, false},
+            [this, micro_batch] { after_forward(micro_batch); });
+    }
+    std::unique_ptr<PassInTurns> begin_backward(const MicroBatch& micro_batch,
+                                                ArenaTensor output_gradient) override {
+        const SlicePlan& slice = slice_of(micro_batch);
+        take_gradient(micro_batch, std::move(output_gradient));
+        return std::make_unique<Turns>(*this, PassAsked{Pass::Backward, micro_batch, slice.fused[1],
+                                                        slice.graph.input_gradient});
+    }
+    bool takes_turns() const override {
+        return !state_.tools.on_operator && !state_.tools.parameters.gathers_in_passes();
     }
 
     void recompute(const MicroBatch& micro_batch) override {
@@ -154,6 +168,16 @@ public:
         return {total(StepTotal::Balance), total(StepTotal::Z)};
     }
     ExpertLoad expert_load() const override { return state_.load; }
+    std::vector<RowsOfPass> rows_that_came() const override {
+        std::vector<RowsOfPass> rows;
+        const bool sliced = slices_.front().graph.execution.slices > 1;
+        for (const auto& [pass, routing] : state_.routed) {
+            MicroBatch of{pass.micro_batch, {}};
+            if (sliced) of.slice = static_cast<std::int16_t>(pass.slice);
+            rows.push_back({of, pass.layer, routing.received(), routing.at_experts()});
+        }
+        return rows;
+    }
     std::chrono::nanoseconds communicated() const override {
         return state_.communicated + state_.tools.parameters.communicated();
     }
@@ -280,94 +304,247 @@ private:
 
     ArenaTensor backward_pass(Pass meant, const MicroBatch& micro_batch,
                               const std::vector<OperatorRun>& runs, ArenaTensor output_gradient) {
+        take_gradient(micro_batch, std::move(output_gradient));
+        return run_pass(meant, micro_batch, runs, slice_of(micro_batch).graph.input_gradient,
+                        false);
+    }
+    void take_gradient(const MicroBatch& micro_batch, ArenaTensor output_gradient) {
         const models::StageGraph& graph = slice_of(micro_batch).graph;
         if (graph.output_gradient)
             state_.live.at(micro_batch)[*graph.output_gradient] = std::move(output_gradient);
-        return run_pass(meant, micro_batch, runs, graph.input_gradient, false);
+    }
+    void take_input(const MicroBatch& micro_batch, ArenaTensor input) {
+        LiveTensors& live = begin(micro_batch);
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        if (graph.input) live[*graph.input] = std::move(input);
+    }
+    void after_forward(const MicroBatch& micro_batch) {
+        const models::StageGraph& graph = slice_of(micro_batch).graph;
+        if (!state_.step->training) return drop_evaluated(micro_batch);
+        if (!state_.tools.recomputed) return;
+        keep(state_.live.at(micro_batch),
+             [&](int tensor) { return tensor == graph.input || seen_later(graph, tensor); });
     }
 
     /// Runs the operator calls; the tensor `kept` is returned where the plan would free it.
     ArenaTensor run_pass(Pass meant, const MicroBatch& micro_batch,
                          const std::vector<OperatorRun>& runs, std::optional<int> kept,
                          bool again) {
-        const models::StageGraph& graph = slice_of(micro_batch).graph;
-        LiveTensors& live = state_.live.at(micro_batch);
-        ArenaTensor result;
-        called_.clear();
-        StageParameters& parameters = state_.tools.parameters;
-        parameters.begin_pass(order_of(graph, runs), reads_of(runs));
-        clock_.begin();
-        std::chrono::nanoseconds waited = parameters.communicated();
-        const auto end_sharding = [&] {
-            const std::chrono::nanoseconds before =
-                std::exchange(waited, parameters.communicated());
-            clock_.end_sharding(waited - before);
-        };
-        /// An operator of the layer whose parameters are open.
-        const models::Operator* opened = nullptr;
-        const auto open_for = [&](const models::Operator& op) {
-            if (opened != nullptr && opened->layer == op.layer) return;
-            if (opened != nullptr) parameters.close(opened->layer);
-            parameters.open(op.layer);
-            opened = &op;
-            end_sharding();
-        };
-        const auto call_of = [&](const OperatorRun& run) {
-            const bool repeated = again || run.part == Part::Again;
-            return OperatorCall{
-                graph,    graph.operators[run.op],       live,    state_, micro_batch.index,
-                repeated, micro_batch.slice.value_or(0), run.part};
-        };
-        const auto free = [&](const OperatorRun& run) {
-            if (meant == Pass::Forward && state_.step->training)
-                away_.leave(micro_batch, graph, run, live);
-            for (const int tensor : run.frees) {
-                if (tensor == kept) result = std::move(live[tensor]);
-                live[tensor] = {};
-            }
-        };
-        for (std::size_t at = 0; at < runs.size(); ++at) {
-            const OperatorRun& run = runs[at];
+        PassRun run(*this, {meant, micro_batch, runs, kept, again});
+        while (!run.is_over()) run.next();
+        return run.end();
+    }
+
+    /// A pass to be run.
+    struct PassAsked {
+        Pass meant{};
+        MicroBatch micro_batch;
+        const std::vector<OperatorRun>& runs;
+        std::optional<int> kept;  ///< tensor that is returned where the plan would free it
+        bool again = false;
+        /// Whether the parameters are opened and closed layer by layer: not for a forward beside
+        /// another pass, which finds all of them there.
+        bool opens = true;
+    };
+
+    /// A pass, operator by operator.
+    class PassRun {
+    public:
+        PassRun(ModelStage& stage, const PassAsked& asked)
+            : stage_(stage),
+              asked_(asked),
+              graph_(stage.slice_of(asked.micro_batch).graph),
+              live_(stage.state_.live.at(asked.micro_batch)),
+              waited_(parameters().communicated()) {
+            if (asked.opens) parameters().begin_pass(order_of(graph_, runs()), reads_of(runs()));
+            stage.clock_.begin();
+        }
+        bool is_over() const { return at_ == runs().size(); }
+        std::size_t position() const { return at_; }  ///< number of the next run
+        /// Precondition: the pass is not over.
+        const models::Operator& coming() const { return graph_.operators[runs()[at_].op]; }
+
+        /// Runs the next operator, or two as one call.
+        void next() {
+            const OperatorRun& run = runs()[at_++];
             const OperatorCall call = call_of(run);
-            const Part part = call.again ? Part::Again : run.part;
-            const auto pair = state_.tools.kernels.makes_pairs()
-                                  ? pair_at(graph, runs, at, call.dropout() > 0)
+            const auto pair = stage_.state_.tools.kernels.makes_pairs()
+                                  ? pair_at(graph_, runs(), at_ - 1, call.dropout() > 0)
                                   : std::nullopt;
-            if (!pair) {
-                open_for(call.op);
-                make_room(micro_batch, graph, run, {});
-                run_operator(call, run.part);
-                called_.push_back(run.part);
-                free(run);
-                clock_.end(graph, call.op, part);
-                continue;
+            if (pair) return two(*pair, run, call);
+            start(run, call);
+            end(run, call);
+        }
+        /// Asks for the exchange of rows that the next operator is.
+        void ask() {
+            const OperatorRun& run = runs()[at_++];
+            stage_.state_.asked = &exchange_;
+            start(run, call_of(run));
+            stage_.state_.asked = nullptr;
+            exchanging_ = &run;
+        }
+        /// Waits for it.
+        Interval await() {
+            DEBUBBLE_CHECK(exchanging_ != nullptr, "an exchange is under way");
+            const OperatorRun& run = *std::exchange(exchanging_, nullptr);
+            const Clock::time_point begin = Clock::now();
+            const Interval when = exchange_->wait(within(stage_.state_.tools.patience));
+            stage_.state_.communicated += Clock::now() - begin;
+            exchange_.reset();
+            end(run, call_of(run));
+            return when;
+        }
+
+        ArenaTensor end() {
+            if (asked_.opens) {
+                if (opened_ != nullptr) parameters().close(opened_->layer);
+                parameters().end_pass();
             }
-            const OperatorRun& next = runs[++at];
-            DEBUBBLE_CHECK(!pair->reuse || !contains(run.leaves, pair->reuse->tensor),
+            end_sharding();
+            const Stage stage = stage_.state_.tools.stage;
+            if (asked_.again)
+                stage_.did(Recompute{stage, asked_.micro_batch});
+            else
+                stage_.did(Compute{pass_of(called_, asked_.meant), stage, asked_.micro_batch});
+            return std::move(result_);
+        }
+
+    private:
+        const std::vector<OperatorRun>& runs() const { return asked_.runs; }
+        StageParameters& parameters() const { return stage_.state_.tools.parameters; }
+
+        OperatorCall call_of(const OperatorRun& run) const {
+            const MicroBatch& of = asked_.micro_batch;
+            const bool repeated = asked_.again || run.part == Part::Again;
+            return {graph_,   graph_.operators[run.op], live_,   stage_.state_, of.index,
+                    repeated, of.slice.value_or(0),     run.part};
+        }
+        static Part part_of(const OperatorCall& call) {
+            return call.again ? Part::Again : call.part;
+        }
+        void start(const OperatorRun& run, const OperatorCall& call) {
+            open_for(call.op);
+            stage_.make_room(asked_.micro_batch, graph_, run, {});
+            run_operator(call, run.part);
+            called_.push_back(run.part);
+        }
+        void end(const OperatorRun& run, const OperatorCall& call) {
+            free(run);
+            stage_.clock_.end(graph_, call.op, part_of(call));
+        }
+        void two(const OperatorPair& pair, const OperatorRun& run, const OperatorCall& call) {
+            const OperatorRun& next = runs()[at_++];
+            DEBUBBLE_CHECK(!pair.reuse || !contains(run.leaves, pair.reuse->tensor),
                            "a tensor that goes to the host is not overwritten before");
             const OperatorCall second = call_of(next);
             open_for(call.op.parameters.empty() ? second.op : call.op);
-            make_room(micro_batch, graph, run, {});
+            stage_.make_room(asked_.micro_batch, graph_, run, {});
             std::optional<int> but;
-            if (pair->reuse) but = pair->reuse->becomes;
-            make_room(micro_batch, graph, next, but);
-            if (pair->reuse) live[pair->reuse->becomes] = std::move(live[pair->reuse->tensor]);
-            run_pair(pair->kind, call, second, run.part);
+            if (pair.reuse) but = pair.reuse->becomes;
+            stage_.make_room(asked_.micro_batch, graph_, next, but);
+            if (pair.reuse) live_[pair.reuse->becomes] = std::move(live_[pair.reuse->tensor]);
+            run_pair(pair.kind, call, second, run.part);
             called_.insert(called_.end(), {run.part, next.part});
             free(run);
             free(next);
-            clock_.end(graph, call.op, part);
-            clock_.end(graph, second.op, part);  // next to nothing: the first has all of it
+            stage_.clock_.end(graph_, call.op, part_of(call));
+            // The second takes next to nothing: the first has all of it.
+            stage_.clock_.end(graph_, second.op, part_of(call));
         }
-        if (opened != nullptr) parameters.close(opened->layer);
-        parameters.end_pass();
-        end_sharding();
-        if (again)
-            did(Recompute{state_.tools.stage, micro_batch});
-        else
-            did(Compute{pass_of(called_, meant), state_.tools.stage, micro_batch});
-        return result;
-    }
+        void open_for(const models::Operator& op) {
+            if (!asked_.opens || (opened_ != nullptr && opened_->layer == op.layer)) return;
+            if (opened_ != nullptr) parameters().close(opened_->layer);
+            parameters().open(op.layer);
+            opened_ = &op;
+            end_sharding();
+        }
+        void end_sharding() {
+            const std::chrono::nanoseconds before =
+                std::exchange(waited_, parameters().communicated());
+            stage_.clock_.end_sharding(waited_ - before);
+        }
+        void free(const OperatorRun& run) {
+            if (asked_.meant == Pass::Forward && stage_.state_.step->training)
+                stage_.away_.leave(asked_.micro_batch, graph_, run, live_);
+            for (const int tensor : run.frees) {
+                if (tensor == asked_.kept) result_ = std::move(live_[tensor]);
+                live_[tensor] = {};
+            }
+        }
+
+        ModelStage& stage_;
+        const PassAsked asked_;
+        const models::StageGraph& graph_;
+        LiveTensors& live_;
+        std::chrono::nanoseconds waited_;
+        std::size_t at_ = 0;
+        ArenaTensor result_;
+        std::vector<Part> called_;
+        /// An operator of the layer whose parameters are open.
+        const models::Operator* opened_ = nullptr;
+        Pending exchange_;
+        const OperatorRun* exchanging_ = nullptr;  ///< the run whose exchange was asked for
+    };
+
+    /// A pass that stops at the ends of layers and at their exchanges.
+    class Turns final : public PassInTurns {
+    public:
+        Turns(ModelStage& stage, const PassAsked& asked, std::function<void()> at_end = {})
+            : run_(stage, asked), at_end_(std::move(at_end)) {
+            const models::StageGraph& graph = stage.slice_of(asked.micro_batch).graph;
+            for (std::size_t i = 0; i < asked.runs.size(); ++i)
+                if (const auto layer = graph.operators[asked.runs[i].op].layer) {
+                    if (layers_.empty() || layers_.back().number != *layer)
+                        layers_.push_back({*layer, i, i});
+                    layers_.back().end = i + 1;
+                }
+        }
+        void run_outside() override {
+            const bool first = next_layer_ == 0 && !layers_.empty();
+            while (!run_.is_over() && (!first || done_ < layers_.front().begin)) step();
+        }
+        std::optional<int> begin_layer() override {
+            if (next_layer_ == layers_.size()) return std::nullopt;
+            return layers_[next_layer_++].number;
+        }
+        void compute() override {
+            while (!layer_is_done() && !exchanges()) step();
+        }
+        bool exchange() override {
+            if (layer_is_done() || !exchanges()) return false;
+            run_.ask();
+            done_ = run_.position();
+            return true;
+        }
+        Interval await() override { return run_.await(); }
+        bool layer_is_done() const override { return done_ >= layers_[next_layer_ - 1].end; }
+        ArenaTensor finish() override {
+            ArenaTensor result = run_.end();
+            if (at_end_) at_end_();
+            return result;
+        }
+
+    private:
+        struct Layer {
+            int number = 0;
+            std::size_t begin = 0;  ///< of its runs
+            std::size_t end = 0;
+        };
+        void step() {
+            run_.next();
+            done_ = run_.position();
+        }
+        bool exchanges() const {
+            const auto* moved = run_.coming().as<op::Dispatch>();
+            return moved != nullptr && moved->kind == op::Dispatch::Kind::Exchange;
+        }
+
+        PassRun run_;
+        std::function<void()> at_end_;
+        std::vector<Layer> layers_;
+        std::size_t next_layer_ = 0;
+        std::size_t done_ = 0;  ///< runs
+    };
 
     /// Makes room for the tensors that the call needs, except one.
     void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
@@ -391,7 +568,6 @@ private:
     OffloadedTensors offloaded_;
     AwayTensors away_;
     OperatorClock clock_;
-    std::vector<Part> called_;  ///< parts called in the pass under way
 };
 
 }  // namespace

@@ -62,6 +62,8 @@ struct StageMemory {
     /// Time in collectives of operators, from asking to being done.
     std::chrono::nanoseconds communicated{};
     std::map<int, BalancedSoFar> balanced;  ///< by layer, where routers balance over a step
+    /// Set while an exchange of rows runs whose request is to be waited for later.
+    Pending* asked = nullptr;
 };
 
 /// Tokens that are contiguous both in a tensor and in a sample.

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "base/ids.h"
 #include "exec/core/arena.h"
+#include "exec/core/communicator/communicator.h"
 #include "exec/core/stage/step_inputs.h"
 #include "schedule/action.h"
 
@@ -45,6 +49,36 @@ struct ExpertLoad {
     double mean() const { return passes > 0 ? sum / static_cast<double>(passes) : 1; }
 };
 
+/// A pass that takes turns with another one: it runs its layers one by one, and of each what comes
+/// before an exchange of rows between experts, the exchange, and what comes after it.
+class PassInTurns {
+public:
+    virtual ~PassInTurns() = default;
+
+    /// Runs what comes before the first layer or, when no layer is left, after the last one.
+    virtual void run_outside() = 0;
+    /// Goes on to the next layer, whose number it gives; unset: there is none.
+    virtual std::optional<int> begin_layer() = 0;
+    /// Runs the operators of the layer up to its next exchange, or to its end. Precondition: no
+    /// exchange is under way.
+    virtual void compute() = 0;
+    /// Asks for the exchange that comes next; false if none does.
+    virtual bool exchange() = 0;
+    /// Waits for the exchange that is under way.
+    virtual Interval await() = 0;
+    virtual bool layer_is_done() const = 0;
+    /// What forward() or backward() would have given. Precondition: everything has run.
+    virtual ArenaTensor finish() = 0;
+};
+
+/// The rows that came to a rank in a pass through a layer whose experts ranks share or cut.
+struct RowsOfPass {
+    MicroBatch micro_batch;
+    int layer = 0;
+    std::int64_t received = 0;    ///< for the rank's part of its experts
+    std::int64_t at_experts = 0;  ///< those, and those of the ranks that cut the experts with it
+};
+
 /// Tensors that cross the edges of a stage are passed by value: a received buffer becomes the
 /// input, the output becomes a send buffer, and the last owner frees it. At the ends of the
 /// pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
@@ -66,6 +100,18 @@ public:
     virtual ArenaTensor backward_input(const MicroBatch& micro_batch,
                                        ArenaTensor output_gradient) = 0;
     virtual void backward_weight(const MicroBatch& micro_batch) = 0;
+
+    // The same passes, to be run in turns with another one.
+    virtual std::unique_ptr<PassInTurns> begin_forward(const MicroBatch&, ArenaTensor /*input*/) {
+        return nullptr;
+    }
+    virtual std::unique_ptr<PassInTurns> begin_backward(const MicroBatch&,
+                                                        ArenaTensor /*output_gradient*/) {
+        return nullptr;
+    }
+    /// Whether it has them: not where passes gather their parameters layer by layer, nor where
+    /// operators are timed.
+    virtual bool takes_turns() const { return false; }
     /// Runs the forward again from the saved input, which leaves the tensors that the backward
     /// reads.
     virtual void recompute(const MicroBatch& micro_batch) = 0;
@@ -87,6 +133,9 @@ public:
 
     /// The load of this rank's experts in the forwards of the step.
     virtual ExpertLoad expert_load() const { return {}; }
+
+    /// The rows of all passes of the last step.
+    virtual std::vector<RowsOfPass> rows_that_came() const { return {}; }
 
     /// The time for which passes have stood still for collectives inside them, since the first
     /// pass.

@@ -116,6 +116,14 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("experts_ep2", "mixtral", "1f1b", "{data: 2, expert: 2}")),
     name_of_case);
 
+INSTANTIATE_TEST_SUITE_P(
+    Pairs, AgainstTheProcessor,
+    testing::Values(on_device("pairs_ep2", "mixtral", "combined-1f1b", "{data: 2, expert: 2}"),
+                    on_device("pairs_ep2_pp2", "shared-experts", "combined-1f1b",
+                              "{pipeline: 2, stages_per_rank: 2, data: 2, "
+                              "expert: 2}")),
+    name_of_case);
+
 Case in_slices(Case c) {
     c.name += "_in_slices";
     c.framework += ", offload_buffer: 16 KiB";

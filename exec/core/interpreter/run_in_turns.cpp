@@ -1,0 +1,76 @@
+#include "exec/core/interpreter/run_in_turns.h"
+
+namespace debubble::exec {
+
+namespace {
+
+/// One pass of the pair, whose parts are recorded.
+class Recorded {
+public:
+    Recorded(const Turn& turn, Recorder& recorder) : turn_(turn), recorder_(recorder) {}
+
+    void run_outside() {
+        layer_ = -1;
+        const Moment begin = recorder_.now();
+        turn_.pass.run_outside();
+        recorder_.pair_part(turn_.action, layer_, begin, recorder_.now());
+    }
+    bool begin_layer() {
+        const std::optional<int> next = turn_.pass.begin_layer();
+        in_layer_ = next.has_value();
+        layer_ = next.value_or(-1);
+        return in_layer_;
+    }
+    void compute() {
+        if (!in_layer_ || (turn_.pass.layer_is_done() && !asked_)) return;
+        if (asked_) recorder_.pair_part(turn_.action, layer_, turn_.pass.await());
+        asked_ = false;
+        const Moment begin = recorder_.now();
+        turn_.pass.compute();
+        recorder_.pair_part(turn_.action, layer_, begin, recorder_.now());
+    }
+    void exchange() {
+        if (in_layer_) asked_ = turn_.pass.exchange() || asked_;
+    }
+    /// Exchanges beyond the two of a layer come one after the other.
+    void finish_layer() {
+        compute();
+        while (in_layer_ && !turn_.pass.layer_is_done()) {
+            exchange();
+            compute();
+        }
+    }
+
+private:
+    const Turn& turn_;
+    Recorder& recorder_;
+    bool in_layer_ = false;
+    bool asked_ = false;
+    int layer_ = -1;
+};
+
+}  // namespace
+
+void run_in_turns(const Turn& forward, const Turn& backward, Recorder& recorder) {
+    Recorded f(forward, recorder), b(backward, recorder);
+    f.run_outside();
+    b.run_outside();
+    for (;;) {
+        const bool forward_has = f.begin_layer(), backward_has = b.begin_layer();
+        if (!forward_has && !backward_has) break;
+        b.compute();
+        b.exchange();  // of the experts' outputs' gradients
+        f.compute();   // attention and router
+        b.compute();   // experts
+        f.exchange();  // to the experts
+        b.exchange();  // of their inputs' gradients
+        f.compute();   // experts
+        f.exchange();  // from the experts
+        b.finish_layer();
+        f.finish_layer();
+    }
+    b.run_outside();
+    f.run_outside();
+}
+
+}  // namespace debubble::exec
