@@ -22,7 +22,7 @@ Case stepped_by_muon(Case c) {
 INSTANTIATE_TEST_SUITE_P(
     Layouts, MuonTraining,
     testing::Values(
-        stepped_by_muon(layout("pp2_zb_h1", "{pipeline: 2, data: 1}", "zb-h1")),
+        stepped_by_muon(layout("pp2_zb_h1", "{pipeline: 2, data: 1}", "zb-h1", "llama")),
         stepped_by_muon(layout("dp2_zero1", "{data: 2, zero_stage: 1}", "1f1b", "llama")),
         stepped_by_muon(layout("dp2_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama")),
         stepped_by_muon(layout("tp2_sp", "{tensor: 2, data: 1, sequence: true}", "1f1b", "llama")),
