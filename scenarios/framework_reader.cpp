@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "scenarios/framework_words.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::scenarios {
 namespace {
 
-using models::LossKernel;
 using text::bytes;
 using text::custom;
 using text::described;
@@ -24,72 +24,10 @@ using text::real;
 using text::whole;
 using text::word;
 
-constexpr std::pair<std::string_view, LossKernel> kLosses[] = {
-    {"unfused", LossKernel::Unfused},
-    {"megatron-fused", LossKernel::MegatronFused},
-    {"transformer-engine", LossKernel::TransformerEngine},
-    {"eager-pytorch", LossKernel::EagerPyTorch},
-    {"eager-fp32", LossKernel::EagerFp32},
-    {"compiled", LossKernel::Compiled},
-    {"chunked", LossKernel::Chunked}};
-constexpr std::pair<std::string_view, models::ContextCommunication> kContextCommunications[] = {
-    {"p2p", models::ContextCommunication::P2p},
-    {"all-gather", models::ContextCommunication::AllGather},
-    {"all-to-all", models::ContextCommunication::AllToAll},
-    {"a2a+p2p", models::ContextCommunication::TwoLevel}};
-constexpr std::pair<std::string_view, models::Dispatcher> kDispatchers[] = {
-    {"alltoall", models::Dispatcher::AllToAll},
-    {"allgather", models::Dispatcher::AllGather},
-    {"deepep", models::Dispatcher::DeepEp},
-    {"hybridep", models::Dispatcher::HybridEp}};
-constexpr std::pair<std::string_view, models::DataType> kReduceTypes[] = {
-    {"bf16", models::DataType::Bf16}, {"fp32", models::DataType::Fp32}};
-constexpr std::pair<std::string_view, models::Recompute> kDefaultRecomputes[] = {
-    {"none", models::Recompute::None},
-    {"full", models::Recompute::Full},
-    {"selective-op", models::Recompute::Products}};
-constexpr std::string_view kNoGraphs = "none";
-constexpr std::string_view kAllGraphs = "full_iteration";
-constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
-    {"layer", GraphScope::Layer},
-    {"attn", GraphScope::Attention},
-    {"mlp", GraphScope::Mlp},
-    {"mamba", GraphScope::Mamba},
-    {"moe", GraphScope::Moe},
-    {"moe_router", GraphScope::MoeRouter},
-    {"moe_preprocess", GraphScope::MoePreprocess}};
-constexpr std::pair<std::string_view, std::optional<models::FusedAttention>> kFusedAttentions[] = {
-    {"cudnn", models::FusedAttention::Cudnn},
-    {"flash-1", models::FusedAttention::Flash1},
-    {"flash-2", models::FusedAttention::Flash2},
-    {"flash-3", models::FusedAttention::Flash3},
-    {"sdpa-efficient", models::FusedAttention::SdpaEfficient},
-    {"triton", models::FusedAttention::Triton},
-    {"unfused", std::nullopt}};
-constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
-    {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
-constexpr std::pair<std::string_view, MessagesBlock> kMessagesBlock[] = {
-    {"without-chunks", MessagesBlock::WithoutChunks},
-    {"whole-backward", MessagesBlock::ByWholeBackward}};
-constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
-    {"fused-adam", OptimizerKind::FusedAdam},
-    {"foreach-adam", OptimizerKind::ForeachAdam},
-    {"per-tensor-adam", OptimizerKind::PerTensorAdam}};
-constexpr std::pair<std::string_view, AllocatorModel> kAllocators[] = {
-    {"exact", AllocatorModel::Exact},
-    {"pytorch-caching", AllocatorModel::PyTorchCaching},
-    {"arena", AllocatorModel::Arena}};
-
 /// The place of a member of the kernels' options.
 auto in_kernels(auto member) {
     return [member](Framework& f) -> decltype(auto) { return (f.kernels.*member); };
 }
-
-constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {
-    {"expert_all_to_all", Exchange::ExpertAllToAll},
-    {"tensor_collectives", Exchange::Tensor},
-    {"context_exchange", Exchange::Context},
-    {"sharded_parameters", Exchange::ShardedParameters}};
 
 /// Reads a list of words; it replaces the list of the profile's base and does not add to it.
 void read_pair_hides(MappingReader& in, std::string_view key, Framework& f) {

@@ -8,21 +8,19 @@
 #include "base/diagnostic.h"
 #include "models/architecture_words.h"
 #include "models/architecture_writer.h"
+#include "scenarios/framework_words.h"
 #include "scenarios/plan.h"
 
 namespace debubble::jobs {
 namespace {
 
 using models::DataType;
-using scenarios::GraphScope;
 using scenarios::Scenario;
 using Keys = std::map<std::string, std::string>;
 
-template <class E, std::size_t N>
-std::string spelled(const std::pair<std::string_view, E> (&words)[N], E value) {
-    for (const auto& [word, known] : words)
-        if (known == value) return std::string(word);
-    return {};
+template <class Value, std::size_t N>
+std::string spelled(const std::pair<std::string_view, Value> (&words)[N], const Value& value) {
+    return std::string(scenarios::word_in(words, value));
 }
 
 std::string yes_no(bool value) {
@@ -188,10 +186,7 @@ void add_software(const Scenario& s, Keys& keys) {
     keys["framework.fused_bias_dropout_add"] = yes_no(k.fused_bias_dropout_add);
     keys["framework.fused_norm"] = yes_no(k.fused_norm);
     keys["framework.reduces_by_layer"] = yes_no(f.reduces_by_layer);
-    keys["framework.optimizer"] = f.optimizer == scenarios::OptimizerKind::FusedAdam ? "fused-adam"
-                                  : f.optimizer == scenarios::OptimizerKind::ForeachAdam
-                                      ? "foreach-adam"
-                                      : "per-tensor-adam";
+    keys["framework.optimizer"] = spelled(scenarios::kOptimizers, f.optimizer);
 }
 
 }  // namespace
@@ -207,39 +202,15 @@ std::string_view word_of(DataType type) {
 }
 
 std::string_view word_of(models::LossKernel loss) {
-    using models::LossKernel;
-    switch (loss) {
-        case LossKernel::Unfused: return "unfused";
-        case LossKernel::MegatronFused: return "megatron-fused";
-        case LossKernel::TransformerEngine: return "transformer-engine";
-        case LossKernel::EagerPyTorch: return "eager-pytorch";
-        case LossKernel::EagerFp32: return "eager-fp32";
-        case LossKernel::Compiled: return "compiled";
-        case LossKernel::Chunked: return "chunked";
-    }
-    return {};
+    return scenarios::word_in(scenarios::kLosses, loss);
 }
 
 std::string_view word_of(models::Dispatcher dispatcher) {
-    using models::Dispatcher;
-    switch (dispatcher) {
-        case Dispatcher::AllToAll: return "alltoall";
-        case Dispatcher::AllGather: return "allgather";
-        case Dispatcher::DeepEp: return "deepep";
-        case Dispatcher::HybridEp: return "hybridep";
-    }
-    return {};
+    return scenarios::word_in(scenarios::kDispatchers, dispatcher);
 }
 
 std::string_view word_of(models::ContextCommunication communication) {
-    using models::ContextCommunication;
-    switch (communication) {
-        case ContextCommunication::P2p: return "p2p";
-        case ContextCommunication::AllGather: return "all-gather";
-        case ContextCommunication::AllToAll: return "all-to-all";
-        case ContextCommunication::TwoLevel: return "a2a+p2p";
-    }
-    return {};
+    return scenarios::word_in(scenarios::kContextCommunications, communication);
 }
 
 std::string precision_text(const scenarios::Precision& p) {
@@ -254,17 +225,9 @@ std::string precision_text(const scenarios::Precision& p) {
 }
 
 std::vector<std::string> graph_words(const scenarios::CudaGraphs& graphs) {
-    constexpr std::pair<std::string_view, GraphScope> kScopes[] = {
-        {"layer", GraphScope::Layer},
-        {"attn", GraphScope::Attention},
-        {"mlp", GraphScope::Mlp},
-        {"mamba", GraphScope::Mamba},
-        {"moe", GraphScope::Moe},
-        {"moe_router", GraphScope::MoeRouter},
-        {"moe_preprocess", GraphScope::MoePreprocess}};
-    if (graphs.full_iteration) return {"full_iteration"};
+    if (graphs.full_iteration) return {std::string(scenarios::kAllGraphs)};
     std::vector<std::string> words;
-    for (const auto& [word, scope] : kScopes)
+    for (const auto& [word, scope] : scenarios::kGraphScopeWords)
         if (graphs.scopes[static_cast<std::size_t>(scope)]) words.emplace_back(word);
     return words;
 }
