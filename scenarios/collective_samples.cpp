@@ -21,7 +21,7 @@ using Kind = models::Collective::Kind;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int kMostRanks = 1'000'000;
+constexpr int kMostRanksMeasured = 1'000'000;
 
 /// A name of either tool: "all_reduce_perf", "AllReduce", "alltoall"; nothing inside for a message,
 /// nothing at all for another collective.
@@ -96,7 +96,7 @@ private:
         if (words.empty()) return;
         constexpr std::size_t kHost = 7;  // Rank 0 Group 0 Pid 12345 on HOST device 0
         if (words[0] == "Rank" && words.size() > kHost) {
-            ranks_ = std::min(ranks_ + 1, kMostRanks);
+            ranks_ = std::min(ranks_ + 1, kMostRanksMeasured);
             hosts_.insert(words[kHost]);
         }
         if (line.find("Collective test starting") != std::string::npos)
@@ -206,9 +206,9 @@ private:
         const std::int64_t nodes = whole(header, "nnodes");
         const std::int64_t bytes = of("msg_size_bytes");
         const std::int64_t micros = of("exec_time_us");
-        if (ranks < 2 || ranks > kMostRanks || bytes <= 0 || micros <= 0) return;
+        if (ranks < 2 || ranks > kMostRanksMeasured || bytes <= 0 || micros <= 0) return;
         sample.ranks = static_cast<int>(ranks);
-        sample.nodes = static_cast<int>(std::clamp<std::int64_t>(nodes, 1, kMostRanks));
+        sample.nodes = static_cast<int>(std::clamp<std::int64_t>(nodes, 1, kMostRanksMeasured));
         sample.bytes = Bytes{bytes};
         sample.seconds = 1e-6 * static_cast<double>(micros);
         const auto key =

@@ -67,7 +67,8 @@ class Completion(ProgramTest):
         self.assertEqual(self.offered("simulate", "x", "--set", "parallel.zero"),
                          ["parallel.zero_stage=", "parallel.zero_bucket_size_in_m="])
         self.assertEqual(self.offered("simulate", "x", "--set", "training.recompute="),
-                         [f"training.recompute={word}" for word in ("none", "selective", "full", "selective-op")])
+                         [f"training.recompute={word}" for word in ("none", "selective", "full", "selective-op",
+                                                                 "auto")])
         self.assertEqual(self.offered("help", "training.lr_schedule.min"),
                          ["training.lr_schedule.min_lr"])
 
