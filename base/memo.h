@@ -10,6 +10,9 @@ namespace debubble {
 /// A cache of values that are pure functions of their keys, so that only the running time shows
 /// whether they were kept. Keeps the most recently used. Thread-safe; a thread that asks for a
 /// value which another thread is making waits for it.
+///
+/// One for the whole process is a reference to a new object that nobody deletes: taking its values
+/// apart at the end would be 4 % of a sweep's work.
 template <class Key, class Value>
 class Memo {
 public:

@@ -2,7 +2,7 @@
 """Compares every published step of bench/measured with its prediction, and writes what follows from it.
 
     bench/accuracy.py BUILD/bin           # docs/accuracy.md, the README's table, docs/pictures/accuracy.svg
-                                          # and scenarios/residuals/steps.yaml
+                                          # and scenarios/residuals/steps.json
     bench/accuracy.py BUILD/bin --check   # writes nothing; ends with 3 if the figures are not those of the pages
 
 The parts of the pages between "<!-- accuracy: NAME -->" and "<!-- accuracy: end -->" are written; the rest is not
@@ -23,7 +23,7 @@ TABLES = ROOT / "bench/measured"
 PAGE = ROOT / "docs/accuracy.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/pictures/accuracy.svg"
-RESIDUALS = ROOT / "scenarios/residuals/steps.yaml"
+RESIDUALS = ROOT / "scenarios/residuals/steps.json"
 DIFFERENT = 3  # exit code, since an exception ends with 1
 
 LEAST_ROWS = 4  # of a class that a prediction takes its range from
@@ -117,16 +117,15 @@ class Accuracy:
             for words in CLASSES:
                 classes[tuple((word, row["class"][word]) for word in words)].append(
                     row["measured_s"] / row["predicted_s"])
-        lines = ["# Measured over predicted seconds of the published steps of bench/measured, by classes: the tenth,",
-                 "# fiftieth and ninetieth percentile. bench/accuracy.py writes this file.", "classes:"]
+        shown = []
         for words, times in sorted(classes.items(), key=lambda of: (len(of[0]), of[0])):
             if len(times) < LEAST_ROWS:
                 continue
-            named = ", ".join(f"{word}: {json.dumps(value) if ' ' in value else value}" for word, value in words)
-            low, middle, high = (percentile(times, share) for share in (0.1, 0.5, 0.9))
-            lines.append(f"  - {{{named}, rows: {len(times)}, low: {low:.3f}, middle: {middle:.3f}, "
-                         f"high: {high:.3f}}}")
-        return "\n".join(lines) + "\n"
+            low, middle, high = (round(percentile(times, share), 3) for share in (0.1, 0.5, 0.9))
+            shown.append(json.dumps(dict(words) | {"rows": len(times), "low": low, "middle": middle, "high": high}))
+        about = ("Measured over predicted seconds of the published steps of bench/measured, by classes: the tenth, "
+                 "fiftieth and ninetieth percentile. bench/accuracy.py writes this file.")
+        return '{"about": %s,\n "classes": [\n  %s\n]}\n' % (json.dumps(about), ",\n  ".join(shown))
 
     def halves(self, table):
         """The rows of a table, dense networks apart from mixtures of experts where it has enough of both."""

@@ -65,15 +65,9 @@ void add_attention_mask(GraphBuilder& builder) {
 /// Workspace lives inside one action, whether the backward is split or not: a tensor that one pass
 /// leaves to another is an activation, whatever it was made for.
 void class_by_life(StageGraph& graph) {
-    for (const std::vector<OperatorRun>& pass : operator_runs(graph, true)) {
-        std::vector<int> alive(graph.tensors.size());
-        for (const OperatorRun& run : pass) {
-            for (const int tensor : run.allocates) ++alive[static_cast<std::size_t>(tensor)];
-            for (const int tensor : run.frees) --alive[static_cast<std::size_t>(tensor)];
-        }
-        for (std::size_t tensor = 0; tensor < alive.size(); ++tensor)
-            if (alive[tensor] != 0) graph.tensors[tensor].held_as = MemoryClass::Activations;
-    }
+    const std::vector<bool> left = left_to_other_passes(graph);
+    for (std::size_t tensor = 0; tensor < left.size(); ++tensor)
+        if (left[tensor]) graph.tensors[tensor].held_as = MemoryClass::Activations;
 }
 
 /// Delayed scales follow from the largest values that all ranks with the same products have seen,

@@ -29,7 +29,7 @@ constexpr std::size_t kMostCountsKept = 16;
 
 std::int64_t parameter_count(const Architecture& architecture) {
     // The plans of a sweep ask for the same counts again and again.
-    static Memo<Architecture, const std::int64_t> known(kMostCountsKept);
+    static auto& known = *new Memo<Architecture, const std::int64_t>(kMostCountsKept);
     return *known.get(architecture, [&] {
         const std::int64_t without = parameters_with(architecture, {});
         std::int64_t sum = without;

@@ -30,6 +30,9 @@ struct OperatorRun {
 using RunsByPass = std::array<std::vector<OperatorRun>, 3>;
 RunsByPass operator_runs(const StageGraph& graph, bool split);
 
+/// By tensor, whether one pass leaves it to another where the backward is split.
+std::vector<bool> left_to_other_passes(const StageGraph& graph);
+
 /// The steps of the same passes, planned together: what forward_steps and the others give.
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -20,8 +19,8 @@ struct Use {
     const Operator* op;
     Part part;
     int pass;  ///< pass: 0 forward, 1 backward or backward-input, 2 backward-weight
-    /// Of a run again, what it gives and something else keeps; empty if that is nothing.
-    std::shared_ptr<const std::set<int>> kept = {};
+    /// By tensor, what a run again gives and something else keeps; null if that is nothing.
+    std::shared_ptr<const std::vector<bool>> kept = {};
 
     /// The tensors of the two halves of a fused backward, else one list and an empty one.
     std::array<std::span<const int>, 2> tensors() const {
@@ -38,25 +37,28 @@ struct Use {
     bool begins(const StageGraph& graph, int tensor) const {
         if (part != Part::Forward && part != Part::Again) return false;
         if (part == Part::Again && graph.tensors[tensor].slices == Across::Seen) return false;
-        if (kept && kept->contains(tensor)) return false;
+        if (kept && (*kept)[static_cast<std::size_t>(tensor)]) return false;
         return std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
     }
 };
 
 /// What a checkpoint gives and another operator keeps for its backward-weight, which comes after
 /// the checkpoint has run again; a fused backward has come before it.
-std::shared_ptr<const std::set<int>> kept_outside(const StageGraph& graph, const Replay& replay) {
-    std::set<int> made;
+std::shared_ptr<const std::vector<bool>> kept_outside(const StageGraph& graph,
+                                                      const Replay& replay) {
+    std::vector<bool> made(graph.tensors.size());
+    std::vector<bool> inside(graph.operators.size());
     for (const int index : replay.operators) {
-        const Operator& op = graph.operators[static_cast<std::size_t>(index)];
-        made.insert(op.forward_uses.begin(), op.forward_uses.end());
+        inside[static_cast<std::size_t>(index)] = true;
+        for (const int tensor : graph.operators[static_cast<std::size_t>(index)].forward_uses)
+            made[static_cast<std::size_t>(tensor)] = true;
     }
-    auto kept = std::make_shared<std::set<int>>();
+    auto kept = std::make_shared<std::vector<bool>>(graph.tensors.size());
     for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-        if (std::ranges::find(replay.operators, static_cast<int>(i)) != replay.operators.end())
-            continue;
+        if (inside[i]) continue;
         for (const int tensor : graph.operators[i].backward_weight_uses)
-            if (made.contains(tensor)) kept->insert(tensor);
+            if (made[static_cast<std::size_t>(tensor)])
+                (*kept)[static_cast<std::size_t>(tensor)] = true;
     }
     return kept;
 }
@@ -65,6 +67,7 @@ std::shared_ptr<const std::set<int>> kept_outside(const StageGraph& graph, const
 std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     std::vector<Use> uses;
     const std::vector<Operator>& ops = graph.operators;
+    uses.reserve(4 * ops.size());
     for (const Operator& op : ops) uses.push_back({&op, Part::Forward, 0});
     const auto replays = replays_of(graph);
     for (std::size_t i = ops.size(); i-- > 0;) {
@@ -121,40 +124,69 @@ private:
     std::size_t begin_of_backward_ = 0;
 };
 
+/// Tensors by the use at which something happens to them, in the order in which they were added.
+class TensorsByUse {
+public:
+    void add(std::size_t at, int tensor) { added_.push_back({at, tensor}); }
+    void sort(std::size_t uses) {
+        first_.assign(uses + 1, 0);
+        if (added_.empty()) return;
+        for (const Entry& entry : added_) ++first_[entry.at + 1];
+        for (std::size_t at = 0; at < uses; ++at) first_[at + 1] += first_[at];
+        tensors_.resize(added_.size());
+        std::vector<std::size_t> next = first_;
+        for (const Entry& entry : added_) tensors_[next[entry.at]++] = entry.tensor;
+    }
+    std::span<const int> at(std::size_t use) const {
+        return std::span(tensors_).subspan(first_[use], first_[use + 1] - first_[use]);
+    }
+
+private:
+    struct Entry {
+        std::size_t at;
+        int tensor;
+    };
+    std::vector<Entry> added_;
+    std::vector<std::size_t> first_;  ///< of each use, and the end of all
+    std::vector<int> tensors_;
+};
+
 /// The tensors that each operator's run allocates before its kernels and frees after them.
 struct Lifetimes {
-    std::vector<std::vector<int>> born;
-    std::vector<std::vector<int>> dies;
-    std::vector<std::vector<int>> leaves;   ///< those of `dies` that go to the host
-    std::vector<std::vector<int>> returns;  ///< those of `born` that come back
+    TensorsByUse born;
+    TensorsByUse dies;
+    TensorsByUse leaves;   ///< those of `dies` that go to the host
+    TensorsByUse returns;  ///< those of `born` that come back
 
-    Lifetimes(const StageGraph& graph, const std::vector<Use>& uses)
-        : born(uses.size()), dies(uses.size()), leaves(uses.size()), returns(uses.size()) {
-        std::vector<std::optional<std::size_t>> last(graph.tensors.size());
+    Lifetimes(const StageGraph& graph, const std::vector<Use>& uses) {
+        constexpr std::size_t kNever = SIZE_MAX;
+        std::vector<std::size_t> lasts(graph.tensors.size(), kNever);
         const Away away(graph, uses);
         const auto use = [&](int tensor, std::size_t at) {
-            if (last[tensor] == at) return;  // named twice by one operator
+            std::size_t& last = lasts[static_cast<std::size_t>(tensor)];
+            if (last == at) return;  // named twice by one operator
             const bool begins = uses[at].begins(graph, tensor);
-            const auto back = last[tensor] && !begins ? away.back(tensor, *last[tensor], at)
-                                                      : std::optional<std::size_t>{};
-            if (!last[tensor] || back || begins) {
-                if (last[tensor]) dies[*last[tensor]].push_back(tensor);
-                born[back.value_or(at)].push_back(tensor);
+            const auto back = last != kNever && !begins ? away.back(tensor, last, at)
+                                                        : std::optional<std::size_t>{};
+            if (last == kNever || back || begins) {
+                if (last != kNever) dies.add(last, tensor);
+                born.add(back.value_or(at), tensor);
                 if (back) {
-                    leaves[*last[tensor]].push_back(tensor);
-                    returns[*back].push_back(tensor);
+                    leaves.add(last, tensor);
+                    returns.add(*back, tensor);
                 }
             }
-            last[tensor] = at;
+            last = at;
         };
         for (std::size_t at = 0; at < uses.size(); ++at) {
             for (const std::span<const int> list : uses[at].tensors()) {
                 for (const int tensor : list) use(tensor, at);
             }
         }
-        for (std::size_t tensor = 0; tensor < last.size(); ++tensor) {
-            if (last[tensor]) dies[*last[tensor]].push_back(static_cast<int>(tensor));
+        for (std::size_t tensor = 0; tensor < lasts.size(); ++tensor) {
+            if (lasts[tensor] != kNever) dies.add(lasts[tensor], static_cast<int>(tensor));
         }
+        for (TensorsByUse* tensors : {&born, &dies, &leaves, &returns}) tensors->sort(uses.size());
     }
 };
 
@@ -188,44 +220,62 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     }
 }
 
-bool makes_dense_gradients(const StageGraph& graph, const OperatorRun& run) {
-    if (run.part != Part::Fused && run.part != Part::Weight) return false;
-    return std::ranges::any_of(graph.operators[run.op].parameters, [&](int index) {
+bool makes_dense_gradients(const StageGraph& graph, const Use& use) {
+    if (use.part != Part::Fused && use.part != Part::Weight) return false;
+    return std::ranges::any_of(use.op->parameters, [&](int index) {
         const Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
         return !parameter.expert && !parameter.frozen;
     });
 }
 
-PassSteps plan(const StageGraph& graph, const std::vector<OperatorRun>& runs) {
+/// The kernels of a part that is not fused are in the operator as they run.
+const std::vector<Kernel>* kernels_as_listed(const Operator& op, Part part) {
+    switch (part) {
+        case Part::Forward: return &op.forward;
+        case Part::Again: return op.again ? &*op.again : &op.forward;
+        case Part::Input: return &op.backward_input;
+        case Part::Weight: return &op.backward_weight;
+        case Part::Fused: break;
+    }
+    return nullptr;
+}
+
+PassSteps plan(const StageGraph& graph, const std::vector<Use>& uses, const Lifetimes& lifetimes,
+               int which) {
     PassSteps pass;
     bool beside = false;
-    for (const OperatorRun& run : runs) {
-        const bool dense = makes_dense_gradients(graph, run);
-        beside = beside || !graph.operators[run.op].layer;
-        for (const int tensor : run.allocates) {
+    for (std::size_t at = 0; at < uses.size(); ++at) {
+        const Use& use = uses[at];
+        if (use.pass != which) continue;
+        const bool dense = makes_dense_gradients(graph, use);
+        beside = beside || !use.op->layer;
+        for (const int tensor : lifetimes.born.at(at))
             pass.steps.push_back({Step::Kind::Allocate, tensor});
-        }
-        for (Kernel& kernel : kernels_of(graph.operators[run.op], run.part)) {
+        const auto run = [&](Kernel kernel) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
             pass.makes_dense_gradients.push_back(dense);
             pass.after_beside.push_back(std::exchange(beside, false));
-        }
-        for (const int tensor : run.frees) pass.steps.push_back({Step::Kind::Free, tensor});
+        };
+        if (const std::vector<Kernel>* listed = kernels_as_listed(*use.op, use.part))
+            for (const Kernel& kernel : *listed) run(kernel);
+        else
+            for (Kernel& kernel : kernels_of(*use.op, use.part)) run(std::move(kernel));
+        for (const int tensor : lifetimes.dies.at(at))
+            pass.steps.push_back({Step::Kind::Free, tensor});
     }
     return pass;
+}
+
+PassSteps steps_of_pass(const StageGraph& graph, bool split, int pass) {
+    const std::vector<Use> uses = uses_of(graph, split);
+    return plan(graph, uses, Lifetimes(graph, uses), pass);
 }
 
 }  // namespace
 
 std::vector<Kernel> kernels_of(const Operator& op, Part part) {
-    switch (part) {
-        case Part::Forward: return op.forward;
-        case Part::Again: return op.again.value_or(op.forward);
-        case Part::Input: return op.backward_input;
-        case Part::Weight: return op.backward_weight;
-        case Part::Fused: break;
-    }
+    if (const std::vector<Kernel>* listed = kernels_as_listed(op, part)) return *listed;
     std::vector<Kernel> kernels = op.backward_input;
     std::vector<Kernel> weight = op.backward_weight;
     interleave(op, kernels, weight);
@@ -235,36 +285,56 @@ std::vector<Kernel> kernels_of(const Operator& op, Part part) {
 
 RunsByPass operator_runs(const StageGraph& graph, bool split) {
     const std::vector<Use> uses = uses_of(graph, split);
-    Lifetimes lifetimes(graph, uses);
+    const Lifetimes lifetimes(graph, uses);
+    const auto copy = [](std::span<const int> tensors) {
+        return std::vector<int>(tensors.begin(), tensors.end());
+    };
     RunsByPass passes;
     for (std::size_t at = 0; at < uses.size(); ++at) {
-        passes[uses[at].pass].push_back(
-            {static_cast<int>(uses[at].op - graph.operators.data()), uses[at].part,
-             std::move(lifetimes.born[at]), std::move(lifetimes.dies[at]),
-             std::move(lifetimes.leaves[at]), std::move(lifetimes.returns[at])});
+        passes[uses[at].pass].push_back({static_cast<int>(uses[at].op - graph.operators.data()),
+                                         uses[at].part, copy(lifetimes.born.at(at)),
+                                         copy(lifetimes.dies.at(at)), copy(lifetimes.leaves.at(at)),
+                                         copy(lifetimes.returns.at(at))});
     }
     return passes;
 }
 
+std::vector<bool> left_to_other_passes(const StageGraph& graph) {
+    const std::vector<Use> uses = uses_of(graph, true);
+    const Lifetimes lifetimes(graph, uses);
+    std::vector<bool> left(graph.tensors.size());
+    std::vector<int> alive(graph.tensors.size());
+    for (std::size_t at = 0; at < uses.size(); ++at) {
+        for (const int tensor : lifetimes.born.at(at)) ++alive[static_cast<std::size_t>(tensor)];
+        for (const int tensor : lifetimes.dies.at(at)) --alive[static_cast<std::size_t>(tensor)];
+        if (at + 1 < uses.size() && uses[at + 1].pass == uses[at].pass) continue;
+        for (std::size_t tensor = 0; tensor < alive.size(); ++tensor)
+            if (std::exchange(alive[tensor], 0) != 0) left[tensor] = true;
+    }
+    return left;
+}
+
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split) {
-    const RunsByPass runs = operator_runs(graph, split);
-    return {plan(graph, runs[0]), plan(graph, runs[1]), plan(graph, runs[2])};
+    const std::vector<Use> uses = uses_of(graph, split);
+    const Lifetimes lifetimes(graph, uses);
+    return {plan(graph, uses, lifetimes, 0), plan(graph, uses, lifetimes, 1),
+            plan(graph, uses, lifetimes, 2)};
 }
 
 PassSteps forward_steps(const StageGraph& graph) {
-    return plan(graph, operator_runs(graph, false)[0]);
+    return steps_of_pass(graph, false, 0);
 }
 
 PassSteps backward_steps(const StageGraph& graph) {
-    return plan(graph, operator_runs(graph, false)[1]);
+    return steps_of_pass(graph, false, 1);
 }
 
 PassSteps backward_input_steps(const StageGraph& graph) {
-    return plan(graph, operator_runs(graph, true)[1]);
+    return steps_of_pass(graph, true, 1);
 }
 
 PassSteps backward_weight_steps(const StageGraph& graph) {
-    return plan(graph, operator_runs(graph, true)[2]);
+    return steps_of_pass(graph, true, 2);
 }
 
 }  // namespace debubble::models

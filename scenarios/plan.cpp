@@ -14,7 +14,6 @@
 #include "schedule/complete.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
-#include "schedule/lower.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -51,14 +50,15 @@ Schedule imported_schedule(const Scenario& scenario) {
     return schedule;
 }
 
-Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+Schedule valid_imported_schedule(const Scenario& scenario) {
+    Schedule schedule = imported_schedule(scenario);
+    if (auto violations = validate(schedule); !violations.empty())
+        throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
+    return schedule;
+}
+
+GeneratorOptions options_of(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
     const ScheduleChoice& choice = scenario.schedule;
-    if (!choice.csv.empty()) {
-        Schedule schedule = imported_schedule(scenario);
-        if (auto violations = validate(schedule); !violations.empty())
-            throw InvalidSchedule(choice.csv, std::move(violations));
-        return schedule;
-    }
     GeneratorOptions options = generator_options_of(choice);
     if (costs) options.costs = *costs;
     // Without a barrier the step is as long as a rank's span, not as the makespan.
@@ -67,7 +67,7 @@ Schedule schedule_of(const Scenario& scenario, const std::optional<PipelineCosts
         std::ranges::any_of(generator->options,
                             [](const GeneratorOption& o) { return o.key == "objective"; }))
         options.values.try_emplace("objective", "span");
-    return generate(choice.name, scenario.pipeline_shape(), options);
+    return options;
 }
 
 struct FlopsKey {
@@ -94,7 +94,7 @@ constexpr std::size_t kMostFlopsKept = 64;
 /// The head costs its logits, the embedding almost nothing.
 models::LayerCosts costs_by_flops(const Scenario& scenario) {
     // The plans of a sweep that differ only in schedule ask for the same costs.
-    static Memo<FlopsKey, const KindFlops> known(kMostFlopsKept);
+    static auto& known = *new Memo<FlopsKey, const KindFlops>(kMostFlopsKept);
     const models::Layers& layers = scenario.model.layers;
     const FlopsKey key{execution_of(scenario), scenario.model};
     const auto flops = known.get(key, [&] {
@@ -177,17 +177,26 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
 
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
     Plan plan;
-    plan.schedule = schedule_of(scenario, costs);
-    plan.stages = partition_of(scenario, plan.schedule.stage_count());
-    plan.lowering = lowering_of(scenario, plan.schedule);
-    if (scenario.schedule.csv.empty()) {
-        plan.program = lower(plan.schedule, plan.lowering);
+    const ScheduleChoice& choice = scenario.schedule;
+    const auto cut = [&] {
+        plan.stages = partition_of(scenario, plan.schedule.stage_count());
+        plan.lowering = lowering_of(scenario, plan.schedule);
+    };
+    if (choice.csv.empty()) {
+        const GeneratorOptions options = options_of(scenario, costs);
+        plan.schedule = generate(choice.name, scenario.pipeline_shape(), options);
+        cut();
+        plan.lowered = lowered({choice.name, scenario.pipeline_shape(), options, plan.lowering},
+                               plan.schedule);
+        plan.program = plan.lowered->program();
         return plan;
     }
+    plan.schedule = valid_imported_schedule(scenario);
+    cut();
     plan.program = complete(plan.schedule, plan.lowering);
     auto violations = validate(plan.program);
     if (violations.empty()) violations = check_training(plan.program, plan.lowering);
-    if (!violations.empty()) throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
+    if (!violations.empty()) throw InvalidSchedule(choice.csv, std::move(violations));
     return plan;
 }
 

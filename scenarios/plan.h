@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/exit_status.h"
 #include "models/graph.h"
+#include "scenarios/lowered.h"
 #include "scenarios/scenario.h"
 #include "schedule/costs.h"
 #include "schedule/lower_options.h"
@@ -31,6 +33,7 @@ struct Plan {
     Schedule schedule;  ///< contains computes only
     LowerOptions lowering;
     Program program;
+    std::shared_ptr<const Lowered> lowered;  ///< `program`, as others share it; null of a file
 };
 
 /// True if the scenario's schedule comes from a generator that uses costs.

@@ -115,4 +115,8 @@ Scenario ScenarioTemplate::instantiate(const std::vector<Override>& overrides) c
     return scenario_of(with_overrides(impl_->root, overrides), impl_->name, impl_->shipped, known);
 }
 
+Sweep ScenarioTemplate::sweep() const {
+    return sweep_of(impl_->root, impl_->shipped);
+}
+
 }  // namespace debubble::scenarios

@@ -45,6 +45,8 @@ public:
     ScenarioTemplate(ScenarioTemplate&&) noexcept;
     ScenarioTemplate& operator=(ScenarioTemplate&&) noexcept;
     Scenario instantiate(const std::vector<Override>& overrides) const;
+    /// The `sweep` of the same tree, without keys if it has none. Throws InputError.
+    Sweep sweep() const;
 
 private:
     struct Impl;

@@ -37,26 +37,36 @@ std::optional<Key> key_of(const Action& action, int rank) {
 
 Communicators::Communicators(const Program& program) {
     std::map<Key, int> known;
+    /// Of one rank, which has a handful.
+    std::vector<std::pair<Key, Part>> joined;
+    const auto join = [&](const Key& key, int r) {
+        const auto [entry, is_new] = known.try_emplace(key, static_cast<int>(all_.size()));
+        if (is_new) {
+            Communicator& made = all_.emplace_back();
+            made.is_channel = key[0] < 2;
+            if (made.is_channel) made.sides = {{Rank{key[1]}, {}}, {Rank{key[2]}, {}}};
+        }
+        auto& sides = all_[entry->second].sides;
+        auto side = std::ranges::find(sides, Rank{r}, &Communicator::Side::rank);
+        if (side == sides.end()) side = sides.insert(side, {Rank{r}, {}});
+        joined.push_back({key, {entry->second, static_cast<int>(side - sides.begin()), 0}});
+        of_rank_.back().push_back(joined.back().second);
+        return joined.back().second;
+    };
     for (int r = 0; r < static_cast<int>(program.ranks.size()); ++r) {
         const ActionList& list = program.ranks[r];
         std::vector<Part>& parts = parts_.emplace_back(list.size());
-        std::vector<Part>& mine = of_rank_.emplace_back();
+        of_rank_.emplace_back();
+        joined.clear();
         for (std::size_t i = 0; i < list.size(); ++i) {
             const auto key = key_of(list[i], r);
             if (!key) continue;
-            const auto [entry, is_new] = known.try_emplace(*key, static_cast<int>(all_.size()));
-            if (is_new) {
-                Communicator& made = all_.emplace_back();
-                made.is_channel = (*key)[0] < 2;
-                if (made.is_channel) made.sides = {{Rank{(*key)[1]}, {}}, {Rank{(*key)[2]}, {}}};
-            }
-            auto& sides = all_[entry->second].sides;
-            auto side = std::ranges::find(sides, Rank{r}, &Communicator::Side::rank);
-            if (side == sides.end()) side = sides.insert(side, {Rank{r}, {}});
-            const Part part{entry->second, static_cast<int>(side - sides.begin()), 0};
-            if (side->positions.empty()) mine.push_back(part);
-            parts[i] = {part.communicator, part.side, side->positions.size()};
-            side->positions.push_back(i);
+            const auto found = std::ranges::find(joined, *key, &std::pair<Key, Part>::first);
+            Part part = found != joined.end() ? found->second : join(*key, r);
+            auto& positions = all_[part.communicator].sides[part.side].positions;
+            part.number = positions.size();
+            parts[i] = part;
+            positions.push_back(i);
         }
     }
 }

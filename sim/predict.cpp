@@ -250,6 +250,17 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
                     missing.size() > 1 ? ", ..." : "", scenario.name));
 }
 
+void explain(Prediction& out, const Scenario& scenario, const PricedPlan& priced) {
+    out.notes = scenario.notes;
+    say_what_sets_the_pace(out, host_share(priced.plan.program, *priced.costs));
+    say_what_the_device_lacks(out, scenario);
+    say_how_near(out, scenario);
+    for (const auto& [what, origin] : scenario.cluster.origins)
+        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+    say_what_was_not_given(out, scenario);
+    say_what_was_measured(out, scenario, *priced.costs);
+}
+
 /// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
 /// segments and asks the device again, step after step: such a plan is not worth starting.
 void judge_memory(Prediction& out, Bytes limit) {
@@ -303,6 +314,10 @@ struct DrawnLoads {
     std::unique_ptr<const CostModel> costs;  ///< null where loads are even
     std::optional<UnevenSteps> steps;
 };
+
+std::string hash_of(const Plan& plan) {
+    return plan.lowered ? plan.lowered->hash() : program_hash(plan.program);
+}
 
 DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
                       const SimulateOptions& how) {
@@ -368,6 +383,8 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.reductions_block =
         scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
     how.sample_memory = options.keep_trace;
+    how.keep_program = options.keep_trace;
+    how.hash_program = false;  // the plan knows it
     how.stop = options.stop;
     DrawnLoads drawn;
     if (options.draw_loads && scenario.imbalance.any()) drawn = draw_loads(scenario, of_plan, how);
@@ -398,15 +415,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.headroom = scenarios::headroom_of(scenario);
     play_allocators(out, scenario, plan, options);
     judge_memory(out, result.memory_limit);
-    out.schedule_hash = simulation.trace.header.program_hash;
-    out.notes = scenario.notes;
-    say_what_sets_the_pace(out, host_share(plan.program, *of_plan.costs));
-    say_what_the_device_lacks(out, scenario);
-    say_how_near(out, scenario);
-    for (const auto& [what, origin] : scenario.cluster.origins)
-        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
-    say_what_was_not_given(out, scenario);
-    say_what_was_measured(out, scenario, *of_plan.costs);
+    if (options.hash_program) out.schedule_hash = hash_of(plan);
+    simulation.trace.header.program_hash = out.schedule_hash;
+    if (options.explain) explain(out, scenario, of_plan);
 
     if (!options.keep_trace) return result;
     result.trace = std::move(simulation.trace);

@@ -87,6 +87,8 @@ inline constexpr int kMostReserved = 2;
 struct PredictOptions {
     bool keep_trace = true;      ///< if false, only the figures
     bool draw_loads = true;      ///< if false, loads are even whatever the scenario says
+    bool hash_program = true;    ///< if false, Prediction::schedule_hash stays empty
+    bool explain = true;         ///< if false, no notes, range and provenance
     bool play_allocator = true;  ///< predicts reserved memory too; slower
     /// Skips the allocator where the requested memory is too much already, and where the device has
     /// so much more that no allocator can exceed it (kMostReserved).

@@ -7,9 +7,9 @@
 
 #include "base/file.h"
 #include "models/low_precision.h"
+#include "text/json_document_reader.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::sim {
 namespace {
@@ -55,7 +55,7 @@ ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {
 
 const std::vector<ClassResiduals>& shipped_residuals() {
     static const std::vector<ClassResiduals> kShipped = [] {
-        const auto path = text::data_folder() / "scenarios" / "residuals" / "steps.yaml";
+        const auto path = text::data_folder() / "scenarios" / "residuals" / "steps.json";
         if (!std::filesystem::exists(path)) return std::vector<ClassResiduals>{};
         return parse_residuals(read_file(path), path.string());
     }();
@@ -86,9 +86,11 @@ StepClass class_of(const scenarios::Scenario& scenario) {
 
 std::vector<ClassResiduals> parse_residuals(const std::string& text, const std::string& file) {
     text::Mistakes mistakes;
-    const text::NodePtr root = text::parse_yaml(text, file);
+    const text::NodePtr root = text::parse_json(text, file);
     text::MappingReader in(root, "residuals", mistakes);
     std::vector<ClassResiduals> classes;
+    std::string about;
+    in.text("about", about);
     in.demand("classes");
     if (const text::NodePtr list = in.value("classes")) {
         if (!list->is(text::Node::Kind::List)) in.complain("classes", "'classes' is a list");

@@ -7,7 +7,7 @@
 #include "scenarios/scenario.h"
 
 /// How far measured steps were from their predictions, by classes of steps that are alike: the
-/// range that a prediction has. The classes are a shipped file, scenarios/residuals/steps.yaml,
+/// range that a prediction has. The classes are a shipped file, scenarios/residuals/steps.json,
 /// which bench/accuracy.py writes from the tables of measured steps.
 namespace debubble::sim {
 

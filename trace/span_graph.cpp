@@ -1,7 +1,7 @@
 #include "trace/span_graph.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 #include "schedule/dependencies.h"
 
@@ -12,12 +12,6 @@ bool is_collective(const Action& action) {
     return std::holds_alternative<Unshard>(action) || std::holds_alternative<ReduceGrad>(action) ||
            std::holds_alternative<TiedGradReduce>(action) ||
            std::holds_alternative<GradNorm>(action);
-}
-
-int greatest_stage(const Action& action) {
-    int stage = -1;
-    for_each_compute(action, [&](const Compute& c) { stage = std::max(stage, c.stage.index); });
-    return stage;
 }
 
 /// The span of a list that comes directly before `span`, if there is one.
@@ -37,6 +31,26 @@ std::optional<std::size_t> ended_at(const Trace& trace, const std::vector<std::u
     return *std::prev(found);
 }
 
+SpanTable::Key key_of(const Message& m, std::int32_t replica) {
+    const auto wide = [](std::int64_t x) { return static_cast<std::uint64_t>(x) & 0xffffffffU; };
+    const std::uint64_t slice = m.micro_batch.slice ? 1U + wide(*m.micro_batch.slice) : 0U;
+    const std::uint64_t kind = m.kind == Message::Kind::Gradient ? 1U : 0U;
+    return {wide(replica) << 32U | wide(m.producer.index),
+            wide(m.micro_batch.index) << 32U | (slice & 0xffffffU) << 1U | kind};
+}
+
+/// The members of one collective have one key: the action, except for a tied tensor, whose holders
+/// are different stages. A gather is among the replicas of a rank.
+SpanTable::Key key_of_collective(const Span& span) {
+    std::uint64_t stage = 0;
+    if (const auto* unshard = std::get_if<Unshard>(&span.action))
+        stage = static_cast<std::uint64_t>(unshard->stage.index) << 32U |
+                static_cast<std::uint32_t>(span.rank.index);
+    if (const auto* reduce = std::get_if<ReduceGrad>(&span.action))
+        stage = static_cast<std::uint64_t>(reduce->stage.index);
+    return {span.action.index(), stage};
+}
+
 }  // namespace
 
 bool is_work(const Action& action) {
@@ -44,63 +58,68 @@ bool is_work(const Action& action) {
            std::holds_alternative<Overlap>(action);
 }
 
-SpanGraph::Entry SpanGraph::entry_of(const Message& m, std::int32_t replica) {
-    const auto wide = [](std::int64_t x) { return static_cast<std::uint64_t>(x) & 0xffffffffU; };
-    const std::uint64_t slice = m.micro_batch.slice ? 1U + wide(*m.micro_batch.slice) : 0U;
-    const std::uint64_t kind = m.kind == Message::Kind::Gradient ? 1U : 0U;
-    return {wide(replica) << 32U | wide(m.producer.index),
-            wide(m.micro_batch.index) << 32U | (slice & 0xffffffU) << 1U | kind,
-            {},
-            0};
-}
-
-/// The members of one collective have one key: the action, except for a tied tensor, whose holders
-/// are different stages. A gather is among the replicas of a rank.
-SpanGraph::Entry SpanGraph::entry_of_collective(const Span& span) {
-    std::uint64_t stage = 0;
-    if (const auto* unshard = std::get_if<Unshard>(&span.action))
-        stage = static_cast<std::uint64_t>(unshard->stage.index) << 32U |
-                static_cast<std::uint32_t>(span.rank.index);
-    if (const auto* reduce = std::get_if<ReduceGrad>(&span.action))
-        stage = static_cast<std::uint64_t>(reduce->stage.index);
-    return {span.action.index(), stage, {}, 0};
-}
-
 SpanGraph::SpanGraph(const Trace& trace) : trace_(&trace), unit_of_(trace.spans.size()) {
-    std::map<std::pair<std::int32_t, Rank>, std::uint32_t> number;
-    for (const Span& span : trace.spans) number.try_emplace({span.replica, span.rank}, 0);
-    for (auto& [key, value] : number) {
-        value = static_cast<std::uint32_t>(units_.size());
-        units_.push_back({key.first, key.second, {}, {}, {}});
-    }
-    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) {
-        const Span& span = trace.spans[i];
-        unit_of_[i] = number.find({span.replica, span.rank})->second;
-        stage_count_ = std::max(stage_count_, greatest_stage(span.action) + 1);
-        add(i);
-    }
-    for (Table* table : {&producers_, &sends_, &recvs_, &collectives_}) std::ranges::sort(*table);
+    add_units();
+    reserve();
+    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) add(i);
+    for (SpanTable* table : {&producers_, &sends_, &recvs_, &collectives_}) table->close(trace);
     find_last_joiners();
 }
 
-/// One collective is a run of entries of one key that all overlap in time.
+void SpanGraph::reserve() {
+    std::array<std::size_t, std::variant_size_v<Action>> of{};
+    for (const Span& span : trace_->spans) ++of[span.action.index()];
+    const auto count = [&](const Action& like) { return of[like.index()]; };
+    producers_.reserve(count(Compute{}) + 2 * count(Overlap{}));
+    sends_.reserve(count(Send{}));
+    recvs_.reserve(count(Recv{}));
+}
+
+void SpanGraph::add_units() {
+    KeyNumbers numbers;
+    std::vector<Unit> seen;
+    for (std::uint32_t i = 0; i < trace_->spans.size(); ++i) {
+        const Span& span = trace_->spans[i];
+        const KeyNumbers::Key key{static_cast<std::uint64_t>(span.replica),
+                                  static_cast<std::uint64_t>(span.rank.index)};
+        unit_of_[i] = numbers.number_or_add(key);
+        if (unit_of_[i] == seen.size()) seen.push_back({span.replica, span.rank, {}, {}, {}});
+    }
+    std::vector<std::uint32_t> order(seen.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [&](std::uint32_t unit) {
+        return std::pair(seen[unit].replica, seen[unit].rank);
+    });
+    std::vector<std::uint32_t> place(seen.size());
+    for (const std::uint32_t unit : order) {
+        place[unit] = static_cast<std::uint32_t>(units_.size());
+        units_.push_back(seen[unit]);
+    }
+    for (std::uint32_t& unit : unit_of_) unit = place[unit];
+}
+
+/// One collective is a run of spans of one key that all overlap in time.
 void SpanGraph::find_last_joiners() {
     last_joiner_.resize(collectives_.size());
-    for (std::size_t first = 0, last = 0; first < collectives_.size(); first = last) {
-        const Entry& head = collectives_[first];
-        Instant first_end = Instant::max();
-        for (last = first; last < collectives_.size(); ++last) {
-            const Entry& entry = collectives_[last];
-            const bool same = entry.high == head.high && entry.low == head.low;
-            if (!same || entry.begin > first_end) break;
-            first_end = std::min(first_end, trace_->spans[entry.span].end);
+    for (std::size_t number = 0; number < collectives_.groups(); ++number) {
+        const std::span<const std::uint32_t> spans = collectives_.group(number);
+        for (std::size_t first = 0, last = 0; first < spans.size(); first = last) {
+            Instant first_end = Instant::max();
+            for (last = first; last < spans.size(); ++last) {
+                if (trace_->spans[spans[last]].begin > first_end) break;
+                first_end = std::min(first_end, trace_->spans[spans[last]].end);
+            }
+            const auto together = spans.subspan(first, last - first);
+            const auto joins = [&](std::uint32_t span) {
+                return std::pair(trace_->spans[span].begin, ready(span));
+            };
+            const std::uint32_t latest = together.size() == 1
+                                             ? together.front()
+                                             : *std::ranges::max_element(together, {}, joins);
+            const auto begin = last_joiner_.begin() +
+                               static_cast<std::ptrdiff_t>(collectives_.begin_of(number) + first);
+            std::fill_n(begin, together.size(), latest);
         }
-        const auto latest = std::max_element(
-            collectives_.begin() + first, collectives_.begin() + last,
-            [&](const Entry& a, const Entry& b) {
-                return std::pair(a.begin, ready(a.span)) < std::pair(b.begin, ready(b.span));
-            });
-        std::fill(last_joiner_.begin() + first, last_joiner_.begin() + last, latest->span);
     }
 }
 
@@ -123,58 +142,44 @@ std::array<std::optional<std::size_t>, 2> SpanGraph::own_predecessors(std::size_
 void SpanGraph::add(std::uint32_t i) {
     const Span& span = trace_->spans[i];
     Unit& unit = units_[unit_of_[i]];
-    const auto put = [&](Table& table, Entry entry) {
-        entry.begin = span.begin;
-        entry.span = i;
-        table.push_back(entry);
-    };
     for_each_compute(span.action, [&](const Compute& c) {
-        if (const auto result = result_of(c)) put(producers_, entry_of(*result, span.replica));
+        stage_count_ = std::max(stage_count_, c.stage.index + 1);
+        if (const auto result = result_of(c)) producers_.add(key_of(*result, span.replica), i);
     });
     if (const auto* send = std::get_if<Send>(&span.action)) {
-        put(sends_, entry_of(send->message, span.replica));
+        sends_.add(key_of(send->message, span.replica), i);
         unit.sends.push_back(i);
     } else if (const auto* recv = std::get_if<Recv>(&span.action)) {
-        put(recvs_, entry_of(recv->message, span.replica));
+        recvs_.add(key_of(recv->message, span.replica), i);
     } else if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action)) {
         unit.work.push_back(i);
     } else {
         unit.gather.push_back(i);
-        if (is_collective(span.action)) put(collectives_, entry_of_collective(span));
+        if (is_collective(span.action)) collectives_.add(key_of_collective(span), i);
     }
-}
-
-std::optional<std::size_t> SpanGraph::last_before(const Table& table, Entry key, Instant at) {
-    key.begin = at;
-    key.span = UINT32_MAX;
-    const auto found = std::ranges::upper_bound(table, key);
-    if (found == table.begin()) return std::nullopt;
-    const Entry& entry = *std::prev(found);
-    if (entry.high != key.high || entry.low != key.low) return std::nullopt;
-    return entry.span;
 }
 
 std::optional<std::size_t> SpanGraph::producer_of_send(std::size_t send) const {
     const Span& span = trace_->spans[send];
     const auto& message = std::get<Send>(span.action).message;
-    return last_before(producers_, entry_of(message, span.replica), span.begin);
+    return producers_.last_before(*trace_, key_of(message, span.replica), span.begin);
 }
 
 std::optional<std::size_t> SpanGraph::send_of_recv(std::size_t recv) const {
     const Span& span = trace_->spans[recv];
     const auto& message = std::get<Recv>(span.action).message;
-    return last_before(sends_, entry_of(message, span.replica), span.end);
+    return sends_.last_before(*trace_, key_of(message, span.replica), span.end);
 }
 
-std::vector<SpanGraph::Arrival> SpanGraph::arrivals_of(std::size_t compute) const {
+SpanGraph::Arrivals SpanGraph::arrivals_of(std::size_t compute) const {
     const Span& span = trace_->spans[compute];
-    std::vector<Arrival> arrivals;
+    Arrivals arrivals;
     for_each_compute(span.action, [&](const Compute& c) {
         const auto message = neighbour_input_of(c, stage_count_);
         if (!message) return;
-        const Entry key = entry_of(*message, span.replica);
-        const Arrival arrival{last_before(recvs_, key, span.begin),
-                              last_before(producers_, key, span.begin)};
+        const Key key = key_of(*message, span.replica);
+        const Arrival arrival{recvs_.last_before(*trace_, key, span.begin),
+                              producers_.last_before(*trace_, key, span.begin)};
         const bool elsewhere =
             arrival.producer && trace_->spans[*arrival.producer].rank != span.rank;
         if (arrival.recv || elsewhere) arrivals.push_back(arrival);
@@ -185,10 +190,8 @@ std::vector<SpanGraph::Arrival> SpanGraph::arrivals_of(std::size_t compute) cons
 std::size_t SpanGraph::last_to_join(std::size_t i) const {
     const Span& span = trace_->spans[i];
     if (!is_collective(span.action)) return i;
-    Entry key = entry_of_collective(span);
-    key.begin = span.begin;
-    key.span = static_cast<std::uint32_t>(i);
-    return last_joiner_[std::ranges::lower_bound(collectives_, key) - collectives_.begin()];
+    const Key key = key_of_collective(span);
+    return last_joiner_[collectives_.index_of(*trace_, key, static_cast<std::uint32_t>(i))];
 }
 
 std::optional<std::size_t> SpanGraph::send_ended_in(const Unit& unit, Instant after,

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/inline_vector.h"
+#include "trace/span_table.h"
 #include "trace/trace.h"
 
 /// The waits between the spans of a trace, derived from the actions alone: a Recv waits for the
@@ -17,8 +19,8 @@ namespace debubble {
 /// True for a Compute, Recompute or Overlap, which make up the makespan.
 bool is_work(const Action& action);
 
-/// Flat sorted tables over a trace, which must outlive them. Construction sorts, O(n log n); every
-/// query is a binary search.
+/// Tables over a trace, which must outlive them. Construction is O(n) for a trace in order of time;
+/// a query looks a key up, and searches among the spans of that key, of which each step has one.
 class SpanGraph {
 public:
     /// One pipeline rank of one replica.
@@ -46,7 +48,9 @@ public:
         std::optional<std::size_t> recv;      ///< unset where communication was not recorded
         std::optional<std::size_t> producer;  ///< the other rank's compute
     };
-    std::vector<Arrival> arrivals_of(std::size_t compute) const;
+    /// Each compute of an Overlap has one.
+    using Arrivals = InlineVector<Arrival, 2>;
+    Arrivals arrivals_of(std::size_t compute) const;
 
     /// The member of a collective that joined last: before it began, the others only waited. `span`
     /// itself if it has no peers.
@@ -62,21 +66,11 @@ public:
     std::vector<std::size_t> predecessors_of(std::size_t span) const;
 
 private:
-    /// A message (or a collective) of a replica, and the time when a span dealt with it.
-    struct Entry {
-        std::uint64_t high = 0;
-        std::uint64_t low = 0;
-        Instant begin;
-        std::uint32_t span = 0;
-        friend auto operator<=>(const Entry&, const Entry&) = default;
-    };
-    using Table = std::vector<Entry>;
+    using Key = SpanTable::Key;
 
-    static Entry entry_of(const Message& message, std::int32_t replica);
-    static Entry entry_of_collective(const Span& span);
+    void add_units();
+    void reserve();
     void add(std::uint32_t span);
-    /// The last entry of that key that began at `at` or before.
-    static std::optional<std::size_t> last_before(const Table& table, Entry key, Instant at);
     void find_last_joiners();
     Instant ready(std::size_t collective) const;
     std::array<std::optional<std::size_t>, 2> own_predecessors(std::size_t collective) const;
@@ -85,11 +79,11 @@ private:
     int stage_count_ = 0;
     std::vector<Unit> units_;
     std::vector<std::uint32_t> unit_of_;
-    Table producers_;
-    Table sends_;
-    Table recvs_;
-    Table collectives_;
-    std::vector<std::uint32_t> last_joiner_;  ///< by entry of collectives_
+    SpanTable producers_;
+    SpanTable sends_;
+    SpanTable recvs_;
+    SpanTable collectives_;
+    std::vector<std::uint32_t> last_joiner_;  ///< by index in collectives_
 };
 
 }  // namespace debubble

@@ -16,6 +16,7 @@ struct GeneratorOptions {
     std::optional<double> memory_limit;
     /// `--option key=value`, and the further keys of a scenario's `schedule:` map.
     std::map<std::string, std::string> values;
+    friend bool operator==(const GeneratorOptions&, const GeneratorOptions&) = default;
 };
 
 /// A key of `values` that a generator reads.

@@ -112,8 +112,8 @@ OrderPlan search_anew(const OrderProblem& problem, BlockLibrary& library) {
 
 OrderPlan search_v_order(const OrderProblem& problem, const BlockStrides& published) {
     // The plans of a sweep ask again and again for the same.
-    static Memo<SearchKey, OrderPlan> plans(kMostPlansKept);
-    static Memo<SearchKey, BlockLibrary> libraries(kMostLibrariesKept);
+    static auto& plans = *new Memo<SearchKey, OrderPlan>(kMostPlansKept);
+    static auto& libraries = *new Memo<SearchKey, BlockLibrary>(kMostLibrariesKept);
     if (problem.passes() > kMostPassesKept) {
         BlockLibrary library(problem, published);
         return search_anew(problem, library);

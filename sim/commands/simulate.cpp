@@ -134,12 +134,23 @@ void check_outputs(const SimulateArguments& args,
     outputs.check();
 }
 
-std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenario>& scenarios) {
+/// The report on the screen needs neither the trace nor the hash of the program.
+PredictOptions what_is_written(const SimulateArguments& args) {
+    PredictOptions options;
+    options.keep_trace = !args.out.empty() || !args.json.empty() || !args.trace.empty() ||
+                         !args.csv.empty() || !args.svg.empty() || !args.html.empty() ||
+                         !args.chakra.empty();
+    options.hash_program = options.keep_trace;
+    return options;
+}
+
+std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenario>& scenarios,
+                                             const PredictOptions& options) {
     std::vector<std::optional<PredictionWithTrace>> slots(scenarios.size());
     std::vector<std::vector<Diagnostic>> mistakes(scenarios.size());
     run_parallel(scenarios.size(), 0, nullptr, [&](std::size_t i) {
         try {
-            slots[i] = predict(scenarios[i]);
+            slots[i] = predict(scenarios[i], options);
         } catch (const InputError& error) {
             mistakes[i] = error.diagnostics();
             for (Diagnostic& d : mistakes[i])
@@ -216,7 +227,7 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
 ExitStatus carry_out(const SimulateArguments& args) {
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
-    const Answers answers = predict_all(scenarios);
+    const Answers answers = predict_all(scenarios, what_is_written(args));
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
                        args.csv == "-" || args.html == "-";

@@ -22,7 +22,7 @@ struct PricedStages::Key {
 namespace {
 
 /// Some 50 kB each.
-constexpr std::size_t kMostPricesKept = 128;
+constexpr std::size_t kMostPricesKept = 512;
 
 /// The partition and the distribution of stages show in their contents.
 scenarios::Parallel without_partition(scenarios::Parallel parallel) {
@@ -58,7 +58,7 @@ PricedStages::~PricedStages() = default;
 
 std::shared_ptr<const StagePrice> PricedStages::get(const models::StageContent& content, int slice,
                                                     const PassesAsked& asked) const {
-    static Memo<Key, const StagePrice> prices(kMostPricesKept);
+    static auto& prices = *new Memo<Key, const StagePrice>(kMostPricesKept);
     key_->content = content;
     key_->asked = asked;
     key_->execution.slice = slice;

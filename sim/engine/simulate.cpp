@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,9 @@ namespace {
 class EventLoop {
 public:
     EventLoop(TaskGraph& graph, const CostModel& costs)
-        : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {}
+        : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {
+        begun_.reserve(graph.tasks.size());
+    }
 
     void run(const std::stop_token& stop) {
         constexpr std::size_t kEventsBetween = 4096;  // some 0.2 ms
@@ -36,6 +39,8 @@ public:
     }
 
     const std::vector<TaskTimes>& times() const { return times_; }
+    /// All tasks in the order in which they began.
+    const std::vector<TaskId>& begun() const { return begun_; }
     std::size_t ended() const { return ended_; }
     std::size_t events() const { return queue_.handled(); }
 
@@ -63,6 +68,7 @@ private:
     void begin(TaskId id) {
         const Task& task = graph_.tasks[id];
         times_[id].begin = queue_.now();
+        begun_.push_back(id);
         fire(graph_.after_begin.of(id));
         if (!task.is_flow) {
             queue_.at(queue_.now() + graph_.compute_costs[task.cost].duration, Event::Kind::TaskEnd,
@@ -90,6 +96,7 @@ private:
     EventQueue queue_;
     FlowNetwork network_;
     std::vector<TaskTimes> times_;
+    std::vector<TaskId> begun_;
     std::vector<TaskId> ready_;
     std::size_t ended_ = 0;
 };
@@ -108,51 +115,70 @@ Lane lane_of(const Action& action, Lane of_task) {
     return of_task;
 }
 
-/// The key by which a trace is sorted: a span is five times as long. No two are equal.
+/// An action of a rank's list, and the key by which those that begin together are sorted: a span is
+/// five times as long. No two are equal.
 struct SpanKey {
-    Instant begin;
-    int rank;
-    Lane lane;
-    std::uint32_t position;  ///< position in the rank's list
+    std::int32_t rank = 0;
+    Lane lane{};
+    std::uint32_t position = 0;  ///< position in the rank's list
 
-    friend bool operator<(const SpanKey& a, const SpanKey& b) {
-        if (a.begin != b.begin) return a.begin < b.begin;
-        if (a.rank != b.rank) return a.rank < b.rank;
-        return a.lane != b.lane ? a.lane < b.lane : a.position < b.position;
-    }
+    friend auto operator<=>(const SpanKey&, const SpanKey&) = default;
 };
 
+/// Actions in the order in which their first tasks began, which is that of time: only those that
+/// begin at one instant are left to be sorted.
 std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& graph,
-                                    const std::vector<TaskTimes>& times) {
-    std::vector<SpanKey> keys;
-    std::size_t actions = 0;
-    for (const ActionList& list : program.ranks) actions += list.size();
-    keys.reserve(actions);
-    for (int rank = 0; rank < program.shape.ranks; ++rank) {
-        const ActionList& list = program.ranks[rank];
+                                    const std::vector<TaskTimes>& times,
+                                    const std::vector<TaskId>& begun) {
+    // Several actions may have one first task, as a Send and its Recv have: a chain of each task.
+    constexpr std::uint32_t kEnd = UINT32_MAX;
+    std::vector<SpanKey> listed;
+    std::vector<std::uint32_t> next;
+    std::vector<std::uint32_t> first(graph.tasks.size(), kEnd);
+    for (std::int32_t rank = 0; rank < program.shape.ranks; ++rank) {
+        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
         for (std::uint32_t i = 0; i < list.size(); ++i) {
-            const TaskId id = graph.tasks_of[rank][i].first;
-            keys.push_back({times[id].begin, rank, lane_of(list[i], graph.tasks[id].lane), i});
+            const TaskId id = graph.tasks_of[static_cast<std::size_t>(rank)][i].first;
+            std::uint32_t& head = first[static_cast<std::size_t>(id)];
+            next.push_back(std::exchange(head, static_cast<std::uint32_t>(listed.size())));
+            listed.push_back({rank, lane_of(list[i], graph.tasks[id].lane), i});
         }
     }
-    std::sort(keys.begin(), keys.end());
+    std::vector<SpanKey> keys;
+    keys.reserve(listed.size());
+    Instant now = Instant::min();
+    std::size_t together = 0;  // where those that begin now begin
+    const auto sort = [&] {
+        if (keys.size() - together > 1)
+            std::sort(keys.begin() + static_cast<std::ptrdiff_t>(together), keys.end());
+        together = keys.size();
+    };
+    for (const TaskId id : begun) {
+        if (times[static_cast<std::size_t>(id)].begin != now) sort();
+        now = times[static_cast<std::size_t>(id)].begin;
+        for (std::uint32_t at = first[static_cast<std::size_t>(id)]; at != kEnd; at = next[at])
+            keys.push_back(listed[at]);
+    }
+    sort();
     return keys;
 }
 
 std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
-                               const std::vector<TaskTimes>& times) {
-    const std::vector<SpanKey> order = order_of_spans(program, graph, times);
+                               const std::vector<TaskTimes>& times,
+                               const std::vector<TaskId>& begun) {
+    const std::vector<SpanKey> order = order_of_spans(program, graph, times, begun);
     std::vector<Span> spans;
     spans.reserve(order.size());
     for (const SpanKey& key : order) {
         const auto [first, last] = graph.tasks_of[key.rank][key.position];
         const Task& task = graph.tasks[first];
+        const Instant begin = times[first].begin;
         const Instant end = times[last].end;
         Span& span = spans.emplace_back(Span{Rank{key.rank},
                                              0,
                                              key.lane,
                                              program.ranks[key.rank][key.position],
-                                             key.begin,
+                                             begin,
                                              end,
                                              {},
                                              {}});
@@ -162,7 +188,7 @@ std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
         }
         // The time that a compute waits after its own duration is communication that nothing hides.
         const ComputeCost& cost = graph.compute_costs[task.cost];
-        span.exposed = cost.exposed + (end - key.begin - cost.duration);
+        span.exposed = cost.exposed + (end - begin - cost.duration);
     }
     return spans;
 }
@@ -204,7 +230,7 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     }
     TraceHeader& header = result.trace.header;
     header.source = "simulated";
-    header.program_hash = program_hash(program);
+    if (options.hash_program) header.program_hash = program_hash(program);
     header.pipeline = program.shape.ranks;
     header.sends_block = options.sends_block;
     header.copies_block = options.copies_block;
@@ -212,8 +238,8 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     header.step_time = last_step(result.step_ends);
     give_up_if(options.stop);
     if (options.record_spans) {
-        result.trace.spans = record_spans(program, graph, engine.times());
-        result.trace.program = program;
+        result.trace.spans = record_spans(program, graph, engine.times(), engine.begun());
+        if (options.keep_program) result.trace.program = program;
     }
     return result;
 }

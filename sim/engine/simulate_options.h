@@ -11,6 +11,8 @@ struct SimulateOptions {
     bool follow_memory = true;      ///< fill Trace::memory and Trace::peaks
     bool sample_memory = true;      ///< if false, only the peaks
     bool record_spans = true;       ///< if false, only the times of steps, for searches
+    bool keep_program = true;       ///< fill Trace::program where spans are recorded
+    bool hash_program = true;       ///< fill TraceHeader::program_hash
     int steps = 1;                  ///< number of consecutive training steps
     std::stop_token stop = {};      ///< once the trace is not wanted any more, simulate throws
                                     ///< Cancelled soon

@@ -116,7 +116,7 @@ scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
 
 Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys)
     : scenario(name_or_path),
-      sweep(without_repetition(scenarios::read_sweep(name_or_path))),
+      sweep(without_repetition(scenario.sweep())),
       pinned(std::move(pinned_keys)) {
     choose_points(name_or_path);
     const std::filesystem::path file = scenarios::find_scenario(name_or_path);
@@ -127,7 +127,7 @@ Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pin
 Grid::Grid(const std::string& text, const std::string& file,
            std::vector<scenarios::Override> pinned_keys)
     : scenario(text, file),
-      sweep(without_repetition(scenarios::parse_sweep(text, file))),
+      sweep(without_repetition(scenario.sweep())),
       pinned(std::move(pinned_keys)) {
     choose_points(file);
     basis = basis_of(text, file, pinned);
@@ -171,10 +171,11 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
     row.figures.resize(figure_names().size());
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
-        const Prediction p =
-            predict(scenario,
-                    {.keep_trace = false, .draw_loads = false, .only_where_it_decides = true})
-                .prediction;
+        const Prediction p = predict(scenario, {.keep_trace = false,
+                                                .draw_loads = false,
+                                                .explain = false,
+                                                .only_where_it_decides = true})
+                                 .prediction;
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
         row.fits = p.fits;

@@ -12,13 +12,13 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<ClassResiduals> kKnown = parse_residuals(
-    R"(classes:
-  - {gpu: A, rows: 90, low: 0.8, middle: 1.0, high: 1.3}
-  - {gpu: A, framework: f, rows: 40, low: 0.9, middle: 1.0, high: 1.1}
-  - {gpu: A, framework: f, precision: bf16, rows: 20, low: 0.92, middle: 1.0, high: 1.08}
-  - {gpu: A, framework: f, precision: bf16, sharding: zero-3, rows: 7, low: 0.95, middle: 1.0, high: 1.05}
-)",
-    "residuals.yaml");
+    R"({"classes": [
+  {"gpu": "A", "rows": 90, "low": 0.8, "middle": 1.0, "high": 1.3},
+  {"gpu": "A", "framework": "f", "rows": 40, "low": 0.9, "middle": 1.0, "high": 1.1},
+  {"gpu": "A", "framework": "f", "precision": "bf16", "rows": 20, "low": 0.92, "middle": 1.0, "high": 1.08},
+  {"gpu": "A", "framework": "f", "precision": "bf16", "sharding": "zero-3", "rows": 7, "low": 0.95, "middle": 1.0, "high": 1.05}
+]})",
+    "residuals.json");
 
 int rows_like(const StepClass& step) {
     const auto found = residuals_of(step, kKnown);
@@ -36,20 +36,24 @@ TEST(Residuals, AreThoseOfTheStepsThatShareMostWithIt) {
 TEST(Residuals, OfABadFileAreLocatedMistakes) {
     const auto mistakes_of = [](const std::string& text) -> std::string {
         try {
-            parse_residuals(text, "residuals.yaml");
+            parse_residuals(text, "residuals.json");
         } catch (const InputError& error) {
             return error.what();
         }
         return "";
     };
-    EXPECT_THAT(mistakes_of("classes: {}"), HasSubstr("'classes' is a list"));
+    EXPECT_THAT(mistakes_of(R"({"classes": {}})"), HasSubstr("'classes' is a list"));
     EXPECT_THAT(mistakes_of("{}"), HasSubstr("classes"));
-    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 0, low: 1, middle: 1, high: 1}]"),
-                HasSubstr("residuals.yaml:1:"));
-    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 1, low: 2, middle: 1, high: 3}]"),
-                HasSubstr("must not fall"));
-    EXPECT_THAT(mistakes_of("classes: [{gpu: A, rows: 1, low: 1, middle: 1, high: 1, mean: 1}]"),
-                HasSubstr("unknown key 'mean'"));
+    EXPECT_THAT(
+        mistakes_of(R"({"classes": [{"gpu": "A", "rows": 0, "low": 1, "middle": 1, "high": 1}]})"),
+        HasSubstr("residuals.json:1:"));
+    EXPECT_THAT(
+        mistakes_of(R"({"classes": [{"gpu": "A", "rows": 1, "low": 2, "middle": 1, "high": 3}]})"),
+        HasSubstr("must not fall"));
+    EXPECT_THAT(
+        mistakes_of(
+            R"({"classes": [{"gpu": "A", "rows": 1, "low": 1, "middle": 1, "high": 1, "mean": 1}]})"),
+        HasSubstr("unknown key 'mean'"));
 }
 
 TEST(Residuals, ClassAPlanByTheFirstOfItsSharding) {
