@@ -10,13 +10,14 @@ namespace debubble::scenarios {
 namespace {
 
 Plan plan_with(const std::string& key, const std::string& value) {
-    return make_plan(parse_scenario("model: gpt2-xl\n"
-                                    "cluster: dgx-a100-80gb\n"
-                                    "gpus: 16\n"
-                                    "parallel: {tensor: 1, pipeline: 4, data: auto}\n"
-                                    "schedule: 1f1b\n"
-                                    "training: {global_batch: 64, micro_batch: 1, seq_length: 1024}\n",
-                                    "plan.yaml", {{key, value}}));
+    return make_plan(
+        parse_scenario("model: gpt2-xl\n"
+                       "cluster: dgx-a100-80gb\n"
+                       "gpus: 16\n"
+                       "parallel: {tensor: 1, pipeline: 4, data: auto}\n"
+                       "schedule: 1f1b\n"
+                       "training: {global_batch: 64, micro_batch: 1, seq_length: 1024}\n",
+                       "plan.yaml", {{key, value}}));
 }
 
 TEST(Lowered, IsSharedByPlansThatDifferInWhatTheirPassesCost) {
@@ -28,11 +29,11 @@ TEST(Lowered, IsSharedByPlansThatDifferInWhatTheirPassesCost) {
 
 TEST(Lowered, IsAnothersWhereTheOrderOrItsMessagesDiffer) {
     const Plan plain = plan_with("training.recompute", "none");
-    for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
-             {"schedule", "gpipe"},
-             {"training.global_batch", "128"},
-             {"parallel.pipeline", "8"},
-             {"parallel.zero_stage", "2"}}) {
+    for (const auto& [key, value] :
+         std::vector<std::pair<std::string, std::string>>{{"schedule", "gpipe"},
+                                                          {"training.global_batch", "128"},
+                                                          {"parallel.pipeline", "8"},
+                                                          {"parallel.zero_stage", "2"}}) {
         const Plan other = plan_with(key, value);
         EXPECT_NE(plain.lowered, other.lowered) << key;
         EXPECT_NE(plain.lowered->hash(), other.lowered->hash()) << key;
