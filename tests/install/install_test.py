@@ -45,7 +45,8 @@ class Installed(unittest.TestCase):
 
     def test_has_job_scripts_for_slurm(self):
         scripts = sorted((self.prefix / "share/debubble/slurm").iterdir())
-        self.assertEqual(["sweep.sbatch", "train.sbatch"], [script.name for script in scripts])
+        expected = ["sweep-array.sbatch", "sweep.sbatch", "train.sbatch"]
+        self.assertEqual(expected, [script.name for script in scripts])
 
     def test_exports_a_picture_of_it(self):
         if not (self.prefix / "bin/debubble-gui").exists():
