@@ -5,8 +5,6 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-#include <fmt/format.h>
-
 #include "base/diagnostic.h"
 
 namespace debubble {
@@ -27,7 +25,10 @@ void Sha256::Free::operator()(void* context) const {
 }
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-    demand(context_ && EVP_DigestInit_ex(digest_context(context_.get()), EVP_sha256(), nullptr));
+    // A digest that is fetched once spares each sum the search among OpenSSL's providers.
+    static const EVP_MD* const kDigest = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    demand(kDigest && context_ &&
+           EVP_DigestInit_ex(digest_context(context_.get()), kDigest, nullptr));
 }
 
 void Sha256::add(std::string_view bytes) {
@@ -38,7 +39,8 @@ std::string Sha256::digits() {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     demand(EVP_DigestFinal_ex(digest_context(context_.get()), digest.data(), nullptr));
     std::string text;
-    for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+    for (const unsigned char byte : digest)
+        for (const int digit : {byte / 16, byte % 16}) text += "0123456789abcdef"[digit];
     return text;
 }
 

@@ -42,8 +42,8 @@ Sharding GraphBuilder::asked_for(const std::string& parameter, Sharding usual) c
 }
 
 Sharding GraphBuilder::sharding_of(const std::string& parameter,
-                                   const std::vector<Sharding>& possible) {
-    const Sharding usual = possible.front();
+                                   std::initializer_list<Sharding> possible) {
+    const Sharding usual = *possible.begin();
     const Sharding asked = asked_for(parameter, usual);
     if (std::find(possible.begin(), possible.end(), asked) == possible.end()) {
         std::vector<std::string_view> words;
@@ -62,6 +62,7 @@ Sharding GraphBuilder::sharding_of(const std::string& parameter,
 
 std::vector<int> LinearParameters::all() const {
     std::vector<int> indices;
+    indices.reserve(weights.size() + biases.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
         indices.push_back(weights[i]);
         if (i < biases.size()) indices.push_back(biases[i]);

@@ -74,7 +74,7 @@ struct GraphBuilder {
     Sharding asked_for(const std::string& parameter, Sharding usual) const;
     /// The cut of a parameter: the model's last override for it, which must be among `possible`, or
     /// else the first of these, Megatron-LM's.
-    Sharding sharding_of(const std::string& parameter, const std::vector<Sharding>& possible);
+    Sharding sharding_of(const std::string& parameter, std::initializer_list<Sharding> possible);
     /// The cut of a product that may have several weights, which must be cut alike.
     Sharding sharding_of(const LinearParameters& parameters);
     /// A parameter that every rank has whole.

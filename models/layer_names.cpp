@@ -18,10 +18,12 @@ struct ParameterNamer {
     void add(const std::string& name, std::int64_t inputs, std::int64_t outputs, Sharding usual,
              bool biased, int parts = 1) {
         const Sharding other = usual == Sharding::Row ? Sharding::Column : Sharding::Row;
+        std::string of_weight = name + ".weight";
         const Sharding sharding =
-            builder.sharding_of(name + ".weight", {usual, other, Sharding::Replicated});
+            builder.sharding_of(of_weight, {usual, other, Sharding::Replicated});
         const bool column = sharding == Sharding::Column;
-        Parameter weight{name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, parts, {}};
+        Parameter weight{
+            std::move(of_weight), {outputs, inputs}, sharding, column ? 0 : 1, parts, {}};
         if (weight_format(builder.model().family).transposed) {
             weight.shape = {inputs, outputs};
             weight.cut_dimension = column ? 1 : 0;
@@ -32,12 +34,13 @@ struct ParameterNamer {
         if (!biased) return;
         // A bias is cut like the outputs; a line that names it together with its weight means this.
         const Sharding along = column ? Sharding::Column : Sharding::Replicated;
-        const Sharding asked = builder.asked_for(name + ".bias", along);
+        std::string of_bias = name + ".bias";
+        const Sharding asked = builder.asked_for(of_bias, along);
         if (asked != along && asked != sharding) {
             builder.refuse(fmt::format("'{}.bias' cannot be {} with a weight that is {}", name,
                                        word(asked), word(sharding)));
         }
-        Parameter bias{name + ".bias", {outputs}, along, 0, parts, {}};
+        Parameter bias{std::move(of_bias), {outputs}, along, 0, parts, {}};
         bias.initial = Initial::Zeros;
         indices.biases.push_back(builder.parameter(std::move(bias)));
     }

@@ -247,6 +247,7 @@ PassSteps plan(const StageGraph& graph, const std::vector<Use>& uses, const Life
     for (std::size_t at = 0; at < uses.size(); ++at) {
         const Use& use = uses[at];
         if (use.pass != which) continue;
+        if (pass.kernels.empty()) pass.kernels.reserve(2 * (uses.size() - at));
         const bool dense = makes_dense_gradients(graph, use);
         beside = beside || !use.op->layer;
         for (const int tensor : lifetimes.born.at(at))
@@ -276,7 +277,9 @@ PassSteps steps_of_pass(const StageGraph& graph, bool split, int pass) {
 
 std::vector<Kernel> kernels_of(const Operator& op, Part part) {
     if (const std::vector<Kernel>* listed = kernels_as_listed(op, part)) return *listed;
-    std::vector<Kernel> kernels = op.backward_input;
+    std::vector<Kernel> kernels;
+    kernels.reserve(op.backward_input.size() + op.backward_weight.size());
+    kernels.assign(op.backward_input.begin(), op.backward_input.end());
     std::vector<Kernel> weight = op.backward_weight;
     interleave(op, kernels, weight);
     std::move(weight.begin(), weight.end(), std::back_inserter(kernels));

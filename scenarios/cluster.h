@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shared_map.h"
 #include "base/units.h"
 #include "models/kernel_options.h"
 
@@ -138,7 +139,7 @@ struct Cluster {
         std::string source;
         friend bool operator==(const Origin&, const Origin&) = default;
     };
-    std::map<std::string, Origin> origins;
+    SharedMap<std::string, Origin> origins;
     /// The results of `debubble calibrate`; null for machines that were not calibrated. Shared by
     /// all copies, and equal only to itself.
     std::shared_ptr<const Measured> measured;

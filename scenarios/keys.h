@@ -11,4 +11,7 @@ namespace debubble::scenarios {
 /// them, those of a run under `training`.
 std::vector<text::Key> scenario_keys();
 
+/// The same without the keys inside of models, clusters and frameworks, whose tables are long.
+std::vector<text::Key> keys_of_plan();
+
 }  // namespace debubble::scenarios

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -131,16 +132,31 @@ std::vector<Form> forms_of_part(std::string_view key, Draft& fresh) {
 
 }  // namespace
 
-std::vector<text::Key> scenario_keys() {
+namespace {
+
+/// The keys of a scenario; those of parts only where `expands` says so of the part's name.
+std::vector<text::Key> keys_where(const std::function<bool(std::string_view)>& expands) {
     text::ShippedFiles shipped;
     Mistakes none;
     Draft fresh(text::make_map({}, {}), shipped, none);
     std::vector<text::Key> keys = described(own_fields(), fresh);
     for (text::Key& key : keys) {
-        if (key.forms.empty()) key.forms = forms_of_part(key.name, fresh);
+        if (key.forms.empty() && expands(key.name)) key.forms = forms_of_part(key.name, fresh);
         key.required = std::ranges::find(kDemanded, key.name) != std::end(kDemanded);
     }
     return keys;
+}
+
+}  // namespace
+
+std::vector<text::Key> scenario_keys() {
+    return keys_where([](std::string_view) { return true; });
+}
+
+std::vector<text::Key> keys_of_plan() {
+    return keys_where([](std::string_view part) {
+        return part == "parallel" || part == "schedule" || part == "training";
+    });
 }
 
 Draft::Draft(const NodePtr& root, text::ShippedFiles& books, Mistakes& found)

@@ -116,7 +116,7 @@ constexpr std::string_view kHaveDefaults[] = {
 /// Their defaults, which are those of the reader's table; "auto: the GPUs divided by ..." is auto.
 std::map<std::string, std::string> defaults_of_keys() {
     std::map<std::string, std::string> defaults;
-    const std::vector<text::Key> keys = scenario_keys();
+    const std::vector<text::Key> keys = keys_of_plan();
     for (const text::KeyAt& at : text::flattened(keys))
         if (std::ranges::find(kHaveDefaults, at.path) != std::end(kHaveDefaults))
             defaults[at.path] = at.key->otherwise.substr(0, at.key->otherwise.find(':'));

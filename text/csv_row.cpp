@@ -1,12 +1,23 @@
 #include "text/csv_row.h"
 
+#include <algorithm>
+
 namespace debubble::text {
+
+namespace {
+
+bool needs_quotes(std::string_view field) {
+    return std::ranges::any_of(
+        field, [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; });
+}
+
+}  // namespace
 
 std::string write_csv_row(const std::vector<std::string>& fields) {
     std::string row;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (i > 0) row += ',';
-        if (fields[i].find_first_of(",\"\n\r") == std::string::npos) {
+        if (!needs_quotes(fields[i])) {
             row += fields[i];
             continue;
         }

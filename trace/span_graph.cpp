@@ -1,6 +1,7 @@
 #include "trace/span_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "schedule/dependencies.h"
@@ -51,6 +52,10 @@ SpanTable::Key key_of_collective(const Span& span) {
     return {span.action.index(), stage};
 }
 
+KeyNumbers::Key key_of_unit(const Span& span) {
+    return {static_cast<std::uint64_t>(span.replica), static_cast<std::uint64_t>(span.rank.index)};
+}
+
 }  // namespace
 
 bool is_work(const Action& action) {
@@ -78,12 +83,16 @@ void SpanGraph::reserve() {
 void SpanGraph::add_units() {
     KeyNumbers numbers;
     std::vector<Unit> seen;
+    // The number of the unit seen last under the low bits of its rank, which spares most lookups.
+    std::array<std::uint32_t, 64> latest{};
     for (std::uint32_t i = 0; i < trace_->spans.size(); ++i) {
         const Span& span = trace_->spans[i];
-        const KeyNumbers::Key key{static_cast<std::uint64_t>(span.replica),
-                                  static_cast<std::uint64_t>(span.rank.index)};
-        unit_of_[i] = numbers.number_or_add(key);
-        if (unit_of_[i] == seen.size()) seen.push_back({span.replica, span.rank, {}, {}, {}});
+        std::uint32_t& unit = latest[static_cast<std::uint32_t>(span.rank.index) % latest.size()];
+        const bool known = unit < seen.size() && seen[unit].rank == span.rank &&
+                           seen[unit].replica == span.replica;
+        if (!known) unit = numbers.number_or_add(key_of_unit(span));
+        if (unit == seen.size()) seen.push_back({span.replica, span.rank, {}, {}, {}});
+        unit_of_[i] = unit;
     }
     std::vector<std::uint32_t> order(seen.size());
     std::iota(order.begin(), order.end(), 0U);

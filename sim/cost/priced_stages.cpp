@@ -5,18 +5,28 @@
 
 namespace debubble::sim {
 
-/// Everything that a price may depend on. The members that differ most often come first in the
-/// comparison.
-struct PricedStages::Key {
-    models::StageContent content;
-    PassesAsked asked;
+/// What a price depends on besides the stage: the same for all stages of a scenario. The members
+/// that differ most often come first in the comparison.
+struct PricedStages::Scene {
     models::Execution execution;
     scenarios::Parallel parallel;
     scenarios::Precision precision;
     models::Architecture model;
     scenarios::Framework framework;
     scenarios::Cluster cluster;
-    friend bool operator==(const Key&, const Key&) = default;
+    friend bool operator==(const Scene&, const Scene&) = default;
+};
+
+/// Everything that a price may depend on.
+struct PricedStages::Key {
+    models::StageContent content;
+    PassesAsked asked;
+    int slice = 0;
+    std::shared_ptr<const Scene> scene;
+    friend bool operator==(const Key& a, const Key& b) {
+        return a.content == b.content && a.asked == b.asked && a.slice == b.slice &&
+               (a.scene == b.scene || *a.scene == *b.scene);
+    }
 };
 
 namespace {
@@ -43,26 +53,16 @@ models::Execution as_computed(models::Execution execution) {
 }  // namespace
 
 PricedStages::PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer)
-    : key_(std::make_unique<Key>(Key{{},
-                                     {},
-                                     as_computed(scenarios::execution_of(scenario)),
-                                     without_partition(scenario.parallel),
-                                     scenario.training.precision,
-                                     scenario.model,
-                                     scenario.framework,
-                                     scenario.cluster})),
+    : scene_(std::make_shared<const Scene>(Scene{
+          as_computed(scenarios::execution_of(scenario)), without_partition(scenario.parallel),
+          scenario.training.precision, scenario.model, scenario.framework, scenario.cluster})),
       scenario_(scenario),
       pricer_(pricer) {}
-
-PricedStages::~PricedStages() = default;
 
 std::shared_ptr<const StagePrice> PricedStages::get(const models::StageContent& content, int slice,
                                                     const PassesAsked& asked) const {
     static auto& prices = *new Memo<Key, const StagePrice>(kMostPricesKept);
-    key_->content = content;
-    key_->asked = asked;
-    key_->execution.slice = slice;
-    return prices.get(*key_, [&] {
+    return prices.get(Key{content, asked, slice, scene_}, [&] {
         return std::make_unique<const StagePrice>(scenario_, pricer_, content, slice, asked);
     });
 }

@@ -15,14 +15,14 @@ class PricedStages {
 public:
     /// Keeps references to its arguments.
     PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer);
-    ~PricedStages();
 
     std::shared_ptr<const StagePrice> get(const models::StageContent& content, int slice,
                                           const PassesAsked& asked) const;
 
 private:
+    struct Scene;
     struct Key;
-    std::unique_ptr<Key> key_;  ///< complete except for the stage
+    std::shared_ptr<const Scene> scene_;
     const scenarios::Scenario& scenario_;
     const PassPricer& pricer_;
 };

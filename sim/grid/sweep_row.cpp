@@ -101,6 +101,7 @@ std::vector<std::string> figure_names() {
 
 std::vector<std::string> figures_of(const Prediction& prediction) {
     std::vector<std::string> texts;
+    texts.reserve(kFigures.size());
     for (const Figure& figure : kFigures) texts.push_back(figure.text(prediction));
     return texts;
 }
@@ -113,11 +114,16 @@ std::vector<std::string> csv_columns(std::span<const std::string> keys) {
 }
 
 std::vector<std::string> csv_fields(const SweepRow& row) {
-    std::vector<std::string> fields = row.values;
+    std::vector<std::string> fields;
+    fields.reserve(row.values.size() + row.figures.size() + kBesideFigures.size());
+    fields.assign(row.values.begin(), row.values.end());
     fields.insert(fields.end(), row.figures.begin(), row.figures.end());
-    fields.insert(fields.end(), {row.plan, kSchema});
+    fields.push_back(row.plan);
+    fields.emplace_back(kSchema);
     for (const auto word : kWords) fields.push_back(row.*word);
-    fields.insert(fields.end(), {row.fits ? "true" : "false", row.pareto, row.reason});
+    fields.emplace_back(row.fits ? "true" : "false");
+    fields.push_back(row.pareto);
+    fields.push_back(row.reason);
     return fields;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "models/outside_layers.h"
 
@@ -54,12 +54,13 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     if (graph.content.head) units.layers += graph.architecture.mtp_layers;
     units.has_embedding = graph.content.embedding;
     units.has_head = graph.content.head;
-    std::set<int> counted;
+    std::vector<bool> counted(graph.parameters.size());
     for (const models::Operator& op : graph.operators) {
         const bool embeds = models::is_embedding(op);
         if (op.as<models::op::ChunkedLoss>()) units.chunked_loss = true;
         for (const int index : op.parameters) {
-            if (!counted.insert(index).second) continue;
+            if (counted[index]) continue;
+            counted[index] = true;
             const models::Parameter& parameter = graph.parameters[index];
             if (parameter.frozen) continue;
             const bool tied = models::is_tied(graph, op, parameter);
