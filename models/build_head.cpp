@@ -243,12 +243,24 @@ HeadWeight head_weight(GraphBuilder& builder) {
 }  // namespace
 
 void head_and_loss(GraphBuilder& builder, Value x) {
-    const StageNames names = stage_names(builder.model());
-    const Value normed = norm(builder, {names.final_norm, "ln_f", {}},
-                              norm_parameters(builder, names.final_norm), x, {});
+    const Value normed = final_norm(builder, x);
     const HeadWeight head = head_weight(builder);
-    if (builder.model().mtp_layers > 0) predict_ahead(builder, head, normed, 1);
-    logits_and_loss(builder, head, normed, 0);
+    const std::vector<Value> values = predictions_ahead(builder, head.index, normed);
+    for (int ahead = static_cast<int>(values.size()) - 1; ahead >= 0; --ahead)
+        logits_and_loss(builder, head, values[static_cast<std::size_t>(ahead)], ahead);
+}
+
+void head_of_streams(GraphBuilder& builder, Value all) {
+    const std::vector<Value> values = unstacked(builder, all);
+    const HeadWeight head = head_weight(builder);
+    for (int ahead = static_cast<int>(values.size()) - 1; ahead >= 0; --ahead)
+        logits_and_loss(builder, head, values[static_cast<std::size_t>(ahead)], ahead);
+}
+
+Value final_norm(GraphBuilder& builder, Value x) {
+    const StageNames names = stage_names(builder.model());
+    return norm(builder, {names.final_norm, "ln_f", {}}, norm_parameters(builder, names.final_norm),
+                x, {});
 }
 
 void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead) {

@@ -4,8 +4,8 @@
 /// Multi-token prediction (DeepSeek-V3, arXiv:2412.19437, section 2.2) in the order of
 /// Megatron-Core's multi_token_prediction.py: the normed value of what predicts the token before
 /// and the embedding of that token, each normed, are joined and projected to the hidden width; a
-/// layer like the last, a norm, and the network's own head and loss follow. The last stage has a
-/// copy of the embedding's table where it is not the first one.
+/// layer like the last, a norm, and the network's own head and loss follow. The stage has a copy of
+/// the embedding's table where it is not the first one.
 namespace debubble::models {
 
 namespace {
@@ -71,10 +71,10 @@ Value Prediction::own_tokens(Value x, int gradient) const {
 }
 
 /// The stage's table of embeddings: the embedding's own, the head's where they are one, or a copy.
-int table_of(GraphBuilder& builder, const HeadWeight& head) {
+int table_of(GraphBuilder& builder, std::optional<int> head) {
     const Architecture& model = builder.model();
     if (builder.graph.content.embedding) return 0;
-    if (model.tied_embedding) return head.index;
+    if (model.tied_embedding && head) return *head;
     const std::string name = stage_names(model).token_embedding;
     const std::vector<Parameter>& known = builder.graph.parameters;
     for (std::size_t index = 0; index < known.size(); ++index)
@@ -87,17 +87,61 @@ int table_of(GraphBuilder& builder, const HeadWeight& head) {
 
 }  // namespace
 
-void predict_ahead(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead) {
-    const Prediction part{builder, builder.model().layers.count() + ahead - 1};
-    const Value token = embedding_ahead(builder, table_of(builder, head), ahead);
-    const Value of_token = part.normed("enorm", "mtp.enorm", token, {});
-    const Value of_hidden = part.normed("hnorm", "mtp.hnorm", normed, normed.gradient);
-    const int stream = builder.tensor("d.mtp.stream", builder.size.stream_bytes());
-    const Value x = part.projected(part.joined(of_token, of_hidden), stream);
-    const Value y = build_layer(builder, part.layer, x, {stream, nullptr});
-    const Value next = part.normed("shared_head.norm", "mtp.norm", y, {});
-    if (ahead < builder.model().mtp_layers) predict_ahead(builder, head, next, ahead + 1);
-    logits_and_loss(builder, head, next, ahead);
+std::vector<Value> predictions_ahead(GraphBuilder& builder, std::optional<int> head, Value normed) {
+    std::vector<Value> values{normed};
+    for (int ahead = 1; ahead <= builder.model().mtp_layers; ++ahead) {
+        const Value before = values.back();
+        const Prediction part{builder, builder.model().layers.count() + ahead - 1};
+        const Value token = embedding_ahead(builder, table_of(builder, head), ahead);
+        const Value of_token = part.normed("enorm", "mtp.enorm", token, {});
+        const Value of_hidden = part.normed("hnorm", "mtp.hnorm", before, before.gradient);
+        const int stream = builder.tensor("d.mtp.stream", builder.size.stream_bytes());
+        const Value x = part.projected(part.joined(of_token, of_hidden), stream);
+        const Value y = build_layer(builder, part.layer, x, {stream, nullptr});
+        values.push_back(part.normed("shared_head.norm", "mtp.norm", y, {}));
+    }
+    return values;
+}
+
+Value stacked(GraphBuilder& builder, const std::vector<Value>& parts) {
+    const auto bytes = static_cast<std::int64_t>(parts.size()) * builder.size.stream_bytes();
+    const Value all{builder.tensor("mtp.streams", bytes), builder.tensor("d.output", bytes)};
+    Operator op = start({"mtp.streams", "mtp.streams", {}});
+    op::StackStreams roles{{}, all};
+    for (const Value& part : parts) {
+        roles.parts.push_back(part);
+        op.inputs.push_back(part.tensor);
+        op.forward_uses.push_back(part.tensor);
+    }
+    op.forward_uses.push_back(all.tensor);
+    op.forward = {moves("mtp.streams", {}, bytes, bytes)};
+    op.backward_input = {moves("mtp.streams.dx", {}, bytes, bytes)};
+    op.backward_input_uses = {all.gradient};
+    for (const Value& part : parts) op.backward_input_uses.push_back(part.gradient);
+    op.roles = std::move(roles);
+    builder.graph.operators.push_back(std::move(op));
+    return all;
+}
+
+std::vector<Value> unstacked(GraphBuilder& builder, Value all) {
+    const std::int64_t one = builder.size.stream_bytes();
+    const std::int64_t bytes = (1 + builder.model().mtp_layers) * one;
+    std::vector<Value> parts;
+    Operator op = start({"mtp.split", "mtp.split", {}}, all);
+    op::SplitStreams roles{all, {}};
+    op.forward_uses = {all.tensor};
+    for (int i = 0; i <= builder.model().mtp_layers; ++i) {
+        parts.push_back({builder.tensor("mtp.stream", one), builder.tensor("d.mtp.stream", one)});
+        roles.parts.push_back(parts.back());
+        op.forward_uses.push_back(parts.back().tensor);
+        op.backward_input_uses.push_back(parts.back().gradient);
+    }
+    op.backward_input_uses.push_back(all.gradient);
+    op.forward = {moves("mtp.split", {}, bytes, bytes)};
+    op.backward_input = {moves("mtp.split.dx", {}, bytes, bytes)};
+    op.roles = std::move(roles);
+    builder.graph.operators.push_back(std::move(op));
+    return parts;
 }
 
 }  // namespace debubble::models

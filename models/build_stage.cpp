@@ -112,25 +112,31 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     builder.graph.content = content;
     StageGraph& graph = builder.graph;
     const bool images = architecture.sees_images();
-    const std::int64_t stream_bytes = builder.size.stream_bytes();
-    const int stream_gradient = builder.tensor("d.stream", stream_bytes);
+    const int stream_gradient = builder.tensor(
+        "d.stream", content.embedding ? builder.size.stream_bytes() : graph.input_bytes().count);
     Value x{0, stream_gradient};
     if (content.embedding) {
         x = images ? patch_embedding(builder, stream_gradient)
                    : token_embedding(builder, stream_gradient);
     } else {
-        x.tensor = builder.tensor("input", stream_bytes);
+        x.tensor = builder.tensor("input", graph.input_bytes().count);
         graph.input = x.tensor;
         graph.input_gradient = stream_gradient;
     }
     for (int i = 0; i < content.layers; ++i) {
-        const bool last = i == content.layers - 1 && !content.head;
+        const bool last = i == content.layers - 1 && !content.head && !content.final_norm &&
+                          content.predictions != Predictions::Here;
         x = build_layer(builder, content.first_layer + i, x,
                         {stream_gradient, last ? "d.output" : nullptr});
     }
+    if (content.final_norm) x = final_norm(builder, x);
+    if (content.predictions == Predictions::Here)
+        x = stacked(builder, predictions_ahead(builder, {}, x));
     if (!content.head) {
         graph.output = x.tensor;
         graph.output_gradient = x.gradient;
+    } else if (content.predictions == Predictions::Before) {
+        head_of_streams(builder, x);
     } else if (images) {
         classifier(builder, x);
     } else {

@@ -73,4 +73,15 @@ Bytes StageGraph::boundary_bytes() const {
     return Bytes{sizes_of(architecture, execution).stream_bytes()};
 }
 
+Bytes StageGraph::input_bytes() const {
+    const int ahead = content.predictions == Predictions::Before ? architecture.mtp_layers : 0;
+    return boundary_bytes() * (1 + ahead);
+}
+
+Bytes StageGraph::output_bytes() const {
+    if (content.predictions == Predictions::Here)
+        return boundary_bytes() * (1 + architecture.mtp_layers);
+    return input_bytes();
+}
+
 }  // namespace debubble::models

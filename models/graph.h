@@ -131,12 +131,33 @@ struct Operator {
     std::vector<int> parameters_in_memory() const;
 };
 
+/// Where a network's layers of multi-token prediction are, as a stage sees them. A layout may have
+/// them in a stage before the head's (Megatron-LM 00caa53,
+/// core/transformer/pipeline_parallel_layer_layout.py): the final norm is then after the last
+/// layer, and the stage of the predictions and those behind it send the normed stream with the
+/// prediction of each depth below it, [1 + depths, Ts, h] (multi_token_prediction.py).
+enum class Predictions : std::uint8_t {
+    WithHead,  ///< in the head's stage, if the network has any
+    Later,     ///< in a later stage, which has no head
+    Here,      ///< in this stage, which has no head
+    Before,    ///< in a stage before this one
+};
+
 /// The part of the model that a stage holds: layers [first_layer, first_layer + layers).
 struct StageContent {
     int first_layer = 0;
     int layers = 0;
     bool embedding = false;
     bool head = false;
+    Predictions predictions = Predictions::WithHead;
+    bool final_norm = false;  ///< has the final norm after its layers, and not in its head
+
+    /// The layers of multi-token prediction that the stage holds of the network's `all`.
+    int prediction_layers(int all) const {
+        const bool has =
+            head ? predictions == Predictions::WithHead : predictions == Predictions::Here;
+        return has ? all : 0;
+    }
     friend bool operator==(const StageContent&, const StageContent&) = default;
 };
 
@@ -199,7 +220,11 @@ struct StageGraph {
 
     std::int64_t parameter_elements() const;  ///< trained elements on this rank, after sharding
     ParameterCount parameter_count() const;   ///< the same, with experts counted apart
-    Bytes boundary_bytes() const;  ///< bytes of the activation sent to the next stage, per rank
+    Bytes boundary_bytes() const;             ///< bytes of one residual stream, per rank
+    /// Bytes of the activation that the stage before this one sends, and of its gradient, per rank.
+    Bytes input_bytes() const;
+    /// Bytes of the activation sent to the next stage, and of its gradient, per rank.
+    Bytes output_bytes() const;
 };
 
 /// True if attention works on the rows of the packed product (Execution::packed_attention).

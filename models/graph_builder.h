@@ -259,9 +259,17 @@ struct HeadWeight {
 };
 /// The product of a normed value with the head and the loss, of the tokens `ahead` places later.
 void logits_and_loss(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead);
-/// Predicts the tokens after `ahead` more from `normed`, the normed value of what predicts those
-/// before, and so on. Its gradients are added to those of `normed`.
-void predict_ahead(GraphBuilder& builder, const HeadWeight& head, Value normed, int ahead);
+/// The norm after the network's last layer.
+Value final_norm(GraphBuilder& builder, Value x);
+/// `normed` and after it the normed value of each layer of multi-token prediction, which predicts
+/// from the one before. Its gradients are added to those of that one. `head`, if the stage has one,
+/// is its weight.
+std::vector<Value> predictions_ahead(GraphBuilder& builder, std::optional<int> head, Value normed);
+/// Several streams as one for the next stage, and of one that another stage has sent.
+Value stacked(GraphBuilder& builder, const std::vector<Value>& parts);
+std::vector<Value> unstacked(GraphBuilder& builder, Value all);
+/// The head and the losses of streams that a stage with multi-token prediction has sent.
+void head_of_streams(GraphBuilder& builder, Value all);
 void classifier(GraphBuilder& builder, Value x);
 
 }  // namespace debubble::models

@@ -179,11 +179,19 @@ int predictions_of(const std::vector<StageUnits>& stages) {
     return sum;
 }
 
+std::optional<int> prediction_stage_of(const std::vector<StageUnits>& stages) {
+    const auto stage =
+        std::ranges::find_if(stages, [](const StageUnits& s) { return s.predictions > 0; });
+    if (stage == stages.end() || stage->loss) return {};
+    return static_cast<int>(stage - stages.begin());
+}
+
 std::string layout_of(const std::vector<StageContent>& stages, int predictions) {
     std::vector<std::string> words;
     for (const StageContent& stage : stages)
         words.push_back((stage.embedding ? "E" : "") + repeated('t', stage.layers) +
-                        (stage.head ? repeated('m', predictions) + "L" : "|"));
+                        repeated('m', stage.prediction_layers(predictions)) +
+                        (stage.head ? "L" : "|"));
     std::string layout;
     for (std::size_t i = 0; i < words.size();) {
         std::size_t end = i + 1;

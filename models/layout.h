@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,11 @@ void check_layout(const std::vector<StageUnits>& stages, int ranks);
 
 int layers_of(const std::vector<StageUnits>& stages);
 int predictions_of(const std::vector<StageUnits>& stages);
+/// The stage of m, if that is not L's.
+std::optional<int> prediction_stage_of(const std::vector<StageUnits>& stages);
 
 /// The string of a cut into stages, in which stages that are alike are written once:
-/// "Et*4|(t*4|)*14tmL". The last stage has the predictions.
+/// "Et*4|(t*4|)*14tmL". `predictions` are those of the network.
 std::string layout_of(const std::vector<StageContent>& stages, int predictions);
 
 }  // namespace debubble::models

@@ -28,6 +28,7 @@ using Roles =
                  op::SliceColumns, op::ExchangeHeads, op::CopyContext, op::PickClassToken,
                  op::Router, op::OutputGate, op::SharedGate, op::Convolution, op::StateSpaceScan,
                  op::DeltaRule, op::GroupedNorm, op::Permute, op::Dispatch, op::Combine, op::Concat,
-                 op::ScatterTokens, op::SoftCap, op::Cast, op::Loss, op::ChunkedLoss>;
+                 op::ScatterTokens, op::StackStreams, op::SplitStreams, op::SoftCap, op::Cast,
+                 op::Loss, op::ChunkedLoss>;
 
 }  // namespace debubble::models

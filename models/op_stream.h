@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "models/architecture.h"
 #include "models/op_value.h"
@@ -95,6 +96,18 @@ struct Concat {
     Value a;  ///< [Ts, h]
     Value b;  ///< [Ts, h]
     Value y;  ///< [Ts, 2 h]
+};
+
+/// Several streams one below the other; their gradients are cut out of that of all.
+struct StackStreams {
+    std::vector<Value> parts;  ///< each [Ts, h]
+    Value all;                 ///< [parts, Ts, h]
+};
+
+/// The streams of which one is several; their gradients are stacked.
+struct SplitStreams {
+    Value all;                 ///< [parts, Ts, h]
+    std::vector<Value> parts;  ///< each [Ts, h]
 };
 
 }  // namespace debubble::models::op

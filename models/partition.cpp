@@ -113,6 +113,28 @@ std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_sta
     return from_sizes(layers_per_stage);
 }
 
+std::vector<StageContent> with_predictions_in(int stage, std::vector<StageContent> stages) {
+    const int count = static_cast<int>(stages.size());
+    int last = 0;
+    for (int i = 0; i < count; ++i)
+        if (stages[static_cast<std::size_t>(i)].layers > 0) last = i;
+    for (int i = 0; i < count; ++i) {
+        StageContent& content = stages[static_cast<std::size_t>(i)];
+        content.predictions = i < stage    ? Predictions::Later
+                              : i == stage ? Predictions::Here
+                                           : Predictions::Before;
+        content.final_norm = i == last;
+    }
+    return stages;
+}
+
+int streams_sent(const std::vector<StageContent>& stages, int producer, bool gradient,
+                 int mtp_layers) {
+    const Predictions of = stages[static_cast<std::size_t>(producer)].predictions;
+    const bool many = of == Predictions::Before || (of == Predictions::Here && !gradient);
+    return many ? 1 + mtp_layers : 1;
+}
+
 std::vector<StageContent> balanced_stages(const LayerCosts& costs, int stages) {
     const auto layers = static_cast<int>(costs.layers.size());
     check_enough(layers, stages);

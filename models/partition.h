@@ -30,6 +30,13 @@ std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks);
 std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_stage, int layers,
                                           int stages);
 
+/// The stages with the network's multi-token prediction in one of them that has no head.
+std::vector<StageContent> with_predictions_in(int stage, std::vector<StageContent> stages);
+/// The residual streams that a stage sends on, as an activation or as a gradient, where the network
+/// has so many layers of multi-token prediction.
+int streams_sent(const std::vector<StageContent>& stages, int producer, bool gradient,
+                 int mtp_layers);
+
 /// Costs in any unit, not negative.
 struct LayerCosts {
     std::vector<double> layers;  ///< one per layer

@@ -43,10 +43,6 @@ void check_layout_of_model(Draft& draft) {
         complain(fmt::format("the layout has {} layers (t), and the model {}", layers,
                              model.layers.count()));
     const int predictions = models::predictions_of(draft.layout);
-    if (predictions != draft.layout.back().predictions)
-        complain(
-            "the stage of m is not that of L: multi-token prediction is planned in the stage that "
-            "has the loss");
     if (model.mtp_layers > 0 && predictions != model.mtp_layers)
         complain(
             fmt::format("the layout has {} layers of multi-token prediction (m), and the "

@@ -69,6 +69,7 @@ void read_layout(MappingReader& in, std::string_view key, Draft& draft) {
     parallel.partition = Partition::Explicit;
     for (const models::StageUnits& stage : draft.layout)
         parallel.layers_per_stage.push_back(stage.layers);
+    parallel.prediction_stage = models::prediction_stage_of(draft.layout);
 }
 
 /// Precondition: `pipeline` has been read.

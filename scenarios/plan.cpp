@@ -111,6 +111,23 @@ models::LayerCosts costs_by_flops(const Scenario& scenario) {
     return costs;
 }
 
+std::vector<models::StageContent> with_predictions(const Parallel& parallel,
+                                                   std::vector<models::StageContent> stages) {
+    if (!parallel.prediction_stage) return stages;
+    return models::with_predictions_in(*parallel.prediction_stage, std::move(stages));
+}
+
+/// The stages that have the table of the embedding: its own, and those of a head tied to it and of
+/// multi-token prediction.
+std::vector<Stage> holders_of_table(const Scenario& scenario, Stage last) {
+    std::vector<Stage> holders{Stage{0}};
+    const std::optional<int> predictions = scenario.parallel.prediction_stage;
+    if (predictions && *predictions > 0) holders.push_back(Stage{*predictions});
+    if (!predictions || scenario.model.tied_embedding) holders.push_back(last);
+    if (holders.size() == 1) holders.clear();
+    return holders;
+}
+
 }  // namespace
 
 InvalidSchedule::InvalidSchedule(const std::string& file, std::vector<Violation> violations)
@@ -122,7 +139,8 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
     const int layers = scenario.model.layers.count();
     switch (parallel.partition) {
         case Partition::Explicit:
-            return models::explicit_stages(parallel.layers_per_stage, layers, stages);
+            return with_predictions(
+                parallel, models::explicit_stages(parallel.layers_per_stage, layers, stages));
         case Partition::Balanced: return models::balanced_stages(costs_by_flops(scenario), stages);
         case Partition::Uniform: break;
     }
@@ -169,7 +187,7 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
                                                     : OptimizerPlacement::Synchronized;
     const Stage last{schedule.stage_count() - 1};
     if (scenario.model.shares_embedding() && schedule.placement.ranks() > 1)
-        options.tied = {Stage{0}, last};
+        options.tied = holders_of_table(scenario, last);
     if (scenario.training.offload_activations)
         for (int s = 0; s <= last.index; ++s) options.offloaded.push_back(Stage{s});
     return options;

@@ -36,6 +36,8 @@ struct Parallel {
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
     std::string layout;  ///< Megatron-Core's string (models/layout.h) from which these come, if any
+    /// The stage with multi-token prediction, if a layout has it before the head's.
+    std::optional<int> prediction_stage;
     Wrap wrap = Wrap::Layer;
     /// ZeRO cuts over this many of the replicas, and the others have copies (PyTorch's HSDP,
     /// Megatron-LM's --num-distributed-optimizer-instances); 0: over all of them.

@@ -215,15 +215,16 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     return both;
 }
 
-Flow PhysicalCostModel::transfer(const Message&, Rank from, Rank to) const {
-    const Bytes boundary = prices_->of(Stage{}).boundary();
+Flow PhysicalCostModel::transfer(const Message& message, Rank from, Rank to) const {
+    const Bytes boundary = prices_->bytes_of(message);
+    const std::int64_t streams = boundary.count / prices_->of(message.producer).boundary().count;
     const bool scattered = scatters_messages();
     const Bytes sent{scattered ? boundary.count / scenario_.parallel.tensor : boundary.count};
     const scenarios::Cluster& cluster = scenario_.cluster;
     const Duration start = topology_.same_node(from, to)
                                ? cluster.node_link.base_latency + cluster.node_link.latency
                                : cluster.network.p2p_latency;
-    Flow flow = topology_.message(from, to, sent, start + tensor_gather_);
+    Flow flow = topology_.message(from, to, sent, start + tensor_gather_ * streams);
     flow.payload = boundary;
     return flow;
 }

@@ -57,7 +57,7 @@ public:
             first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
         return both;
     }
-    Bytes message(const Message&) const override { return prices_->of(Stage{}).boundary(); }
+    Bytes message(const Message& message) const override { return prices_->bytes_of(message); }
     MemoryByClass left_unreduced(const Compute& action) const override {
         return prices_->of(action.stage).left(action.pass);
     }

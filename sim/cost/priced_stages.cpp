@@ -39,6 +39,7 @@ scenarios::Parallel without_partition(scenarios::Parallel parallel) {
     parallel.stages_per_rank = 1;
     parallel.partition = {};
     parallel.layers_per_stage.clear();
+    parallel.prediction_stage.reset();
     return parallel;
 }
 

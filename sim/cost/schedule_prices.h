@@ -30,6 +30,11 @@ public:
     const StagePrice& of(const Compute& c) const { return of(c.stage, c.micro_batch); }
     /// By the first slice, where what is asked for does not depend on it.
     const StagePrice& of(Stage stage) const { return of(stage, {}); }
+    /// The bytes that a rank sends of the message.
+    Bytes bytes_of(const Message& message) const {
+        const StagePrice& producer = of(message.producer);
+        return message.kind == Message::Kind::Activation ? producer.sent() : producer.sent_back();
+    }
     /// Whether Recompute actions run the stage's forward again: all its microbatches, as the
     /// executor does.
     bool runs_again(Stage stage) const { return recomputed_[stage.index]; }

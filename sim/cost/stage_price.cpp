@@ -85,6 +85,8 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     count_parameters();
     count_offloads();
     boundary_ = graph_.boundary_bytes();
+    sent_ = graph_.output_bytes();
+    sent_back_ = graph_.input_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
         price(scenario, pricer, steps, which, asked);

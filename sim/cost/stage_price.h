@@ -85,10 +85,9 @@ public:
     /// sends, and the tensors that later slices read.
     Bytes left_to_run_again() const { return input() + memory(Pass::Forward).stays; }
     Bytes input() const;
-    Bytes boundary() const {
-        return boundary_;
-    }  ///< bytes of the activation sent to the next
-       ///< stage, per rank
+    Bytes boundary() const { return boundary_; }    ///< bytes of one residual stream, per rank
+    Bytes sent() const { return sent_; }            ///< of the activation sent on, per rank
+    Bytes sent_back() const { return sent_back_; }  ///< of the gradient sent back, per rank
     /// The graph, with at most three of its layers.
     const models::StageGraph& graph() const { return graph_; }
     /// The operators without a measurement on a calibrated cluster.
@@ -118,7 +117,7 @@ private:
     LayerFold fold_;
     models::StageGraph graph_;
     StageParameters parameters_;
-    Bytes boundary_;
+    Bytes boundary_, sent_, sent_back_;
     Bytes offloaded_;  ///< bytes that go to the host after the forward
     std::array<ComputeCost, kAgain + 1> costs_{};
     std::array<PassMemory, kAgain + 1> memory_{};

@@ -110,6 +110,7 @@ private:
             Scenario one = scenario_;
             one.parallel.partition = scenarios::Partition::Explicit;
             one.parallel.layers_per_stage = fresh[i];
+            one.parallel.prediction_stage.reset();
             played[i] =
                 predict(one,
                         {.keep_trace = false, .draw_loads = false, .only_where_it_decides = true})

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "models/partition.h"
 #include "scenarios/execution_of.h"
 #include "sim/memory/alike_stages.h"
 #include "sim/memory/pass_memory.h"
@@ -85,7 +86,8 @@ HeldByPlace RankStages::held_during(const Compute& c) const {
     return held_by_place(scenario_, units(c.stage), use_of(c));
 }
 
-/// A graph that is there already serves as well as the producer's.
+/// A graph that is there already serves as well as the producer's, of whose content the number of
+/// streams is known without a graph.
 Bytes RankStages::message(const Message& message) const {
     if (!boundary_) {
         const auto known =
@@ -93,7 +95,9 @@ Bytes RankStages::message(const Message& message) const {
         boundary_ =
             (known != graphs_.end() ? **known : graph(message.producer, 0)).boundary_bytes();
     }
-    return *boundary_;
+    return *boundary_ * models::streams_sent(contents_, message.producer.index,
+                                             message.kind == Message::Kind::Gradient,
+                                             scenario_.model.mtp_layers);
 }
 
 MemoryByClass RankStages::left_unreduced(const Compute& c) const {

@@ -51,7 +51,7 @@ bool makes_heads(const ShardedUnits& units, PassUse use) {
 ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     ShardedUnits units;
     units.layers = graph.content.layers + fold.times - 1;
-    if (graph.content.head) units.layers += graph.architecture.mtp_layers;
+    units.layers += graph.content.prediction_layers(graph.architecture.mtp_layers);
     units.has_embedding = graph.content.embedding;
     units.has_head = graph.content.head;
     std::vector<bool> counted(graph.parameters.size());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/layout.h"
+#include "models/partition.h"
 #include "sim/plan_words.h"
 
 namespace debubble::sim {
@@ -26,6 +27,8 @@ std::string listed_layout(const scenarios::Scenario& s) {
     for (const int layers : s.parallel.layers_per_stage)
         stages.push_back(
             {0, layers, stages.empty(), stages.size() + 1 == s.parallel.layers_per_stage.size()});
+    if (s.parallel.prediction_stage)
+        stages = models::with_predictions_in(*s.parallel.prediction_stage, std::move(stages));
     return models::layout_of(stages, s.model.mtp_layers);
 }
 

@@ -59,7 +59,7 @@ std::vector<std::vector<int>> routed_layers(const Scenario& scenario,
     for (const models::StageContent& stage : stages) {
         std::vector<int>& layers = all.emplace_back();
         const int end =
-            stage.first_layer + stage.layers + (stage.head ? scenario.model.mtp_layers : 0);
+            stage.first_layer + stage.layers + stage.prediction_layers(scenario.model.mtp_layers);
         for (int layer = stage.first_layer; layer < end; ++layer)
             if (scenario.model.layer_at(layer).as<models::Experts>() != nullptr)
                 layers.push_back(layer);

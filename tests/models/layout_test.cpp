@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "models/partition.h"
 
 /// Layout strings against Megatron-LM d98e8a6, whose parser gave the layers of the examples.
 namespace debubble::models {
@@ -53,6 +54,36 @@ TEST(Layout, HasEmbeddingAndLossOnceAndPredictionsWhereTheyAreWritten) {
     EXPECT_EQ(stages[stages.size() - 2].predictions, 1);
     EXPECT_EQ(predictions_of(stages), 1);
     EXPECT_EQ(refusal("Et*3|(tt|)*29,m|L", 16), "");
+}
+
+TEST(Layout, IsPrintedWithItsPredictionsWhereTheyAre) {
+    for (const std::string text : {"Et*3|(t*2|)*29m|L", "Et*2|tm|L", "Et*2|t|m|L", "Et|tm||L"}) {
+        const std::vector<StageUnits> units = parse_layout(text);
+        std::vector<StageContent> stages;
+        for (const StageUnits& unit : units)
+            stages.push_back({0, unit.layers, unit.embedding, unit.loss});
+        const auto place = prediction_stage_of(units);
+        ASSERT_TRUE(place);
+        EXPECT_EQ(layout_of(with_predictions_in(*place, stages), 1), text);
+    }
+    EXPECT_FALSE(prediction_stage_of(parse_layout("Et|tmL")));
+}
+
+/// The stage of m and those after it send the normed value and each prediction, forward and back.
+TEST(Layout, SendsAsManyStreamsAsThereArePredictionsFromTheirStageOn) {
+    std::vector<StageContent> stages{
+        {0, 2, true, false}, {2, 2, false, false}, {4, 0, false, false}, {4, 0, false, true}};
+    stages = with_predictions_in(2, stages);
+    const auto streams = [&](bool gradient) {
+        std::vector<int> sent;
+        for (int stage = 0; stage < 4; ++stage)
+            sent.push_back(streams_sent(stages, stage, gradient, 2));
+        return sent;
+    };
+    EXPECT_EQ(streams(false), (std::vector{1, 1, 3, 3}));
+    EXPECT_EQ(streams(true), (std::vector{1, 1, 1, 3}));
+    EXPECT_TRUE(stages[1].final_norm);
+    EXPECT_FALSE(stages[2].final_norm || stages[3].final_norm);
 }
 
 TEST(Layout, TakesStagesWithoutLayers) {

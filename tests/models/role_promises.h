@@ -88,6 +88,8 @@ struct Promise {
     void operator()(const op::OpenBranch& it);
     void operator()(const op::Concat& it);
     void operator()(const op::ScatterTokens& it);
+    void operator()(const op::StackStreams& it);
+    void operator()(const op::SplitStreams& it);
     void operator()(const op::SoftCap& it);
     void operator()(const op::Cast& it);
     void operator()(const op::LatentHeads& it);

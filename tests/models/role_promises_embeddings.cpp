@@ -50,6 +50,16 @@ void Promise::operator()(const op::ScatterTokens& it) {
     pass_on(it.x, e * tokens * model.hidden, it.y, e * stream);
 }
 
+void Promise::operator()(const op::StackStreams& it) {
+    for (const op::Value& part : it.parts) read(part, e * stream, "f", "i");
+    make(it.all, static_cast<std::int64_t>(it.parts.size()) * e * stream, "f", "i");
+}
+
+void Promise::operator()(const op::SplitStreams& it) {
+    read(it.all, static_cast<std::int64_t>(it.parts.size()) * e * stream, "f", "i");
+    for (const op::Value& part : it.parts) make(part, e * stream, "f", "i");
+}
+
 void Promise::operator()(const op::SoftCap& it) {
     const std::int64_t bytes = e * it.rows * it.columns;
     read(it.x, bytes, "fi", "i");

@@ -148,8 +148,10 @@ std::vector<Way> ways() {
     };
 }
 
-/// A stage of two layers with both ends; none where the network cannot be cut so.
-std::optional<StageGraph> stage_of(Architecture model, const Way& way) {
+/// A stage of two layers with both ends, or what else the network is cut into; none where it cannot
+/// be cut so.
+std::optional<StageGraph> stage_of(Architecture model, const Way& way,
+                                   const StageContent& content = {0, 2, true, true}) {
     Layers both(model.layers[0], 1);
     both.append(model.layers[model.layers.count() - 1]);
     model.layers = both;
@@ -159,7 +161,7 @@ std::optional<StageGraph> stage_of(Architecture model, const Way& way) {
     how.seq_length = model.family == Family::Vit ? model.max_positions : 64;
     way.change(how);
     try {
-        return build_stage(model, how, {0, 2, true, true});
+        return build_stage(model, how, content);
     } catch (const InputError&) {
         return std::nullopt;
     }
@@ -186,6 +188,32 @@ TEST(Roles, AreTheTensorsThatThePassesOfEveryShippedModelUse) {
     }
 }
 
+/// The stage with the predictions and its last layer, one with the predictions alone, and the
+/// head's.
+std::vector<StageContent> predictions_apart() {
+    return {{1, 1, false, false, Predictions::Here, true},
+            {2, 0, false, false, Predictions::Here, false},
+            {2, 0, false, true, Predictions::Before, false}};
+}
+
+TEST(Roles, AreTheTensorsThatPassesUseWherePredictionsAreInAnotherStageThanTheLoss) {
+    int built = 0;
+    for (const Way& way : ways())
+        for (const char* model : {"qwen3-8b", "deepseek-v3", "llama3.2-1b"})
+            for (const int depth : {1, 3})
+                for (const StageContent& content : predictions_apart()) {
+                    const auto graph = stage_of(predicting(read_model(model), depth), way, content);
+                    if (!graph) continue;
+                    ++built;
+                    check(*graph, std::string(model) + " apart by " + way.name);
+                    const Bytes streams = graph->boundary_bytes() * (1 + depth);
+                    EXPECT_EQ(content.head ? graph->input_bytes() : graph->output_bytes(), streams);
+                    const auto& edge = content.head ? graph->input : graph->output;
+                    EXPECT_EQ(graph->tensors[static_cast<std::size_t>(*edge)].bytes, streams);
+                }
+    EXPECT_GT(built, 50);
+}
+
 TEST(Roles, CoverEveryKind) {
     std::set<std::size_t> seen;
     for (const Way& way : ways())
@@ -194,6 +222,11 @@ TEST(Roles, CoverEveryKind) {
               "olmo2-7b", "llama4-scout", "nemotron-h-8b", "qwen3-next-80b-a3b"})
             if (const auto graph = stage_of(predicting(read_model(model), 1), way))
                 for (const Operator& op : graph->operators) seen.insert(op.roles.index());
+    for (const StageContent& content : predictions_apart()) {
+        const auto graph = stage_of(predicting(read_model("qwen3-8b"), 1), ways().front(), content);
+        ASSERT_TRUE(graph);
+        for (const Operator& op : graph->operators) seen.insert(op.roles.index());
+    }
     EXPECT_EQ(seen.size(), std::variant_size_v<Roles>);
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "models/execution.h"
 #include "models/layout.h"
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
@@ -29,6 +30,26 @@ TEST(LayoutOfAScenario, CutsTheModelAndSaysHowManyStagesARankHas) {
 
 TEST(LayoutOfAScenario, HasNoPredictionWhereItNamesNone) {
     EXPECT_EQ(with_layout("Et*4|(t*4|)*14tL", 16, "1f1b").model.mtp_layers, 0);
+}
+
+/// NVIDIA's layout of DeepSeek-V3 on 16 ranks of 2 chunks. Together the stages have the parameters
+/// of the network and its prediction layer, and a copy of the table (129,280 x 7,168).
+TEST(LayoutOfAScenario, HasPredictionsInAStageOfTheirOwn) {
+    const Scenario s = with_layout("Et*3|(t*2|)*29m|L", 16, "interleaved-1f1b");
+    EXPECT_EQ(s.parallel.prediction_stage, 30);
+    const auto stages = partition_of(s, 32);
+    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), s.parallel.layout);
+    const auto elements = [&](const std::vector<models::StageContent>& contents) {
+        std::int64_t sum = 0;
+        models::Execution whole;
+        for (const models::StageContent& content : contents)
+            sum += models::build_stage(s.model, whole, content).parameter_elements();
+        return sum;
+    };
+    const std::int64_t table = 129'280LL * 7168;
+    EXPECT_EQ(elements(stages), 671'026'404'352 + 11'610'067'968 + table);
+    EXPECT_EQ(elements({stages[31]}), table) << "the last has the head alone";
+    EXPECT_EQ(make_plan(s).lowering.tied, (std::vector{Stage{0}, Stage{30}}));
 }
 
 TEST(PartitionOfAScenario, SaysHowManyStagesARankHas) {

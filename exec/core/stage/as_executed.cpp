@@ -40,7 +40,8 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     if (parallel.copies() > 1)
         return part("parallel.shard", "parallel.shard is less than data x context");
     for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
-        if (parallel.layers_per_stage[stage] == 0)
+        if (parallel.layers_per_stage[stage] == 0 &&
+            parallel.prediction_stage != static_cast<int>(stage))
             return part("parallel.partition", "an inner stage has no layers");
     const scenarios::Training& training = scenario.training;
     if (training.lora.adapts())

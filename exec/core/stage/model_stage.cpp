@@ -74,11 +74,13 @@ public:
         away_.reserve(slices_.front().graph, slices_.front().fused[0]);
     }
 
-    ArenaTensor edge(Message::Kind) override {
+    ArenaTensor edge(Message::Kind kind) override {
         const models::StageGraph& graph = slices_.front().graph;
         const models::Execution& how = graph.execution;
         const DataType type = executed_type(how.compute);
-        const std::int64_t elements = graph.boundary_bytes().count / size_of(type);
+        const Bytes bytes =
+            kind == Message::Kind::Activation ? graph.input_bytes() : graph.output_bytes();
+        const std::int64_t elements = bytes.count / size_of(type);
         const std::int64_t hidden = graph.architecture.hidden;
         return state_.tools.arena.allocate({elements / hidden, hidden}, type,
                                            MemoryClass::Activations, "edge");
@@ -216,7 +218,7 @@ private:
         state_.tools.kernels.fill_zero(state_.totals.view());
         const models::StageGraph& graph = slices_.front().graph;
         const models::Architecture& network = graph.architecture;
-        const int further = graph.content.head ? network.mtp_layers : 0;
+        const int further = graph.content.prediction_layers(network.mtp_layers);
         for (int layer = 0; layer < graph.content.layers + further; ++layer) {
             const auto* attention =
                 network.layer_at(graph.content.first_layer + layer).as<models::Attention>();

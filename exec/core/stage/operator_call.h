@@ -237,6 +237,8 @@ void forward(const OperatorCall& call, const op::Dispatch& roles);
 void forward(const OperatorCall& call, const op::Combine& roles);
 void forward(const OperatorCall& call, const op::Concat& roles);
 void forward(const OperatorCall& call, const op::ScatterTokens& roles);
+void forward(const OperatorCall& call, const op::StackStreams& roles);
+void forward(const OperatorCall& call, const op::SplitStreams& roles);
 void forward(const OperatorCall& call, const op::Loss& roles);
 void forward(const OperatorCall& call, const op::ChunkedLoss& roles);
 
@@ -270,6 +272,8 @@ void backward_input(const OperatorCall& call, const op::Dispatch& roles);
 void backward_input(const OperatorCall& call, const op::Combine& roles);
 void backward_input(const OperatorCall& call, const op::Concat& roles);
 void backward_input(const OperatorCall& call, const op::ScatterTokens& roles);
+void backward_input(const OperatorCall& call, const op::StackStreams& roles);
+void backward_input(const OperatorCall& call, const op::SplitStreams& roles);
 void backward_input(const OperatorCall& call, const op::Loss& roles);
 /// Computes the gradient of the head's weight too, chunk by chunk.
 void backward_input(const OperatorCall& call, const op::ChunkedLoss& roles);

@@ -58,6 +58,7 @@ void run_backward_weight(const OperatorCall& call) {
             [](const op::SplitHeads&) {}, [](const op::OpenBranch&) {}, [](const op::WidthNorm&) {},
             [](const op::HeadL2Norm&) {}, [](const op::SoftCap&) {}, [](const op::Cast&) {},
             [](const op::Concat&) {}, [](const op::ScatterTokens&) {},
+            [](const op::StackStreams&) {}, [](const op::SplitStreams&) {},
             [](const op::LatentHeads&) {}, [](const op::AddBranches&) {}, [](const op::Rope&) {},
             [](const op::Attention&) {}, [](const op::Activation&) {}, [](const op::Residual&) {},
             [](const op::GatherColumns&) {}, [](const op::SliceColumns&) {},

@@ -1,7 +1,7 @@
 #include "exec/core/stage/operator_call.h"
 
 /// What multi-token prediction does beside norms, products, layers and the head: it joins two
-/// values of each token, and takes a rank's own tokens.
+/// values of each token, takes a rank's own tokens, and stacks streams for another stage.
 namespace debubble::exec {
 
 namespace {
@@ -29,7 +29,47 @@ struct HalfColumns {
     }
 };
 
+/// Streams that are rows of one tensor.
+struct StackedStreams {
+    const OperatorCall& call;
+    int stacked;  ///< index of the tensor with all of them
+    std::size_t count;
+
+    TensorView part(std::size_t which) const {
+        const auto all = static_cast<std::int64_t>(count);
+        const std::int64_t rows = call.stream_tokens();
+        return rows_from(call.tensor(stacked, {all * rows, call.model().hidden}),
+                         static_cast<std::int64_t>(which) * rows, rows);
+    }
+    void put(std::size_t which, int alone) const {
+        call.kernels().copy(call.stream(alone), part(which));
+    }
+    void take(std::size_t which, int alone) const {
+        call.kernels().copy(part(which), call.stream(alone));
+    }
+};
+
 }  // namespace
+
+void forward(const OperatorCall& call, const op::StackStreams& roles) {
+    const StackedStreams streams{call, roles.all.tensor, roles.parts.size()};
+    for (std::size_t i = 0; i < roles.parts.size(); ++i) streams.put(i, roles.parts[i].tensor);
+}
+
+void backward_input(const OperatorCall& call, const op::StackStreams& roles) {
+    const StackedStreams streams{call, roles.all.gradient, roles.parts.size()};
+    for (std::size_t i = 0; i < roles.parts.size(); ++i) streams.take(i, roles.parts[i].gradient);
+}
+
+void forward(const OperatorCall& call, const op::SplitStreams& roles) {
+    const StackedStreams streams{call, roles.all.tensor, roles.parts.size()};
+    for (std::size_t i = 0; i < roles.parts.size(); ++i) streams.take(i, roles.parts[i].tensor);
+}
+
+void backward_input(const OperatorCall& call, const op::SplitStreams& roles) {
+    const StackedStreams streams{call, roles.all.gradient, roles.parts.size()};
+    for (std::size_t i = 0; i < roles.parts.size(); ++i) streams.put(i, roles.parts[i].gradient);
+}
 
 void forward(const OperatorCall& call, const op::Concat& roles) {
     const HalfColumns columns{call, roles.y.tensor};

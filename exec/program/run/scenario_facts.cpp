@@ -56,8 +56,8 @@ void add_model(RunFacts& facts, const models::Architecture& model) {
 
 void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
     const auto& [tensor, pipeline, data, context, expert, expert_tensor, stages_per_rank, sequence,
-                 zero_stage, partition, layers_per_stage, layout, wrap, shard, reshard,
-                 communication_dtype] = parallel;
+                 zero_stage, partition, layers_per_stage, layout, prediction_stage, wrap, shard,
+                 reshard, communication_dtype] = parallel;
     Section in(facts, "parallel.");
     in.add("tensor", tensor);
     in.add("pipeline", pipeline);

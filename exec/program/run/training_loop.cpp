@@ -49,7 +49,8 @@ public:
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
             const models::StageContent& content =
                 job.plan.stages[static_cast<std::size_t>(stage.index)];
-            needs_data_ = needs_data_ || content.embedding || content.head;
+            needs_data_ = needs_data_ || content.embedding || content.head ||
+                          content.predictions == models::Predictions::Here;
         }
         if (job.scenario.model.has_experts()) loads_.emplace(job.scenario, world);
         train_batches_.emplace(job.data.train, wish(rank_.device() != nullptr));

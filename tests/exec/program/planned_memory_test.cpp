@@ -125,6 +125,22 @@ INSTANTIATE_TEST_SUITE_P(
              "recompute: {modules: [layernorm, moe_act]}")),
     [](const auto& each) { return each.param.name; });
 
+Case apart(std::string name, std::string parallel, std::string training = {}) {
+    return wide(std::move(name), std::move(parallel), "interleaved-1f1b", "predicting-wide",
+                std::move(training));
+}
+
+/// Layouts whose ranks all have layers: one with a head alone would run ahead, and how long its
+/// messages wait for their receivers is up to threads.
+INSTANTIATE_TEST_SUITE_P(
+    PredictionsApart, PlannedMemory,
+    testing::Values(
+        apart("alone", "{pipeline: 2, data: 1, layout: \"Et*4|t*4|mm|L\"}"),
+        apart("with_layers_tp2_sp",
+              "{pipeline: 2, tensor: 2, sequence: true, data: 1, layout: \"Et*3|t*4|tmm|L\"}"),
+        apart("zero2", "{pipeline: 2, data: 2, zero_stage: 2, layout: \"Et*2|t*3|t*3mm|L\"}")),
+    [](const auto& each) { return each.param.name; });
+
 Case muon(Case c) {
     c.optimizer = "muon";
     return c;
