@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,31 @@ TEST_P(EveryGenerator, IsPlayedAlongItsLongestPath) {
         const Simulation played = simulate(program, AbstractCostModel(costs, shape.slices));
         EXPECT_EQ(played.step_ends.front().time_since_epoch(), replay(schedule, costs).makespan);
     }
+}
+
+/// Ranks and actions with how often they come, whatever their order.
+std::multiset<std::pair<int, std::string>> actions_of(const Program& program) {
+    std::multiset<std::pair<int, std::string>> actions;
+    for (int rank = 0; rank < program.shape.ranks; ++rank)
+        for (const Action& action : program.ranks[static_cast<std::size_t>(rank)])
+            actions.emplace(rank, to_text(action));
+    return actions;
+}
+
+std::multiset<std::pair<int, std::string>> actions_of(const Trace& trace) {
+    std::multiset<std::pair<int, std::string>> actions;
+    for (const Span& span : trace.spans) actions.emplace(span.rank.index, to_text(span.action));
+    return actions;
+}
+
+/// Equal costs and free links let many actions begin at one instant, and a Send with its Recv.
+TEST_P(EveryGenerator, HasOneSpanOfEveryAction) {
+    const auto& [generator, shape] = GetParam();
+    const Program program = lower(generator.make(shape, {}), {});
+    const AbstractCostModel costs(unit_costs(Duration{8000}), shape.slices);
+    const Trace trace = simulate(program, costs).trace;
+    EXPECT_EQ(actions_of(trace), actions_of(program));
+    EXPECT_TRUE(std::ranges::is_sorted(trace.spans, {}, &Span::begin));
 }
 
 std::vector<Case> possible_cases() {
