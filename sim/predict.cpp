@@ -8,20 +8,17 @@
 
 #include "base/cancelled.h"
 #include "models/graph.h"
-#include "scenarios/cluster_defaults.h"
 #include "scenarios/headroom.h"
-#include "scenarios/measured.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
 #include "schedule/generators/generators.h"
 #include "sim/choose_recompute.h"
-#include "sim/cluster_constants_read.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/simulate.h"
+#include "sim/explain.h"
 #include "sim/memory/memory_play.h"
 #include "sim/uneven/uneven_steps.h"
-#include "sim/unvalidated.h"
 
 namespace debubble::sim {
 namespace {
@@ -172,93 +169,6 @@ void settle(Duration& step_time, Statistics& statistics) {
     for (const RankStatistics& rank : statistics.ranks)
         step_time = std::max(step_time, work_of(rank));
     statistics = in_steady_state(std::move(statistics), step_time);
-}
-
-/// The share of all compute time that the host's launching alone adds.
-double host_share(const Program& program, const CostModel& costs) {
-    Duration host{};
-    Duration all{};
-    for (int r = 0; r < program.shape.ranks; ++r)
-        for (const Action& action : program.ranks[r])
-            for_each_compute(action, [&](const Compute& c) {
-                const ComputeCost cost = costs.compute(c, Rank{r});
-                host += cost.host;
-                all += cost.duration;
-            });
-    return all.count() == 0 ? 0 : seconds(host) / seconds(all);
-}
-
-void say_what_sets_the_pace(Prediction& out, double host) {
-    constexpr double kWorthSaying = 0.2;
-    if (host < kWorthSaying) return;
-    out.notes.push_back(
-        fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
-                    "launching of small kernels; a larger training.micro_batch would hide it",
-                    100 * host));
-}
-
-void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
-    const scenarios::Gpu& gpu = scenario.cluster.gpu;
-    if (scenario.training.precision.compute != models::DataType::Bf16 || gpu.bf16) return;
-    out.notes.push_back(
-        fmt::format("{} has no matrix units for bf16; its fp16 rate is taken, which bf16 "
-                    "would not reach: training.precision fp16 suits it",
-                    gpu.name));
-}
-
-/// The range by the measured steps that are most like it. Parts of the plan that they do not have
-/// are named; without any such steps, those that no measured step has.
-void say_how_near(Prediction& out, const Scenario& scenario) {
-    if (const auto residuals = residuals_of(scenario))
-        out.range = StepRange{out.step_time_s * residuals->low, out.step_time_s * residuals->high,
-                              *residuals};
-    const std::vector<std::string> features = unvalidated_features(scenario);
-    if (features.empty()) return;
-    out.notes.push_back(
-        fmt::format("{} measured training step {}: {}", out.range ? "no" : "unvalidated, no",
-                    out.range ? "behind the range has" : "covers", fmt::join(features, ", ")));
-}
-
-/// Constants that take their default because the cluster's file does not give them are assumptions
-/// too.
-void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
-    for (const scenarios::DefaultConstant& constant : scenarios::defaults_of(scenario.cluster))
-        if (is_read(scenario, constant.key))
-            out.provenance.push_back(
-                {constant.key, "assumed",
-                 fmt::format("not given, so {}: {}", constant.value, constant.source)});
-}
-
-/// Every operator that was priced by rates although others were measured has a line of provenance.
-void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
-    const auto& measured = scenario.cluster.measured;
-    if (!measured) return;
-    if (!scenarios::measures_operators(measured)) {
-        out.provenance.push_back({"measured.collectives", "measured", measured->with});
-        return;
-    }
-    out.provenance.push_back({"measured.operators", "measured", measured->with});
-    const std::vector<std::string> missing = costs.unmeasured();
-    for (const std::string& what : missing)
-        out.provenance.push_back(
-            {"not measured: " + what, "assumed", "priced by the rates of the device"});
-    if (missing.empty()) return;
-    out.notes.push_back(
-        fmt::format("{} operators were not measured on {} and are priced by its rates: {}{}; "
-                    "debubble calibrate --scenario {} measures them",
-                    missing.size(), scenario.cluster.name, missing.front(),
-                    missing.size() > 1 ? ", ..." : "", scenario.name));
-}
-
-void explain(Prediction& out, const Scenario& scenario, const PricedPlan& priced) {
-    out.notes = scenario.notes;
-    say_what_sets_the_pace(out, host_share(priced.plan.program, *priced.costs));
-    say_what_the_device_lacks(out, scenario);
-    say_how_near(out, scenario);
-    for (const auto& [what, origin] : scenario.cluster.origins)
-        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
-    say_what_was_not_given(out, scenario);
-    say_what_was_measured(out, scenario, *priced.costs);
 }
 
 /// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
@@ -417,7 +327,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     judge_memory(out, result.memory_limit);
     if (options.hash_program) out.schedule_hash = hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;
-    if (options.explain) explain(out, scenario, of_plan);
+    if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
     if (!options.keep_trace) return result;
     result.trace = std::move(simulation.trace);

@@ -1,0 +1,106 @@
+#include "sim/explain.h"
+
+#include <fmt/format.h>
+
+#include "scenarios/cluster_defaults.h"
+#include "scenarios/measured.h"
+#include "schedule/dependencies.h"
+#include "sim/cluster_constants_read.h"
+#include "sim/unvalidated.h"
+
+namespace debubble::sim {
+namespace {
+
+using scenarios::Scenario;
+
+/// The share of all compute time that the host's launching alone adds.
+double host_share(const Program& program, const CostModel& costs) {
+    Duration host{};
+    Duration all{};
+    for (int r = 0; r < program.shape.ranks; ++r)
+        for (const Action& action : program.ranks[r])
+            for_each_compute(action, [&](const Compute& c) {
+                const ComputeCost cost = costs.compute(c, Rank{r});
+                host += cost.host;
+                all += cost.duration;
+            });
+    return all.count() == 0 ? 0 : seconds(host) / seconds(all);
+}
+
+void say_what_sets_the_pace(Prediction& out, double host) {
+    constexpr double kWorthSaying = 0.2;
+    if (host < kWorthSaying) return;
+    out.notes.push_back(
+        fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
+                    "launching of small kernels; a larger training.micro_batch would hide it",
+                    100 * host));
+}
+
+void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    if (scenario.training.precision.compute != models::DataType::Bf16 || gpu.bf16) return;
+    out.notes.push_back(
+        fmt::format("{} has no matrix units for bf16; its fp16 rate is taken, which bf16 "
+                    "would not reach: training.precision fp16 suits it",
+                    gpu.name));
+}
+
+/// The range by the measured steps that are most like it. Parts of the plan that they do not have
+/// are named; without any such steps, those that no measured step has.
+void say_how_near(Prediction& out, const Scenario& scenario) {
+    if (const auto residuals = residuals_of(scenario))
+        out.range = StepRange{out.step_time_s * residuals->low, out.step_time_s * residuals->high,
+                              *residuals};
+    const std::vector<std::string> features = unvalidated_features(scenario);
+    if (features.empty()) return;
+    out.notes.push_back(
+        fmt::format("{} measured training step {}: {}", out.range ? "no" : "unvalidated, no",
+                    out.range ? "behind the range has" : "covers", fmt::join(features, ", ")));
+}
+
+/// Constants that take their default because the cluster's file does not give them are assumptions
+/// too.
+void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
+    for (const scenarios::DefaultConstant& constant : scenarios::defaults_of(scenario.cluster))
+        if (is_read(scenario, constant.key))
+            out.provenance.push_back(
+                {constant.key, "assumed",
+                 fmt::format("not given, so {}: {}", constant.value, constant.source)});
+}
+
+/// Every operator that was priced by rates although others were measured has a line of provenance.
+void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
+    const auto& measured = scenario.cluster.measured;
+    if (!measured) return;
+    if (!scenarios::measures_operators(measured)) {
+        out.provenance.push_back({"measured.collectives", "measured", measured->with});
+        return;
+    }
+    out.provenance.push_back({"measured.operators", "measured", measured->with});
+    const std::vector<std::string> missing = costs.unmeasured();
+    for (const std::string& what : missing)
+        out.provenance.push_back(
+            {"not measured: " + what, "assumed", "priced by the rates of the device"});
+    if (missing.empty()) return;
+    out.notes.push_back(
+        fmt::format("{} operators were not measured on {} and are priced by its rates: {}{}; "
+                    "debubble calibrate --scenario {} measures them",
+                    missing.size(), scenario.cluster.name, missing.front(),
+                    missing.size() > 1 ? ", ..." : "", scenario.name));
+}
+
+}  // namespace
+
+void explain(Prediction& out, const Scenario& scenario, const Program& program,
+             const CostModel& costs) {
+    out.notes = scenario.notes;
+    say_what_sets_the_pace(out, host_share(program, costs));
+    say_what_the_device_lacks(out, scenario);
+    say_how_near(out, scenario);
+    for (const auto& [what, origin] : scenario.cluster.origins)
+        out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
+    say_what_was_not_given(out, scenario);
+    say_what_was_measured(out, scenario, costs);
+}
+
+}  // namespace debubble::sim
