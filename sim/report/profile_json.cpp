@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/plan_json.h"
+#include "sim/report/profile_memory.h"
 #include "sim/report/profile_report.h"
 
 namespace debubble::sim {
@@ -85,6 +86,18 @@ Json file_json(const RankFacts& rank) {
     return json;
 }
 
+Json memory_json(const RankMemory& rank) {
+    const auto since_start = [](Instant at) { return seconds(at.time_since_epoch()); };
+    Json held = Json::array();
+    for (const HeldBytes& point : rank.held)
+        held.push_back({{"at_s", since_start(point.at)}, {"bytes", point.held.count}});
+    return {{"rank", rank.rank.index},
+            {"peak_bytes", rank.peak.count},
+            {"at_s", since_start(rank.at)},
+            {"action", rank.action.empty() ? Json(nullptr) : Json(rank.action)},
+            {"held", std::move(held)}};
+}
+
 }  // namespace
 
 std::string to_json(const ProfileReport& report) {
@@ -111,6 +124,9 @@ std::string to_json(const ProfileReport& report) {
     for (const RankStatistics& rank : s.ranks) json["ranks"].push_back(rank_json(rank));
     json["files"] = Json::array();
     for (const RankFacts& rank : run.ranks) json["files"].push_back(file_json(rank));
+    json["memory"] = Json::array();
+    for (const RankMemory& rank : memory_of_ranks(run.trace))
+        json["memory"].push_back(memory_json(rank));
     json["notes"] = run.notes;
     json["comparison"] = nullptr;
     if (report.beside) {

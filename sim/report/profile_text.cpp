@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/profile_memory.h"
 #include "sim/report/profile_report.h"
 #include "text/wording.h"
 #include "trace/steps.h"
@@ -24,6 +25,7 @@ public:
             figures();
             ranks();
             idle();
+            memory();
         }
         exchanges();
         devices();
@@ -134,6 +136,21 @@ private:
         out_ += '\n';
     }
 
+    void memory() {
+        const std::vector<RankMemory> ranks = memory_of_ranks(run_.trace);
+        if (ranks.empty()) return;
+        line("memory over the whole trace, from its first action");
+        line("{:>4}{:>14}{:>16}  {}", "rank", "peak", "reached at", "during");
+        for (std::size_t i = 0; i < ranks.size() && i < text::kTableRows; ++i) {
+            const RankMemory& r = ranks[i];
+            line("{:>4}{:>14}{:>16}  {}", r.rank.index, text::size_text(r.peak),
+                 text::time_text(seconds(r.at.time_since_epoch())),
+                 r.action.empty() ? "no action" : r.action);
+        }
+        more(ranks.size());
+        out_ += '\n';
+    }
+
     void exchanges() {
         Duration longest{};
         for (const RankFacts& rank : run_.ranks) longest = std::max(longest, rank.exchanges.total);
@@ -207,7 +224,7 @@ private:
                     paragraph(fmt::format("note: rank {}: {}", rank.global_rank, note));
         if (shown > kMostNotes) line("note: {} more; --json has all of them", shown - kMostNotes);
         for (const RankFacts& rank : run_.ranks)
-            if (rank.peak_allocated)
+            if (rank.peak_allocated && run_.trace.memory.empty())
                 line("memory: rank {} allocated at most {}", rank.global_rank,
                      text::size_text(Bytes{*rank.peak_allocated}));
     }

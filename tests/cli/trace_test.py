@@ -251,7 +251,8 @@ class PyTorch(Trace):
 
     def test_has_memory_over_time_where_it_was_recorded(self):
         folder, out = self.profile("1F1B", "--memory"), self.folder / "out.trace.json"
-        self.done("trace", folder, "--out", out, "--svg", self.folder / "picture.svg")
+        text = self.done("trace", folder, "--out", out, "--svg", self.folder / "picture.svg",
+                         "--json", self.folder / "figures.json").stdout
         trace = json.loads(out.read_text())
         peaks = trace["debubble"]["peaks"]
         self.assertEqual(len(peaks), 2)
@@ -260,6 +261,11 @@ class PyTorch(Trace):
         for peak in peaks:
             self.assertGreater(sum(peak["held"].values()), 4 * 3.1e6)
             self.assertLess(sum(peak["held"].values()), 10 * 4 * 3.2e6)
+        self.assertIn("memory over the whole trace, from its first action", text)
+        memory = json.loads((self.folder / "figures.json").read_text())["memory"]
+        for rank, peak in zip(memory, peaks):
+            self.assertEqual(rank["peak_bytes"], sum(peak["held"].values()))
+            self.assertEqual(round(1e9 * rank["at_s"]), peak["at_ns"])
         self.assertIn("live", (self.folder / "picture.svg").read_text())
         without = self.profile("1F1B", name="without")
         self.done("trace", without, "--out", out)
