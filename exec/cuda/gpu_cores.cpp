@@ -69,10 +69,10 @@ std::vector<int> cores_to_use(const std::vector<int>& near, const std::vector<in
     return both.size() == allowed.size() ? std::vector<int>{} : both;
 }
 
-void stay_near(const std::string& bus_id) {
+void stay_near(const std::string& bus_id, const std::filesystem::path& sys) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    const std::vector<int> cores = cores_to_use(cores_near(bus_id), allowed_cores());
+    const std::vector<int> cores = cores_to_use(cores_near(bus_id, sys), allowed_cores());
     for (const int core : cores)
         if (core < CPU_SETSIZE) CPU_SET(core, &set);
     // A refusal leaves the thread where it was, which is slower at most.

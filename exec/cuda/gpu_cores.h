@@ -22,7 +22,8 @@ std::vector<int> cores_near(const std::string& bus_id, const std::filesystem::pa
 std::vector<int> cores_to_use(const std::vector<int>& near, const std::vector<int>& allowed);
 
 /// Binds the calling thread, and so those that it starts after this, to the cores near the GPU
-/// among those that it may use. Does nothing where Linux tells no cores or allows none of them.
-void stay_near(const std::string& bus_id);
+/// (cores_near) among those that it may use. Does nothing where Linux tells no cores or allows none
+/// of them.
+void stay_near(const std::string& bus_id, const std::filesystem::path& sys = "/sys");
 
 }  // namespace debubble::exec
