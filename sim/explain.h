@@ -3,7 +3,7 @@
 #include "scenarios/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/engine/cost_model.h"
-#include "sim/predict.h"
+#include "sim/prediction.h"
 
 namespace debubble::sim {
 

@@ -1,88 +1,15 @@
 #pragma once
 
-#include <algorithm>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <vector>
 
-#include "base/memory_class.h"
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
-#include "sim/chosen_recompute.h"
-#include "sim/residuals.h"
-#include "sim/uneven/uneven_figures.h"
+#include "sim/prediction.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
-/// The prediction of a scenario, which `simulate --json` writes.
+/// The prediction of a scenario.
 namespace debubble::sim {
-
-/// One row per pipeline rank (of the worst replica), in seconds and bytes.
-struct RankPrediction {
-    Rank rank;
-    std::vector<Stage> stages;
-    double busy_s = 0;
-    double exposed_comm_s = 0;
-    double optimizer_s = 0;
-    double idle_s = 0;  ///< busy + exposed + optimizer + idle = step time
-    Bytes peak_memory;
-    std::string peak_op;     ///< action and operator that ran at the peak
-    MemoryByClass memory{};  ///< at the instant of the peak, summing to it
-    Bytes reserved;          ///< by the allocator model; 0 when it was not played
-    /// The memory that the device must have for it, in addition to the headroom.
-    Bytes needs() const { return std::max(peak_memory, reserved); }
-};
-
-struct ProvenanceNote {
-    std::string what;
-    std::string origin;  ///< "measured", "fitted", "assumed", "datasheet"
-    std::string source;
-};
-
-/// The seconds between which kResidualShare of the measured steps most like this one would lie.
-struct StepRange {
-    double low_s = 0;
-    double high_s = 0;
-    ClassResiduals from;  ///< the measured steps
-};
-
-struct Prediction {
-    std::string scenario;
-    double step_time_s = 0;
-    /// Steps of drawn loads, of which this prediction is the one in the middle; unset where loads
-    /// are even.
-    std::optional<UnevenSteps> uneven;
-    /// What training.recompute: auto chose; unset where it was not asked to.
-    std::optional<ChosenRecompute> recompute;
-    std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
-    double tokens_per_s = 0;         ///< tokens per second of the whole job
-    double samples_per_s = 0;
-    std::optional<double> mfu;         ///< model FLOPs over peak; unset without a known peak rate
-    std::optional<double> mfu_causal;  ///< the same with only what masks and chunks leave
-    std::optional<double> hfu;         ///< the same with recompute counted
-    double tflops_per_gpu = 0;         ///< counts model FLOPs
-    double bubble = 0;
-    double span_bubble = 0;
-    double makespan_s = 0;
-    std::int64_t parameters = 0;
-    int replicas = 1;  ///< number of pipelines T x C x D that the trace stands for
-    std::vector<RankPrediction> ranks;
-    Bytes headroom;      ///< bytes of a device that no allocator gets
-    Bytes memory_left;   ///< on the fullest rank, headroom taken off; below zero if it does not fit
-    bool fits = true;    ///< memory that the allocator reserves and the headroom fit into a device
-    bool tight = false;  ///< fits, but the memory left is within the error of predictions (kTight)
-    std::string reason;  ///< why it does not fit: rank, op, by how much; empty only if it fits
-    std::string schedule_hash;
-    std::vector<ProvenanceNote> provenance;
-    std::vector<std::string> notes;
-};
-
-/// A share of a device's memory. Reserved peaks are predicted within 3 % on average.
-inline constexpr double kTight = 0.03;
-
-/// A multiple of the requested memory that an allocator never reserves (docs/decisions/0018).
-inline constexpr int kMostReserved = 2;
 
 struct PredictOptions {
     bool keep_trace = true;      ///< if false, only the figures
