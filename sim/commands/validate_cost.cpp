@@ -59,9 +59,10 @@ constexpr const char* kValidateCostFooter =
 {"step_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "peak_gib", "peak_gib_kind"}, "not_stated": [...],
 "notes": ...}. The scenario is one as in a scenario's file, whole; or {cluster, gpus, collective, bytes} with
 "measured": {"time_s", "busbw_gb_per_s"}. Where it states no micro_batch, or no
-stages_per_rank of an interleaved schedule, the fastest that fits is taken. Rows that cannot be predicted
-are counted with their reasons. The null model is one constant, a rate per GPU, chosen to fit the rows: a
-prediction that does worse knows nothing.
+stages_per_rank of an interleaved schedule, the fastest that fits is taken; so it is with cuda_graphs and
+dispatcher of a "nemo" release, where they are not_stated. Rows that cannot be predicted are counted with
+their reasons. The null model is one constant, a rate per GPU, chosen to fit the rows: a prediction that
+does worse knows nothing.
 
 Examples:
   debubble validate-cost measured.jsonl --svg errors.svg

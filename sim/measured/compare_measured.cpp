@@ -55,9 +55,9 @@ std::vector<RowCandidate> with_key(const std::vector<RowCandidate>& all, const s
     const std::string word = key.substr(key.find('.') + 1);
     std::vector<RowCandidate> more;
     for (const RowCandidate& candidate : all)
-        for (const int value : values) {
+        for (const auto& value : values) {
             RowCandidate next = candidate;
-            next.overrides.emplace_back(key, std::to_string(value));
+            next.overrides.emplace_back(key, fmt::format("{}", value));
             next.words += fmt::format("{}{} {}", next.words.empty() ? "" : ", ", word, value);
             more.push_back(std::move(next));
         }
@@ -90,6 +90,26 @@ std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario, bool usua
         for (int count = 1; count <= kMostChunks; ++count) chunks.push_back(count);
         all = with_key(all, "parallel.stages_per_rank", chunks);
     }
+    return all;
+}
+
+/// True if the source does not state the framework's key, and the row has no value for it.
+bool leaves_open(const MeasuredStep& step, const char* key) {
+    return std::ranges::count(step.not_stated, key) > 0 &&
+           !at(step.scenario, fmt::format("framework.{}", key));
+}
+
+/// The recipes of NVIDIA's NeMo containers are tuned for each GPU: what their pages do not state of
+/// graphs and dispatchers is the fastest of what such recipes take. Other software has neither
+/// unless it is told to.
+std::vector<RowCandidate> with_tuned_keys(const MeasuredStep& step, std::vector<RowCandidate> all) {
+    const text::NodePtr release = at(step.scenario, "framework.release");
+    if (!release || !release->scalar.starts_with("nemo ")) return all;
+    if (leaves_open(step, "cuda_graphs"))
+        all = with_key(all, "framework.cuda_graphs",
+                       std::array{"none", "[attn, moe_router, moe_preprocess]"});
+    if (leaves_open(step, "dispatcher"))
+        all = with_key(all, "framework.dispatcher", std::array{"alltoall", "deepep", "hybridep"});
     return all;
 }
 
@@ -193,9 +213,11 @@ MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>
             if (!best) row.unsaid = error.what();
         }
     };
-    std::ranges::for_each(candidates_of(step.scenario, true), try_one);
-    if (!best && !at(step.scenario, "training.seq_length"))
-        std::ranges::for_each(candidates_of(step.scenario, false), try_one);
+    const auto try_all = [&](bool usual) {
+        std::ranges::for_each(with_tuned_keys(step, candidates_of(step.scenario, usual)), try_one);
+    };
+    try_all(true);
+    if (!best && !at(step.scenario, "training.seq_length")) try_all(false);
     if (best) row.unsaid.reset();
     return row;
 }

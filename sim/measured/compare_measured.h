@@ -16,7 +16,8 @@ using Predictor = std::function<Prediction(const scenarios::Scenario&, bool rese
 
 /// Predicts every step under the overrides, on `jobs` threads (0: one per core). Where a row states
 /// no micro_batch, or no stages_per_rank of an interleaved schedule, the fastest that fits is
-/// taken. Null models are not yet fitted.
+/// taken; and so it is with the graphs and the dispatcher of a "nemo" release, whose recipes are
+/// tuned for their GPUs, if they are among not_stated. Null models are not yet fitted.
 std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>& steps,
                                                  const std::vector<scenarios::Override>& overrides,
                                                  int jobs, const Predictor& predictor);

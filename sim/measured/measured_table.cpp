@@ -80,7 +80,7 @@ MeasuredStep step_of(const NodePtr& line, Mistakes& mistakes) {
     in.text("row", step.row);
     in.text("source", step.source);
     in.text("notes", step.notes);
-    in.value("not_stated");
+    in.texts("not_stated", step.not_stated);
     step.scenario = in.value("scenario");
     const NodePtr measured = in.value("measured");
     for (const char* key : {"row", "scenario", "measured"}) in.demand(key);

@@ -41,6 +41,7 @@ struct MeasuredStep {
     std::optional<double> activations_gib;  ///< what the forward adds to it
     std::optional<double> time_s;           ///< of a collective
     std::optional<double> busbw_gb_per_s;   ///< of a collective, as nccl-tests count it; 1e9 bytes
+    std::vector<std::string> not_stated;    ///< what the source says nothing of, in words or keys
     std::string notes;
 
     /// The row measured one collective: its scenario is {cluster, gpus, collective, bytes}.

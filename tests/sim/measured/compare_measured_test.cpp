@@ -102,6 +102,33 @@ TEST(CompareMeasured, TakesTheFastestMicrobatchThatFitsWhereNoneIsStated) {
     EXPECT_EQ(report.rows[0].chosen, "micro_batch 4");
 }
 
+/// A recipe that was tuned has what is fastest; other software has neither unless it is told to.
+TEST(CompareMeasured, TakesTheFastestGraphsAndDispatcherOfTunedRecipesThatStateNone) {
+    const auto chosen = [](const std::string& release, const std::string& not_stated) {
+        const std::string table = fmt::format(
+            R"({{"row": "r", "scenario": {{"model": "mixtral-8x7b", "cluster": "hgx-h100", "gpus": 16, )"
+            R"("parallel": {{"expert": 8}}, "training": {{"micro_batch": 1, "global_batch": 16, "seq_length": 4096}}, )"
+            R"("framework": {{"base": "megatron-2026", "release": "{}"}}}}, )"
+            R"("measured": {{"step_s": 1}}, "not_stated": [{}]}})"
+            "\n",
+            release, not_stated);
+        const auto report = report_of(table, [](const scenarios::Scenario& scenario) {
+            const scenarios::Framework& framework = scenario.framework;
+            const bool graphs = framework.cuda_graphs.has(scenarios::GraphScope::Attention);
+            const bool deepep = framework.kernels.dispatcher == models::Dispatcher::DeepEp;
+            return step_of(4 - 2 * graphs - deepep);
+        });
+        EXPECT_FALSE(report.rows[0].unsaid) << *report.rows[0].unsaid;
+        return report.rows[0].chosen;
+    };
+    const std::string graphs = "cuda_graphs [attn, moe_router, moe_preprocess]";
+    EXPECT_EQ(chosen("nemo 25.11", R"("cuda_graphs", "dispatcher")"),
+              graphs + ", dispatcher deepep");
+    EXPECT_EQ(chosen("nemo 25.11", R"("cuda_graphs")"), graphs);
+    EXPECT_EQ(chosen("nemo 25.11", ""), "");
+    EXPECT_EQ(chosen("megatron-core 0.14", R"("cuda_graphs", "dispatcher")"), "");
+}
+
 TEST(CompareMeasured, FillsAPipelineWhoseBatchNobodyStatesWithEightMicrobatchesPerRank) {
     const std::string table =
         R"({"row": "r", "scenario": {"model": "llama2-7b", "cluster": "dgx-a100-80gb", "gpus": 8, )"
