@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -30,12 +32,28 @@ struct Span {
     friend bool operator==(const Span&, const Span&) = default;
 };
 
+/// The step of a layer that a part runs. A layer without experts exchanges nothing, and its MLP
+/// stands for them.
+enum class PairStep : std::uint8_t {
+    Outside,    ///< what comes before the layers and after them
+    Attention,  ///< with norms, shared experts, router and permutation
+    Dispatch,   ///< rows on their way to experts
+    Experts,
+    Combine,           ///< rows on their way back, with what follows that
+    AttentionWeights,  ///< weight gradients that are delayed
+    ExpertWeights,
+};
+inline constexpr std::size_t kPairSteps = 7;
+std::string_view name_of(PairStep step);  ///< "attention", "attention weights", ...
+std::optional<PairStep> pair_step_named(std::string_view name);
+
 /// A part of one of the two passes of an Overlap whose layers take turns: while one computes, the
 /// other exchanges tokens between experts. It lies inside the span of the Overlap.
 struct PairPart {
     Rank rank;
     std::int32_t replica = 0;
     Lane lane = Lane::Compute;  ///< Compute, or Collective for an exchange
+    PairStep step = PairStep::Outside;
     Compute pass;
     std::int32_t layer = -1;  ///< number in the model; -1 before the layers and after them
     Instant begin;
@@ -94,7 +112,7 @@ struct Trace {
     std::vector<MemorySample> memory;       ///< sorted by rank, then by time
     std::vector<MemoryPeak> peaks;          ///< one per rank, empty if memory was not followed
     Program program;                        ///< the planned program; without ranks if not known
-    std::vector<PairPart> pair_parts = {};  ///< of executed pairs; sorted by begin, rank
+    std::vector<PairPart> pair_parts = {};  ///< sorted by begin, rank
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 

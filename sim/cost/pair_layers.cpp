@@ -1,62 +1,10 @@
 #include "sim/cost/pair_layers.h"
 
-#include <algorithm>
-
 #include "models/operator_runs.h"
 #include "models/replays.h"
 
 namespace debubble::sim {
 namespace {
-
-/// The two streams, and when each microbatch may go on.
-class Streams {
-public:
-    struct MicroBatch {
-        double ready = 0;
-    };
-    void compute(double seconds, MicroBatch& of) { run(seconds, of, compute_); }
-    void exchange(double seconds, MicroBatch& of) { run(seconds, of, exchange_); }
-    /// A delayed weight gradient: nothing waits for it but its stream.
-    void weights(double seconds) { compute_ += seconds; }
-    double end() const { return std::max(compute_, exchange_); }
-
-private:
-    static void run(double seconds, MicroBatch& of, double& stream) {
-        stream = of.ready = std::max(stream, of.ready) + seconds;
-    }
-    double compute_ = 0;
-    double exchange_ = 0;
-};
-
-void forward_alone(const LayerParts& layer, Streams& streams, Streams::MicroBatch& of) {
-    streams.compute(layer.attention, of);
-    streams.exchange(layer.dispatch, of);
-    streams.compute(layer.mlp, of);
-    streams.exchange(layer.combine, of);
-}
-
-void backward_alone(const LayerParts& layer, Streams& streams, Streams::MicroBatch& of) {
-    streams.exchange(layer.combine, of);
-    streams.compute(layer.mlp, of);
-    streams.weights(layer.mlp_weights);
-    streams.exchange(layer.dispatch, of);
-    streams.compute(layer.attention, of);
-    streams.weights(layer.attention_weights);
-}
-
-void together(const LayerParts& f, const LayerParts& b, Streams& streams,
-              Streams::MicroBatch& forward, Streams::MicroBatch& backward) {
-    streams.exchange(b.combine, backward);
-    streams.compute(f.attention, forward);
-    streams.compute(b.mlp, backward);
-    streams.exchange(f.dispatch, forward);
-    streams.weights(b.mlp_weights);
-    streams.exchange(b.dispatch, backward);
-    streams.compute(f.mlp, forward);
-    streams.exchange(f.combine, forward);
-    streams.compute(b.attention, backward);
-    streams.weights(b.attention_weights);
-}
 
 enum class Part { Attention, Dispatch, Mlp, Combine };
 
@@ -107,9 +55,15 @@ public:
 
     void add(std::size_t index) {
         const models::Operator& op = graph_.operators[index];
-        if (!op.layer) return;
         const double forward = seconds_of(op, models::Part::Forward);
         const double repeated = again_[index] * forward;
+        if (!op.layer) {
+            const bool first = layers_.empty();
+            (first ? parts_.forward_outside.before : parts_.forward_outside.after) += forward;
+            (first ? parts_.backward_outside.after : parts_.backward_outside.before) +=
+                repeated + seconds_of(op, models::Part::Fused);
+            return;
+        }
         if (layers_.empty() || layers_.back() != *op.layer) {
             layers_.push_back(*op.layer);
             parts_.forward.emplace_back();
@@ -130,7 +84,7 @@ public:
 
     /// With as many entries as there are layers.
     PairParts unfolded(LayerFold fold) const {
-        PairParts all;
+        PairParts all{{}, {}, parts_.forward_outside, parts_.backward_outside};
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const int times = layers_[i] == fold.layer ? fold.times : 1;
             all.forward.insert(all.forward.end(), times, parts_.forward[i]);
@@ -161,22 +115,6 @@ PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer, 
     Parts parts(graph, pricer, delays);
     for (std::size_t i = 0; i < graph.operators.size(); ++i) parts.add(i);
     return parts.unfolded(fold);
-}
-
-double pair_seconds(const std::vector<LayerParts>& forward,
-                    const std::vector<LayerParts>& backward) {
-    Streams streams;
-    Streams::MicroBatch of_forward;
-    Streams::MicroBatch of_backward;
-    const std::size_t both = std::min(forward.size(), backward.size());
-    const auto from_end = [&](std::size_t i) { return backward[backward.size() - 1 - i]; };
-    for (std::size_t i = 0; i < both; ++i)
-        together(forward[i], from_end(i), streams, of_forward, of_backward);
-    for (std::size_t i = both; i < backward.size(); ++i)
-        backward_alone(from_end(i), streams, of_backward);
-    for (std::size_t i = both; i < forward.size(); ++i)
-        forward_alone(forward[i], streams, of_forward);
-    return streams.end();
 }
 
 }  // namespace debubble::sim

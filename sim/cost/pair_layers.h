@@ -27,10 +27,19 @@ inline double sum_of(const LayerParts& layer) {
            layer.mlp_weights;
 }
 
-/// The layers of a stage. Embedding, head and loss run before them or after them, beside nothing.
+/// Embedding, head and loss in seconds: they run before the layers of their pass or after them,
+/// beside nothing.
+struct OutsideParts {
+    double before = 0;
+    double after = 0;
+};
+
+/// The layers of a stage, and the rest of it.
 struct PairParts {
     std::vector<LayerParts> forward;   ///< layers in the order of the stage
     std::vector<LayerParts> backward;  ///< the same layers
+    OutsideParts forward_outside = {};
+    OutsideParts backward_outside = {};
 };
 
 /// `delays` as of Megatron-Core's delay_wgrad_compute.

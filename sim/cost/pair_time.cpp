@@ -45,9 +45,6 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
     return both;
 }
 
-namespace {
-
-/// While an exchange waits for other ranks, the kernels of the other pass go on.
 std::vector<LayerParts> without_waits(std::vector<LayerParts> layers) {
     for (LayerParts& layer : layers) {
         layer.dispatch /= 1 + kWaitsForRanks;
@@ -55,8 +52,6 @@ std::vector<LayerParts> without_waits(std::vector<LayerParts> layers) {
     }
     return layers;
 }
-
-}  // namespace
 
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
                  const PairParts& of_backward, const PairCosts& costs) {

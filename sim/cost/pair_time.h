@@ -34,6 +34,10 @@ struct PairCosts {
     double host = 1;    ///< time of the host, relative to that for both passes apart
 };
 
+/// The same layers whose exchanges do not wait for other ranks: the kernels of the other pass of a
+/// pair go on meanwhile.
+std::vector<LayerParts> without_waits(std::vector<LayerParts> layers);
+
 /// Both passes in `layers` seconds, which their layers take beside each other (pair_layers.h), and
 /// the rest of them one after the other.
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,

@@ -10,6 +10,7 @@
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/muon_time.h"
 #include "sim/cost/optimizer_time.h"
+#include "sim/cost/pair_order.h"
 #include "sim/network/link_use.h"
 #include "sim/network/topology.h"
 
@@ -57,6 +58,7 @@ public:
         return cost;
     }
     ComputeCost overlap(const Overlap& action, Rank rank) const override;
+    std::vector<PairPart> pair_parts(const Overlap& action, Rank rank) const override;
     Flow transfer(const Message& message, Rank from, Rank to) const override;
 
     Flow unshard(Stage stage, Rank rank) const override { return gathering(stage, rank).exposed; }
@@ -169,6 +171,8 @@ private:
         return most;
     }
 
+    /// Whether the layers of a pair's passes are priced side by side.
+    bool pairs_in_layers() const;
     bool scatters_messages() const {
         return scenario_.framework.point_to_point == scenarios::PointToPoint::ScatterGather &&
                scenario_.parallel.tensor > 1 && !scenario_.parallel.sequence;
@@ -189,6 +193,21 @@ private:
     Duration tensor_gather_{};
 };
 
+bool PhysicalCostModel::pairs_in_layers() const {
+    return scenario_.schedule.pairs_layers &&
+           !scenarios::measures_operators(scenario_.cluster.measured);
+}
+
+std::vector<PairPart> PhysicalCostModel::pair_parts(const Overlap& action, Rank rank) const {
+    if (!pairs_in_layers()) return {};
+    const Duration length = overlap(action, rank).duration;
+    std::vector<PairPart> parts = parts_of_pair(action, prices_->of(action.first).pair_parts(),
+                                                prices_->of(action.second).pair_parts(), length);
+    for (PairPart& part : parts)
+        if (part.step != PairStep::Outside) part.layer += prices_->first_layer(part.pass.stage);
+    return parts;
+}
+
 /// The passes run one after the other, unless the framework runs exchanges of each during kernels
 /// of the other.
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
@@ -199,8 +218,7 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     add(busy, first.busy(action.first.pass));
     add(busy, second.busy(action.second.pass));
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
-    const bool in_layers = scenario_.schedule.pairs_layers &&
-                           !scenarios::measures_operators(scenario_.cluster.measured);
+    const bool in_layers = pairs_in_layers();
     if (in_layers || std::ranges::find(hides, true) != hides.end()) {
         const PassWork& one = first.work(action.first.pass);
         const PassWork& other = second.work(action.second.pass);

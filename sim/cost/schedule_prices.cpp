@@ -54,6 +54,7 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {
             return alike(scenario_.model.layers, how, priced.content, content);
         });
+        first_layer_.push_back(content.first_layer);
         price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};

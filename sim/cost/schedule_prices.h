@@ -35,6 +35,7 @@ public:
         const StagePrice& producer = of(message.producer);
         return message.kind == Message::Kind::Activation ? producer.sent() : producer.sent_back();
     }
+    int first_layer(Stage stage) const { return first_layer_[stage.index]; }
     /// Whether Recompute actions run the stage's forward again: all its microbatches, as the
     /// executor does.
     bool runs_again(Stage stage) const { return recomputed_[stage.index]; }
@@ -65,6 +66,7 @@ private:
     PassPricer pricer_;
     std::vector<bool> recomputed_;  ///< by stage
     std::vector<Priced> distinct_;
+    std::vector<int> first_layer_;       ///< by stage, its number in the model
     std::vector<std::size_t> price_of_;  ///< by stage, index into distinct_
 };
 

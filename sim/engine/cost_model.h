@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "schedule/schedule.h"
 #include "sim/network/flow.h"
+#include "trace/trace.h"
 
 /// The cost of an action without waiting. Waiting, contention and overlap are the simulator's part,
 /// not the cost model's.
@@ -44,6 +45,9 @@ public:
                 first.host + second.host,
                 {}};
     }
+    /// The parts of an overlap whose layers run side by side, of one that begins at 0; empty where
+    /// it has none that are known.
+    virtual std::vector<PairPart> pair_parts(const Overlap&, Rank) const { return {}; }
     virtual Flow transfer(const Message&, Rank /*from*/, Rank /*to*/) const { return {}; }
     /// The flow of an Unshard or a ReduceGrad while no compute hides it; the rest of it is hidden.
     virtual Flow unshard(Stage, Rank) const { return {}; }

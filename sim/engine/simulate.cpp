@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -193,6 +195,36 @@ std::vector<Span> record_spans(const Program& program, const TaskGraph& graph,
     return spans;
 }
 
+/// The parts of every pair, each pair's from its begin on. Pairs of one cost have the same parts
+/// but for their microbatches.
+std::vector<PairPart> record_pairs(const Program& program, const TaskGraph& graph,
+                                   const std::vector<TaskTimes>& times, const CostModel& costs) {
+    std::vector<PairPart> all;
+    std::map<std::pair<std::int32_t, Stage>, std::vector<PairPart>> known;
+    for (std::int32_t rank = 0; rank < program.shape.ranks; ++rank) {
+        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const auto* pair = std::get_if<Overlap>(&list[i]);
+            if (pair == nullptr) continue;
+            const TaskId task = graph.tasks_of[static_cast<std::size_t>(rank)][i].first;
+            const auto [parts, fresh] =
+                known.try_emplace({graph.tasks[task].cost, pair->first.stage});
+            if (fresh) parts->second = costs.pair_parts(*pair, Rank{rank});
+            for (PairPart part : parts->second) {
+                part.rank = Rank{rank};
+                part.pass = part.pass.pass == Pass::Forward ? pair->first : pair->second;
+                part.begin += times[static_cast<std::size_t>(task)].begin - Instant{};
+                part.end += times[static_cast<std::size_t>(task)].begin - Instant{};
+                all.push_back(part);
+            }
+        }
+    }
+    std::ranges::stable_sort(all, [](const PairPart& a, const PairPart& b) {
+        return std::tie(a.begin, a.rank) < std::tie(b.begin, b.rank);
+    });
+    return all;
+}
+
 /// The time from the end of the step before it, or from the start.
 Duration last_step(const std::vector<Instant>& ends) {
     return ends.back() - (ends.size() > 1 ? ends[ends.size() - 2] : Instant{});
@@ -239,6 +271,7 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     give_up_if(options.stop);
     if (options.record_spans) {
         result.trace.spans = record_spans(program, graph, engine.times(), engine.begun());
+        result.trace.pair_parts = record_pairs(program, graph, engine.times(), costs);
         if (options.keep_program) result.trace.program = program;
     }
     return result;

@@ -63,9 +63,24 @@ Trace every_action() {
         begin += 1'000'000'007;
     }
     trace.pair_parts = {
-        {Rank{3}, 1, Lane::Compute, forward, -1, at(-16), at(-3)},
-        {Rank{3}, 1, Lane::Collective, {Pass::Backward, Stage{3}, mb}, 7, at(2), at(2)},
-        {Rank{3}, 1, Lane::Collective, forward, 6, at(3), at(1'000'000'001)}};
+        {Rank{3}, 1, Lane::Compute, PairStep::Outside, forward, -1, at(-16), at(-3)},
+        {Rank{3},
+         1,
+         Lane::Collective,
+         PairStep::Combine,
+         {Pass::Backward, Stage{3}, mb},
+         7,
+         at(2),
+         at(2)},
+        {Rank{3},
+         1,
+         Lane::Compute,
+         PairStep::ExpertWeights,
+         {Pass::Backward, Stage{3}, mb},
+         7,
+         at(2),
+         at(4)},
+        {Rank{3}, 1, Lane::Collective, PairStep::Dispatch, forward, 6, at(3), at(1'000'000'001)}};
     trace.memory = {{at(-5), Bytes{1LL << 40}, Rank{3}, MemoryClass::Activations},
                     {at(9'007'199'254'740'991), Bytes{3}, Rank{3}, MemoryClass::Workspace},
                     {at(0), Bytes{}, Rank{5}, MemoryClass::Buffers}};
@@ -202,6 +217,9 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         {slice("compute", good + R"(,"exposed_ns":6)"),
          "\"exposed_ns\" must be a whole number from 0 to 5"},
         {slice("compute", good + R"(,"bytes":-1)"), "\"bytes\" must be a whole number from 0"},
+        {slice("pair compute", good + R"(,"layer":3,"step":"lunch")"),
+         "\"step\" names no step of a layer"},
+        {slice("pair compute", good + R"(,"layer":3)"), "\"step\" is missing"},
         {slice("kitchen", good), "\"cat\" must be compute, send, recv, collective or copy"},
         {R"({"ph":"X","cat":"compute","pid":2,"args":{}})", "\"pid\" was not named"},
         {R"({"ph":"C","name":"memory: magic","pid":1,"at_ns":0,"args":{"bytes":1}})",

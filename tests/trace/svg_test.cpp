@@ -62,6 +62,42 @@ TEST(Svg, NamesEverySpanAndEveryBubbleOfASmallTrace) {
     EXPECT_THAT(picture, HasSubstr(">F7</text>")) << "letter and number are the second channel";
 }
 
+/// A pair of 10 ms whose forward exchanges while its backward computes.
+Trace with_pair() {
+    const Compute f{Pass::Forward, Stage{0}, MicroBatch{3, {}}};
+    const Compute b{Pass::Backward, Stage{0}, MicroBatch{2, {}}};
+    const auto ms = [](int at) { return Instant{std::chrono::milliseconds(at)}; };
+    Trace trace;
+    trace.spans = {{Rank{0}, 0, Lane::Compute, Overlap{f, b}, ms(0), ms(10), {}, {}}};
+    using enum PairStep;
+    trace.pair_parts = {{Rank{0}, 0, Lane::Compute, Attention, f, 5, ms(0), ms(2)},
+                        {Rank{0}, 0, Lane::Collective, Dispatch, f, 5, ms(2), ms(6)},
+                        {Rank{0}, 0, Lane::Compute, Experts, b, 4, ms(2), ms(5)},
+                        {Rank{0}, 0, Lane::Compute, ExpertWeights, b, 4, ms(5), ms(10)}};
+    return trace;
+}
+
+TEST(Svg, DrawsTheComputesAndExchangesOfAPairWhereTheyHaveRoom) {
+    const std::string picture = svg(with_pair());
+    ASSERT_TRUE(is_well_formed(picture));
+    for (const char* part : {"<title>0F3 \u00b7 attention of layer 5 \u00b7 2 ms from 0 ns",
+                             "<title>0F3 \u00b7 dispatch of layer 5 \u00b7 4 ms from 2 ms",
+                             "<title>0B2 \u00b7 experts of layer 4 \u00b7 3 ms from 2 ms",
+                             "<title>0B2 \u00b7 expert weights of layer 4 \u00b7 5 ms from 5 ms",
+                             ">F3 dispatch</text>", ">B2 experts</text>", ">weight gradient"})
+        EXPECT_THAT(picture, HasSubstr(part));
+    Trace narrow = with_pair();
+    narrow.spans.push_back({Rank{0},
+                            0,
+                            Lane::Compute,
+                            OptimizerStep{},
+                            Instant{std::chrono::seconds(10)},
+                            Instant{std::chrono::seconds(11)},
+                            {},
+                            {}});
+    EXPECT_THAT(svg(narrow), Not(HasSubstr("attention of layer"))) << "too narrow to be seen";
+}
+
 TEST(Svg, LetsThePointerThroughTheWordsOfABubble) {
     const std::string picture = svg(pipeline("1f1b", {4, 1, 8}));
     EXPECT_THAT(picture, HasSubstr(">warm-up 30.9 ms</text>"));

@@ -201,15 +201,16 @@ private:
         const int process = process_of(part);
         const std::string action = to_text(Action{part.pass});
         const bool exchanges = part.lane != Lane::Compute;
-        const std::string where = part.layer < 0 ? "" : fmt::format(" layer {}", part.layer);
+        const std::string where =
+            part.layer < 0 ? "" : fmt::format(" layer {} {}", part.layer, name_of(part.step));
         event(fmt::format(R"({{"ph":"X","name":"{}{}{}","cat":"{}","pid":{},"tid":{},"ts":{},)"
-                          R"("dur":{},"args":{{"action":"{}","layer":{},"begin_ns":{},)"
-                          R"("end_ns":{}}}}})",
+                          R"("dur":{},"args":{{"action":"{}","step":"{}","layer":{},)"
+                          R"("begin_ns":{},"end_ns":{}}}}})",
                           action, where, exchanges ? " exchange" : "",
                           exchanges ? "pair exchange" : "pair compute", process,
                           pair_thread(process, part), micros(ns(part.begin)),
-                          micros((part.end - part.begin).count()), action, part.layer,
-                          ns(part.begin), ns(part.end)));
+                          micros((part.end - part.begin).count()), action, name_of(part.step),
+                          part.layer, ns(part.begin), ns(part.end)));
     }
 
     void span(std::size_t i) {

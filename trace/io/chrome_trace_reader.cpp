@@ -320,9 +320,12 @@ private:
         const Action action = read_action(args);
         const auto* pass = std::get_if<Compute>(&action);
         if (pass == nullptr) throw Mistake{"the \"action\" of a part of a pair is not a pass"};
+        const std::optional<PairStep> step = pair_step_named(text(args, "step"));
+        if (!step) throw Mistake{"\"step\" names no step of a layer"};
         const PairPart part{process.rank,
                             process.replica,
                             exchanges ? Lane::Collective : Lane::Compute,
+                            *step,
                             *pass,
                             static_cast<std::int32_t>(whole(args, "layer", -1, kMostRank)),
                             instant(args, "begin_ns"),

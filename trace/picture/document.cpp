@@ -99,6 +99,19 @@ std::optional<std::uint32_t> span_of_peak(const Trace& trace, const Device& devi
     return other->span;
 }
 
+void add_pair_parts(TimelineDocument& document) {
+    std::map<std::pair<Rank, std::int32_t>, Device*> devices;
+    for (Device& device : document.devices) devices[{device.rank, device.replica}] = &device;
+    const std::vector<PairPart>& parts = document.trace.pair_parts;
+    for (const PairPart& part : parts)
+        if (part.step == PairStep::AttentionWeights || part.step == PairStep::ExpertWeights)
+            document.paints[static_cast<std::size_t>(Paint::Weight)] = true;
+    for (std::uint32_t i = 0; i < parts.size(); ++i)
+        if (const auto device = devices.find({parts[i].rank, parts[i].replica});
+            device != devices.end())
+            device->second->pair_parts.push_back(i);
+}
+
 void add_statistics(TimelineDocument& document) {
     const std::vector<Bubble>& bubbles = document.statistics.bubbles;
     for (const RankStatistics& row : document.statistics.ranks)
@@ -148,6 +161,15 @@ const Device* TimelineDocument::device_of(const Span& span) const {
     return nullptr;
 }
 
+std::span<const std::uint32_t> TimelineDocument::parts_of(const Device& device,
+                                                          TimeRange when) const {
+    const auto begin_of = [&](std::uint32_t part) { return trace.pair_parts[part].begin; };
+    const auto first = std::ranges::lower_bound(device.pair_parts, when.begin, {}, begin_of);
+    const auto last =
+        std::ranges::lower_bound(first, device.pair_parts.end(), when.end, {}, begin_of);
+    return {first, last};
+}
+
 Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
                        const std::stop_token& stop, Caption caption) {
     auto document = std::make_shared<TimelineDocument>();
@@ -177,6 +199,7 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
     document->links = Links(graph);
     document->net_lengths = net_lengths(graph);
     give_up_if(stop);
+    add_pair_parts(*document);
     add_statistics(*document);
     add_memory(*document);
     return document;

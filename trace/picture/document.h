@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct Device {
     std::vector<Stage> stages;
     Bars work;  ///< computes and optimizer steps
     std::vector<Stream> streams;
+    std::vector<std::uint32_t> pair_parts;  ///< indices into Trace::pair_parts, by their begin
     /// The rank's part of TimelineDocument::statistics, and its bubbles [first_bubble,
     /// last_bubble). Another replica of the rank, whose statistics are not kept, has none.
     const RankStatistics* statistics = nullptr;
@@ -72,6 +74,8 @@ struct TimelineDocument {
     /// if there is none.
     const Device* device_of(Rank rank) const;
     const Device* device_of(const Span& span) const;
+    /// The parts of the device's pair that runs then, as indices into Trace::pair_parts.
+    std::span<const std::uint32_t> parts_of(const Device& device, TimeRange when) const;
     const Bubble& bubble(std::size_t i) const { return statistics.bubbles[i]; }
 };
 

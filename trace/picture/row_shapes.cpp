@@ -136,6 +136,7 @@ void RowShapes::work(const Lane& lane, bool full) {
         work_blended(lane, full);
     if (!full) return;
     recomputes(lane);
+    pairs(lane);
     labels(lane);
 }
 
@@ -263,6 +264,7 @@ void RowShapes::labels(const Lane& lane) {
         const Action& action = lane.layer.document->span(it.span).action;
         const Rect area = rect(it.range(), lane.axis, lane.band);
         const auto* both = std::get_if<Overlap>(&action);
+        if (both != nullptr && shows_parts(lane, it)) continue;  // its parts say it
         if (both == nullptr || !room_for_two || !colours.lower_half) {
             label(action, colours.work.colour(i), area);
             continue;

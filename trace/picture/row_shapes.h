@@ -34,6 +34,12 @@ private:
     void bubbles(const Lane& lane, double least_width);
     void bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area);
     void recomputes(const Lane& lane);
+    /// The parts of pairs whose layers run side by side, where there is room for them.
+    void pairs(const Lane& lane);
+    void pair(const Lane& lane, std::size_t index);
+    bool shows_parts(const Lane& lane, const Bar& bar) const;
+    Rgb colour_of(const Lane& lane, std::size_t index, const PairPart& part) const;
+    void part_label(const PairPart& part, Rgb under, Rect place);
     void separators(const Bars& bars, const Lane& lane, Rgb ground);
     void labels(const Lane& lane);
     void label(const Action& action, Rgb under, Rect bar);

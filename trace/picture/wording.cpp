@@ -85,6 +85,15 @@ std::string tip_of(const TimelineDocument& document, const Span& span) {
     return text;
 }
 
+std::string tip_of(const TimelineDocument& document, const PairPart& part) {
+    const std::string step = part.layer < 0
+                                 ? "outside of the layers"
+                                 : fmt::format("{} of layer {}", name_of(part.step), part.layer);
+    return fmt::format("{} \u00b7 {} \u00b7 {} from {}", to_text(Action{part.pass}), step,
+                       text::time_text(part.end - part.begin),
+                       text::time_text(part.begin - document.range.begin));
+}
+
 std::string tip_of(const TimelineDocument& document, const Bubble& bubble) {
     return fmt::format("bubble \u00b7 {} \u00b7 {}", text::time_text(bubble.end - bubble.begin),
                        cause_of(document, bubble));

@@ -21,6 +21,7 @@ std::string cause_of(const TimelineDocument& document, const Bubble& bubble);
 /// The texts that are shown while the pointer rests on something.
 std::string tip_of(const TimelineDocument& document, const Span& span);
 std::string tip_of(const TimelineDocument& document, const Bubble& bubble);
+std::string tip_of(const TimelineDocument& document, const PairPart& part);
 std::string tip_of(const MemoryPeak& peak);
 
 /// The texts next to a row.

@@ -56,23 +56,24 @@ void Recorder::collective(const Action& action, const Moment& came_up, int numbe
     collectives_.push_back({number, record_.spans.size() - 1, came_up});
 }
 
-void Recorder::add_part(Lane lane, const Compute& pass, int layer, const Moment& begin,
-                        const Moment& end) {
+void Recorder::add_part(Lane lane, const Compute& pass, PairStep step, int layer,
+                        const Moment& begin, const Moment& end) {
     if (begin.mark) pair_parts_.push_back({record_.pair_parts.size(), *begin.mark, *end.mark});
-    record_.pair_parts.push_back({record_.rank, record_.replica, lane, pass, layer,
+    record_.pair_parts.push_back({record_.rank, record_.replica, lane, step, pass, layer,
                                   instant_of(begin.at), instant_of(end.at)});
 }
 
-void Recorder::pair_part(const Compute& pass, int layer, const Moment& begin, const Moment& end) {
-    add_part(Lane::Compute, pass, layer, begin, end);
+void Recorder::pair_part(const Compute& pass, PairStep step, int layer, const Moment& begin,
+                         const Moment& end) {
+    add_part(Lane::Compute, pass, step, layer, begin, end);
 }
 
-void Recorder::pair_part(const Compute& pass, int layer, const Interval& exchange) {
+void Recorder::pair_part(const Compute& pass, PairStep step, int layer, const Interval& exchange) {
     if (exchange.marks)
-        add_part(Lane::Collective, pass, layer, {{}, exchange.marks->begin},
+        add_part(Lane::Collective, pass, step, layer, {{}, exchange.marks->begin},
                  {{}, exchange.marks->end});
     else if (lanes_ == nullptr)
-        add_part(Lane::Collective, pass, layer, {exchange.begin}, {exchange.end});
+        add_part(Lane::Collective, pass, step, layer, {exchange.begin}, {exchange.end});
 }
 
 void Recorder::put_in_order() {

@@ -58,8 +58,9 @@ public:
     void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
                     Bytes moved);
     /// Records what a pass computed, or exchanged, of a layer in a pair of passes that take turns.
-    void pair_part(const Compute& pass, int layer, const Moment& begin, const Moment& end);
-    void pair_part(const Compute& pass, int layer, const Interval& exchange);
+    void pair_part(const Compute& pass, PairStep step, int layer, const Moment& begin,
+                   const Moment& end);
+    void pair_part(const Compute& pass, PairStep step, int layer, const Interval& exchange);
     /// Records the level of memory from `at` on; classes that have not changed are not repeated.
     void level(const Moment& at, const MemoryByClass& held);
     /// Completes the record. Precondition: the device is done with the step.
@@ -81,7 +82,7 @@ private:
         Moment came_up;
     };
     void put_in_order();
-    void add_part(Lane lane, const Compute& pass, int layer, const Moment& begin,
+    void add_part(Lane lane, const Compute& pass, PairStep step, int layer, const Moment& begin,
                   const Moment& end);
     Instant time_of(const Moment& moment) const {
         return moment.mark ? time_of(*moment.mark) : instant_of(moment.at);
