@@ -12,7 +12,7 @@
 #
 # With NODES=2 (or more), multi is of that many machines: it is called on each of them at the same
 # time, with NODE=0, 1, ..., MASTER_ADDR, an address of node 0, MASTER_PORT, a free port there, and
-# the same DEBUBBLE_JOB_SECRET.
+# the same DEBUBBLE_JOB_SECRET, which `openssl rand -hex 32` makes.
 # Programs come from the folder BIN, from bin/ beside it (tests/gpu/pack.sh), or are built. Logs, one
 # for each row, are left in the folder OUT as gpu-logs.tar.gz, or where they are if something failed.
 # DEBUBBLE_TEST_DEVICE=cpu tries the script itself where there is no GPU, on tiny networks.
@@ -46,6 +46,20 @@ if [ "${1:-}" = --only ]; then
         *) echo "run.sh: --only tests, speed, large, pipeline or multi" >&2; exit 2 ;;
     esac
     shift 2
+fi
+# What several machines lack would be told by each rank of each row.
+nodes=${NODES:-1} node=${NODE:-0} lacking=()
+if [ "$nodes" != 1 ]; then
+    [[ $nodes =~ ^[1-9][0-9]{0,3}$ ]] || { echo "run.sh: NODES=$nodes is no number of machines" >&2; exit 2; }
+    [[ ${NODE:-} =~ ^(0|[1-9][0-9]{0,3})$ ]] && [ "$node" -lt "$nodes" ] || lacking+=("NODE, from 0 to $((nodes - 1))")
+    [ -n "${MASTER_ADDR:-}" ] || lacking+=("MASTER_ADDR, an address of node 0")
+    [[ ${MASTER_PORT:-} =~ ^[1-9][0-9]{0,4}$ ]] || lacking+=("MASTER_PORT, a free port there")
+    secret=${DEBUBBLE_JOB_SECRET:-}
+    [ ${#secret} -ge 16 ] || lacking+=("DEBUBBLE_JOB_SECRET, as openssl rand -hex 32 makes one, the same on all of them")
+    if [ ${#lacking[@]} -gt 0 ]; then
+        (IFS=';'; echo "run.sh: NODES=$nodes wants${lacking[*]/#/ }" >&2)
+        exit 2
+    fi
 fi
 # Where there is no GPU every row would fail in words of its own: one sentence says it.
 if [ "$device" = cuda ] && ! nvidia-smi -L >/dev/null 2>&1 && ! [ -e /dev/nvidiactl ] && ! [ -e /dev/dxg ]; then
@@ -343,13 +357,13 @@ nccl_trainings() { # pipelines of two processes that share a GPU, against one ra
 # ---- all of them -------------------------------------------------------------
 
 all_tests() {
-    resumed "three steps and three more from their checkpoint, bit for bit"
+    resumed "three steps, and three from their checkpoint, in all bits"
     [ "$device" = cuda ] || { row "operators, trainings, calibration and NCCL" "not run" "they want a GPU"; return; }
     question "green contexts have their own multiprocessors" gpu_green_contexts  # all else stands on it
     suite "operators in fp32, bf16, fp16 against the oracle" '*KernelsTest*' 180
     suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
     suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
-    suite "an offloaded optimizer leaves the resident one's bits" '*OffloadedOptimizer*' 60
+    suite "what is offloaded has the bits of what is resident" '*Offloaded*' 120
     suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
     calibration "calibrate: shares of the datasheet's rates"
     question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
@@ -407,8 +421,6 @@ count_gpus() {
     if [ "$device" != cuda ]; then echo 2; elif [ -n "$every_gpu" ]; then tr ',' '\n' <<<"$every_gpu" | grep -c .
     else nvidia-smi -L 2>/dev/null | grep -c '^GPU'; fi
 }
-nodes=${NODES:-1} node=${NODE:-0}
-
 # A training on all GPUs of all nodes: the program starts a process for each of one machine; of several,
 # this does, as torchrun would. VARIABLE=value before -- are set for it.
 on_all() { # log gpus [VARIABLE=value]... -- arguments of `debubble run`
@@ -444,7 +456,7 @@ parity_of_all() { # title gpus arguments...: three steps against those of one ra
     elif grep -q "through the host" "$log"; then
         row "$title" FAILED "without NCCL: $(grep -m 1 'through the host' "$log")"
     elif all=$(losses_of "$log"); [ -z "$all" ] && [ "$nodes" != 1 ]; then
-        row "$title" passed "the node of the last stage has the losses"
+        row "$title" passed "another node has the losses"
     else
         # Sums of several ranks are in another order.
         if awk -v a="$one_rank" -v b="$all" 'BEGIN {
@@ -472,7 +484,7 @@ with_and_without() { # title gpus variable-of-the-second arguments...
         with=${without:-} without=$([ ! -e "$work/metrics" ] || median_step "$work/metrics")
     done
     if [ -n "$with" ]; then row "$title" passed "$with ms a step, $without ms with $variable"; else
-        row "$title" passed "a node of ranks without the loss has the figure"
+        row "$title" passed "another node has the figure"
     fi
 }
 
