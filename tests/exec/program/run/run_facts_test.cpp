@@ -1,0 +1,54 @@
+#include "exec/program/run/run_facts.h"
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "exec/program/run/prepare_run.h"
+#include "scenarios/measured.h"
+#include "tests/exec/support/scratch_folder.h"
+
+/// What processes compare before they train together, beside the scenario's keys.
+namespace debubble::exec {
+namespace {
+
+/// Of a training whose cluster's file keeps these choices of a calibration.
+RunFacts facts_with(const std::map<std::string, std::string>& products, const std::string& device) {
+    const ScratchFolder folder;
+    std::ofstream(folder.path() / "text.txt") << std::string(400, 'a');
+    std::ofstream(folder.path() / "tiny.yaml") << R"(
+model: {name: tiny, family: gpt2, layers: 2, hidden: 8, heads: 1, vocab: 257, max_positions: 8}
+cluster: dgx-a100-40gb
+gpus: 1
+schedule: gpipe
+framework: debubble
+training: {global_batch: 4, micro_batch: 1, seq_length: 8, precision: fp32, steps: 2,
+           data: {text: text.txt}}
+)";
+    RunRequest request;
+    request.scenario = (folder.path() / "tiny.yaml").string();
+    RunJob job = prepare_run(request, {});
+    job.request.device = device;
+    auto measured = std::make_shared<scenarios::Measured>();
+    measured->products = products;
+    job.scenario.cluster.measured = measured;
+    return facts_of(job);
+}
+
+TEST(TheFactsOfARun, DifferWhereACalibrationChoseOtherAlgorithmsOfProducts) {
+    const RunFacts one = facts_with({{"8x16x32", "130102:01"}}, "cuda");
+    EXPECT_EQ(facts_with({{"8x16x32", "130102:01"}}, "cuda"), one);
+    EXPECT_NE(facts_with({{"8x16x32", "130102:02"}}, "cuda"), one);
+    EXPECT_NE(facts_with({{"8x16x33", "130102:01"}}, "cuda"), one);
+    EXPECT_NE(facts_with({}, "cuda"), one);
+}
+
+TEST(TheFactsOfARun, LeaveOutWhatTheProcessorDoesNotUse) {
+    EXPECT_EQ(facts_with({{"8x16x32", "130102:01"}}, "cpu"), facts_with({}, "cpu"));
+}
+
+}  // namespace
+}  // namespace debubble::exec
