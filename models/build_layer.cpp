@@ -29,7 +29,8 @@ Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradient
     const Layer& parts = builder.layer();
     // Sums are added to in place all the way down. But where a projection's weight gradient waits
     // for one too, each sum is a new one.
-    const bool in_place = !builder.how().split_backward || builder.drops();
+    const bool waits = builder.how().split_backward || builder.how().delays_weights;
+    const bool in_place = !waits || builder.drops();
     const auto sum = [&](const char* name, bool ends) {
         if (ends && gradients.result != nullptr) return builder.tensor(gradients.result, bytes);
         return in_place ? gradients.stream : builder.tensor(name, bytes);

@@ -111,6 +111,9 @@ struct Execution {
     /// Weight gradients are computed in a pass of their own (I and W), so every product's output
     /// gradient is kept for it.
     bool split_backward = false;
+    /// The weight gradients of a layer's products run after the rest of their part of the layer
+    /// (Megatron-Core's delay_wgrad_compute).
+    bool delays_weights = false;
     Recompute recompute = Recompute::None;
     RecomputeExtent recompute_extent;
     OffloadExtent offload;

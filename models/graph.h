@@ -12,6 +12,7 @@
 #include "models/kernel.h"
 #include "models/op.h"
 #include "models/sharding.h"
+#include "models/turns.h"
 
 /// The operator graph of one pipeline stage on one rank: its operators with their parameters and
 /// saved tensors, and every allocation and free in execution order. The cost model prices it; the
@@ -256,6 +257,8 @@ struct PassSteps {
     /// Kernel by kernel, whether an operator of no layer has run since the kernel before, which may
     /// have had no kernels of its own.
     std::vector<bool> after_beside;
+    /// All steps by what they are to a pair whose layers run side by side.
+    std::vector<TurnSteps> turns;
 };
 
 PassSteps forward_steps(const StageGraph& graph);

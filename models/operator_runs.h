@@ -30,6 +30,13 @@ struct OperatorRun {
 using RunsByPass = std::array<std::vector<OperatorRun>, 3>;
 RunsByPass operator_runs(const StageGraph& graph, bool split);
 
+/// True for the products whose weight gradients are computed apart where an execution delays them:
+/// those of layers, and not of routers, the embedding or the head (Megatron-LM d98e8a6,
+/// core/transformer/moe/moe_layer.py and transformer_layer.py, backward_dw).
+bool delays_weight(const Operator& op);
+/// True if they come right after the experts, or the dense MLP, and not after the attention.
+bool weight_is_of_experts(const Operator& op);
+
 /// By tensor, whether one pass leaves it to another where the backward is split.
 std::vector<bool> left_to_other_passes(const StageGraph& graph);
 

@@ -63,6 +63,57 @@ std::shared_ptr<const std::vector<bool>> kept_outside(const StageGraph& graph,
     return kept;
 }
 
+bool moves_to_experts(const Operator& op) {
+    const auto* moved = op.as<op::Dispatch>();
+    return moved != nullptr && moved->kind == op::Dispatch::Kind::Exchange && !moved->returns;
+}
+
+/// The weight gradients of a layer that have not been computed yet, where they are delayed.
+class DelayedWeights {
+public:
+    DelayedWeights(const StageGraph& graph, std::vector<Use>& uses)
+        : ops_(graph.operators), uses_(uses) {}
+
+    /// Called before the operator runs: a layer's come before the layer before it, those of experts
+    /// before rows go back.
+    void before(std::size_t index) {
+        const Operator& op = ops_[index];
+        if (op.layer != layer_) compute_all();
+        layer_ = op.layer;
+        if (moves_to_experts(op)) compute(experts_);
+    }
+    /// Called after the operator's input part has run.
+    void delay(std::size_t index) {
+        const bool of_experts = weight_is_of_experts(ops_[index]);
+        (of_experts ? experts_ : others_).push_back(index);
+        if (of_experts && is_first_of_experts(index)) compute(experts_);
+    }
+    void compute_all() {
+        compute(experts_);
+        compute(others_);
+    }
+
+private:
+    void compute(std::vector<std::size_t>& delayed) {
+        for (const std::size_t index : delayed) uses_.push_back({&ops_[index], Part::Weight, 1});
+        delayed.clear();
+    }
+    /// Whether no exchange of the layer comes before it, nor another such product.
+    bool is_first_of_experts(std::size_t index) const {
+        for (std::size_t i = index; i-- > 0 && ops_[i].layer == ops_[index].layer;)
+            if (moves_to_experts(ops_[i]) ||
+                (delays_weight(ops_[i]) && weight_is_of_experts(ops_[i])))
+                return false;
+        return true;
+    }
+
+    const std::vector<Operator>& ops_;
+    std::vector<Use>& uses_;
+    std::optional<int> layer_;
+    std::vector<std::size_t> experts_;
+    std::vector<std::size_t> others_;
+};
+
 /// Forward, then the operators in reverse, each after what it needs again.
 std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     std::vector<Use> uses;
@@ -70,14 +121,21 @@ std::vector<Use> uses_of(const StageGraph& graph, bool split) {
     uses.reserve(4 * ops.size());
     for (const Operator& op : ops) uses.push_back({&op, Part::Forward, 0});
     const auto replays = replays_of(graph);
+    const bool delays = graph.execution.delays_weights && !split;
+    DelayedWeights delayed(graph, uses);
     for (std::size_t i = ops.size(); i-- > 0;) {
+        if (delays) delayed.before(i);
         for (const Replay& replay : replays[i]) {
-            const auto kept = split && !replay.discards ? kept_outside(graph, replay) : nullptr;
+            const auto kept =
+                (split || delays) && !replay.discards ? kept_outside(graph, replay) : nullptr;
             for (const int index : replay.operators)
                 uses.push_back({&ops[static_cast<std::size_t>(index)], Part::Again, 1, kept});
         }
-        uses.push_back({&ops[i], split ? Part::Input : Part::Fused, 1});
+        const bool apart = delays && delays_weight(ops[i]);
+        uses.push_back({&ops[i], split || apart ? Part::Input : Part::Fused, 1});
+        if (apart) delayed.delay(i);
     }
+    delayed.compute_all();
     if (split) {
         for (std::size_t i = ops.size(); i-- > 0;) uses.push_back({&ops[i], Part::Weight, 2});
     }
@@ -240,6 +298,24 @@ const std::vector<Kernel>* kernels_as_listed(const Operator& op, Part part) {
     return nullptr;
 }
 
+TurnPart turn_part_of(const Use& use) {
+    if (!use.op->layer) return TurnPart::Outside;
+    if (use.part == Part::Weight) return TurnPart::Weights;
+    const auto* moved = use.op->as<op::Dispatch>();
+    const bool asks = moved != nullptr && moved->kind == op::Dispatch::Kind::Exchange;
+    return asks ? TurnPart::Asks : TurnPart::Computes;
+}
+
+/// Notes that the steps up to here are of the use. What an exchange frees is freed after it, by
+/// what comes next.
+void note_turn(PassSteps& pass, const Use& use, std::size_t end) {
+    const TurnPart part = turn_part_of(use);
+    const int layer = use.op->layer.value_or(-1);
+    if (pass.turns.empty() || pass.turns.back().part != part || pass.turns.back().layer != layer)
+        pass.turns.push_back({part, layer, end});
+    pass.turns.back().end = end;
+}
+
 PassSteps plan(const StageGraph& graph, const std::vector<Use>& uses, const Lifetimes& lifetimes,
                int which) {
     PassSteps pass;
@@ -262,8 +338,11 @@ PassSteps plan(const StageGraph& graph, const std::vector<Use>& uses, const Life
             for (const Kernel& kernel : *listed) run(kernel);
         else
             for (Kernel& kernel : kernels_of(*use.op, use.part)) run(std::move(kernel));
+        const std::size_t ran = pass.steps.size();
         for (const int tensor : lifetimes.dies.at(at))
             pass.steps.push_back({Step::Kind::Free, tensor});
+        const bool asks = turn_part_of(use) == TurnPart::Asks;
+        note_turn(pass, use, asks ? ran : pass.steps.size());
     }
     return pass;
 }
@@ -274,6 +353,14 @@ PassSteps steps_of_pass(const StageGraph& graph, bool split, int pass) {
 }
 
 }  // namespace
+
+bool delays_weight(const Operator& op) {
+    return op.layer && (op.as<op::Linear>() != nullptr || op.as<op::ExpertProducts>() != nullptr);
+}
+
+bool weight_is_of_experts(const Operator& op) {
+    return op.as<op::ExpertProducts>() != nullptr || op.modules.has(Module::Mlp);
+}
 
 std::vector<Kernel> kernels_of(const Operator& op, Part part) {
     if (const std::vector<Kernel>* listed = kernels_as_listed(op, part)) return *listed;

@@ -50,6 +50,7 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.compute = training.precision.compute;
     execution.gradients = training.precision.grads;
     execution.split_backward = scenario.schedule.splits_backward;
+    execution.delays_weights = scenario.schedule.delays_weights();
     execution.recompute = training.recompute;
     execution.recompute_extent = training.recompute_extent;
     execution.offload = training.offload;

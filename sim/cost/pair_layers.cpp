@@ -73,12 +73,12 @@ public:
         LayerParts& back = parts_.backward.back();
         of(parts_.forward.back(), part) += forward;
         of(back, part) += repeated;
-        if (!delays_) {
+        if (!delays_ || !models::delays_weight(op)) {
             of(back, part) += seconds_of(op, models::Part::Fused);
             return;
         }
         of(back, part) += seconds_of(op, models::Part::Input);
-        (part == Part::Mlp ? back.mlp_weights : back.attention_weights) +=
+        (models::weight_is_of_experts(op) ? back.mlp_weights : back.attention_weights) +=
             seconds_of(op, models::Part::Weight);
     }
 

@@ -219,44 +219,76 @@ private:
             if (!is_input && !seen_later(of, tensor)) release(handles[tensor]);
         }
     }
-    /// One of two passes that take turns, layer by layer.
-    struct Turn {
-        AtStage key;
-        const models::PassSteps& steps;
-        HeldAtSteps at;
-        std::vector<std::size_t> ends = ends_of_pieces(steps);
-        MemoryByClass level{};
-        std::size_t next = 0;  ///< step
+    /// One of two passes that take turns, part by part of their layers.
+    class Turn {
+    public:
+        Turn(AllocatorPlayer& player, const Compute& c)
+            : player_(player),
+              key_(player.key_of(c)),
+              steps_(player.stages_.steps(c)),
+              at_(steps_, player.stages_.held_during(c)),
+              turns_(models::turns_of(steps_)) {
+            player_.passes_[key_].resize(player_.graph_of(key_).tensors.size(), MemoryLog::kNone);
+        }
+        void beside(const Turn& other) { other_ = &other; }
+
+        void run_outside() {
+            const bool first = next_ == 0 && layer_ == 0 && !began_;
+            began_ = true;
+            run_to(first ? turns_.before : turns_.end);
+        }
+        bool begin_layer() {
+            in_layer_ = layer_ < turns_.layers.size();
+            if (in_layer_) ++layer_;
+            part_ = 0;
+            return in_layer_;
+        }
+        void compute() { run_if(models::TurnPart::Computes); }
+        void exchange() { run_if(models::TurnPart::Asks); }
+        void weights() { run_if(models::TurnPart::Weights); }
+        void finish_layer() {
+            while (in_layer_ && part_ < parts().size()) run_to(parts()[part_++].end);
+        }
+
+    private:
+        const std::vector<models::TurnSteps>& parts() const {
+            return turns_.layers[layer_ - 1].parts;
+        }
+        void run_if(models::TurnPart part) {
+            if (in_layer_ && part_ < parts().size() && parts()[part_].part == part)
+                run_to(parts()[part_++].end);
+        }
+        void run_to(std::size_t end) {
+            player_.run_steps(key_, steps_, next_, end, [&](std::size_t step) {
+                if (steps_.steps[step].kind == Step::Kind::Free) return;
+                level_ = at_.at(step);
+                MemoryByClass both = level_;
+                for (std::size_t k = 0; k < kMemoryClasses; ++k) both[k] += other_->level_[k];
+                player_.hold(both);
+            });
+            next_ = end;
+        }
+
+        AllocatorPlayer& player_;
+        AtStage key_;
+        const models::PassSteps& steps_;
+        HeldAtSteps at_;
+        models::PassTurns turns_;
+        const Turn* other_ = nullptr;
+        MemoryByClass level_{};
+        std::size_t next_ = 0;  ///< step
+        std::size_t layer_ = 0;
+        std::size_t part_ = 0;
+        bool began_ = false;
+        bool in_layer_ = false;
     };
-    Turn turn_of(const Compute& c) {
-        const AtStage key = key_of(c);
-        passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
-        const models::PassSteps& steps = stages_.steps(c);
-        return {key, steps, HeldAtSteps(steps, stages_.held_during(c))};
-    }
     /// A forward and a backward whose layers run side by side, in the order of pair_memory().
     void pair(const Compute& first, const Compute& second) {
-        Turn forward = turn_of(first);
-        Turn backward = turn_of(second);
-        const auto run_to = [&](Turn& turn, const Turn& other, std::size_t end) {
-            run_steps(turn.key, turn.steps, turn.next, end, [&](std::size_t step) {
-                if (turn.steps.steps[step].kind == Step::Kind::Free) return;
-                turn.level = turn.at.at(step);
-                MemoryByClass both = turn.level;
-                for (std::size_t k = 0; k < kMemoryClasses; ++k) both[k] += other.level[k];
-                hold(both);
-            });
-            turn.next = end;
-        };
-        run_to(forward, backward, forward.ends.front());
-        run_to(backward, forward, backward.ends.front());
-        const std::size_t longer = std::max(forward.ends.size(), backward.ends.size()) - 2;
-        for (std::size_t i = 1; i <= longer; ++i) {
-            if (i + 1 < forward.ends.size()) run_to(forward, backward, forward.ends[i]);
-            if (i + 1 < backward.ends.size()) run_to(backward, forward, backward.ends[i]);
-        }
-        run_to(backward, forward, backward.ends.back());
-        run_to(forward, backward, forward.ends.back());
+        Turn forward(*this, first);
+        Turn backward(*this, second);
+        forward.beside(backward);
+        backward.beside(forward);
+        models::take_turns(forward, backward);
         hold({});
     }
     /// A pass, with the memory that is gathered and reduced during it.

@@ -1,8 +1,8 @@
 #include "sim/memory/pair_memory.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace debubble::sim {
 namespace {
@@ -83,64 +83,83 @@ PassPiece waiting(const Level& level) {
 
 }  // namespace
 
-std::vector<std::size_t> ends_of_pieces(const models::PassSteps& pass) {
-    std::vector<std::size_t> ends;
-    std::optional<int> layer;
-    std::size_t after_kernel = 0;
-    std::size_t after_layer = 0;
-    for (std::size_t i = 0; i < pass.steps.size(); ++i) {
-        if (pass.steps[i].kind != Step::Kind::Run) continue;
-        const int mine = pass.kernels[pass.steps[i].index].layer;
-        if (mine >= 0) {
-            if (layer != mine) ends.push_back(layer ? after_layer : after_kernel);
-            layer = mine;
-            after_layer = i + 1;
-        }
-        after_kernel = i + 1;
-    }
-    ends.push_back(layer ? after_layer : pass.steps.size());
-    ends.push_back(pass.steps.size());
-    return ends;
-}
-
 PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
                      const HeldByPlace& held) {
     const HeldAtSteps other(pass, held);
-    const std::vector<std::size_t> ends = ends_of_pieces(pass);
+    const models::PassTurns turns = models::turns_of(pass);
     PassPieces pieces;
     Level level;
-    pieces.before = level.add(piece_of(graph, pass, 0, ends.front(), other));
-    for (std::size_t i = 0; i + 2 < ends.size(); ++i) {
-        const PassPiece layer = piece_of(graph, pass, ends[i], ends[i + 1], other);
-        int index = -1;
-        for (std::size_t step = ends[i]; step < ends[i + 1]; ++step)
-            if (pass.steps[step].kind == Step::Kind::Run)
-                index = pass.kernels[pass.steps[step].index].layer;
-        const int times = index == fold.layer ? fold.times : 1;
-        for (int k = 0; k < times; ++k) pieces.layers.push_back(level.add(layer));
+    pieces.before = level.add(piece_of(graph, pass, 0, turns.before, other));
+    std::size_t begin = turns.before;
+    for (const models::PassTurns::Layer& layer : turns.layers) {
+        std::vector<LayerPiece> parts;
+        for (const models::TurnSteps& steps : layer.parts) {
+            parts.push_back({steps.part, piece_of(graph, pass, begin, steps.end, other)});
+            begin = steps.end;
+        }
+        const int times = layer.number == fold.layer ? fold.times : 1;
+        for (int k = 0; k < times; ++k) {
+            std::vector<LayerPiece>& placed = pieces.layers.emplace_back(parts);
+            for (LayerPiece& part : placed) part.piece = level.add(part.piece);
+        }
     }
-    pieces.after =
-        level.add(piece_of(graph, pass, ends[ends.size() - 2], pass.steps.size(), other));
+    pieces.after = level.add(piece_of(graph, pass, begin, turns.end, other));
     return pieces;
 }
 
+namespace {
+
+/// One of the two passes as it takes turns.
+class Turning {
+public:
+    Turning(const PassPieces& pass, const Level& other, Level& mine, Fullest& fullest)
+        : pass_(pass), other_(other), mine_(mine), fullest_(fullest) {}
+
+    void run_outside() {
+        const bool first = !std::exchange(began_, true);
+        run(first ? pass_.before : pass_.after);
+    }
+    bool begin_layer() {
+        in_layer_ = next_ < pass_.layers.size();
+        if (in_layer_) ++next_;
+        at_ = 0;
+        return in_layer_;
+    }
+    void compute() { run_if(models::TurnPart::Computes); }
+    void exchange() { run_if(models::TurnPart::Asks); }
+    void weights() { run_if(models::TurnPart::Weights); }
+    void finish_layer() {
+        while (in_layer_ && at_ < layer().size()) run(layer()[at_++].piece);
+    }
+
+private:
+    const std::vector<LayerPiece>& layer() const { return pass_.layers[next_ - 1]; }
+    void run_if(models::TurnPart part) {
+        if (in_layer_ && at_ < layer().size() && layer()[at_].part == part)
+            run(layer()[at_++].piece);
+    }
+    void run(const PassPiece& piece) {
+        fullest_.see(piece, waiting(other_));
+        mine_.now = piece.after;
+    }
+
+    const PassPieces& pass_;
+    const Level& other_;
+    Level& mine_;
+    Fullest& fullest_;
+    bool began_ = false;
+    bool in_layer_ = false;
+    std::size_t next_ = 0;  ///< layer
+    std::size_t at_ = 0;    ///< part of the layer before it
+};
+
+}  // namespace
+
 PassMemory pair_memory(const PassPieces& forward, const PassPieces& backward) {
     Fullest fullest;
-    Level f;
-    Level b;
-    const auto run = [&](const PassPiece* one, const PassPiece* other) {
-        fullest.see(one ? *one : waiting(f), other ? *other : waiting(b));
-        if (one) f.now = one->after;
-        if (other) b.now = other->after;
-    };
-    run(&forward.before, nullptr);
-    run(nullptr, &backward.before);
-    const std::size_t longer = std::max(forward.layers.size(), backward.layers.size());
-    for (std::size_t i = 0; i < longer; ++i)
-        run(i < forward.layers.size() ? &forward.layers[i] : nullptr,
-            i < backward.layers.size() ? &backward.layers[i] : nullptr);
-    run(nullptr, &backward.after);
-    run(&forward.after, nullptr);
+    Level f, b;
+    Turning of_forward(forward, b, f, fullest), of_backward(backward, f, b, fullest);
+    models::take_turns(of_forward, of_backward);
     fullest.memory.held_after = total(forward.after.after) + total(backward.after.after);
     return fullest.memory;
 }

@@ -23,21 +23,25 @@ struct PassPiece {
     std::string op_at_peak;  ///< empty if the piece only frees
 };
 
-struct PassPieces {
-    PassPiece before;
-    std::vector<PassPiece> layers;  ///< in the order in which the pass runs them
-    PassPiece after;
+/// A part of a layer (models/turns.h).
+struct LayerPiece {
+    models::TurnPart part{};
+    PassPiece piece;
 };
 
-/// The steps of a pass at which its pieces end: before the layers, after each, and the end.
-std::vector<std::size_t> ends_of_pieces(const models::PassSteps& pass);
+struct PassPieces {
+    PassPiece before;
+    std::vector<std::vector<LayerPiece>> layers;  ///< in the order in which the pass runs them
+    PassPiece after;
+};
 
 /// The folded layer is as many pieces as it stands for.
 PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& pass,
                      LayerFold fold = {}, const HeldByPlace& held = {});
 
-/// The forward's i-th layer beside the backward's i-th, then what is left of the longer one;
-/// embeddings, head and loss beside nothing.
+/// The forward's i-th layer beside the backward's i-th, part by part in the order in which the
+/// executor and Megatron-Core issue them: while a part runs, the other pass holds what it holds
+/// between two of its parts.
 PassMemory pair_memory(const PassPieces& forward, const PassPieces& backward);
 
 }  // namespace debubble::sim

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "models/turns.h"
+
 namespace debubble::exec {
 
 namespace {
@@ -36,12 +38,20 @@ public:
     void exchange() {
         if (in_layer_) asked_ = turn_.pass.exchange() || asked_;
     }
+    void weights() {
+        if (!in_layer_ || asked_ || turn_.pass.layer_is_done()) return;
+        const Moment begin = recorder_.now();
+        if (turn_.pass.weights())
+            recorder_.pair_part(turn_.action, weights_step(), layer_, begin, recorder_.now());
+    }
     /// Exchanges beyond the two of a layer come one after the other.
     void finish_layer() {
         compute();
+        weights();
         while (in_layer_ && !turn_.pass.layer_is_done()) {
             exchange();
             compute();
+            weights();
         }
     }
 
@@ -52,12 +62,16 @@ private:
         constexpr std::array kForward{Attention, Experts, Combine};
         constexpr std::array kBackward{Combine, Experts, Attention};
         const std::size_t at = std::min<std::size_t>(computed_++, 2);
-        if (at == 0 && turn_.pass.layer_is_done()) return Experts;
+        if (at == 1 && exchanged_ == 0) return Attention;  // after the weights of a dense MLP
+        if (at == 0 && (turn_.pass.layer_is_done() || !turn_.pass.exchanges_next())) return Experts;
         return forward() ? kForward[at] : kBackward[at];
     }
     PairStep exchange_step() {
         const bool first = exchanged_++ == 0;
         return first == forward() ? PairStep::Dispatch : PairStep::Combine;
+    }
+    PairStep weights_step() {
+        return turn_.pass.layer_is_done() ? PairStep::AttentionWeights : PairStep::ExpertWeights;
     }
     bool forward() const { return turn_.action.pass == Pass::Forward; }
 
@@ -74,24 +88,7 @@ private:
 
 void run_in_turns(const Turn& forward, const Turn& backward, Recorder& recorder) {
     Recorded f(forward, recorder), b(backward, recorder);
-    f.run_outside();
-    b.run_outside();
-    for (;;) {
-        const bool forward_has = f.begin_layer(), backward_has = b.begin_layer();
-        if (!forward_has && !backward_has) break;
-        b.compute();
-        b.exchange();  // of the experts' outputs' gradients
-        f.compute();   // attention and router
-        b.compute();   // experts
-        f.exchange();  // to the experts
-        b.exchange();  // of their inputs' gradients
-        f.compute();   // experts
-        f.exchange();  // from the experts
-        b.finish_layer();
-        f.finish_layer();
-    }
-    b.run_outside();
-    f.run_outside();
+    models::take_turns(f, b);
 }
 
 }  // namespace debubble::exec

@@ -365,6 +365,7 @@ private:
         std::size_t position() const { return at_; }  ///< number of the next run
         /// Precondition: the pass is not over.
         const models::Operator& coming() const { return graph_.operators[runs()[at_].op]; }
+        Part coming_part() const { return runs()[at_].part; }
 
         /// Runs the next operator, or two as one call.
         void next() {
@@ -510,7 +511,12 @@ private:
             return layers_[next_layer_++].number;
         }
         void compute() override {
-            while (!layer_is_done() && !exchanges()) step();
+            while (!layer_is_done() && !exchanges() && !weights_come()) step();
+        }
+        bool weights() override {
+            const std::size_t before = done_;
+            while (!layer_is_done() && weights_come()) step();
+            return done_ > before;
         }
         bool exchange() override {
             if (layer_is_done() || !exchanges()) return false;
@@ -520,6 +526,7 @@ private:
         }
         Interval await() override { return run_.await(); }
         bool layer_is_done() const override { return done_ >= layers_[next_layer_ - 1].end; }
+        bool exchanges_next() const override { return !layer_is_done() && exchanges(); }
         ArenaTensor finish() override {
             ArenaTensor result = run_.end();
             if (at_end_) at_end_();
@@ -536,6 +543,7 @@ private:
             run_.next();
             done_ = run_.position();
         }
+        bool weights_come() const { return run_.coming_part() == Part::Weight; }
         bool exchanges() const {
             const auto* moved = run_.coming().as<op::Dispatch>();
             return moved != nullptr && moved->kind == op::Dispatch::Kind::Exchange;

@@ -59,14 +59,19 @@ public:
     virtual void run_outside() = 0;
     /// Goes on to the next layer, whose number it gives; unset: there is none.
     virtual std::optional<int> begin_layer() = 0;
-    /// Runs the operators of the layer up to its next exchange, or to its end. Precondition: no
+    /// Runs the operators of the layer up to its next exchange or delayed weight gradients, or to
+    /// its end. Precondition: no
     /// exchange is under way.
     virtual void compute() = 0;
+    /// Computes the delayed weight gradients that come next; false if none do.
+    virtual bool weights() = 0;
     /// Asks for the exchange that comes next; false if none does.
     virtual bool exchange() = 0;
     /// Waits for the exchange that is under way.
     virtual Interval await() = 0;
     virtual bool layer_is_done() const = 0;
+    /// Whether an exchange comes next.
+    virtual bool exchanges_next() const = 0;
     /// What forward() or backward() would have given. Precondition: everything has run.
     virtual ArenaTensor finish() = 0;
 };

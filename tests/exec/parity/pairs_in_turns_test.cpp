@@ -81,6 +81,29 @@ TEST(PairsInTurns, ComputeBesideTheOtherPassesExchange) {
     }
 }
 
+/// Delayed weight gradients come where Megatron-Core computes them: those of experts once the other
+/// pass's rows are on their way, attention's at the end of their layer.
+TEST(PairsInTurns, ComputeDelayedWeightsWhereNothingWaitsForThem) {
+    const Result result = train(paired("delayed_parts", "{data: 2, expert: 2}", "mixtral", {},
+                                       "{name: combined-1f1b, delay_wgrad: true}"),
+                                1);
+    const auto step_of = [](const PairPart& part) {
+        return std::string(part.pass.pass == Pass::Forward ? "F " : "B ") +
+               std::string(name_of(part.step)) + (part.lane == Lane::Compute ? "" : " exchange");
+    };
+    for (const StepRecord& record : result.records) {
+        std::vector<std::string> of_a_layer;
+        for (const PairPart& part : record.pair_parts)
+            if (part.step != PairStep::Outside && of_a_layer.size() < 12)
+                of_a_layer.push_back(step_of(part));
+        EXPECT_EQ(of_a_layer,
+                  (std::vector<std::string>{
+                      "B combine", "F attention", "B combine exchange", "B experts",
+                      "B expert weights", "F dispatch exchange", "F experts", "B dispatch exchange",
+                      "B attention", "B attention weights", "F combine exchange", "F combine"}));
+    }
+}
+
 TEST(PairsInTurns, LeaveTheBitsOfPassesOneAfterTheOther) {
     Case paired_case = paired("paired", "{data: 2, expert: 2}");
     Case plain = paired_case;

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// A forward and a backward of two microbatches whose layers run side by side part by part, in the
+/// order in which Megatron-Core issues the parts (Megatron-LM d98e8a6,
+/// core/models/common/model_chunk_schedule_plan.py). The executor runs this order, and the memory
+/// of a pair is planned by it.
+namespace debubble::models {
+
+struct PassSteps;
+
+/// What a pass does between two moments at which the other one may go on.
+enum class TurnPart : std::uint8_t {
+    Outside,   ///< operators of no layer
+    Computes,  ///< operators of a layer up to its next exchange, delayed weights, or its end
+    Asks,      ///< asks for an exchange between experts, which runs beside the other pass
+    Weights,   ///< weight gradients that are delayed
+};
+
+/// Steps of a pass: those of `layer` that end before the step `end`.
+struct TurnSteps {
+    TurnPart part{};
+    int layer = -1;       ///< number in the model; -1 outside of layers
+    std::size_t end = 0;  ///< the frees that follow an exchange belong to what comes after it
+    friend bool operator==(const TurnSteps&, const TurnSteps&) = default;
+};
+
+/// A pass as it takes turns.
+struct PassTurns {
+    struct Layer {
+        int number = 0;
+        std::vector<TurnSteps> parts;
+    };
+    std::size_t before = 0;     ///< end of the steps before its layers
+    std::vector<Layer> layers;  ///< in the order in which the pass runs them
+    std::size_t end = 0;        ///< of the steps after them
+};
+PassTurns turns_of(const PassSteps& pass);
+
+/// Runs both passes. Each has run_outside(), which runs what comes before its layers or after them;
+/// begin_layer(), false if none is left; compute(), exchange() and weights(), which run the part
+/// that comes next in the layer if it is of that kind; and finish_layer(), which runs the rest of
+/// it.
+template <class Forward, class Backward>
+void take_turns(Forward& f, Backward& b) {
+    f.run_outside();
+    b.run_outside();
+    for (;;) {
+        const bool forward_has = f.begin_layer(), backward_has = b.begin_layer();
+        if (!forward_has && !backward_has) break;
+        b.compute();
+        b.exchange();  // of the experts' outputs' gradients
+        f.compute();   // attention and router
+        b.compute();   // experts
+        f.exchange();  // to the experts
+        b.weights();
+        b.exchange();  // of their inputs' gradients
+        f.compute();   // experts
+        f.exchange();  // from the experts
+        b.finish_layer();
+        f.finish_layer();
+    }
+    b.run_outside();
+    f.run_outside();
+}
+
+}  // namespace debubble::models
