@@ -2,15 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 /// A forward and a backward of two microbatches whose layers run side by side part by part, in the
 /// order in which Megatron-Core issues the parts (Megatron-LM d98e8a6,
 /// core/models/common/model_chunk_schedule_plan.py). The executor runs this order, and the memory
 /// of a pair is planned by it.
 namespace debubble::models {
-
-struct PassSteps;
 
 /// What a pass does between two moments at which the other one may go on.
 enum class TurnPart : std::uint8_t {
@@ -27,18 +24,6 @@ struct TurnSteps {
     std::size_t end = 0;  ///< the frees that follow an exchange belong to what comes after it
     friend bool operator==(const TurnSteps&, const TurnSteps&) = default;
 };
-
-/// A pass as it takes turns.
-struct PassTurns {
-    struct Layer {
-        int number = 0;
-        std::vector<TurnSteps> parts;
-    };
-    std::size_t before = 0;     ///< end of the steps before its layers
-    std::vector<Layer> layers;  ///< in the order in which the pass runs them
-    std::size_t end = 0;        ///< of the steps after them
-};
-PassTurns turns_of(const PassSteps& pass);
 
 /// Runs both passes. Each has run_outside(), which runs what comes before its layers or after them;
 /// begin_layer(), false if none is left; compute(), exchange() and weights(), which run the part

@@ -9,6 +9,7 @@
 
 #include "base/cancelled.h"
 #include "base/overloaded.h"
+#include "models/pass_turns.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
 #include "sim/memory/pair_memory.h"

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/pass_turns.h"
+
 namespace debubble::sim {
 namespace {
 

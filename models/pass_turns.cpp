@@ -1,10 +1,8 @@
-#include "models/turns.h"
+#include "models/pass_turns.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
-
-#include "models/graph.h"
 
 namespace debubble::models {
 

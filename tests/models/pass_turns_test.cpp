@@ -1,4 +1,4 @@
-#include "models/turns.h"
+#include "models/pass_turns.h"
 
 #include <algorithm>
 #include <string>
@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
 
 /// Passes cut into the parts in which two of them take turns.
 namespace debubble::models {
