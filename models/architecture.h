@@ -57,10 +57,10 @@ struct Architecture {
                                                   ///< default
     friend bool operator==(const Architecture&, const Architecture&) = default;
 
-    /// A layer of the network, or, counted on from its last, one of multi-token prediction, which
-    /// is like the last. Precondition: the network has layers.
+    /// A layer of the network, or, counted on from its last, one of multi-token prediction.
+    /// Precondition: the network has layers.
     const Layer& layer_at(int index) const {
-        return layers[index < layers.count() ? index : layers.count() - 1];
+        return index < layers.count() ? layers[index] : layers.ahead();
     }
     /// The last stage has a copy of the token embedding, if it is not the first one too.
     bool shares_embedding() const { return tied_embedding || mtp_layers > 0; }

@@ -23,6 +23,18 @@ std::int64_t parameters_with(Architecture architecture, Layers layers, int mtp_l
     return uncut(architecture, {0, architecture.layers.count(), true, true}).parameter_elements();
 }
 
+/// The last layers, as few as have the parts of the layer that predicts a further token.
+Layers decides_ahead(const Layers& layers) {
+    int first = layers.count() - 1;
+    const auto from = [&] {
+        Layers some;
+        for (int layer = first; layer < layers.count(); ++layer) some.append(layers[layer]);
+        return some;
+    };
+    while (first > 0 && from().ahead() != layers.ahead()) --first;
+    return from();
+}
+
 constexpr std::size_t kMostCountsKept = 16;
 
 }  // namespace
@@ -39,7 +51,7 @@ std::int64_t parameter_count(const Architecture& architecture) {
             sum += architecture.layers.count_of(kind) * one;
         }
         if (architecture.mtp_layers > 0) {
-            const Layers last(architecture.layers[architecture.layers.count() - 1], 1);
+            const Layers last = decides_ahead(architecture.layers);
             sum += architecture.mtp_layers *
                    (parameters_with(architecture, last, 1) - parameters_with(architecture, last));
         }
@@ -49,27 +61,23 @@ std::int64_t parameter_count(const Architecture& architecture) {
 
 namespace {
 
-/// Layers of a kind, with those of multi-token prediction.
-int layers_of(const Architecture& architecture, std::size_t kind) {
-    const Layers& layers = architecture.layers;
-    const bool last = layers.kind_of(layers.count() - 1) == kind;
-    return layers.count_of(kind) + (last ? architecture.mtp_layers : 0);
+/// The parameters of the layer's experts that a token does not go to.
+std::int64_t idle_parameters(const Layer& layer, const Architecture& architecture) {
+    const auto* experts = layer.as<Experts>();
+    if (experts == nullptr) return 0;
+    const std::int64_t inner = is_gated(experts->activation) ? 2 * experts->ffn : experts->ffn;
+    const std::int64_t width = experts->width(architecture.hidden);
+    const std::int64_t biases = experts->bias ? inner + width : 0;
+    return (experts->count - experts->per_token) * (width * (inner + experts->ffn) + biases);
 }
 
 }  // namespace
 
 std::int64_t active_parameter_count(const Architecture& architecture) {
-    std::int64_t idle = 0;  // parameters of the experts that a token does not go to
-    const std::vector<Layer>& kinds = architecture.layers.kinds();
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        const auto* experts = kinds[kind].as<Experts>();
-        if (experts == nullptr) continue;
-        const std::int64_t inner = is_gated(experts->activation) ? 2 * experts->ffn : experts->ffn;
-        const std::int64_t width = experts->width(architecture.hidden);
-        const std::int64_t biases = experts->bias ? inner + width : 0;
-        const std::int64_t expert = width * (inner + experts->ffn) + biases;
-        idle += layers_of(architecture, kind) * (experts->count - experts->per_token) * expert;
-    }
+    const Layers& layers = architecture.layers;
+    std::int64_t idle = architecture.mtp_layers * idle_parameters(layers.ahead(), architecture);
+    for (std::size_t kind = 0; kind < layers.kinds().size(); ++kind)
+        idle += layers.count_of(kind) * idle_parameters(layers.kinds()[kind], architecture);
     return parameter_count(architecture) - idle;
 }
 
@@ -212,10 +220,10 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
 double flops_per_sample(const Architecture& model, std::int64_t seq_length, Count count) {
     const double tokens = number(seq_length);
     const double hidden = number(model.hidden);
-    double layers = 0;
+    double layers = model.mtp_layers * layer_flops(model.layers.ahead(), model, tokens, count);
     const std::vector<Layer>& kinds = model.layers.kinds();
     for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-        layers += layers_of(model, kind) * layer_flops(kinds[kind], model, tokens, count);
+        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], model, tokens, count);
     const double classes = number(model.vocab);
     // Each depth of multi-token prediction has a projection of 2 h to h and the head once more.
     double ends = 6 * hidden * classes * tokens * (1 + model.mtp_layers) +

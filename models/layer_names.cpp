@@ -107,7 +107,7 @@ LayerNames nemotron_h_names(const Layer& layer, int index) {
             .qkv = "mixer.qkv_proj",
             .queries_keys_values = {"mixer.q_proj", "mixer.k_proj", "mixer.v_proj"},
             .projection = layer.is_recurrent() ? "mixer.out_proj" : "mixer.o_proj",
-            .norm2 = "norm",
+            .norm2 = layer.mixes() && layer.has_mlp() ? "mlp_norm" : "norm",
             .mlp = "mixer",
             .fc1 = "mixer.up_proj",
             .gate = "mixer.gate_proj",

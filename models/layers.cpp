@@ -11,6 +11,22 @@ void Layers::append(const Layer& layer, int count) {
     const auto kind = static_cast<std::uint16_t>(known - kinds_.begin());
     if (known == kinds_.end()) kinds_.push_back(layer);
     kind_of_.insert(kind_of_.end(), static_cast<std::size_t>(count), kind);
+    find_ahead();
+}
+
+void Layers::find_ahead() {
+    ahead_ = {};
+    if (kind_of_.empty()) return;
+    const auto last = [&](auto has) -> const Layer* {
+        const auto found = std::find_if(kind_of_.rbegin(), kind_of_.rend(),
+                                        [&](std::uint16_t kind) { return has(kinds_[kind]); });
+        return found == kind_of_.rend() ? nullptr : &kinds_[*found];
+    };
+    ahead_ = kinds_[kind_of_.back()];
+    const Layer* mixer = last([](const Layer& l) { return l.as<Attention>() != nullptr; });
+    const Layer* mlp = last([](const Layer& l) { return l.has_mlp(); });
+    if (!ahead_.mixes() && mixer != nullptr) ahead_.mixer = mixer->mixer;
+    if (!ahead_.has_mlp() && mlp != nullptr) ahead_.mlp = mlp->mlp;
 }
 
 void Layers::cut_short(int count) {
@@ -18,6 +34,7 @@ void Layers::cut_short(int count) {
     kind_of_.resize(static_cast<std::size_t>(count));
     const auto used = std::max_element(kind_of_.begin(), kind_of_.end());
     kinds_.resize(used == kind_of_.end() ? 0 : *used + std::size_t{1});
+    find_ahead();
 }
 
 int Layers::count_of(std::size_t kind) const {

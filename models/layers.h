@@ -20,6 +20,9 @@ public:
     int count() const { return static_cast<int>(kind_of_.size()); }
     const Layer& operator[](int layer) const { return kinds_[kind_of(layer)]; }
     std::uint16_t kind_of(int layer) const { return kind_of_[static_cast<std::size_t>(layer)]; }
+    /// The layer of a module that predicts a further token: one like the last; if that is a mixer
+    /// or an MLP alone, with the last attention or MLP before it (Nemotron 3's "*E").
+    const Layer& ahead() const { return ahead_; }
     /// The distinct kinds, in the order of their first layers.
     const std::vector<Layer>& kinds() const { return kinds_; }
     /// The number of layers of a kind.
@@ -52,6 +55,9 @@ public:
     friend bool operator==(const Layers&, const Layers&) = default;
 
 private:
+    void find_ahead();
+
+    Layer ahead_;
     std::vector<Layer> kinds_;
     std::vector<std::uint16_t> kind_of_;  ///< by layer
 };

@@ -60,7 +60,7 @@ constexpr Counted kCounted[] = {
     {"nemotron-h-8b", 8'100'852'736, 8'100'852'736},
     {"nemotron-h-56b", 56'324'350'464, 56'324'350'464},
     {"nemotron-3-nano-30b-a3b", 31'577'937'344, 3'580'073'408},
-    {"nemotron-3-super", 120'668'687'360, 12'770'216'960},
+    {"nemotron-3-super", 126'553'336'832, 13'259'942'912},  // with two depths of 2,942,324,736
     {"deepseek-v2-lite", 15'706'484'224, 2'661'150'208},
     {"moonlight-16b-a3b", 15'960'108'544, 2'914'774'528},
     {"deepseek-v3", 671'026'404'352, 37'552'282'624},
@@ -105,6 +105,23 @@ TEST(Zoo, CountsMultiTokenPredictionWhereItIsAskedFor) {
         network.mtp_layers = 2;
         EXPECT_EQ(parameter_count(network) - without, 2 * parameters) << name;
     }
+}
+
+/// Nemotron 3 Super's depths have attention and experts (Megatron-Bridge's
+/// mtp_hybrid_override_pattern
+/// "*E"), though no layer of its own has both: without them it has the published count.
+TEST(Zoo, CountsDepthsOfAHybridAsAttentionAndExperts) {
+    Architecture network = read_model("nemotron-3-super");
+    EXPECT_EQ(network.mtp_layers, 2);
+    const std::int64_t h = 4096, latent = 1024, f = 2688;
+    const std::int64_t attention = h * (h + 2 * 2 * 128) + h * h;
+    const std::int64_t experts = 512 * 2 * latent * f + 2 * h * latent + 2 * h * 2 * f + 512 * h;
+    const std::int64_t depth = attention + experts + 2 * h * h + 5 * h;  // a projection, five norms
+    const std::int64_t with = parameter_count(network);
+    network.mtp_layers = 0;
+    EXPECT_EQ(parameter_count(network), 120'668'687'360);
+    EXPECT_EQ(with - parameter_count(network), 2 * depth);
+    EXPECT_EQ(active_parameter_count(network), 12'770'216'960);
 }
 
 /// Closed forms: OLMo 2's attention 4 h^2 and two norms of queries and keys of h, MLP 3 h f, two
