@@ -75,6 +75,11 @@ struct Framework {
     /// time, in the forward too (Megatron-LM's --tp-comm-overlap, PyTorch's async tensor
     /// parallelism).
     bool tensor_overlap = false;
+    /// Tensor parallelism gathers and reduces along the sequence of tensors whose first dimension
+    /// is the batch: a copy of the whole puts the pieces in order, unless tensor_overlap places
+    /// them (all_gather_tensor and reduce_scatter_tensor in
+    /// torch/distributed/_functional_collectives.py).
+    bool copies_along_sequence = false;
     bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
     bool reduces_by_layer = false;     ///< a bucket is a layer, and the embeddings are one piece
     bool overlap_param_gather = false;

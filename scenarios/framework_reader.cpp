@@ -214,6 +214,11 @@ Fields<Framework> communication_fields() {
             {"grad_reduce_dtype", word(&Framework::grad_reduce_dtype, kReduceTypes),
              "The type of gradients in reductions over replicas.", "bf16",
              "parallel.communication_dtype, else the type that they have in memory"},
+            {"copies_along_sequence", flag(&Framework::copies_along_sequence),
+             "Gathers and reductions of tensor parallelism are along the sequence of tensors whose "
+             "first dimension is the batch, which a copy of the whole puts in order (PyTorch's "
+             "functional collectives); not with tensor_overlap.",
+             "true"},
             {"casts_shards", flag(&Framework::casts_shards),
              "Sharded parameters are fp32 and are cast for every gather; gathers and reductions go "
              "through buffers of their own (PyTorch's FSDP).",

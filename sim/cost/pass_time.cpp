@@ -58,6 +58,7 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
                      expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
       overlaps_tensor_(scenario.framework.overlap_tensor_backward),
       in_pieces_(scenario.framework.tensor_overlap),
+      copies_(scenario.framework.copies_along_sequence && !in_pieces_),
       dispatcher_(scenario.framework.kernels.dispatcher) {
     slowest_.sustained_clock *=
         slowest_clock(slowest_, scenario.parallel.gpus()) / slowest_.kept_clock();
@@ -106,6 +107,14 @@ double PassPricer::kernel_seconds(const models::Kernel& kernel) const {
                                  [&](const models::Traffic& work) { return on_device(work); },
                                  [](const models::Collective&) { return 0.0; }},
                       kernel.work);
+}
+
+double PassPricer::copying_seconds(const models::Collective& collective) const {
+    if (!copies_ || collective.group != models::Collective::Group::Tensor ||
+        collective.kind == models::Collective::Kind::AllReduce)
+        return 0;
+    const models::Traffic copy{collective.bytes, collective.bytes};
+    return collective.count * seconds(kernel_time(copy, slowest_));
 }
 
 /// Shared experts have a stream of their own, so that their kernels may come before the exchange in
@@ -200,7 +209,9 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const CollectiveCost cost = cost_of(collective);
         const double takes = seconds(cost.total() * collective.count);
         const double hidden = hidden_seconds(kernels, i, takes, room);
-        pass.each.push_back({takes - hidden, hidden});
+        const double copies = copying_seconds(collective);
+        (kernel.layer >= 0 ? pass.layers : pass.ends) += times * copies;
+        pass.each.push_back({takes - hidden + copies, hidden});
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;
         if (kernel.layer >= 0) {

@@ -68,6 +68,8 @@ private:
     const GroupPlacements& place_of(models::Collective::Group group) const;
     void add_traffic(const models::Collective& collective, int times, TierSeconds& busy) const;
     double kernel_seconds(const models::Kernel& kernel) const;
+    /// Seconds of the copies that put the pieces of a collective along the sequence in order.
+    double copying_seconds(const models::Collective& collective) const;
     /// What kernels of a pass have left of their time for communication beside them.
     using Room = std::vector<double>;
     double hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at, double takes,
@@ -87,6 +89,7 @@ private:
     GroupPlacements expert_tensor_;
     bool overlaps_tensor_;
     bool in_pieces_;
+    bool copies_;  ///< what is gathered or reduced along the sequence is put in order
     models::Dispatcher dispatcher_;
 };
 

@@ -55,6 +55,27 @@ TEST(TensorOverlap, HidesCommunicationBehindNoKernelTwice) {
     }
 }
 
+/// PyTorch gathers along the batch and copies the whole into the order of the sequence; two gathers
+/// and two reductions a layer, each copy reading and writing T x h of 16 bits.
+TEST(TensorOverlap, SparesTheCopiesThatPutASequenceInOrder) {
+    auto scenario = gpt_job(8, 1, 1);
+    const auto kernels = [&](bool sequence, bool copies, bool overlaps) {
+        scenario.parallel.sequence = sequence;
+        scenario.framework.copies_along_sequence = copies;
+        scenario.framework.tensor_overlap = overlaps;
+        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                               {0, 6, false, false});
+        return PassPricer(scenario).time(models::forward_steps(graph).kernels).layers;
+    };
+    const Bytes whole{2 * scenario.training.micro_batch * scenario.training.seq_length *
+                      scenario.model.hidden};
+    const double copy = seconds(kernel_time(models::Traffic{whole, whole}, scenario.cluster.gpu));
+    EXPECT_NEAR(kernels(true, true, false) - kernels(true, false, false), 6 * 4 * copy, 1e-6);
+    EXPECT_DOUBLE_EQ(kernels(true, true, true), kernels(true, false, true));
+    // What is reduced to all is not cut along the sequence.
+    EXPECT_DOUBLE_EQ(kernels(false, true, false), kernels(false, false, false));
+}
+
 TEST(CudaGraphs, TakeAwayTheLaunchesOfTheirScope) {
     const auto scenario = mixture_job(4, 1);
     const auto graph =
