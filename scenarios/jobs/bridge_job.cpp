@@ -48,12 +48,39 @@ void add_section(const Node& section, const std::string& above, Settings& settin
     }
 }
 
+/// In the order in which they are read: later ones win over earlier ones.
+constexpr std::array<std::string_view, 11> kSections{
+    "dist",      "dataset", "tokenizer", "train",           "scheduler",   "checkpoint",
+    "optimizer", "model",   "ddp",       "mixed_precision", "comm_overlap"};
+
+/// Sections of which no field changes a plan.
+constexpr std::array<std::string_view, 14> kSilentSections{"_target_",
+                                                           "env_vars",
+                                                           "ft",
+                                                           "inprocess_restart",
+                                                           "logger",
+                                                           "nvrx_straggler",
+                                                           "profiling",
+                                                           "rerun_state_machine",
+                                                           "rng",
+                                                           "straggler",
+                                                           "tensor_inspect",
+                                                           "validation",
+                                                           "mlflow",
+                                                           "wandb"};
+
 void add_bridge(const Node& root, Settings& settings) {
-    // Later sections win over earlier ones.
-    for (const char* name : {"dataset", "tokenizer", "train", "scheduler", "checkpoint",
-                             "optimizer", "model", "ddp", "mixed_precision", "comm_overlap"}) {
+    for (const std::string_view name : kSections) {
         const NodePtr section = root.get(name);
-        if (section && section->is(Node::Kind::Map)) add_section(*section, name, settings);
+        if (section && section->is(Node::Kind::Map))
+            add_section(*section, std::string(name), settings);
+    }
+    for (const Node::Entry& entry : root.entries) {  // "peft", and what nobody knows
+        if (entry.value->is(Node::Kind::Null) ||
+            std::ranges::find(kSections, entry.key) != kSections.end() ||
+            std::ranges::find(kSilentSections, entry.key) != kSilentSections.end())
+            continue;
+        settings.add({entry.key, entry.key, plain(entry.value), entry.place, true});
     }
     if (const NodePtr env = root.get("env_vars"); env && env->is(Node::Kind::Map))
         for (const Node::Entry& entry : env->entries)

@@ -273,7 +273,33 @@ void read_colossal_software(Reading& job, const ColossalCut& cut) {
                 in.find("ddp_bucket_cap_mb"));
 }
 
+/// Arguments that change a plan and are in no key of it.
+void note_colossal_left(Reading& job) {
+    constexpr std::pair<std::string_view, std::string_view> kNoted[] = {
+        {"gradient_checkpoint_config",
+         "it may compute a part of the layers again; say it by training.recompute"},
+        {"fp8_communication", "messages of 8 bits are not planned"},
+        {"use_fp8", "products of 8 bits are not planned for it; say them by training.precision"},
+        {"communication_dtype", "gradients are planned to travel in the parameters' type"},
+        {"custom_policy", "what a policy of its own does to layers is not read"},
+        {"inner_ring_size", "rings of two levels are not planned"},
+        {"overlap_allgather",
+         "gathers are planned as the framework's profile has them; say it by "
+         "framework.overlap_param_gather"}};
+    for (const auto& [name, sentence] : kNoted) {
+        const Setting* const setting = job.in.find(name);
+        if (setting == nullptr || setting->value->is(Node::Kind::Null)) continue;
+        const std::string& word = setting->value->scalar;
+        if (word == "False" || word == "false" || word == "None") continue;
+        job.note(*setting, std::string(sentence));
+    }
+    if (const auto overlaps = job.in.flag("overlap_p2p"); overlaps && !*overlaps)
+        job.note(*job.in.find("overlap_p2p"),
+                 "sends are planned beside computes; say it by framework.point_to_point_blocks");
+}
+
 void sort_colossal_left(Reading& job) {
+    note_colossal_left(job);
     constexpr std::string_view kPlain[] = {"enable_metadata_cache",
                                            "parallel_output",
                                            "enable_jit_fused",
@@ -290,16 +316,8 @@ void sort_colossal_left(Reading& job) {
                                            "hysteresis",
                                            "max_scale",
                                            "max_norm",
-                                           "custom_policy",
-                                           "communication_dtype",
                                            "dp_outside",
-                                           "inner_ring_size",
-                                           "fp8_communication",
-                                           "use_fp8",
-                                           "overlap_p2p",
-                                           "overlap_allgather",
                                            "make_vocab_size_divisible_by",
-                                           "gradient_checkpoint_config",
                                            "enable_tensor_parallelism",
                                            "ddp_bucket_cap_mb",
                                            "zero_bucket_size_in_m",
@@ -307,7 +325,7 @@ void sort_colossal_left(Reading& job) {
     for (const Setting* const setting : job.in.left()) {
         const bool plain = std::ranges::find(kPlain, setting->name) != std::end(kPlain) ||
                            setting->name.starts_with("config.");
-        if (plain && setting->name != "use_fp8")
+        if (plain)
             job.count_silent();
         else
             job.note(

@@ -30,6 +30,7 @@ constexpr BridgeName kBridgeNames[] = {
     {"tp_comm_overlap", "comm_overlap.tp_comm_overlap"},
     {"overlap_moe_expert_parallel_comm", "comm_overlap.overlap_moe_expert_parallel_comm"},
     {"delay_wgrad_compute", "comm_overlap.delay_wgrad_compute"},
+    {"overlap_p2p_communication", "comm_overlap.overlap_p2p_comm"},
     {"optimizer", "optimizer.optimizer"},
     {"optimizer_cpu_offload", "optimizer.optimizer_cpu_offload"},
     {"use_precision_aware_optimizer", "optimizer.use_precision_aware_optimizer"},

@@ -326,6 +326,11 @@ void add_software_fields(JobWriter& job) {
         if (graphs.front() != "layer")
             job.say("cuda_graph_modules", fmt::format("{}", fmt::join(graphs, " ")));
     }
+    const bool blocks = f.point_to_point_blocks == scenarios::MessagesBlock::Always ||
+                        f.point_to_point_blocks == scenarios::MessagesBlock::ByWholeBackward;
+    if (blocks && job.s.schedule.name == "interleaved-1f1b")
+        job.flag("overlap_p2p_communication", false);
+    if (k.shared_expert_overlap) job.flag("moe_shared_expert_overlap", true);
     if (!k.gradient_accumulation_fusion) job.flag("gradient_accumulation_fusion", false);
     if (!k.fused_rope) job.flag("rope_fusion", false);
     if (!k.fused_bias_activation) job.flag("bias_swiglu_fusion", false);
@@ -348,7 +353,8 @@ std::string flag_of(const Field& field) {
                    ? (field.name == "cross_entropy_loss_fusion" ? "--" + name : std::string())
                    : "--" + name;
     if (field.name == "bias_linear") return "--disable-bias-linear";
-    if (field.name == "create_attention_mask_in_dataloader" || field.name.ends_with("_fusion"))
+    if (field.name == "create_attention_mask_in_dataloader" || field.name.ends_with("_fusion") ||
+        field.name == "overlap_p2p_communication")
         return "--no-" + name;
     return {};
 }

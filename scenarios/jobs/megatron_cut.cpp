@@ -30,6 +30,9 @@ void read_sharding(Reading& job, MegatronCut& cut) {
         cut.fsdp2 = true;
     } else if (distributed) {
         cut.zero_stage = 1;
+    } else if (in.is_on("deepspeed")) {  // Megatron-DeepSpeed
+        cut.zero_stage = static_cast<int>(in.whole("zero_stage", 0, 3).value_or(0));
+        from = in.find("zero_stage");
     }
     const std::optional<std::string> optimizer = in.word("optimizer");
     if (optimizer && optimizer->find("muon") != std::string::npos && cut.zero_stage == 1)

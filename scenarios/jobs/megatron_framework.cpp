@@ -70,6 +70,15 @@ void read_dispatcher(Reading& job) {
     }
     if (word == "alltoall_seq") word = "alltoall";
     job.set("framework.dispatcher", word, from, type ? "" : "the default dispatcher");
+    if (in.is_on("moe_shared_expert_overlap")) {
+        const Setting& overlap = *in.find("moe_shared_expert_overlap");
+        const bool travels = in.whole("expert_model_parallel_size", 1, kMostDegree).value_or(1) > 1;
+        if (word == "alltoall" && travels && in.has("moe_shared_expert_intermediate_size"))
+            job.set("framework.moe_shared_expert_overlap", true, &overlap);
+        else
+            job.note(overlap,
+                     "it hides nothing without shared experts whose rows travel by alltoall");
+    }
     if (const auto capacity = in.real("moe_expert_capacity_factor"); capacity && *capacity > 0)
         job.set_real("framework.capacity_factor", *capacity, in.find("moe_expert_capacity_factor"));
 }

@@ -25,7 +25,8 @@ constexpr Sentence kNoted[] = {
     {"moe_pad_expert_input_to_capacity",
      "experts are padded to their capacity, which is not "
      "planned"},
-    {"moe_shared_expert_overlap", "shared experts run beside the exchange, which is not planned"},
+    {"ddp_num_buckets", "buckets are planned by --ddp-bucket-size or its default"},
+    {"moe_router_topk_limited_devices", "limits of a router to devices are not planned"},
     {"moe_layer_recompute", "recomputes the experts' layers; say it by training.recompute"},
     {"moe_input_jitter_eps", "the router's jitter costs nothing that is planned"},
     {"distribute_saved_activations",
@@ -50,6 +51,10 @@ constexpr Sentence kNoted[] = {
     {"moe_use_upcycling", "the first weights come from a dense model"},
     {"context_parallel_load_balancing", "it is not planned"},
     {"hybrid_context_parallel", "context ranks that follow each sample's length are not planned"},
+    {"deterministic_mode", "kernels of fixed order are slower, which is not planned"},
+    {"fp16_lm_cross_entropy", "the loss of 16 bits is planned as one of fp32"},
+    {"packed_sequence_specs",
+     "samples are packed into sequences, whose lengths are not read from a job"},
     {"softmax_type", "the softmax's sinks are said by model.sinks"},
     {"optimizer_offload_fraction", "it counts only with --optimizer-cpu-offload"}};
 
@@ -64,6 +69,9 @@ constexpr Sentence kRefused[] = {
      "layers from a file of block_configs are not read; give "
      "the model by --set model=FILE"},
     {"hierarchical_context_parallel_sizes", "context parallelism of two levels is not planned"},
+    {"experimental_attention_variant",
+     "attention of another kind is not read from a job; give the model by --set model=NAME or a "
+     "file"},
     {"peft", "adapters are said by training.lora, and are not read from a job"},
     {"lora_rank", "adapters are said by training.lora, and are not read from a job"}};
 
@@ -105,7 +113,8 @@ constexpr std::string_view kSilent[] = {"*_path",
                                         "no_save_*",
                                         "no_load_*",
                                         "ckpt_*",
-                                        "checkpoint*",
+                                        "checkpoint",
+                                        "checkpoint_dir",
                                         "async_save",
                                         "dist_ckpt_*",
                                         "use_dist_ckpt*",
@@ -219,9 +228,7 @@ constexpr std::string_view kSilent[] = {"*_path",
                                         "rerun_*",
                                         "error_injection_*",
                                         "result_*",
-                                        "deterministic_mode",
                                         "app_*",
-                                        "experiment*",
                                         "enable_*experimental*",
                                         "spec",
                                         "attention_dropout",
@@ -230,7 +237,7 @@ constexpr std::string_view kSilent[] = {"*_path",
                                         "ddp_pad_buckets_*",
                                         "pad_buckets_*",
                                         "align_*",
-                                        "overlap_p2p_communication*",
+                                        "overlap_p2p_communication_*",
                                         "batch_p2p_*",
                                         "scatter_gather_*",
                                         "use_ring_exchange_p2p",
@@ -253,7 +260,6 @@ constexpr std::string_view kSilent[] = {"*_path",
                                         "exp_avg_*",
                                         "main_grads_dtype",
                                         "main_params_dtype",
-                                        "fp16_lm_cross_entropy",
                                         "cross_entropy_fusion_impl",
                                         "tp_comm_*",
                                         "cuda_graph_*",
@@ -508,8 +514,10 @@ void sort_left_settings(Reading& job, std::string_view tool) {
     std::vector<const Setting*> by_pattern;
     for (const Setting* const setting : job.in.left()) {
         const std::string_view name = setting->name;
-        const bool silent = std::ranges::any_of(
-            kSilent, [&](std::string_view pattern) { return fits(name, pattern); });
+        const bool silent =
+            is_silent_by_name(name) || std::ranges::any_of(kSilent, [&](std::string_view pattern) {
+                return fits(name, pattern);
+            });
         if (!silent && !is_absent(*setting)) {
             name_unknown(job, *setting, tool);
             continue;

@@ -42,7 +42,6 @@ void read_aware(Reading& job, Parts& parts) {
     const std::string first = in.word("exp_avg_dtype").value_or("fp32");
     const std::string second = in.word("exp_avg_sq_dtype").value_or("fp32");
     const std::string main = in.word("main_params_dtype").value_or("fp32");
-    const std::string grads = in.word("main_grads_dtype").value_or("fp32");
     if (!aware) return;
     const Setting& flag = *in.find("use_precision_aware_optimizer");
     if (first != second)
@@ -51,7 +50,6 @@ void read_aware(Reading& job, Parts& parts) {
     if (main != "fp32") job.note(flag, "main parameters in fp16 are planned as fp32");
     if (first != "fp32") parts.changes.push_back("moments: " + first);
     parts.changes.emplace_back("main_grads: none");
-    (void)grads;
 }
 
 }  // namespace
@@ -67,7 +65,10 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
     parts.from = recipe_from != nullptr ? recipe_from : in.find(bf16 ? "bf16" : "fp16");
     if (parts.base == "fp32") parts.why = "neither --bf16 nor --fp16";
     const bool in_fp32 = in.is_on("accumulate_allreduce_grads_in_fp32");
-    const bool in_bf16 = in.is_on("grad_reduce_in_bf16");
+    // arguments.py: gradients are summed in fp32 only where the optimizer reads them so.
+    const bool main_bf16 = in.word("main_grads_dtype").value_or("fp32") == "bf16";
+    const bool in_bf16 =
+        in.is_on("grad_reduce_in_bf16") || (main_bf16 && in.is_on("use_precision_aware_optimizer"));
     const std::optional<bool> reduce = in.flag("grad_reduce_in_fp32");
     std::int64_t bytes = 4;
     if (parts.base == "fp16" && !in_fp32 && !reduce.value_or(false)) {
@@ -82,7 +83,11 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
     }
     if (in.is_on("fp8_param_gather") && !recipe.empty())
         parts.changes.emplace_back(recipe == "nvfp4" ? "param_gather: fp4" : "param_gather: fp8");
-    if (in.is_on("fp8_dot_product_attention")) parts.changes.emplace_back("attention: fp8");
+    if (in.is_on("fp8_dot_product_attention") || in.is_on("fp8_multi_head_attention"))
+        parts.changes.emplace_back("attention: fp8");
+    if (const auto wgrad = in.flag("fp8_wgrad"); wgrad && !*wgrad && !recipe.empty())
+        job.note(*in.find("fp8_wgrad"),
+                 "weights' gradients by products of 16 bits are planned by those of 8");
     const auto first = in.whole("num_layers_at_start_in_bf16", 0, 10'000);
     const auto last = in.whole("num_layers_at_end_in_bf16", 0, 10'000);
     if (in.is_on("first_last_layers_bf16") && !recipe.empty())

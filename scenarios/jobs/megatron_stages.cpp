@@ -139,6 +139,13 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
             *in.find(group ? "microbatch_group_size_per_vp_stage"
                            : "microbatch_group_size_per_virtual_pipeline_stage"),
             fmt::format("groups of {} microbatches are planned as of {}", *together, cut.pipeline));
+    if (delayed && !combined)
+        job.note(*in.find("delay_wgrad_compute"),
+                 "it counts only with --overlap-moe-expert-parallel-comm");
+    const auto overlaps = in.flag("overlap_p2p_communication");
+    if (overlaps && !*overlaps && cut.chunks > 1 && !combined)
+        job.set("framework.point_to_point_blocks", std::string("whole-backward"),
+                in.find("overlap_p2p_communication"));
     if (!combined && cut.chunks == 1) {
         job.set("schedule", std::string("1f1b"));
         return;

@@ -90,6 +90,12 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
         granularity = "selective";
         from = in.find("recompute_activations");
     }
+    for (const char* name : {"checkpoint_activations", "deepspeed_activation_checkpointing"})
+        if (in.is_on(name)) {  // of 2021, and of Megatron-DeepSpeed
+            granularity = "full";
+            from = nullptr;
+            job.note(*in.find(name), "all of every layer is computed again");
+        }
     const std::vector<std::string> modules = in.words("recompute_modules");
     const std::optional<std::string> method = in.word("recompute_method");
     const auto layers = in.whole("recompute_num_layers", 1, 10'000);
@@ -212,10 +218,14 @@ void read_megatron_training(Reading& job, const MegatronDialect& dialect, const 
     read_recompute(job, cut);
     const std::optional<std::string> backend = in.word("attention_backend");
     const Setting* const from = in.find("attention_backend");
-    const std::string word = backend.value_or("auto");
+    // Megatron-Core's own layers have no fused attention (gpt_layer_specs.py).
+    const Setting* const layers = in.find("transformer_impl");
+    const bool local = in.word("transformer_impl").value_or("") == "local";
+    const std::string word = backend.value_or(local ? "local" : "auto");
     const bool unfused = word == "unfused" || word == "local" || word.ends_with("unfused");
-    job.set("training.attention", std::string(unfused ? "unfused" : "flash"), from,
-            backend ? "" : "the default: TransformerEngine takes a fused kernel");
+    job.set("training.attention", std::string(unfused ? "unfused" : "flash"),
+            backend || !local ? from : layers,
+            backend || local ? "" : "the default: TransformerEngine takes a fused kernel");
     read_dropout(job, dialect);
     read_offload(job);
     read_optimizer(job);

@@ -171,7 +171,14 @@ void add_software(const Scenario& s, Keys& keys) {
     keys["framework.loss"] = std::string(word_of(k.loss));
     keys["framework.attention_mask_tensor"] = yes_no(k.attention_mask_tensor);
     keys["framework.vocabulary_multiple"] = std::to_string(k.vocabulary_multiple);
+    if (s.schedule.name == "interleaved-1f1b") {
+        using scenarios::MessagesBlock;
+        keys["framework.point_to_point_blocks"] =
+            yes_no(f.point_to_point_blocks == MessagesBlock::Always ||
+                   f.point_to_point_blocks == MessagesBlock::ByWholeBackward);
+    }
     if (s.model.has_experts()) {
+        keys["framework.moe_shared_expert_overlap"] = yes_no(k.shared_expert_overlap);
         keys["framework.dispatcher"] = std::string(word_of(k.dispatcher));
         keys["framework.capacity_factor"] =
             f.capacity_factor ? fmt::format("{}", *f.capacity_factor) : "none";

@@ -1,6 +1,7 @@
 #include "scenarios/jobs/script_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
@@ -28,8 +29,23 @@ NodePtr scalar_of(const ShellText& text, const ShellScript& script) {
     return node;
 }
 
-/// The flag at words[i], with what follows it up to the next flag.
-Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const ShellScript& script) {
+/// "$EXTRA", which nothing in the script sets and which may hold more arguments.
+bool holds_arguments(const ShellText& word, bool has_value) {
+    for (std::size_t i = 0; i < word.text.size(); ++i)
+        if (word.knows(i)) return false;
+    if (!word.text.starts_with('$') || word.text.starts_with("$(")) return false;
+    if (has_value) return true;
+    std::string name = word.text;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    return std::ranges::any_of(std::array{"ARG", "OPT", "EXTRA", "FLAG"}, [&](const char* part) {
+        return name.find(part) != std::string::npos;
+    });
+}
+
+/// The flag at words[i], with what follows it up to the next flag. Words that may hold more
+/// arguments go to `open`.
+Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const ShellScript& script,
+                   std::vector<ShellText>& open) {
     const ShellText& flag = words[i];
     const std::size_t equals = flag.text.find('=');
     Setting setting;
@@ -49,6 +65,10 @@ Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const Sh
             value.text.ends_with(".py") || value.text == "python" || value.text == "python3";
         if (program) break;
         if (value.text == "$@" || value.text == "$*") continue;  // whatever more is given
+        if (holds_arguments(value, !values.empty())) {
+            open.push_back(value);
+            continue;
+        }
         setting.known = setting.known && value.known;
         values.push_back(scalar_of(value, script));
     }
@@ -110,6 +130,7 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
     ShellCommand together;  // a list of arguments has one on every line
     std::size_t rivals = 0;
     for (const ShellCommand& command : script.commands) {
+        if (command.words.front().text == "echo") continue;
         if (is_flag(command.words.front())) {
             together.words.insert(together.words.end(), command.words.begin(), command.words.end());
         } else if (best == nullptr || flags_in(command) >= flags_in(*best)) {
@@ -118,7 +139,7 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
     }
     for (const ShellCommand& command : script.commands)
         if (best != nullptr && &command != best && !is_flag(command.words.front()) &&
-            flags_in(command) > 4)
+            command.words.front().text != "echo" && flags_in(command) > 4)
             ++rivals;
     ShellCommand arrays;
     for (const auto& [name, variable] : script.variables)
@@ -131,8 +152,14 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
             fmt::format("the script starts {} programs with many flags; the one in line {} is "
                         "read",
                         rivals + 1, script.place(best->words.front().offset()).line));
+    std::vector<ShellText> open;
     for (std::size_t i = 0; i < best->words.size(); ++i)
-        if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script));
+        if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script, open));
+    for (const ShellText& word : open)
+        job.note(
+            fmt::format("line {}: what {} holds is known only when the script runs; settings "
+                        "in it are left out",
+                        script.place(word.offset()).line, word.text));
     if (best != &together && !together.words.empty())
         job.note(
             fmt::format("line {}: these flags reach no program, since the command before them "
@@ -159,8 +186,8 @@ void read_launcher(Reading& job, World& world) {
     const Setting* const nodes =
         first({"nnodes", "num_nodes", "nodes", "$slurm_nodes", "$NNODES", "$NUM_NODES"});
     const Setting* const per_node =
-        first({"nproc_per_node", "gpus_per_node", "ntasks_per_node", "$slurm_gpus", "$slurm_gres",
-               "$slurm_tasks", "$GPUS_PER_NODE", "$NPROC_PER_NODE", "$NGPU"});
+        first({"nproc_per_node", "gpus_per_node", "num_gpus", "ntasks_per_node", "$slurm_gpus",
+               "$slurm_gres", "$slurm_tasks", "$GPUS_PER_NODE", "$NPROC_PER_NODE", "$NGPU"});
     const Setting* const all = first({"num_processes", "world_size", "$WORLD_SIZE"});
     const auto whole = [&](const Setting* setting) {
         return setting == nullptr ? std::optional<std::int64_t>()

@@ -93,6 +93,8 @@ std::optional<bool> Settings::flag(std::string_view name) {
     const Setting* setting = find(name);
     if (setting == nullptr) return {};
     if (setting->value->is(Node::Kind::Null)) return true;
+    // "--bf16 $MORE": what follows a flag without a value is another argument.
+    if (!setting->known && setting->written.starts_with("--")) return true;
     setting = scalar(name, "true or false");
     if (setting == nullptr) return {};
     const std::string& value = setting->value->scalar;

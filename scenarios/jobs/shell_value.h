@@ -14,6 +14,9 @@
 namespace debubble::jobs {
 
 struct ShellText {
+    /// Added to the offset of a letter that stands for what is known only when the script runs.
+    static constexpr std::uint32_t kOpen = 1U << 31;
+
     std::string text;
     std::vector<std::uint32_t> at;  ///< the offset of each letter in the script
     std::uint32_t begin = 0;        ///< the offset of a text without letters
@@ -22,13 +25,15 @@ struct ShellText {
     void add(char letter, std::uint32_t offset) {
         text += letter;
         at.push_back(offset);
+        known = known && (offset & kOpen) == 0;
     }
     void add(const ShellText& more) {
         text += more.text;
         at.insert(at.end(), more.at.begin(), more.at.end());
         known = known && more.known;
     }
-    std::uint32_t offset() const { return at.empty() ? begin : at.front(); }
+    std::uint32_t offset() const { return at.empty() ? begin : at.front() & ~kOpen; }
+    bool knows(std::size_t letter) const { return (at[letter] & kOpen) == 0; }
     ShellText part(std::size_t first, std::size_t count) const;
 };
 

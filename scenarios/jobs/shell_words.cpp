@@ -44,7 +44,7 @@ ShellText ShellText::part(std::size_t first, std::size_t size) const {
     part.at.assign(at.begin() + static_cast<std::ptrdiff_t>(first),
                    at.begin() + static_cast<std::ptrdiff_t>(first + part.text.size()));
     part.begin = offset();
-    part.known = known;
+    for (const std::uint32_t letter : part.at) part.known = part.known && (letter & kOpen) == 0;
     return part;
 }
 
@@ -57,7 +57,7 @@ void ShellReader::count(std::size_t letters) {
 
 ShellText ShellReader::unknown(std::string text, std::uint32_t begin) const {
     ShellText value;
-    for (const char c : text) value.add(c, begin);
+    for (const char c : text) value.add(c, begin | ShellText::kOpen);
     value.begin = begin;
     value.known = false;
     return value;
@@ -248,11 +248,10 @@ void ShellReader::substitute(Word& word, ShellText& field, bool& has,
             continue;
         }
         for (std::size_t i = 0; i < value.text.size(); ++i) {
-            if (is_space(value.text[i]) && value.known) {
+            if (is_space(value.text[i]) && value.knows(i)) {
                 end_field();
             } else {
                 field.add(value.text[i], value.at[i]);
-                field.known = field.known && value.known;
                 has = true;
             }
         }
@@ -363,8 +362,8 @@ void ShellReader::braces(Word& word, ShellText& field, bool& has, bool quoted, b
     if (counts) {
         ShellText number;
         const std::size_t n = all ? values.size() : values.front().text.size();
-        for (const char c : std::to_string(n)) number.add(c, offset);
-        number.known = set;
+        for (const char c : std::to_string(n))
+            number.add(c, set ? offset : offset | ShellText::kOpen);
         values = {number};
     }
     const bool colon = rest.starts_with(':');
@@ -436,7 +435,6 @@ std::vector<ShellText> split_as_shell(const ShellText& text) {
             word.add(c, text.at[i]);
             has = true;
         }
-        word.known = text.known;
     }
     if (has) words.push_back(std::move(word));
     return words;

@@ -143,6 +143,12 @@ std::string titan_recipe(Reading& job, const Setting*& from) {
     for (const char* key : {"model.converters", "model.print_after_conversion"})
         for (const std::string& converter : in.words(key)) {
             from = in.find(key);
+            const bool experts_only =
+                converter.find("grouped_mm") != std::string::npos && in.words(key).size() == 1;
+            if (experts_only)
+                job.note(*from,
+                         "only the experts' products are of 8 bits there; all are planned "
+                         "so");
             if (converter.find("float8") != std::string::npos) {
                 for (const char* name :
                      {"quantize.linear.float8.recipe_name", "float8.recipe_name"})

@@ -1,3 +1,4 @@
+#include <map>
 #include <random>
 #include <set>
 
@@ -138,6 +139,42 @@ TEST(ExportedJob, ReadsBackAsThePlanForThreeHundredRandomPlans) {
         expect_round_trip(*plan, formats[other]);
     }
     EXPECT_EQ(plans, 300);
+}
+
+/// Keys that a framework has whatever the plan is, which a job therefore never leaves out.
+const std::map<std::string, std::vector<std::string>> kAlwaysSaid{
+    {"megatron",
+     {"model", "parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "parallel.sequence", "parallel.zero_stage", "parallel.expert", "parallel.stages_per_rank",
+      "training.global_batch", "training.micro_batch", "training.seq_length", "training.attention",
+      "training.dropout", "framework.overlap_grad_reduce", "framework.overlap_param_gather",
+      "framework.cuda_graphs"}},
+    {"bridge",
+     {"model", "parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "parallel.sequence", "parallel.zero_stage", "parallel.expert", "parallel.stages_per_rank",
+      "training.global_batch", "training.micro_batch", "training.seq_length", "training.attention",
+      "training.dropout"}},
+    {"torchtitan",
+     {"parallel.tensor", "parallel.pipeline", "parallel.context", "training.seq_length",
+      "training.global_batch", "training.micro_batch"}},
+    {"deepspeed",
+     {"training.micro_batch", "training.global_batch", "parallel.data",
+      "framework.overlap_grad_reduce"}},
+    {"colossalai",
+     {"parallel.tensor", "parallel.pipeline", "parallel.data", "training.micro_batch",
+      "training.attention"}}};
+
+TEST(ExportedJob, NeverLeavesOutWhatItsFrameworkHas) {
+    std::mt19937 random(2024);
+    std::vector<Scenario> plans;
+    for (int tries = 0; plans.size() < 300 && tries < 5000; ++tries)
+        if (std::optional<Scenario> plan = random_plan(random)) plans.push_back(std::move(*plan));
+    for (const Scenario& plan : plans)
+        for (const std::string& format : export_formats()) {
+            const std::set<std::string> unsaid = keys_of(export_job(plan, format));
+            for (const std::string& key : kAlwaysSaid.at(format))
+                EXPECT_FALSE(unsaid.contains(key)) << key << " of " << plan.name << ", " << format;
+        }
 }
 
 TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
