@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the programs of tests/gpu/run.sh and packs them, with the libraries that a bare machine lacks,
-# into out/gpu-tests.tar.gz. That file alone, some 24 MB, is what to carry: unpack it beside a GPU and
+# into out/gpu-tests.tar.gz. That file alone, some 30 MB, is what to carry: unpack it beside a GPU and
 # the CUDA toolkit of the same major version, and call its run.sh.
 #
 #     tests/gpu/pack.sh [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
