@@ -25,6 +25,7 @@ struct NameFacts {
     bool engine = false;
     bool counts = false;
     bool message = false;
+    bool weight_gradient = false;
 };
 
 std::vector<NameFacts> facts_of(const RankProfile& profile) {
@@ -40,6 +41,7 @@ std::vector<NameFacts> facts_of(const RankProfile& profile) {
                         facts.name_class == KernelClass::AttentionBackward) &&
                        !is_helper(name);
         facts.message = is_message_operator(name);
+        facts.weight_gradient = !on_host && names_weight_gradient(name);
         out.push_back(facts);
     }
     return out;
@@ -71,7 +73,20 @@ private:
 
     Item item(std::int64_t begin, std::int64_t end, std::uint32_t name) const {
         const NameFacts& facts = facts_[name];
-        return {begin, end, facts.name_class, facts.backward, facts.engine, facts.counts};
+        return {begin,        end,          facts.name_class,      facts.backward,
+                facts.engine, facts.counts, facts.weight_gradient, name};
+    }
+
+    /// A kernel of one send or receive says so; one of several (coalesced) says nothing.
+    Exchange exchange(const DeviceSpan& kernel) const {
+        const CollectiveNote& note = profile_.notes[kernel.note];
+        Exchange out{kernel.begin, kernel.end, 0, true, true, true, {}};
+        if (note.peer < 0 || (note.collective != "send" && note.collective != "recv")) return out;
+        out.sends = note.collective == "send";
+        out.receives = !out.sends;
+        out.peer = note.peer;
+        out.bytes = bytes_of(note);
+        return out;
     }
 
     void kernels() {
@@ -80,9 +95,7 @@ private:
                 step_of(kernel.launched == kNoLaunch ? kernel.begin : kernel.launched);
             if (step == nullptr) continue;
             switch (kernel.kernel_class) {
-                case KernelClass::PointToPoint:
-                    step->exchanges.push_back({kernel.begin, kernel.end, 0, true, true, true});
-                    break;
+                case KernelClass::PointToPoint: step->exchanges.push_back(exchange(kernel)); break;
                 case KernelClass::Collective: step->collectives.push_back(kernel); break;
                 case KernelClass::Optimizer:
                     step->optimizer.push_back(item(kernel.begin, kernel.end, kernel.name));
@@ -122,7 +135,7 @@ private:
             const bool receives = name.starts_with("gloo:recv");
             StepItems* const step = step_of(range.begin);
             if ((sends || receives) && step != nullptr)
-                step->exchanges.push_back({range.begin, range.end, 0, sends, receives, true});
+                step->exchanges.push_back({range.begin, range.end, 0, sends, receives, true, {}});
         }
     }
 

@@ -12,19 +12,11 @@ struct Item {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     KernelClass item_class = KernelClass::Unknown;
-    bool backward = false;  ///< its name says so
-    bool engine = false;    ///< the engine of autograd runs it
-    bool counts = false;    ///< stands for the attention of one layer
-};
-
-/// An exchange of messages with a neighbour.
-struct Exchange {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::int64_t bytes = 0;
-    bool sends = true;     ///< it may send,
-    bool receives = true;  ///< and receive
-    bool blocks = true;    ///< nothing is computed meanwhile
+    bool backward = false;         ///< its name says so
+    bool engine = false;           ///< the engine of autograd runs it
+    bool counts = false;           ///< stands for the attention of one layer
+    bool weight_gradient = false;  ///< its name says that it multiplies for a weight's gradient
+    std::uint32_t name = 0;        ///< index in RankProfile::names
 };
 
 /// What one step of a rank consists of, each list by begin.

@@ -103,6 +103,13 @@ bool names_backward(std::string_view kernel) {
     return any_in({"backward", "bwd", "bprop", "dgrad", "wgrad", "cutlassb"}, lower(kernel));
 }
 
+bool names_weight_gradient(std::string_view kernel) {
+    const std::string name = lower(kernel);
+    if (any_in({"wgrad", "_nt_", "ailk_bjlk"}, name) || name.ends_with("_nt")) return true;
+    if (!name.starts_with("nvjet")) return false;
+    return any_in({"_ntn", "_ntt"}, name);
+}
+
 std::string_view name_of(KernelClass kernel_class) {
     constexpr std::array<std::string_view, kKernelClasses> kNames{"point-to-point",
                                                                   "collective",

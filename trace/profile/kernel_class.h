@@ -36,5 +36,10 @@ std::string_view name_of(KernelClass kernel_class);
 bool is_communication(KernelClass kernel_class);
 /// True for a name of a kernel of backward, as far as names say so.
 bool names_backward(std::string_view kernel);
+/// True for a product of a weight's gradient: one that says so, or whose first factor is not
+/// transposed and whose second one is, as cuBLAS, CUTLASS and Tensile write into their names. In
+/// their order of columns a linear layer multiplies TN, its input's gradient is NN, its weight's
+/// NT.
+bool names_weight_gradient(std::string_view kernel);
 
 }  // namespace debubble::profile

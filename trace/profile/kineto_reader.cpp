@@ -313,10 +313,10 @@ private:
         return text;
     }
 
-    static std::int64_t number(sj::value& value) {
+    static std::int64_t number(sj::value& value, std::int64_t otherwise = 0) {
         std::int64_t out = 0;
         if (value.get_int64().get(out) == simdjson::SUCCESS) return out;
-        return 0;
+        return otherwise;
     }
 
     std::int64_t time(sj::value& value, const char* key) const {
@@ -356,6 +356,10 @@ private:
             } else if (key == "Group size") {
                 event.note.group_size =
                     static_cast<int>(std::clamp<std::int64_t>(number(inner), 0, kMostRank));
+            } else if (key == "Src Rank" || key == "Dst Rank") {
+                const std::int64_t peer = number(inner, -1);
+                event.note.peer =
+                    peer <= kMostRank ? static_cast<int>(std::max<std::int64_t>(-1, peer)) : -1;
             } else if (key == "dtype") {
                 event.note.type = string(inner);
             } else if (key == "Total Allocated") {
@@ -423,7 +427,7 @@ private:
         if (note == profile_.notes.back())
             return static_cast<std::uint32_t>(profile_.notes.size() - 1);
         const auto key = std::tuple(note.collective, note.group, note.in_elements,
-                                    note.out_elements, note.group_size, note.type);
+                                    note.out_elements, note.group_size, note.type, note.peer);
         const auto [found, is_new] =
             note_numbers_.try_emplace(key, static_cast<std::uint32_t>(profile_.notes.size()));
         if (is_new) profile_.notes.push_back(note);
@@ -472,8 +476,9 @@ private:
     std::optional<std::int64_t> memory_device_;  ///< the first of a process's devices
     std::vector<std::int64_t> correlations_;     ///< of the kernels
     std::vector<std::pair<std::int64_t, std::int64_t>> launches_;  ///< correlation, begin
-    std::map<std::tuple<std::string, std::string, std::int64_t, std::int64_t, int, std::string>,
-             std::uint32_t>
+    std::map<
+        std::tuple<std::string, std::string, std::int64_t, std::int64_t, int, std::string, int>,
+        std::uint32_t>
         note_numbers_;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generators.h"
+#include "trace/profile/name_messages.h"
 
 namespace debubble::profile {
 namespace {
@@ -50,54 +51,132 @@ std::optional<std::string> mismatch(const std::vector<RankActions*>& found,
 }
 
 void rename(RankActions& found, const std::vector<Compute>& listed) {
-    std::vector<Compute> forwards;
-    std::vector<Compute> backwards;
-    for (const Compute& pass : listed)
-        (pass.pass == Pass::Forward ? forwards : backwards).push_back(pass);
+    std::map<Pass, std::vector<Compute>> of_kind;
+    for (const Compute& pass : listed) of_kind[pass.pass].push_back(pass);
     for (TimedAction& timed : found.actions) {
         auto* const pass = std::get_if<Compute>(&timed.action);
         if (pass == nullptr) continue;
-        const auto& named = pass->pass == Pass::Forward ? forwards : backwards;
+        const std::vector<Compute>& named = of_kind[pass->pass];
         const auto k = static_cast<std::size_t>(pass->micro_batch.index);
         if (k < named.size()) *pass = named[k];
     }
 }
 
-/// Messages were matched as of one stage per rank; with several nothing says whose they are.
-void drop_messages(RankActions& found) {
-    std::erase_if(found.actions, [](const TimedAction& timed) {
-        return std::holds_alternative<Send>(timed.action) ||
-               std::holds_alternative<Recv>(timed.action);
-    });
-    found.notes.clear();
+/// The mean times of the passes that were found, for schedules whose order depends on costs.
+PipelineCosts costs_of(const std::vector<RankActions*>& found) {
+    std::map<Pass, std::pair<Duration, int>> sums;
+    for (const RankActions* const rank : found)
+        for (const TimedAction& timed : rank->actions)
+            if (const auto* const pass = std::get_if<Compute>(&timed.action)) {
+                auto& [time, count] = sums[pass->pass];
+                time += Duration{timed.end - timed.begin};
+                ++count;
+            }
+    const auto mean = [&](Pass pass) {
+        const auto [time, count] = sums[pass];
+        return count == 0 ? Duration{} : time / count;
+    };
+    return {{{mean(Pass::Forward), mean(Pass::BackwardInput), mean(Pass::BackwardWeight)}},
+            Duration{},
+            std::nullopt};
 }
 
-std::optional<Schedule> candidate(std::string_view name, const PipelineShape& shape) {
-    const Generator* const generator = find_generator(name);
-    if (generator == nullptr || generator->why_not(shape, {})) return std::nullopt;
-    return generator->make(shape, {});
+/// The orders that are tried, those of one stage per rank first.
+class Candidates {
+public:
+    Candidates(int pipeline, std::size_t forwards, bool split, const PipelineCosts& measured)
+        : pipeline_(pipeline), forwards_(static_cast<int>(forwards)), split_(split) {
+        measured_.costs = measured;
+    }
+
+    /// Calls try_one(schedule) until it returns true.
+    template <class Try>
+    void each(Try&& try_one) const {
+        constexpr int kMostStagesPerRank = 16;
+        for (int per_rank = 1; per_rank <= kMostStagesPerRank; ++per_rank) {
+            if (forwards_ % per_rank != 0) continue;
+            const PipelineShape shape{pipeline_, per_rank, forwards_ / per_rank, 1};
+            if (shape.computes() > kMostComputes) continue;
+            for (const std::string_view name : {"1f1b", "interleaved-1f1b", "gpipe"})
+                if (made(*find_generator(name), shape, {}, try_one)) return;
+            for (const Generator& generator : generators())
+                if (made(generator, shape, {}, try_one)) return;
+            for (const Generator& generator : generators())
+                if (generator.uses_costs && made(generator, shape, measured_, try_one)) return;
+        }
+    }
+
+private:
+    template <class Try>
+    bool made(const Generator& generator, const PipelineShape& shape,
+              const GeneratorOptions& options, Try&& try_one) const {
+        constexpr int kMostSearched = 8192;  // computes of a search that takes less than a second
+        if (generator.overlaps || generator.splits_backward != split_) return false;
+        if (generator.stages_per_rank.value_or(shape.stages_per_rank) != shape.stages_per_rank)
+            return false;
+        if (generator.uses_costs && shape.computes() > kMostSearched) return false;
+        if (generator.why_not(shape, options)) return false;
+        const Schedule schedule = generator.make(shape, options);
+        if (schedule.placement.name() == "bidirectional" && pipeline_ > 1) return false;
+        return try_one(schedule);
+    }
+
+    int pipeline_;
+    int forwards_;
+    bool split_;
+    GeneratorOptions measured_;
+};
+
+/// What was found as a schedule of one stage per rank, in which the k-th pass of a kind is that of
+/// microbatch k.
+Schedule as_found(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
+                  int pipeline) {
+    Schedule out{"found", {pipeline, 1, 1, 1}, loop_placement(pipeline, 1), {}};
+    out.ranks.resize(static_cast<std::size_t>(pipeline));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        ActionList& list = out.ranks[static_cast<std::size_t>(ranks[i])];
+        if (!list.empty()) continue;  // of another replica
+        std::map<char, int> count;
+        for (const char kind : kinds_of(*found[i]))
+            for (const Pass pass :
+                 {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight})
+                if (letter_of(pass) == kind)
+                    list.emplace_back(
+                        Compute{pass, Stage{ranks[i]}, MicroBatch{count[kind]++, {}}});
+    }
+    return out;
+}
+
+/// The messages of a rank's sends as often as the schedule has them, where peers are written.
+bool exchanges_fit(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
+                   const Schedule& schedule, const std::map<int, Rank>& pipeline_ranks) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        RankActions trial = *found[i];
+        trial.anchors = 0;
+        trial.fitting = 0;
+        rename(trial, passes_in(schedule.ranks[static_cast<std::size_t>(ranks[i])]));
+        name_messages(trial, Rank{ranks[i]}, schedule, pipeline_ranks);
+        if (trial.fitting < trial.anchors) return false;
+    }
+    return true;
 }
 
 }  // namespace
 
 PassNames name_passes(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
-                      int pipeline, const std::optional<Program>& program) {
+                      int pipeline, const std::optional<Program>& program,
+                      const std::map<int, Rank>& pipeline_ranks) {
     PassNames out;
     const auto use = [&](const Schedule& schedule) {
-        out.order = schedule.name;
-        const bool several = schedule.shape.stages_per_rank > 1 ||
-                             schedule.stage_count() > static_cast<int>(schedule.ranks.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
             rename(*found[i], passes_in(schedule.ranks[static_cast<std::size_t>(ranks[i])]));
-            if (several) drop_messages(*found[i]);
+            name_messages(*found[i], Rank{ranks[i]}, schedule, pipeline_ranks);
         }
-        if (several)
-            out.notes.push_back(
-                "several stages per rank: which exchange carries which message is not written");
     };
     if (program) {
         const auto wrong = mismatch(found, ranks, *program);
         if (!wrong) {
+            out.order = program->name;
             use(*program);
             return out;
         }
@@ -105,34 +184,37 @@ PassNames name_passes(const std::vector<RankActions*>& found, const std::vector<
                                         program->name, *wrong));
     }
     std::size_t forwards = 0;
-    for (const RankActions* rank : found)
-        forwards =
-            std::max(forwards, static_cast<std::size_t>(std::ranges::count(kinds_of(*rank), 'F')));
-    if (forwards == 0) return out;
-    std::optional<std::string> of_1f1b;
-    constexpr int kMostStagesPerRank = 16;
-    for (int per_rank = 1; per_rank <= kMostStagesPerRank; ++per_rank) {
-        if (forwards % static_cast<std::size_t>(per_rank) != 0) continue;
-        const PipelineShape shape{pipeline, per_rank, static_cast<int>(forwards) / per_rank, 1};
-        if (shape.computes() > kMostComputes) continue;
-        const std::vector<std::string_view> names =
-            per_rank == 1 ? std::vector<std::string_view>{"1f1b", "gpipe"}
-                          : std::vector<std::string_view>{"interleaved-1f1b"};
-        for (const std::string_view name : names) {
-            const auto schedule = candidate(name, shape);
-            if (!schedule) continue;
-            const auto wrong = mismatch(found, ranks, *schedule);
-            if (!wrong) {
-                use(*schedule);
-                return out;
-            }
-            if (name == "1f1b") of_1f1b = wrong;
-        }
+    bool split = false;
+    for (const RankActions* rank : found) {
+        const std::string& kinds = kinds_of(*rank);
+        forwards = std::max(forwards, static_cast<std::size_t>(std::ranges::count(kinds, 'F')));
+        split |= kinds.find('W') != std::string::npos;
     }
+    if (forwards == 0) return out;
+    std::optional<Schedule> first;
+    std::optional<Schedule> best;
+    std::optional<std::string> of_usual;
+    const std::string_view usual = split ? "zb-h1" : "1f1b";
+    Candidates(pipeline, forwards, split, costs_of(found)).each([&](const Schedule& schedule) {
+        const auto wrong = mismatch(found, ranks, schedule);
+        if (wrong && schedule.name == usual) of_usual = wrong;
+        if (wrong) return false;
+        if (!first) first = schedule;
+        if (!exchanges_fit(found, ranks, schedule, pipeline_ranks)) return false;
+        best = schedule;
+        return true;
+    });
+    if (!best) best = first;
+    if (best) {
+        out.order = best->name;
+        use(*best);
+        return out;
+    }
+    use(as_found(found, ranks, pipeline));
     out.notes.push_back(fmt::format(
         "no known order fits the passes, and the k-th of a rank is taken as that of microbatch k; "
-        "of 1f1b, {}",
-        of_1f1b.value_or("there is none of this shape")));
+        "of {}, {}",
+        usual, of_usual.value_or("there is none of this shape")));
     for (RankActions* rank : found) ++rank->anchors;
     return out;
 }

@@ -123,4 +123,18 @@ std::vector<Place> places_of(const std::vector<RankProfile>& ranks) {
     return out;
 }
 
+std::map<int, Rank> pipeline_ranks(const std::vector<RankProfile>& ranks,
+                                   const std::vector<Place>& places) {
+    std::map<int, Rank> out;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        if (ranks[i].rank) out.try_emplace(*ranks[i].rank, places[i].rank);
+        for (const ProcessGroup& group : ranks[i].groups) {
+            if (!is_pipeline(group)) continue;
+            for (std::size_t at = 0; at < group.ranks.size(); ++at)
+                out.try_emplace(group.ranks[at], Rank{static_cast<std::int32_t>(at)});
+        }
+    }
+    return out;
+}
+
 }  // namespace debubble::profile

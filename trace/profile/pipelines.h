@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "base/ids.h"
@@ -17,6 +18,10 @@ struct Place {
 /// ranks are one pipeline in the order of their numbers. Throws InputError for ranks of different
 /// runs.
 std::vector<Place> places_of(const std::vector<RankProfile>& ranks);
+
+/// The pipeline rank of every global rank in a pipeline's process group, and of the files' own.
+std::map<int, Rank> pipeline_ranks(const std::vector<RankProfile>& ranks,
+                                   const std::vector<Place>& places);
 
 /// Throws InputError naming a file that cannot be of the same run as the first.
 void check_one_run(const std::vector<RankProfile>& ranks);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -53,7 +54,7 @@ public:
     }
 
     ProfiledRun run() {
-        for (std::size_t i = 0; i < profiles_.size(); ++i) recognise(i);
+        for (std::size_t i = 0; i < profiles_.size(); ++i) found_.push_back(recognise(i));
         name_all();
         same_steps();
         drop_partial_steps();
@@ -66,8 +67,8 @@ public:
     }
 
 private:
-    void recognise(std::size_t i) {
-        RecogniseOptions options{places_[i].rank.index, pipeline_, std::nullopt};
+    RankActions recognise(std::size_t i, std::optional<int> layers = std::nullopt) const {
+        RecogniseOptions options{places_[i].rank.index, pipeline_, layers};
         const auto stage = static_cast<std::size_t>(places_[i].rank.index);
         const bool one_stage_each = static_cast<int>(options_.layers.size()) == pipeline_;
         if (one_stage_each && options_.layers[stage] > 0) options.layers = options_.layers[stage];
@@ -79,21 +80,53 @@ private:
             actions = actions_by_anchors(profiles_[i], options);
             actions.notes.insert(actions.notes.begin(), notes.begin(), notes.end());
         }
-        found_.push_back(std::move(actions));
+        return actions;
     }
 
     void name_all() {
-        std::vector<RankActions*> anchored;
-        std::vector<int> ranks;
-        for (std::size_t i = 0; i < found_.size(); ++i)
-            if (found_[i].evidence == Evidence::Anchors) {
-                anchored.push_back(&found_[i]);
-                ranks.push_back(places_[i].rank.index);
+        std::vector<RankActions> first = found_;
+        PassNames named = named_passes(first);
+        const std::optional<int> layers = common_layers();
+        if (named.order.empty() && layers) {
+            std::vector<RankActions> second;
+            for (std::size_t i = 0; i < profiles_.size(); ++i)
+                second.push_back(recognise(
+                    i, found_[i].evidence == Evidence::Anchors ? layers : std::optional<int>()));
+            PassNames again = named_passes(second);
+            if (!again.order.empty()) {
+                first = std::move(second);
+                named = std::move(again);
             }
-        if (anchored.empty()) return;
-        PassNames named = name_passes(anchored, ranks, pipeline_, options_.program);
+        }
+        found_ = std::move(first);
         out_.order = std::move(named.order);
         std::ranges::move(named.notes, std::back_inserter(out_.notes));
+    }
+
+    /// The layers of a stage if all stages are alike, where the anchors of a rank show a multiple:
+    /// at the turn of a V, passes of both stages follow each other.
+    std::optional<int> common_layers() const {
+        int common = 0;
+        int most = 0;
+        for (const RankActions& rank : found_) {
+            if (rank.evidence != Evidence::Anchors) continue;
+            common = std::gcd(common, rank.layers);
+            most = std::max(most, rank.layers);
+        }
+        return common > 0 && common < most ? std::optional(common) : std::nullopt;
+    }
+
+    PassNames named_passes(std::vector<RankActions>& found) const {
+        std::vector<RankActions*> anchored;
+        std::vector<int> ranks;
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (found[i].evidence == Evidence::Anchors) {
+                anchored.push_back(&found[i]);
+                ranks.push_back(places_[i].rank.index);
+            }
+        if (anchored.empty()) return {};
+        return name_passes(anchored, ranks, pipeline_, options_.program,
+                           pipeline_ranks(profiles_, places_));
     }
 
     [[noreturn]] void refuse(std::size_t i, std::string sentence) const {

@@ -22,6 +22,17 @@ struct TimedAction {
     int step = 0;
 };
 
+/// An exchange of messages with a neighbour.
+struct Exchange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t bytes = 0;
+    bool sends = true;        ///< it may send,
+    bool receives = true;     ///< and receive
+    bool blocks = true;       ///< nothing is computed meanwhile
+    std::optional<int> peer;  ///< global rank of the other end, where it is written
+};
+
 /// How the actions were found.
 enum class Evidence : std::uint8_t {
     None,     ///< nothing names or shows a pass
@@ -40,6 +51,8 @@ struct RankActions {
     /// The kinds of the passes of a step, where names of microbatches are not known: "FFBFB".
     std::vector<std::string> pass_kinds;  ///< by step
     int layers = 0;                       ///< attention kernels of a pass, where those were counted
+    /// By step, then by begin: what anchors leave without a message (name_messages.h gives them).
+    std::vector<std::vector<Exchange>> exchanges;
 };
 
 struct RecogniseOptions {
@@ -65,7 +78,7 @@ StepRanges step_ranges(const RankProfile& profile);
 RankActions actions_by_names(const RankProfile& profile, const RecogniseOptions& options);
 
 /// By attention kernels (or operators) and exchanges. The passes have no microbatches yet: their
-/// MicroBatch is the number of the pass of its kind in the step.
+/// MicroBatch is the number of the pass of its kind in the step. Exchanges have no messages yet.
 RankActions actions_by_anchors(const RankProfile& profile, const RecogniseOptions& options);
 
 /// True for an operator that moves messages and computes nothing.

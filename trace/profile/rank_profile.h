@@ -44,6 +44,7 @@ struct CollectiveNote {
     std::int64_t out_elements = 0;
     int group_size = 0;
     std::string type;  ///< of an element: "BFloat16"
+    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if it is not written
     friend bool operator==(const CollectiveNote&, const CollectiveNote&) = default;
 };
 
