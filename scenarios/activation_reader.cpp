@@ -50,6 +50,8 @@ constexpr std::pair<std::string_view, Module> kOffloaded[] = {
     named(Module::AttentionProjection), named(Module::MlpNorm),   named(Module::ExpertFc1),
     named(Module::MoeActivation)};
 
+constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false}, {kAuto, true}};
+
 enum class Method { Block, Uniform };
 constexpr std::pair<std::string_view, Method> kMethods[] = {{"block", Method::Block},
                                                             {"uniform", Method::Uniform}};
@@ -169,6 +171,14 @@ const Fields<models::OffloadExtent>& offload_fields() {
 void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
     const NodePtr value = training.value(key);
     if (!value) return;
+    if (!value->is(Node::Kind::Map)) {
+        Training& t = draft.scenario.training;
+        bool chooses = t.chooses_offload;
+        if (training.word(key, chooses, kOffloadWords)) t.chooses_offload = chooses;
+        if (t.chooses_offload && !t.chooses_recompute)
+            training.complain(key, "'offload: auto' chooses beside 'recompute: auto'");
+        return;
+    }
     MappingReader in(value, key, training.mistakes());
     models::OffloadExtent& offload = draft.scenario.training.offload;
     read_fields(in, offload_fields(), offload);
@@ -264,9 +274,12 @@ const Fields<Draft>& activation_fields() {
          "attention's core (selective), all of a layer (full), or those of modules; auto: the "
          "modules and layers with the shortest step that fits into the memory.",
          "selective", "none"},
-        {"offload", custom(read_offload, {Form{text::MapForm{described(offload_fields())}}}),
+        {"offload",
+         custom(read_offload, {Form{text::WordForm{names_of(kOffloadWords)}},
+                               Form{text::MapForm{described(offload_fields())}}}),
          "Saved activations that travel to the host's memory after the forward, and back before "
-         "the backward, beside the kernels.",
+         "the backward, beside the kernels; auto: recompute: auto also chooses the modules whose "
+         "inputs travel.",
          "{modules: [expert_fc1, moe_act]}", "none"},
         {"router",
          custom(read_router, {Form{text::WordForm{names_of(kRoutings)}},
@@ -302,6 +315,7 @@ std::string recompute_text(const Training& training) {
 }
 
 std::string offload_text(const Training& training) {
+    if (training.chooses_offload) return std::string(kAuto);
     const models::OffloadExtent& extent = training.offload;
     if (!extent.any()) return "none";
     std::vector<std::string> keys;

@@ -50,10 +50,12 @@ void check_modules(Draft& draft) {
                                 "adapters are not planned where ZeRO-3 cuts the weights "
                                 "beside them");
     if ((s.training.recompute == models::Recompute::Modules ||
-         s.training.recompute == models::Recompute::Products || s.training.offload.any()) &&
+         s.training.recompute == models::Recompute::Products || s.training.offload.any() ||
+         s.training.chooses_offload) &&
         s.schedule.slices > 1)
-        draft.training.complain(s.training.offload.any() ? "offload" : "recompute",
-                                "modules are not recomputed or offloaded for slices of a sequence");
+        draft.training.complain(
+            s.training.offload.any() || s.training.chooses_offload ? "offload" : "recompute",
+            "modules are not recomputed or offloaded for slices of a sequence");
 }
 
 }  // namespace

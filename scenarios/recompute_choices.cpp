@@ -1,6 +1,7 @@
 #include "scenarios/recompute_choices.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "scenarios/plan.h"
@@ -31,6 +32,48 @@ std::vector<Module> modules_of(const Scenario& scenario) {
         modules.push_back(Module::SharedExperts);
     modules.push_back(Module::Moe);
     return modules;
+}
+
+/// Whether so many of the network's modules can travel together, as the reader takes them.
+bool travel(Modules modules) {
+    return !modules.has(Module::AttentionProjection) || modules.has(Module::CoreAttention);
+}
+
+/// The sets of up to `most` modules whose inputs may travel.
+std::vector<models::OffloadExtent> offloads(const Scenario& scenario, int most) {
+    const models::Layers& layers = scenario.model.layers;
+    std::vector<Module> modules;
+    if (layers.first<models::Attention>() != nullptr)
+        modules = {Module::AttentionNorm, Module::QkvLinear, Module::CoreAttention,
+                   Module::AttentionProjection};
+    modules.push_back(Module::MlpNorm);
+    if (scenario.model.has_experts()) {
+        modules.push_back(Module::ExpertFc1);
+        modules.push_back(Module::MoeActivation);
+    }
+    std::vector<models::OffloadExtent> sets;
+    for (unsigned set = 1; set < 1u << modules.size(); ++set) {
+        models::OffloadExtent extent;
+        for (std::size_t i = 0; i < modules.size(); ++i)
+            if ((set >> i & 1u) != 0) extent.modules.add(modules[i]);
+        if (std::popcount(set) <= most && travel(extent.modules)) sets.push_back(extent);
+    }
+    return sets;
+}
+
+/// Beside each of these choices for all layers, and beside none.
+void add_offloads(const Scenario& scenario, const std::vector<RecomputeChoice>& whole,
+                  std::vector<RecomputeChoice>& choices) {
+    std::vector<models::OffloadExtent> sets;
+    for (const int most : {32, 2, 1}) {
+        sets = offloads(scenario, most);
+        if (sets.size() * (whole.size() + 1) <= kMostRecomputeChoices) break;
+    }
+    for (const models::OffloadExtent& set : sets) {
+        choices.push_back({Recompute::None, {}, set});
+        for (const RecomputeChoice& choice : whole)
+            choices.push_back({choice.recompute, choice.extent, set});
+    }
 }
 
 /// False for sets that say the same as another one, and for what the reader refuses
@@ -81,6 +124,7 @@ std::vector<RecomputeChoice> recompute_choices(const Scenario& scenario) {
             choices.push_back(choice);
         }
     choices.insert(choices.end(), whole.begin(), whole.end());
+    if (scenario.training.chooses_offload) add_offloads(scenario, whole, choices);
     return choices;
 }
 
@@ -88,6 +132,8 @@ Scenario with(Scenario scenario, const RecomputeChoice& choice) {
     scenario.training.chooses_recompute = false;
     scenario.training.recompute = choice.recompute;
     scenario.training.recompute_extent = choice.extent;
+    if (scenario.training.chooses_offload) scenario.training.offload = choice.offload;
+    scenario.training.chooses_offload = false;
     return scenario;
 }
 

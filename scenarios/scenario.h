@@ -132,6 +132,7 @@ struct Training {
     /// What is computed again is chosen: the cheapest that fits (training.recompute: auto).
     bool chooses_recompute = false;
     models::OffloadExtent offload;
+    bool chooses_offload = false;  ///< so are the modules that travel (training.offload: auto)
     models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;

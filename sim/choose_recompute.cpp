@@ -45,6 +45,8 @@ public:
         chosen_.choices = choices_.size();
         Scenario best = with(scenario_, choices_[best_ ? best_->index : smallest_->index]);
         chosen_.words = scenarios::recompute_text(best.training);
+        if (scenario_.training.chooses_offload)
+            chosen_.words += "; offload " + scenarios::offload_text(best.training);
         return {std::move(best), std::move(chosen_)};
     }
 

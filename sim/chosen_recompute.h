@@ -7,7 +7,9 @@ namespace debubble::sim {
 
 /// What `training.recompute: auto` comes to.
 struct ChosenRecompute {
-    std::string words;  ///< as it is written: "{modules: [moe_act], layers: 3, method: block}"
+    /// As it is written: "{modules: [moe_act], layers: 3, method: block}", and where offload is
+    /// chosen too, "none; offload {modules: [core_attn]}".
+    std::string words;
     std::size_t choices = 0;  ///< scenarios::recompute_choices()
     std::size_t played = 0;   ///< the others cannot have a step as short as the chosen one
     std::size_t fitting = 0;  ///< of those that were played

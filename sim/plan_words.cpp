@@ -21,6 +21,7 @@ std::string first_layers(int layers) {
 }
 
 std::string recompute_words(const scenarios::Training& training) {
+    if (training.chooses_offload) return "; recompute and offload auto";
     if (training.chooses_recompute) return "; recompute auto";
     const models::RecomputeExtent& extent = training.recompute_extent;
     switch (training.recompute) {

@@ -48,25 +48,56 @@ std::vector<std::int64_t> limits_for(const Scenario& scenario) {
     return {needs.front(), needs[needs.size() / 4], needs[needs.size() / 2], needs.back()};
 }
 
-TEST(RecomputeAuto, ChoosesWhatAnExhaustiveSearchDoes) {
-    for (Scenario job : small_jobs({}))
-        for (const std::int64_t limit : limits_for(job)) {
-            job.cluster.gpu.memory = Bytes{limit};
-            std::optional<Prediction> best;
-            std::string words;
-            for (const RecomputeChoice& choice : recompute_choices(job)) {
-                const Prediction p = predicted(job, choice);
-                if (!p.fits || (best && best->step_time_s <= p.step_time_s)) continue;
-                best = p;
-                words = recompute_text(with(job, choice).training);
-            }
-            ASSERT_TRUE(best) << job.name << ", " << limit;
-            const Prediction chosen = predict(job).prediction;
-            EXPECT_TRUE(chosen.fits);
-            EXPECT_EQ(chosen.step_time_s, best->step_time_s) << job.name << ", " << limit;
-            ASSERT_TRUE(chosen.recompute);
-            EXPECT_EQ(chosen.recompute->words, words) << job.name << ", " << limit;
+/// The job in each limit is what the fastest of all its choices that fit is.
+void expect_the_best_of_all(Scenario job) {
+    const bool offloads = job.training.chooses_offload;
+    for (const std::int64_t limit : limits_for(job)) {
+        job.cluster.gpu.memory = Bytes{limit};
+        std::optional<Prediction> best;
+        std::string words;
+        for (const RecomputeChoice& choice : recompute_choices(job)) {
+            const Prediction p = predicted(job, choice);
+            if (!p.fits || (best && best->step_time_s <= p.step_time_s)) continue;
+            best = p;
+            const Scenario chosen = with(job, choice);
+            words = recompute_text(chosen.training);
+            if (offloads) words += "; offload " + offload_text(chosen.training);
         }
+        ASSERT_TRUE(best) << job.name << ", " << limit;
+        const Prediction chosen = predict(job).prediction;
+        EXPECT_TRUE(chosen.fits);
+        EXPECT_EQ(chosen.step_time_s, best->step_time_s) << job.name << ", " << limit;
+        ASSERT_TRUE(chosen.recompute);
+        EXPECT_EQ(chosen.recompute->words, words) << job.name << ", " << limit;
+    }
+}
+
+TEST(RecomputeAuto, ChoosesWhatAnExhaustiveSearchDoes) {
+    for (const Scenario& job : small_jobs({})) expect_the_best_of_all(job);
+}
+
+TEST(OffloadAuto, ChoosesWhatAnExhaustiveSearchDoes) {
+    expect_the_best_of_all(small_jobs({{"training.offload", "auto"}}).front());
+}
+
+/// With a link to the host that costs next to nothing, what travels costs no time, and what runs
+/// again does.
+TEST(OffloadAuto, LetsActivationsTravelRatherThanRunAgain) {
+    for (Scenario job : small_jobs({{"training.offload", "auto"}})) {
+        job.cluster.gpu.host_link = BytesPerSecond{1e15};
+        const Prediction nothing = predicted(job, RecomputeChoice{});
+        job.cluster.gpu.memory =
+            Bytes{job.cluster.gpu.memory.count - nothing.memory_left.count - 1};
+        const Prediction chosen = predict(job).prediction;
+        EXPECT_TRUE(chosen.fits);
+        EXPECT_THAT(chosen.recompute->words, HasSubstr("offload {modules: ["));
+        EXPECT_LE(chosen.step_time_s, 1.01 * nothing.step_time_s);
+    }
+}
+
+TEST(OffloadAuto, IsRefusedBesideWhatIsNotChosen) {
+    EXPECT_THROW(scenarios::read_scenario("gpt2-xl-1f1b", {{"training.offload", "auto"}}),
+                 InputError);
 }
 
 TEST(RecomputeAuto, ComputesNothingAgainWhereEverythingFits) {

@@ -76,9 +76,9 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
-                 recompute_extent, chooses_recompute, offload, lora, attention, offload_optimizer,
-                 offload_activations, dropout, expert_load, expert_load_unknown, routers,
-                 mtp_loss_scaling_factor, run] = scenario.training;
+                 recompute_extent, chooses_recompute, offload, chooses_offload, lora, attention,
+                 offload_optimizer, offload_activations, dropout, expert_load, expert_load_unknown,
+                 routers, mtp_loss_scaling_factor, run] = scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
