@@ -9,6 +9,7 @@
 #include "models/architecture_words.h"
 #include "models/graph.h"
 #include "models/hf_config_reader.h"
+#include "models/layer_list.h"
 #include "models/layer_reader.h"
 #include "models/weight_format.h"
 #include "text/fields.h"
@@ -219,7 +220,8 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
                     fmt::format("'{}' names no parameter of the model", line.pattern));
 }
 
-Architecture read_map(const text::NodePtr& map, text::Mistakes& mistakes) {
+Architecture read_map(const text::NodePtr& written, text::Mistakes& mistakes) {
+    const text::NodePtr map = with_layer_groups(written, mistakes);
     text::MappingReader in(map, "model", mistakes);
     ArchitectureFile by_name;
     read_fields(in, family_fields(), by_name);

@@ -40,7 +40,13 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
                              {"convolution", net->convolution}, {"chunk", net->chunk}};
 }
 
-void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned_positions) {
+/// Writes a flag where it is not what the reader takes for the family without it.
+void add_flag(nlohmann::ordered_json& json, const char* key, bool value, bool usual) {
+    if (value != usual) json[key] = value;
+}
+
+void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family family,
+               bool learned_positions) {
     json["heads"] = keys.heads;
     if (!keys.latent) json["kv_heads"] = keys.kv_heads;
     if (!keys.latent) json["head_dim"] = keys.head_dim;
@@ -101,7 +107,7 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, bool learned
     if (keys.weighs_experts_input) json["weighs_experts_input"] = true;
     if (keys.norm_position != NormPosition::Before)
         json["norm_position"] = spelled(keys.norm_position, kNormPositions);
-    if (keys.parallel_residual) json["parallel_residual"] = true;
+    add_flag(json, "parallel_residual", keys.parallel_residual, family == Family::GptNeox);
 }
 
 /// The keys that stand beside groups, each of which has all of its own: a group cannot take back
@@ -124,7 +130,7 @@ void add_groups(nlohmann::ordered_json& json, const Architecture& a) {
     for (const LayerRun& run : runs_of(a.layers, 0, a.layers.count())) {
         const LayerKeys keys = keys_of(a.layers[run.first]);
         nlohmann::ordered_json group{{"count", run.count}};
-        add_layer(group, keys, false);
+        add_layer(group, keys, a.family, false);
         json["layer_groups"].push_back(std::move(group));
     }
 }
@@ -141,7 +147,7 @@ std::string architecture_json(const Architecture& a) {
     json["vocab"] = a.vocab;
     const LayerKeys first = keys_of(a.layers[0]);
     const bool alike = a.layers.kinds().size() < 2;
-    add_layer(json, alike ? first : beside_groups(first), a.learned_positions);
+    add_layer(json, alike ? first : beside_groups(first), a.family, a.learned_positions);
     if (!alike) add_groups(json, a);
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);
@@ -149,7 +155,7 @@ std::string architecture_json(const Architecture& a) {
     json["causal"] = a.causal;
     json["dropout"] = a.dropout;
     json["norm_eps"] = a.norm_eps;
-    if (!a.norm_bias) json["norm_bias"] = false;
+    add_flag(json, "norm_bias", a.norm_bias, a.family != Family::Mpt);
     if (a.zero_centred_norms) json["zero_centred_norms"] = true;
     if (a.scaled_embedding) json["scaled_embedding"] = true;
     if (a.logit_softcap) json["logit_softcap"] = *a.logit_softcap;

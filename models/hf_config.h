@@ -23,6 +23,7 @@ struct Config {
     int dense_first = 0;                  ///< layers before those with experts
     std::int64_t dense_ffn = 1;           ///< inner width of the MLPs of layers without experts
     std::optional<Layers> listed = {};    ///< all layers, of a file that says of each what it is
+    std::vector<bool> dense = {};         ///< the layers that have no experts, if they are listed
     std::vector<LayerKeys> each = {};     ///< the layers one by one, once they were told apart
     std::vector<std::string> notes = {};  ///< what is left out, as sentences' ends: "without ..."
     // What a family has where its file is silent, for read_llama_kind().

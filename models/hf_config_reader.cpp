@@ -258,8 +258,9 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
 std::vector<LayerKeys>& layers_of(Config& config) {
     if (!config.each.empty()) return config.each;
     config.each.assign(static_cast<std::size_t>(config.layers), config.layer);
-    for (int i = 0; i < std::min(config.dense_first, config.layers); ++i)
-        without_experts(config.each[static_cast<std::size_t>(i)], config);
+    for (std::size_t i = 0; i < config.each.size(); ++i)
+        if (std::cmp_less(i, config.dense_first) || (i < config.dense.size() && config.dense[i]))
+            without_experts(config.each[i], config);
     return config.each;
 }
 
@@ -364,7 +365,11 @@ Architecture read_hf_config(const text::NodePtr& map, text::Mistakes& mistakes) 
     a.source = map->place.source ? map->place.source->file : "config.json";
     refuse_sparse(outer);
     Type type{};
-    if (!outer.good() || !outer.word("model_type", type, kTypes)) return std::move(a);
+    if (!outer.good()) return std::move(a);
+    if (!outer.word("model_type", type, kTypes)) {
+        if (outer.good()) outer.complain("model_type", "'model_type' names no kind of network");
+        return std::move(a);
+    }
     text::MappingReader in(text_model(outer, config), "config", mistakes);
     refuse_sparse(in);
     refuse_beyond(in);

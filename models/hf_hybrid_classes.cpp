@@ -1,5 +1,7 @@
 #include "models/hf_classes.h"
 
+#include <cmath>
+
 /// Configurations of networks whose layers differ in more than a window, and of MPT.
 namespace debubble::models {
 
@@ -61,7 +63,7 @@ HfJson llama4_config(const Architecture& a) {
     json["attn_temperature_tuning"] = grown.temperature.has_value();
     if (grown.temperature) {
         json["attn_scale"] = grown.temperature->scale;
-        json["floor_scale"] = grown.temperature->floor;
+        json["floor_scale"] = std::llround(grown.temperature->floor);  // a whole number there
     }
     json["intermediate_size_mlp"] = layer.ffn;
     json["moe_layers"] = json["no_rope_layers"] = HfJson::array();

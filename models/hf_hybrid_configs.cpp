@@ -26,23 +26,24 @@ bool add_qwen_layer(const LayerKeys& keys, std::string_view word, Layers& layers
 void read_qwen_layers(text::MappingReader& in, Config& config) {
     int interval = 4;
     in.whole("full_attention_interval", interval, 1, kMostLayers);
-    Layers layers;
+    const std::vector<LayerKeys>& each = layers_of(config);  // some have no experts
+    std::vector<std::string> words;
     if (const text::NodePtr list = in.value("layer_types")) {
-        for (const text::NodePtr& item : list->items)
-            if (!add_qwen_layer(config.layer, item->scalar, layers))
-                return in.complain(
-                    "layer_types",
-                    fmt::format("'{}' is not linear_attention or full_attention", item->scalar));
-        if (layers.count() != config.layers)
+        for (const text::NodePtr& item : list->items) words.push_back(item->scalar);
+        if (words.size() != each.size())
             return in.complain("layer_types",
                                fmt::format("{} layers are listed, and 'num_hidden_layers' is {}",
-                                           layers.count(), config.layers));
+                                           words.size(), config.layers));
     } else {
-        for (int layer = 0; layer < config.layers; ++layer)
-            add_qwen_layer(config.layer,
-                           (layer + 1) % interval == 0 ? "full_attention" : "linear_attention",
-                           layers);
+        for (int layer = 1; layer <= config.layers; ++layer)
+            words.emplace_back(layer % interval == 0 ? "full_attention" : "linear_attention");
     }
+    Layers layers;
+    for (std::size_t i = 0; i < each.size(); ++i)
+        if (!add_qwen_layer(each[i], words[i], layers))
+            return in.complain(
+                "layer_types",
+                fmt::format("'{}' is not linear_attention or full_attention", words[i]));
     config.listed = layers;
 }
 
@@ -177,6 +178,7 @@ void read_nemotron_layers(text::MappingReader& in, Config& config) {
 
 void read_qwen3_next(text::MappingReader& in, Config& config) {
     read_qwen3_moe(in, config);
+    config.each.clear();  // those of Qwen3, which have more below
     LayerKeys& layer = config.layer;
     config.network.family = Family::Qwen3Next;
     config.network.zero_centred_norms = true;

@@ -40,10 +40,8 @@ void read_sparse_layers(text::MappingReader& in, Config& config) {
     in.whole("decoder_sparse_step", every, 1, kMostLayers);
     in.wholes("mlp_only_layers", dense, 0, kMostLayers);
     if (every == 1 && dense.empty()) return;
-    std::vector<LayerKeys>& layers = layers_of(config);
     for (int i = 0; i < config.layers; ++i)
-        if ((i + 1) % every != 0 || std::ranges::find(dense, i) != dense.end())
-            without_experts(layers[static_cast<std::size_t>(i)], config);
+        config.dense.push_back((i + 1) % every != 0 || std::ranges::find(dense, i) != dense.end());
 }
 
 void read_latent(text::MappingReader& in, LayerKeys& layer) {
@@ -75,11 +73,8 @@ void read_shared_and_dense(text::MappingReader& in, Config& config) {
     config.layer.shared_ffn = shared * config.layer.ffn;
     in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
     int every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1) {
-        std::vector<LayerKeys>& layers = layers_of(config);
-        for (int i = 0; i < config.layers; ++i)
-            if (i % every != 0) without_experts(layers[static_cast<std::size_t>(i)], config);
-    }
+    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
+        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
     note_prediction(in, config);
 }
 
@@ -112,8 +107,8 @@ void set_windows(text::MappingReader& in, Config& config, std::int64_t window,
     std::vector<std::string> types;
     std::vector<bool> windows = usual;
     if (in.texts("layer_types", types)) {
-        if (types.size() < usual.size())
-            in.complain("layer_types", fmt::format("{} types are fewer than {} layers",
+        if (types.size() != usual.size())
+            in.complain("layer_types", fmt::format("{} layers are listed, and the network has {}",
                                                    types.size(), usual.size()));
         for (std::size_t i = 0; i < std::min(types.size(), usual.size()); ++i) {
             windows[i] = types[i] == "sliding_attention";
@@ -181,8 +176,8 @@ void read_qwen2_moe(text::MappingReader& in, Config& config) {
     layer.shared_ffn = 5632;
     in.whole("shared_expert_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
     layer.shared_gate = layer.shared_ffn > 0;
-    read_optional_window(in, config);
     read_sparse_layers(in, config);
+    read_optional_window(in, config);
 }
 
 void read_qwen3(text::MappingReader& in, Config& config) {
@@ -202,8 +197,8 @@ void read_qwen3_moe(text::MappingReader& in, Config& config) {
     config.each.clear();
     // transformers 5 writes the name that Mixtral's files have.
     read_experts(in, config, in.has("num_local_experts") ? "num_local_experts" : "num_experts");
-    read_optional_window(in, config);
     read_sparse_layers(in, config);
+    read_optional_window(in, config);
 }
 
 void read_deepseek_v2(text::MappingReader& in, Config& config) {

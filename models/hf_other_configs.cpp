@@ -87,8 +87,12 @@ void read_mpt(text::MappingReader& in, Config& config) {
             attention.complain("alibi_bias_max", fmt::format("slopes of a largest bias of {} are "
                                                              "not planned: it is 8 here",
                                                              most));
-        for (const char* key : {"attn_type", "attn_impl", "attn_uses_sequence_id"})
-            attention.value(key);
+        if (const text::NodePtr type = attention.value("attn_type");
+            type && type->scalar != "multihead_attention")
+            attention.complain("attn_type", fmt::format("'{}' is not planned for an mpt: its heads "
+                                                        "have keys and values of their own",
+                                                        type->scalar));
+        for (const char* key : {"attn_impl", "attn_uses_sequence_id"}) attention.value(key);
         note_unread(attention, "attn_config", config.notes);
     }
     a.learned_positions = !layer.alibi;

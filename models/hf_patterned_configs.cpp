@@ -147,8 +147,8 @@ std::vector<bool> rotating_layers(text::MappingReader& in, const Config& config)
     std::vector<int> listed;
     in.wholes("no_rope_layers", listed, 0, 1);
     if (listed.empty()) return all_but_each(config.layers, every);
-    if (listed.size() < static_cast<std::size_t>(config.layers))
-        in.complain("no_rope_layers", fmt::format("{} numbers are fewer than {} layers",
+    if (listed.size() != static_cast<std::size_t>(config.layers))
+        in.complain("no_rope_layers", fmt::format("{} numbers are not one for each of {} layers",
                                                   listed.size(), config.layers));
     listed.resize(static_cast<std::size_t>(config.layers), 1);
     return {listed.begin(), listed.end()};

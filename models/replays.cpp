@@ -167,6 +167,13 @@ std::vector<std::vector<Replay>> replays_of(const StageGraph& graph) {
     return before;
 }
 
+bool is_made_again(const StageGraph& graph, int tensor) {
+    for (const std::vector<Replay>& replays : replays_of(graph))
+        for (const Replay& replay : replays)
+            if (made_by(graph, replay).contains(tensor)) return true;
+    return false;
+}
+
 std::vector<int> times_again(const StageGraph& graph) {
     std::vector<int> times(graph.operators.size());
     for (const std::vector<Replay>& replays : replays_of(graph))

@@ -23,6 +23,9 @@ std::vector<std::vector<Replay>> replays_of(const StageGraph& graph);
 /// How often each operator runs again in a backward.
 std::vector<int> times_again(const StageGraph& graph);
 
+/// True if an operator that makes the tensor runs again in a backward.
+bool is_made_again(const StageGraph& graph, int tensor);
+
 /// True if the module's outputs are discarded rather than checkpointed.
 bool discards_output(Module module);
 

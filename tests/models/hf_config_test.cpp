@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -148,6 +149,35 @@ TEST(HuggingFaceConfig, DescribesRecurrentLayers) {
         "tie_word_embeddings": false, "use_sliding_window": false, "vocab_size": 151936})"),
                         read_model("qwen3-next-80b-a3b"));
     expect_same_network(config(kNemotronNano), read_model("nemotron-3-nano-30b-a3b"));
+}
+
+/// The sizes of Qwen3-Next's file, with as few layers as show each kind.
+Architecture small_qwen3_next(const std::string& sparse) {
+    return config(R"({"model_type": "qwen3_next", "head_dim": 16, "hidden_size": 64,
+        "intermediate_size": 96, "linear_key_head_dim": 16, "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4, "linear_value_head_dim": 16, "max_position_embeddings": 128,
+        "moe_intermediate_size": 32, "num_attention_heads": 4, "num_experts": 8,
+        "num_experts_per_tok": 2, "num_hidden_layers": 4, "num_key_value_heads": 2,
+        "shared_expert_intermediate_size": 32, "vocab_size": 256, )" +
+                  sparse + "}");
+}
+
+TEST(HuggingFaceConfig, ReadsWhichRecurrentLayersHaveNoExperts) {
+    const Architecture some =
+        small_qwen3_next(R"("decoder_sparse_step": 2, "mlp_only_layers": [1])");
+    for (int layer = 0; layer < 4; ++layer) {
+        const bool sparse = layer == 3;
+        EXPECT_EQ(some.layers[layer].as<Experts>() != nullptr, sparse) << layer;
+        EXPECT_EQ(some.layers[layer].is_recurrent(), layer != 3) << layer;
+    }
+    const auto* dense = some.layers[0].as<DenseMlp>();
+    ASSERT_NE(dense, nullptr);
+    EXPECT_EQ(dense->ffn, 96);
+}
+
+TEST(HuggingFaceConfig, RefusesAFileThatNamesNoNetwork) {
+    EXPECT_THAT(mistakes_of(R"({"model_type": null, "hidden_size": 64})"),
+                testing::HasSubstr("names no kind of network"));
 }
 
 TEST(HuggingFaceConfig, ReadsTheWidthThatExpertsRead) {

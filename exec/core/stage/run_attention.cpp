@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "exec/core/stage/heads_call.h"
+#include "models/replays.h"
 
 /// The attention of the heads that run_heads.cpp leaves.
 namespace debubble::exec {
@@ -41,6 +42,12 @@ TensorView log_sums_of(const OperatorCall& call, const op::Attention& roles, con
                        DataType::Fp32);
 }
 
+/// True where the queries that are there have their factors already: attention alone runs again.
+bool has_grown(const OperatorCall& call, const op::Attention& roles) {
+    return call.part == models::Part::Again &&
+           !models::is_made_again(call.graph, roles.in.queries.tensor);
+}
+
 /// Multiplies queries, or their gradients, by the factors of their positions if the layer has some.
 void grow_queries(const OperatorCall& call, const op::Attention& roles, const Heads& heads,
                   const TensorView& queries) {
@@ -62,7 +69,8 @@ void grow_queries(const OperatorCall& call, const op::Attention& roles, const He
 void forward(const OperatorCall& call, const op::Attention& roles) {
     const Heads heads = extents_of(call, roles.in);
     const QueryKeyValue in = parts_of(call, roles.in, Of::Values, heads);
-    grow_queries(call, roles, heads, in.q);
+    if (call.attention().temperature && !has_grown(call, roles))
+        grow_queries(call, roles, heads, in.q);
     const KeysAndValues kv = seen_keys(call, roles, heads, in.kv, KeyUse::Forward);
     const TensorView out = call.tensor(roles.out.tensor, heads.result_shape());
     const TensorView log_sum = log_sums_of(call, roles, heads);

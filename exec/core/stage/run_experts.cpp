@@ -71,8 +71,12 @@ struct Moving {
     void gather() const {
         Communicator* const group = call.state.tools.expert_tensor;
         const std::vector<std::int64_t>& counts = call.routing().of_cutting_ranks();
-        if (back) return call.reduce_rows(group, pieces_of<ConstBuffer>(from, counts), to);
-        const std::vector<ConstBuffer> mine(counts.size(), Buffer(from));
+        // Rows that this rank's tokens make have room for those that a capacity drops.
+        const std::int64_t own = call.routing().received();
+        if (back)
+            return call.reduce_rows(group, pieces_of<ConstBuffer>(from, counts),
+                                    rows_from(to, 0, own));
+        const std::vector<ConstBuffer> mine(counts.size(), Buffer(rows_from(from, 0, own)));
         call.exchange_rows(group, mine, pieces_of<Buffer>(to, counts));
     }
     void sort() const {

@@ -308,6 +308,10 @@ std::vector<Case> module_cases() {
     };
     return {
         layout("core_attn_pp2", "{pipeline: 2, data: 1}", "zb-h1", "gpt2", again("core_attn")),
+        layout("queries_that_grow_pp2", "{pipeline: 2, data: 1}", "1f1b", "heads",
+               again("core_attn")),
+        layout("queries_that_grow_made_again", "{pipeline: 2, data: 1}", "zb-h1", "heads",
+               "recompute: full"),
         layout("norms_and_mlps_of_dropout_tp2_sp", "{tensor: 2, data: 1, sequence: true}", "1f1b",
                "gpt2-dropout", again("layernorm, mlp, core_attn")),
         layout("mlps_zero3", "{data: 2, zero_stage: 3}", "1f1b", "llama", again("mlp")),
@@ -470,6 +474,8 @@ std::vector<Case> expert_cases() {
         layout("etp2_alone", "{data: 2, expert_tensor: 2}", "1f1b", "mixtral"),
         of_samples(2,
                    dropping(layout("dropping_pp2", "{pipeline: 2, data: 1}", "zb-h1", "mixtral"))),
+        of_samples(2, dropping(layout("dropping_etp2_dp2", "{data: 2, expert_tensor: 2}", "1f1b",
+                                      "mixtral"))),
         of_samples(2,
                    dropping(layout("dropping_ep2_dp4_zero1", "{data: 4, expert: 2, zero_stage: 1}",
                                    "1f1b", "sigmoid-experts"))),
