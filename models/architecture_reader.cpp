@@ -185,7 +185,7 @@ const Fields<ArchitectureFile>& network_fields() {
         {"logit_softcap", real(of_network(&Architecture::logit_softcap), kLeastCap, kMostCap),
          "Logits are cap tanh(logit / cap).", "30", "none"},
         {"mtp_layers", whole(of_network(&Architecture::mtp_layers), 0, kMostMtpLayers, "layers"),
-         "Depths of multi-token prediction, each with a layer like the last one.", "1"},
+         "Depths of multi-token prediction, each with a layer like the last one; also `mtp`.", "1"},
         {"sharding",
          custom(read_sharding,
                 {Form{text::TableForm{
@@ -257,7 +257,16 @@ std::vector<text::Key> architecture_keys() {
             keys.insert(keys.end(), more.begin(), more.end());
         families.emplace_back(name, std::move(keys));
     }
-    return text::merged_variants(families);
+    std::vector<text::Key> keys = text::merged_variants(families);
+    for (text::Key& key : keys) {
+        if (key.name != "layers") continue;
+        key.forms.push_back(Form{text::ListForm{{Form{text::MapForm{}}}, {}}});
+        key.meaning +=
+            " Or a list of them: {count: 3, attention: {kind: mla, ...}, mlp: {kind: dense, ...}}, "
+            "whose other keys are those of 'layer_groups'; kinds are mha, gqa, mqa, mla, mamba2, "
+            "gated_delta_net and none, and dense, moe and none.";
+    }
+    return keys;
 }
 
 Architecture read_own_architecture(const text::NodePtr& map, text::Mistakes& mistakes) {
