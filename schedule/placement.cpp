@@ -93,7 +93,8 @@ std::span<const Rank> PlacementIndex::ranks_of(Stage stage) const {
 
 std::size_t PlacementIndex::entry_of(Rank rank, Stage stage) const {
     const std::span<const Rank> holders = ranks_of(stage);
-    const auto at = std::ranges::lower_bound(holders, rank);
+    // Most stages have one holder, and this is asked for every action.
+    const auto at = holders.size() == 1 ? holders.begin() : std::ranges::lower_bound(holders, rank);
     assert(at != holders.end() && *at == rank && "the rank holds the stage");
     return entries_[first_of_stage_[stage.index] + static_cast<std::size_t>(at - holders.begin())];
 }
