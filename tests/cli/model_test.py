@@ -1,9 +1,13 @@
 """`debubble model`: parameters, FLOPs and memory of networks."""
 
 import json
+import pathlib
+import re
 import unittest
 
 from program import BAD_INPUT, DONE, ProgramTest, debubble
+
+SOURCE = pathlib.Path(__file__).parents[2]
 
 PUBLISHED = {  # exact counts: the models' cards and papers
     "gpt2": 124_439_808,
@@ -51,8 +55,9 @@ class Model(ProgramTest):
         for name in self.zoo():
             with self.subTest(name):
                 stages = self.figures(name, "--stages", 4)["stages"]
+                count = sum(stage["layer_count"] for stage in stages)
                 layers = [row for stage in stages for row in stage["layers"]
-                          if row["layer"] is not None]
+                          if row["layer"] is not None and row["layer"] < count]  # no predictions
                 saved = {}  # by parameters and work, which tell kinds of layers apart
                 for row in layers:
                     kind = row["parameters"], row["forward_flops"]
@@ -135,7 +140,14 @@ class Model(ProgramTest):
                 stage, = figures["stages"]
                 outside = sum(row["parameters"] for row in stage["layers"] if row["layer"] is None)
                 self.assertEqual(layers + outside, stage["parameters"])
-                self.assertEqual(sum(row[2] for row in text), stage["layer_count"])
+                predictions = self.predictions_of(name)
+                self.assertEqual(sum(row[2] for row in text), stage["layer_count"] + predictions)
+
+    def predictions_of(self, name):
+        """The depths of multi-token prediction, whose layers have numbers after the others."""
+        zoo = (SOURCE / f"models/zoo/{name}.yaml").read_text()
+        found = re.search(r"^mtp_layers: (\d+)$", zoo, re.MULTILINE)
+        return int(found[1]) if found else 0
 
     def test_every_name_in_the_list_can_be_shown(self):
         names = self.done("model", "--list").stdout.split()
