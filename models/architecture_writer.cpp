@@ -45,6 +45,10 @@ void add_flag(nlohmann::ordered_json& json, const char* key, bool value, bool us
     if (value != usual) json[key] = value;
 }
 
+bool is_usually_parallel(Family family) {
+    return family == Family::GptNeox;
+}
+
 void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family family,
                bool learned_positions) {
     json["heads"] = keys.heads;
@@ -107,12 +111,12 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
     if (keys.weighs_experts_input) json["weighs_experts_input"] = true;
     if (keys.norm_position != NormPosition::Before)
         json["norm_position"] = spelled(keys.norm_position, kNormPositions);
-    add_flag(json, "parallel_residual", keys.parallel_residual, family == Family::GptNeox);
+    add_flag(json, "parallel_residual", keys.parallel_residual, is_usually_parallel(family));
 }
 
 /// The keys that stand beside groups, each of which has all of its own: a group cannot take back
 /// what all layers have.
-LayerKeys beside_groups(const LayerKeys& first) {
+LayerKeys beside_groups(const LayerKeys& first, Family family) {
     LayerKeys common;
     common.heads = first.heads;
     common.kv_heads = first.kv_heads;
@@ -122,6 +126,7 @@ LayerKeys beside_groups(const LayerKeys& first) {
     common.linear_bias = first.linear_bias;
     common.rotary = first.rotary;
     common.rope_theta = first.rope_theta;
+    common.parallel_residual = is_usually_parallel(family);
     return common;
 }
 
@@ -147,7 +152,7 @@ std::string architecture_json(const Architecture& a) {
     json["vocab"] = a.vocab;
     const LayerKeys first = keys_of(a.layers[0]);
     const bool alike = a.layers.kinds().size() < 2;
-    add_layer(json, alike ? first : beside_groups(first), a.family, a.learned_positions);
+    add_layer(json, alike ? first : beside_groups(first, a.family), a.family, a.learned_positions);
     if (!alike) add_groups(json, a);
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);
