@@ -158,6 +158,10 @@ NodePtr with_layer_groups(const NodePtr& map, Mistakes& mistakes) {
     const Node::Entry* list = map->find("layers");
     const bool lists = list != nullptr && list->value->is(Node::Kind::List);
     if (!lists && map->find("mtp") == nullptr) return map;
+    // The groups of a `base` give way to a list; those beside it would be lost.
+    const Node::Entry* beside = map->find("layer_groups");
+    if (lists && beside != nullptr && beside->place.source == list->place.source)
+        mistakes.add(beside->place, "'layer_groups' stands beside a list of 'layers'");
     const NodePtr groups = lists ? groups_of(list->value, mistakes) : nullptr;
     Entries keys;
     for (const Node::Entry& each : map->entries) {

@@ -96,6 +96,9 @@ TEST(AListOfLayers, HasEachKeyOnceAndNoneThatIsUnknown) {
                 HasSubstr("'heads' stands twice"));
     EXPECT_THAT(mistake_of(with_layers("[{attention: {kind: mha, breadth: 4}}]")),
                 HasSubstr("breadth"));
+    EXPECT_THAT(mistake_of("{family: llama, hidden: 64, vocab: 100, max_positions: 64, heads: 4, "
+                           "layers: [{count: 2}], layer_groups: [{count: 2}]}"),
+                HasSubstr("stands beside a list"));
     EXPECT_THAT(mistake_of(with_layers("[]")), HasSubstr("layer_groups"));
     EXPECT_THAT(mistake_of(with_layers("[{count: 0}]")), HasSubstr("count"));
     EXPECT_THAT(mistake_of(with_layers("[{count: 99999999999}]")), HasSubstr("count"));
