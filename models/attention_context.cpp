@@ -7,23 +7,24 @@ namespace debubble::models {
 /// slices up to this one go one way and their gradients the other.
 void AttentionCore::context_parallel() {
     const Execution& how = builder.how();
-    if (how.context == 1 || exchanges_heads(how)) return;
-    if (how.kernels.context_communication == ContextCommunication::P2p) {
-        ring();
-    } else {
+    if (how.sharing_keys() == 1) return;
+    if (how.kernels.context_communication == ContextCommunication::AllGather) {
         gathered_keys();
+    } else {
+        ring();
     }
 }
 
 Kernel AttentionCore::travel(const char* suffix, Collective work) const {
-    work.group = Collective::Group::Context;
+    work.group = exchanges_heads(builder.how()) ? Collective::Group::ContextOuter
+                                                : Collective::Group::Context;
     return {place.kernel + suffix, place.layer.value_or(-1), work};
 }
 
 /// Two chunks are held at a time, one on its way during the attention over the other.
 void AttentionCore::ring() {
     const std::int64_t slices = builder.how().slice + 1, held = 2 * chunk() * slices;
-    const std::int64_t all = chunk() * builder.how().context * slices;
+    const std::int64_t all = chunk() * builder.how().sharing_keys() * slices;
     op::RingKeys keys;
     keys.forward = builder.scratch(place.kernel + ".kv.chunks", held);
     keys.backward = builder.scratch(place.kernel + ".kv.rechunks", held);

@@ -65,7 +65,7 @@ void AttentionCore::see_less(FlashAttention& work) const {
     const Execution& how = builder.how();
     work.window = attention.window.value_or(0);
     work.chunk = attention.chunk.value_or(0);
-    if (how.context == 1 || exchanges_heads(how)) return;
+    if (how.sharing_keys() == 1) return;
     FlashAttention slice = work;
     slice.queries = how.seq_length / how.slices;
     slice.keys = slice.queries * (how.slice + 1);

@@ -35,8 +35,9 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     const std::size_t first = builder.next_operator();
     if (exchanges) {
         const Value queries{split.queries.tensor, split.queries.gradient, packed.cut};
-        split.queries = exchanged(builder, at(".exchange"), queries,
-                                  own.query_width + own.key_width + own.value_width);
+        split.queries =
+            exchanged(builder, at(".exchange"), queries,
+                      own.query_width + own.key_width + own.value_width, how.exchanging());
         builder.size = with_whole_sequences(builder);
         split.heads = builder.size.heads;
         split.kv_heads = builder.size.kv_heads;
@@ -45,8 +46,10 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     Value context = attention_core(builder, at(".core"), split, packed);
     builder.size = own;
     if (exchanges) {
-        context = exchanged(builder, at(".return"), context, own.context_width);
-        if (!how.kernels.context_output_copy) exchange_again(builder, attention, context);
+        context = exchanged(builder, at(".return"), context, own.context_width, how.exchanging());
+        // TransformerEngine's ring (9c61cd7, AttnFuncWithCPAndKVP2P) keeps no copy in any release.
+        if (!how.kernels.context_output_copy || how.sharing_keys() > 1)
+            exchange_again(builder, attention, context);
     }
     builder.mark(first, Module::CoreAttention);
     return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;

@@ -6,16 +6,17 @@
 
 /// All-to-all context parallelism (DeepSpeed-Ulysses, Jacobs et al. 2023, arXiv:2309.14509): before
 /// the attention a rank's tokens of all heads become all tokens of some heads, and afterwards the
-/// reverse.
+/// reverse. With two levels they become the tokens of the exchanging ranks alone.
 namespace debubble::models {
 
 bool exchanges_heads(const Execution& how) {
-    return how.context > 1 && how.kernels.context_communication == ContextCommunication::AllToAll;
+    return how.exchanging() > 1;
 }
 
 Sizes with_whole_sequences(GraphBuilder& builder) {
     Sizes size = builder.size;
-    const int ranks = builder.how().context;
+    const Execution& how = builder.how();
+    const int ranks = how.exchanging();
     if (size.heads % ranks != 0 || size.kv_heads % ranks != 0) {
         builder.refuse(
             fmt::format("{} heads and {} key-value heads of a rank cannot be exchanged "
@@ -31,14 +32,19 @@ Sizes with_whole_sequences(GraphBuilder& builder) {
     size.context_width /= ranks;
     size.tokens *= ranks;
     size.queries *= ranks;
-    size.balanced_keys = size.keys;
+    // Each group has a stretch from both ends of the sequence, as the ranks of a ring have.
+    const bool halved = builder.graph.architecture.causal && how.sharing_keys() > 1;
+    size.balanced_keys = halved ? (size.keys + size.queries) / 2 : size.keys;
     return size;
 }
 
-Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width) {
+Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width,
+                int ranks) {
+    using Group = Collective::Group;
     const std::int64_t bytes = builder.size.element * builder.size.tokens * width;
-    const Collective work{Collective::Kind::AllToAll, Collective::Group::Context,
-                          Bytes{bytes * builder.how().context}};
+    const Collective work{Collective::Kind::AllToAll,
+                          ranks == builder.how().context ? Group::Context : Group::ContextInner,
+                          Bytes{bytes * ranks}};
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
     Operator op = start(place, x);

@@ -44,11 +44,13 @@ int cut_by_heads(GraphBuilder& builder, const std::string& name, std::vector<std
 }
 
 Value to_sequences(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width) {
-    return builder.how().context > 1 ? exchanged(builder, place, x, width) : x;
+    const int ranks = builder.how().context;
+    return ranks > 1 ? exchanged(builder, place, x, width, ranks) : x;
 }
 
 Value to_tokens(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width) {
-    return builder.how().context > 1 ? exchanged(builder, place, x, width) : x;
+    const int ranks = builder.how().context;
+    return ranks > 1 ? exchanged(builder, place, x, width, ranks) : x;
 }
 
 Value grouped_norm(GraphBuilder& builder, const OperatorPlace& place, const GroupedNormShape& shape,

@@ -31,8 +31,7 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
                            content.first_layer + content.layers - 1, model.layers.count()));
     }
     for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
-    if (how.context > 1 && how.slices > 1 &&
-        how.kernels.context_communication == ContextCommunication::AllToAll) {
+    if (how.slices > 1 && how.exchanging() > 1) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
     }
     if (model.learned_positions && !model.sees_images() && how.seq_length > model.max_positions) {

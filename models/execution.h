@@ -93,6 +93,9 @@ struct Execution {
     int slice = 0;  ///< the slice of the pass: its queries see this and the earlier slices
     int tensor = 1;
     int context = 1;
+    /// Of `context`, the neighbours that exchange tokens for heads where context parallelism has
+    /// two levels; it divides `context`.
+    int context_inner = 1;
     bool sequence_parallel = false;
     int expert = 1;         ///< ranks that share a layer's experts (EP)
     int expert_tensor = 1;  ///< ranks that cut each expert (ETP)
@@ -125,6 +128,19 @@ struct Execution {
     bool attention_dropout = false;
     friend bool operator==(const Execution&, const Execution&) = default;
 
+    /// Context-parallel ranks that exchange tokens for heads, so that each has all tokens of
+    /// theirs.
+    int exchanging() const {
+        switch (kernels.context_communication) {
+            case ContextCommunication::P2p:
+            case ContextCommunication::AllGather: return 1;
+            case ContextCommunication::AllToAll: return context;
+            case ContextCommunication::TwoLevel: return context_inner;
+        }
+        return 1;
+    }
+    /// Groups of such ranks, among which keys and values travel or are gathered.
+    int sharing_keys() const { return context / exchanging(); }
     std::int64_t tokens() const { return micro_batch * seq_length / slices / context; }
     /// True if the tokens of each expert that routers balance are counted once for a microbatch,
     /// and not again where its forward is: other passes have a part of them.

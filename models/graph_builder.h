@@ -136,12 +136,15 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                       const LinearParameters& parameters, Value x);
 
-/// True if context-parallel ranks exchange their tokens' heads for whole sequences of some heads.
+/// True if context-parallel ranks exchange their tokens' heads for the tokens of several ranks, of
+/// some heads.
 bool exchanges_heads(const Execution& how);
 /// The rank's sizes of a layer's attention then.
 Sizes with_whole_sequences(GraphBuilder& builder);
-/// Exchanges tokens for heads, or heads for tokens: as many bytes of `width` columns as before.
-Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width);
+/// `ranks` neighbours of the context group exchange tokens for heads, or heads for tokens: as many
+/// bytes of `width` columns as before.
+Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width,
+                int ranks);
 /// The attention operator does not keep its own output, which the last operator has turned into
 /// `context`, but gets it by exchanging `context` once more.
 void exchange_again(GraphBuilder& builder, std::size_t attention, Value context);

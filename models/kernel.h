@@ -68,7 +68,16 @@ struct Traffic {
 /// exchange, of the data of all ranks together.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
-    enum class Group : std::uint8_t { Tensor, Context, Data, Expert, ExpertTensor };
+    /// ContextInner and ContextOuter are the two levels of ContextCommunication::TwoLevel.
+    enum class Group : std::uint8_t {
+        Tensor,
+        Context,
+        ContextInner,
+        ContextOuter,
+        Data,
+        Expert,
+        ExpertTensor,
+    };
     Kind kind{};
     Group group{};
     Bytes bytes;

@@ -26,8 +26,9 @@ enum class ContextCommunication : std::uint8_t {
     P2p,        ///< they travel around the group, two chunks held at a time (ring attention)
     AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
     AllToAll,   ///< tokens are exchanged for heads: each rank has whole sequences (Ulysses)
-    /// Ranks of a node exchange tokens for heads, and keys and values travel around the nodes
-    /// (Megatron-LM's a2a+p2p with --hierarchical-context-parallel-sizes).
+    /// Neighbours exchange tokens for heads, and keys and values travel around their groups
+    /// (Megatron-LM's a2a+p2p with --hierarchical-context-parallel-sizes; USP, Fang and Zhao 2024,
+    /// arXiv:2405.07719).
     TwoLevel,
 };
 

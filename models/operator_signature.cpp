@@ -85,6 +85,8 @@ int members(const Execution& how, Collective::Group group) {
         case Collective::Group::Tensor: return how.tensor;
         case Collective::Group::Expert: return how.expert;
         case Collective::Group::ExpertTensor: return how.expert_tensor;
+        case Collective::Group::ContextInner: return how.exchanging();
+        case Collective::Group::ContextOuter: return how.sharing_keys();
         case Collective::Group::Context:
         case Collective::Group::Data: break;
     }

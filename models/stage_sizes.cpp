@@ -58,8 +58,8 @@ struct Divisions {
               std::int64_t{how.expert_tensor}})
             check_size(size);
         for (const Layer& layer : model.layers.kinds()) check_layer(layer);
-        for (const int parts :
-             {how.tensor, how.context, how.slices, how.expert, how.expert_tensor}) {
+        for (const int parts : {how.tensor, how.context, how.context_inner, how.slices, how.expert,
+                                how.expert_tensor}) {
             if (parts > 1 << 20) refuse(fmt::format("a stage cannot be cut into {} parts", parts));
         }
         if (how.slice < 0 || how.slice >= how.slices) {

@@ -93,24 +93,37 @@ void check_tensor_cut(Draft& draft) {
     }
 }
 
+namespace {
+
+/// False, with a mistake, if the levels that are given are not those of the context group.
+bool levels_multiply(Draft& draft) {
+    const Parallel& parallel = draft.scenario.parallel;
+    const std::vector<int>& sizes = parallel.hierarchical_context_parallel_sizes;
+    if (sizes.empty()) return true;
+    const std::int64_t ranks = std::int64_t{sizes.front()} * sizes.back();
+    if (ranks == parallel.context) return true;
+    draft.parallel.complain("hierarchical_context_parallel_sizes",
+                            fmt::format("{} x {} are {} ranks, and context is {}", sizes.front(),
+                                        sizes.back(), ranks, parallel.context));
+    return false;
+}
+
+}  // namespace
+
 /// Where ranks exchange tokens for heads, every rank must get at least one head.
 void check_exchange(Draft& draft) {
     const Scenario& s = draft.scenario;
-    if (s.parallel.context > 1 &&
-        s.framework.kernels.context_communication == models::ContextCommunication::TwoLevel) {
-        draft.parallel.complain("context",
-                                "context_communication a2a+p2p is not planned for context above 1; "
-                                "p2p, all-gather and all-to-all are");
-        return;
-    }
-    if (s.parallel.context == 1 ||
-        s.framework.kernels.context_communication != models::ContextCommunication::AllToAll)
-        return;
-    const std::int64_t parts = std::int64_t{s.parallel.tensor} * s.parallel.context;
+    if (!levels_multiply(draft)) return;
+    const int exchanging = execution_of(s).exchanging();
+    if (exchanging == 1) return;
+    const std::int64_t parts = std::int64_t{s.parallel.tensor} * exchanging;
+    const bool given =
+        exchanging != s.parallel.context && !s.parallel.hierarchical_context_parallel_sizes.empty();
     if (s.model.sharding.empty()) {  // otherwise the graph checks it
         for (const models::Layer& layer : s.model.layers.kinds())
             if (const auto* attention = layer.as<models::Attention>())
-                need_heads_divide(draft, *attention, parts, "context");
+                need_heads_divide(draft, *attention, parts,
+                                  given ? "hierarchical_context_parallel_sizes" : "context");
     }
     if (s.schedule.slices > 1)
         draft.parallel.complain("context",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "scenarios/context_levels.h"
+
 namespace debubble::scenarios {
 
 namespace {
@@ -34,6 +36,8 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.slices = scenario.schedule.slices;
     execution.tensor = parallel.tensor;
     execution.context = parallel.context;
+    if (scenario.framework.kernels.context_communication == models::ContextCommunication::TwoLevel)
+        execution.context_inner = context_levels(scenario).inner;
     execution.sequence_parallel = parallel.sequence && parallel.tensor > 1;
     execution.expert = parallel.expert;
     execution.expert_tensor = parallel.expert_tensor;

@@ -72,6 +72,14 @@ void read_layout(MappingReader& in, std::string_view key, Draft& draft) {
     parallel.prediction_stage = models::prediction_stage_of(draft.layout);
 }
 
+void read_context_levels(MappingReader& in, std::string_view key, Draft& draft) {
+    std::vector<int>& sizes = draft.scenario.parallel.hierarchical_context_parallel_sizes;
+    if (!in.wholes(key, sizes, 1, kMostRanks) || sizes.size() == 2) return;
+    in.complain(key, fmt::format("two levels are planned, exchange of heads and ring, not {}",
+                                 sizes.size()));
+    sizes.clear();
+}
+
 /// Precondition: `pipeline` has been read.
 void read_wrap(MappingReader& in, std::string_view key, Draft& draft) {
     Parallel& parallel = draft.scenario.parallel;
@@ -98,6 +106,13 @@ const Fields<Draft>& parallel_fields() {
          "Pipeline parallelism: the ranks that hold successive stages of the model.", "8"},
         {"context", whole(in_parallel(&Parallel::context), 1, kMostRanks, "ranks"),
          "Context parallelism: the ranks that cut every sequence among them.", "2"},
+        {"hierarchical_context_parallel_sizes",
+         custom(read_context_levels,
+                {Form{text::ListForm{{Form{text::WholeForm{1, kMostRanks, "ranks"}}}, {}}}}),
+         "The two levels of framework.context_communication a2a+p2p: neighbours that exchange "
+         "tokens for heads, and their groups, around which keys and values travel (Megatron's "
+         "--hierarchical-context-parallel-sizes).",
+         "[8, 2]", "the neighbours of a node, and the rest of context"},
         {"data",
          custom(read_data, {Form{text::WordForm{{std::string(kAuto)}}},
                             Form{text::WholeForm{1, kMostGpus, "replicas"}}}),

@@ -28,6 +28,8 @@ struct Parallel {
     int pipeline = 1;
     int data = 1;
     int context = 1;
+    /// The two levels of context parallelism, the inner one first; empty: context_levels.h says.
+    std::vector<int> hierarchical_context_parallel_sizes;
     int expert = 1;         ///< ranks that share the experts of a layer, of tensor x context x data
     int expert_tensor = 1;  ///< ranks that cut each expert; the same as `tensor` unless given
     int stages_per_rank = 1;

@@ -83,7 +83,7 @@ std::string bridge_line(const Field& field) {
     for (const auto& [known, other] : kBridgeNames)
         if (field.name == known) name = other;
     std::string value = field.value;
-    const bool list = field.name.ends_with("_modules");
+    const bool list = field.name.ends_with("_modules") || field.name.ends_with("_sizes");
     if (list) {
         std::ranges::replace(value, ' ', ',');
         value = "[" + value + "]";

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "models/layout.h"
+#include "scenarios/context_levels.h"
 #include "scenarios/jobs/job_writer.h"
 #include "scenarios/jobs/megatron.h"
 
@@ -209,7 +210,13 @@ void add_cut_fields(JobWriter& job) {
         const std::string_view word = word_of(job.s.framework.kernels.context_communication);
         job.say("cp_comm_type", word == "all-gather"   ? "allgather"
                                 : word == "all-to-all" ? "a2a"
-                                                       : "p2p");
+                                                       : std::string(word));
+        if (job.s.framework.kernels.context_communication ==
+            models::ContextCommunication::TwoLevel) {
+            const scenarios::ContextLevels levels = scenarios::context_levels(job.s);
+            job.say("hierarchical_context_parallel_sizes",
+                    fmt::format("{} {}", levels.inner, levels.outer));
+        }
     }
     if (p.zero_stage == 1) job.flag("use_distributed_optimizer", true);
     if (p.zero_stage >= 2) {

@@ -102,6 +102,23 @@ void read_graphs(Reading& job) {
     job.set("framework.cuda_graphs", fmt::format("[{}]", fmt::join(modules, ", ")), from);
 }
 
+/// The ranks that exchange heads, and the groups of them, which Megatron-Core wants to be given.
+void read_context_levels(Reading& job, const Setting& type) {
+    const Setting* const from = job.in.find("hierarchical_context_parallel_sizes");
+    const std::vector<std::string> sizes = job.in.words("hierarchical_context_parallel_sizes");
+    if (sizes.empty())
+        return job.refuse(type,
+                          "a2a+p2p takes its ranks from --hierarchical-context-parallel-sizes");
+    const auto whole = [](const std::string& size) {
+        return !size.empty() && size.size() < 8 &&
+               size.find_first_not_of("0123456789") == size.npos;
+    };
+    if (!std::ranges::all_of(sizes, whole))
+        return job.refuse(*from, "the sizes of context parallelism's levels are whole numbers");
+    job.set("parallel.hierarchical_context_parallel_sizes",
+            fmt::format("[{}]", fmt::join(sizes, ", ")), from);
+}
+
 void read_context(Reading& job, const MegatronCut& cut) {
     Settings& in = job.in;
     const std::vector<std::string> types = in.words("cp_comm_type");
@@ -110,8 +127,10 @@ void read_context(Reading& job, const MegatronCut& cut) {
     const std::string word = types.empty() ? "p2p" : types.front();
     if (std::ranges::any_of(types, [&](const std::string& one) { return one != word; }))
         job.note(*from, "layers exchange in several ways; that of the first is planned for all");
-    if (word == "a2a+p2p")
-        return job.refuse(*from, "a2a+p2p is not planned; p2p, a2a and allgather are");
+    if (word == "a2a+p2p") {
+        job.set("framework.context_communication", word, from);
+        return read_context_levels(job, *from);
+    }
     job.set("framework.context_communication",
             std::string(word == "a2a"                                 ? "all-to-all"
                         : word == "allgather" || word == "all_gather" ? "all-gather"

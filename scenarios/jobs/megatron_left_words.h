@@ -62,7 +62,6 @@ inline constexpr SettingSentence kRefusedSettings[] = {
     {"heterogeneous_layers_config_path",
      "layers from a file of block_configs are not read; give "
      "the model by --set model=FILE"},
-    {"hierarchical_context_parallel_sizes", "context parallelism of two levels is not planned"},
     {"experimental_attention_variant",
      "attention of another kind is not read from a job; give the model by --set model=NAME or a "
      "file"},

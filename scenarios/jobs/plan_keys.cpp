@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "models/architecture_words.h"
 #include "models/architecture_writer.h"
+#include "scenarios/context_levels.h"
 #include "scenarios/framework_words.h"
 #include "scenarios/plan.h"
 
@@ -187,6 +188,12 @@ void add_software(const Scenario& s, Keys& keys) {
     keys["framework.tensor_overlap"] = yes_no(f.tensor_overlap);
     if (s.parallel.context > 1)
         keys["framework.context_communication"] = std::string(word_of(k.context_communication));
+    if (s.parallel.context > 1 &&
+        k.context_communication == models::ContextCommunication::TwoLevel) {
+        const scenarios::ContextLevels levels = scenarios::context_levels(s);
+        keys["parallel.hierarchical_context_parallel_sizes"] =
+            fmt::format("[{}, {}]", levels.inner, levels.outer);
+    }
     keys["framework.gradient_accumulation_fusion"] = yes_no(k.gradient_accumulation_fusion);
     keys["framework.fused_rope"] = yes_no(k.fused_rope);
     keys["framework.fused_bias_activation"] = yes_no(k.fused_bias_activation);

@@ -28,11 +28,19 @@ std::optional<scenarios::Exchange> exchange_of(models::Collective::Group group) 
     switch (group) {
         case models::Collective::Group::Tensor:
         case models::Collective::Group::ExpertTensor: return Exchange::Tensor;
-        case models::Collective::Group::Context: return Exchange::Context;
+        case models::Collective::Group::Context:
+        case models::Collective::Group::ContextInner:
+        case models::Collective::Group::ContextOuter: return Exchange::Context;
         case models::Collective::Group::Expert: return Exchange::ExpertAllToAll;
         case models::Collective::Group::Data: break;
     }
     return std::nullopt;
+}
+
+/// True for keys and values that travel around, beside the attention over those that came before.
+bool is_ring(const models::Collective& work) {
+    return work.group == models::Collective::Group::Context ||
+           work.group == models::Collective::Group::ContextOuter;
 }
 
 bool communicates(const models::Kernel& kernel) {
@@ -52,6 +60,10 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
       slowest_(scenario.cluster.gpu),
       tensor_{tensor_group(scenario, 0), tensor_group(scenario, 0, Rivals::PipelineRank)},
       context_{context_group(scenario, 0), context_group(scenario, 0, Rivals::PipelineRank)},
+      context_inner_{context_inner_group(scenario, 0),
+                     context_inner_group(scenario, 0, Rivals::PipelineRank)},
+      context_outer_{context_outer_group(scenario, 0),
+                     context_outer_group(scenario, 0, Rivals::PipelineRank)},
       data_{gradient_group(scenario, 0), gradient_group(scenario, 0)},
       expert_{expert_group(scenario, 0), expert_group(scenario, 0, Rivals::PipelineRank)},
       expert_tensor_{expert_tensor_group(scenario, 0),
@@ -68,6 +80,8 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
     switch (group) {
         case models::Collective::Group::Tensor: return tensor_;
         case models::Collective::Group::Context: return context_;
+        case models::Collective::Group::ContextInner: return context_inner_;
+        case models::Collective::Group::ContextOuter: return context_outer_;
         case models::Collective::Group::Expert: return expert_;
         case models::Collective::Group::ExpertTensor: return expert_tensor_;
         case models::Collective::Group::Data: break;
@@ -141,8 +155,7 @@ double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::
                                   double takes, Room& room) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
     if (is_exchange_beside(kernels[at])) return hidden_by_shared(kernels, at, takes, room);
-    const bool rings = work.group == models::Collective::Group::Context;
-    if ((in_pieces_ || rings) && work.pieces != models::Collective::Pieces::None)
+    if ((in_pieces_ || is_ring(work)) && work.pieces != models::Collective::Pieces::None)
         return hidden_by_pieces(kernels, at, takes, room);
     const bool may_hide =
         overlaps_tensor_ || in_pieces_ || work.group != models::Collective::Group::Tensor;
@@ -168,7 +181,7 @@ double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std
     constexpr double kReductionSms = 16;
     const auto& work = std::get<models::Collective>(kernels[at].work);
     const bool next = work.pieces == models::Collective::Pieces::OfNext;
-    const bool ring = work.group == models::Collective::Group::Context;
+    const bool ring = is_ring(work);
     const std::size_t beside = next ? at + 1 : at - 1;
     if ((next && beside >= kernels.size()) || (!next && at == 0) || communicates(kernels[beside]))
         return 0;

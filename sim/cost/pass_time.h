@@ -84,6 +84,8 @@ private:
     scenarios::Gpu slowest_;  ///< the slowest device of the job
     GroupPlacements tensor_;
     GroupPlacements context_;
+    GroupPlacements context_inner_;
+    GroupPlacements context_outer_;
     GroupPlacements data_;
     GroupPlacements expert_;
     GroupPlacements expert_tensor_;

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstdlib>
 
+#include "scenarios/context_levels.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -92,6 +94,21 @@ GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline, 
     const scenarios::Parallel& parallel = scenario.parallel;
     return place({block_of(scenario, pipeline).first, parallel.tensor, parallel.context},
                  block_of(scenario, pipeline, rivals), scenario.cluster);
+}
+
+GroupPlacement context_inner_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals) {
+    return place({block_of(scenario, pipeline).first, scenario.parallel.tensor,
+                  scenarios::context_levels(scenario).inner},
+                 block_of(scenario, pipeline, rivals), scenario.cluster);
+}
+
+GroupPlacement context_outer_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals) {
+    const scenarios::ContextLevels levels = scenarios::context_levels(scenario);
+    return place(
+        {block_of(scenario, pipeline).first, scenario.parallel.tensor * levels.inner, levels.outer},
+        block_of(scenario, pipeline, rivals), scenario.cluster);
 }
 
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline,

@@ -47,6 +47,11 @@ GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline,
                             Rivals rivals = Rivals::Job);
 GroupPlacement context_group(const scenarios::Scenario& scenario, int pipeline,
                              Rivals rivals = Rivals::Job);
+/// The levels of context parallelism, of which there are two with ContextCommunication::TwoLevel.
+GroupPlacement context_inner_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals = Rivals::Job);
+GroupPlacement context_outer_group(const scenarios::Scenario& scenario, int pipeline,
+                                   Rivals rivals = Rivals::Job);
 /// The replicas of a parameter, those over which ZeRO cuts it (neighbours), or those with the same
 /// shard (Parallel::shard).
 enum class ReplicaGroup { All, Shards, Copies };

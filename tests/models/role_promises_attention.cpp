@@ -74,8 +74,7 @@ void Promise::operator()(const op::Rope& it) {
 }
 
 void Promise::operator()(const op::Attention& it) {
-    const bool exchanges = how.kernels.context_communication == ContextCommunication::AllToAll;
-    const std::int64_t rows = exchanges ? tokens * how.context : tokens;
+    const std::int64_t rows = tokens * how.exchanging();
     heads(it.in, rows, "fi", how.kernels.attention_copies);
     reads[it.in.queries.tensor] = it.in.queries.gradient;
     if (it.in.keys) reads[it.in.keys->tensor] = it.in.keys->gradient;
@@ -117,7 +116,7 @@ void Promise::operator()(const op::Attention& it) {
     EXPECT_EQ(it.sinks.has_value(), keys().sinks);
     if (it.sinks) {
         EXPECT_EQ(graph.parameters[*it.sinks].elements_of_rank(how),
-                  it.in.heads * (exchanges ? how.context : 1));
+                  it.in.heads * how.exchanging());
     }
     EXPECT_EQ(it.gathered.has_value(), how.context > 1 && how.kernels.context_communication ==
                                                               ContextCommunication::AllGather);

@@ -134,6 +134,12 @@ std::vector<Way> ways() {
              how.context = 2;
              how.kernels.context_communication = ContextCommunication::AllToAll;
          }},
+        {"exchanged heads and a ring",
+         [](Execution& how) {
+             how.context = 4;
+             how.context_inner = 2;
+             how.kernels.context_communication = ContextCommunication::TwoLevel;
+         }},
         {"cut the other way",
          [](Execution& how) { how.tensor = 2; },
          {{"*.c_attn.*", Sharding::Row},

@@ -39,6 +39,11 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
     if (parallel.copies() > 1)
         return part("parallel.shard", "parallel.shard is less than data x context");
+    if (parallel.context > 1 &&
+        scenario.framework.kernels.context_communication == models::ContextCommunication::TwoLevel)
+        return part("framework.context_communication",
+                    "framework.context_communication is a2a+p2p, context parallelism of two "
+                    "levels");
     for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
         if (parallel.layers_per_stage[stage] == 0 &&
             parallel.prediction_stage != static_cast<int>(stage))

@@ -69,6 +69,8 @@ std::string_view word_of(models::Collective::Group group) {
     switch (group) {
         case models::Collective::Group::Tensor: return "tensor";
         case models::Collective::Group::Context: return "context";
+        case models::Collective::Group::ContextInner: return "inner context";
+        case models::Collective::Group::ContextOuter: return "outer context";
         case models::Collective::Group::Data: return "data";
         case models::Collective::Group::Expert: return "expert";
         case models::Collective::Group::ExpertTensor: return "expert-tensor";

@@ -72,6 +72,16 @@ TEST(MegatronFlags, ThatChangeAPlanAreInItOrNamed) {
                 Not(Contains(HasSubstr("nan-in-loss"))));
 }
 
+TEST(MegatronFlags, OfTwoLevelsOfContextNameTheirRanks) {
+    const std::string levels = "--context-parallel-size 8 --cp-comm-type a2a+p2p ";
+    const Imported job = flags(levels + "--hierarchical-context-parallel-sizes 4 2");
+    EXPECT_THAT(job.text, HasSubstr("context_communication: a2a+p2p"));
+    EXPECT_THAT(job.text, HasSubstr("hierarchical_context_parallel_sizes: [4, 2]"));
+    EXPECT_THROW(flags(levels), InputError);
+    EXPECT_THROW(flags(levels + "--hierarchical-context-parallel-sizes 4 3"), InputError);
+    EXPECT_THROW(flags(levels + "--hierarchical-context-parallel-sizes 4 two"), InputError);
+}
+
 TEST(MegatronFlags, OfExpertsAndPrecisionsArriveToo) {
     const std::string experts =
         "--num-experts 8 --moe-shared-expert-intermediate-size 512 --moe-shared-expert-overlap "

@@ -194,6 +194,17 @@ TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
             << export_job(plan, format).text;
 }
 
+TEST(ExportedJob, OfTwoLevelsOfContextNamesTheirRanks) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: {base: llama3-8b, layers: 4}\ncluster: hgx-h100\nnodes: 2\n"
+        "parallel: {context: 16}\ntraining: {seq_length: 32768}\n"
+        "framework: {base: megatron-2026, context_communication: a2a+p2p}\n",
+        "plan.yaml");
+    EXPECT_THAT(export_job(plan, "megatron").text,
+                testing::HasSubstr("--hierarchical-context-parallel-sizes 8 2"));
+    for (const char* format : {"megatron", "bridge", "colossalai"}) expect_round_trip(plan, format);
+}
+
 TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {
     const Scenario plan = scenarios::read_scenario("gpt2-xl-zb-h1");
     EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("not zb-h1"));

@@ -32,7 +32,7 @@ const std::vector<SweptKey>& keys_of_all() {
         {"training.optimizer", {"adamw", "muon", "sgd"}},
         {"training.micro_batch", {"1", "2", "4"}},
         {"parallel.tensor", {"1", "2", "4"}},
-        {"parallel.context", {"1", "2"}},
+        {"parallel.context", {"1", "2", "4"}},
         {"parallel.zero_stage", {"0", "1", "2", "3"}},
         {"parallel.shard", {"2", "4"}},
         {"schedule",
