@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "models/linear_casts.h"
 
 namespace debubble::models {
@@ -74,6 +76,18 @@ struct LinearBuilder {
         if (casts) work.operands = casts->rule.type;
         if (shape.products > 1) work.group_rows = tokens();
         return gemm(builder, place.kernel + suffix, place.layer, work);
+    }
+    /// True if torchao converts the layer's modules to the recipe: torchtitan b5bcd76 leaves those
+    /// out whose weights have other sizes (module_filter_fn, components/quantization/utils.py).
+    bool converted(const LinearParameters& parameters) const {
+        const LowPrecision& how = builder.how().low_precision;
+        if (how.keeps_casts) return true;
+        const std::int64_t multiple = width_multiple(how.recipe);
+        return std::ranges::all_of(parameters.weights, [&](int weight) {
+            return std::ranges::all_of(
+                builder.graph.parameters[static_cast<std::size_t>(weight)].shape,
+                [&](std::int64_t size) { return size % multiple == 0; });
+        });
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
@@ -254,10 +268,12 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
     x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
     LinearBuilder part{builder, place, shape, x, {}, start(place), {}, {}};
     const LowPrecision& narrow = builder.how().low_precision;
-    if (place.layer && narrow.quantises(*place.layer))
+    if (place.layer && narrow.quantises(*place.layer) && part.converted(parameters)) {
         part.casts.emplace(builder, place, shape, x.tensor, part.tokens(),
                            part.gathers_input() && narrow.recipe != Recipe::Fp8Rowwise,
                            part.scatters_output() && narrow.recipe != Recipe::Fp8Rowwise);
+        part.casts->check_widths();
+    }
     const std::int64_t bytes =
         part.scatters_output() ? part.output_bytes() / builder.size.tensor : part.output_bytes();
     part.y.tensor = builder.tensor(place.kernel + ".out", bytes);

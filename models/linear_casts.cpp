@@ -1,5 +1,7 @@
 #include "models/linear_casts.h"
 
+#include <fmt/format.h>
+
 namespace debubble::models {
 
 LinearCasts::LinearCasts(GraphBuilder& graph_builder, const OperatorPlace& of,
@@ -21,6 +23,20 @@ std::int64_t LinearCasts::inputs() const {
 
 std::int64_t LinearCasts::outputs() const {
     return shape.products * tokens * shape.outputs / (scatters_y ? builder.size.tensor : 1);
+}
+
+void LinearCasts::check_widths() const {
+    const std::int64_t multiple = width_multiple(how.recipe);
+    const auto check = [&](std::int64_t size, const char* what) {
+        if (size % multiple != 0)
+            builder.refuse(fmt::format(
+                "the product {} of layer {} has {} {} on each rank, and {} "
+                "takes multiples of {}",
+                place.kernel, place.layer.value_or(0), size, what, name_of(how.recipe), multiple));
+    };
+    check(tokens, "rows");
+    check(shape.inputs, "inputs");
+    check(shape.outputs, "outputs");
 }
 
 Kernel LinearCasts::casts(const std::string& name, std::int64_t elements, int copies) const {

@@ -13,6 +13,8 @@ struct LinearCasts {
     /// Bytes of a copy of so many elements.
     std::int64_t bytes(std::int64_t elements) const { return narrow_bytes(rule.type, elements); }
 
+    /// Refuses a product whose sizes are not multiples of what the recipe's kernels take.
+    void check_widths() const;
     /// Casts x, and keeps the copy that the weight's gradient reads.
     void forward(Operator& op);
     /// Casts the output's gradient and gathers the copies where sequence parallelism scattered it.

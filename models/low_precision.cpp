@@ -18,6 +18,7 @@ constexpr double kNvFp4Cast = 2.9;   // with Hadamard transform and stochastic r
 constexpr std::int64_t kBlock = 128;      // fp32 scale
 constexpr std::int64_t kMxBlock = 32;     // E8M0 scale
 constexpr std::int64_t kNvFp4Block = 16;  // E4M3 scale
+constexpr std::int64_t kSumStep = 16;     // bytes that the matrix units read of each row
 
 /// Bytes of one value with its share of a scale.
 double width_of(Narrow type) {
@@ -77,6 +78,22 @@ std::int64_t narrow_bytes(Narrow type, std::int64_t elements) {
     }
     DEBUBBLE_CHECK(false, "only a narrow type has narrow bytes");
     return 0;
+}
+
+std::int64_t width_multiple(Recipe recipe) {
+    switch (operands_of(recipe)) {
+        case Narrow::None: return 1;
+        case Narrow::Fp8:
+        case Narrow::Fp8Blockwise: return kSumStep;
+        case Narrow::MxFp8: return kMxBlock;
+        case Narrow::NvFp4: return kNvFp4Block;
+    }
+    return 1;
+}
+
+std::int64_t expert_rows_multiple(Recipe recipe) {
+    constexpr std::int64_t kNvFp4Rows = 32;  // 16 bytes
+    return recipe == Recipe::NvFp4 ? kNvFp4Rows : width_multiple(recipe);
 }
 
 CastRule cast_rule(const LowPrecision& how) {

@@ -28,6 +28,16 @@ Narrow operands_of(Recipe recipe);
 /// Bytes of `elements` of that type with their scales, rounded up.
 std::int64_t narrow_bytes(Narrow type, std::int64_t elements);
 
+/// Rows, inputs and outputs of a product by the recipe are multiples of this: each of them is the
+/// dimension along which one of its three directions sums, in blocks of so many values or in steps
+/// of 16 bytes (TransformerEngine d0067d0, assert_dim_for_fp8_exec in pytorch/utils.py and
+/// make_empty of MXFP8 and NVFP4 tensors; torch._scaled_mm). Blocks of 128 may be cut short. 1
+/// where products are in the compute type.
+std::int64_t width_multiple(Recipe recipe);
+/// The rows of every expert are padded to a multiple of this (Megatron-LM d98e8a6,
+/// get_fp8_align_size and get_fp4_align_size).
+std::int64_t expert_rows_multiple(Recipe recipe);
+
 /// Layers [first, end).
 struct WideLayers {
     int first = 0;

@@ -157,7 +157,7 @@ struct Divisions {
 };
 
 /// Precondition: sizes.stream_tokens is set.
-void size_experts(Sizes& size, const Experts& experts, const Execution& how) {
+void size_experts(Sizes& size, const Experts& experts, const Execution& how, bool quantised) {
     size.experts = experts.count / how.expert;
     size.expert_ffn = experts.ffn / how.expert_tensor;
     size.gates = is_gated(experts.activation) ? 2 : 1;
@@ -168,7 +168,13 @@ void size_experts(Sizes& size, const Experts& experts, const Execution& how) {
                                                       static_cast<double>(experts.per_token));
     const auto routed = static_cast<double>(size.stream_tokens * experts.per_token);
     const auto fullest = static_cast<std::int64_t>(std::ceil(routed * load));
-    size.expert_rows = (fullest + size.experts - 1) / size.experts * how.expert_tensor;
+    const auto up = [](std::int64_t rows, std::int64_t parts) {
+        return (rows + parts - 1) / parts;
+    };
+    size.expert_rows = up(fullest, size.experts) * how.expert_tensor;
+    if (!quantised) return;
+    const std::int64_t multiple = expert_rows_multiple(how.low_precision.recipe);
+    size.expert_rows = up(size.expert_rows, multiple) * multiple;
 }
 
 }  // namespace
@@ -188,7 +194,8 @@ void size_for_layer(Sizes& size, const Architecture& model, const Execution& how
         size.gates = is_gated(mlp->activation) ? 2 : 1;
     }
     size.experts = size.expert_rows = size.expert_ffn = 0;
-    if (const auto* experts = layer.as<Experts>()) size_experts(size, *experts, how);
+    if (const auto* experts = layer.as<Experts>())
+        size_experts(size, *experts, how, how.low_precision.quantises(index));
 }
 
 std::int64_t padded_vocabulary(const Architecture& model, const Execution& how) {

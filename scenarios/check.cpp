@@ -88,6 +88,7 @@ void check_cuts(Draft& draft) {
     check_sequence(draft);
     check_partition(draft);
     check_extent(draft);
+    check_widths(draft);
     if (draft.scenario.schedule.pairs_layers) check_overlapped_experts(draft);
 }
 

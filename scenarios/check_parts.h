@@ -31,6 +31,8 @@ void check_sequence(Draft& draft);
 /// The sizes of a step that can be planned.
 void check_extent(Draft& draft);
 void check_partition(Draft& draft);
+/// The sizes of products that the recipe of `training.precision` takes.
+void check_widths(Draft& draft);
 /// The layout's units are those of the model.
 void check_layout_of_model(Draft& draft);
 
