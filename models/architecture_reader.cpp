@@ -275,7 +275,10 @@ Architecture read_own_architecture(const text::NodePtr& map, text::Mistakes& mis
 
 Architecture read_architecture(const text::NodePtr& value, text::ShippedFiles& shipped,
                                text::Mistakes& mistakes) {
-    const text::NodePtr map = shipped.resolve(value, "model", "models/zoo", mistakes);
+    // A number of layers cuts a list of them short only where both are keys of their own.
+    const text::NodePtr map = shipped.resolve(
+        value, "model", "models/zoo", mistakes,
+        [&](const text::NodePtr& base) { return with_layer_groups(base, mistakes); });
     if (!map) return {};
     return is_hf_config(*map) ? read_hf_config(map, mistakes) : read_map(map, mistakes);
 }

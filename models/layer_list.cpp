@@ -163,9 +163,15 @@ NodePtr with_layer_groups(const NodePtr& map, Mistakes& mistakes) {
     if (lists && beside != nullptr && beside->place.source == list->place.source)
         mistakes.add(beside->place, "'layer_groups' stands beside a list of 'layers'");
     const NodePtr groups = lists ? groups_of(list->value, mistakes) : nullptr;
+    // Those of a `base` give way, too, whichever word it has for them.
+    const Node::Entry* mtp = map->find("mtp");
+    const Node::Entry* mtp_layers = map->find("mtp_layers");
+    const bool says_mtp =
+        mtp != nullptr && (mtp_layers == nullptr || mtp_layers->place.source != mtp->place.source);
     Entries keys;
     for (const Node::Entry& each : map->entries) {
-        if (each.key == "mtp" && map->find("mtp_layers") == nullptr) {
+        if (says_mtp && &each == mtp_layers) continue;
+        if (says_mtp && &each == mtp) {
             keys.push_back({"mtp_layers", each.place, each.value});
         } else if (lists && &each == list) {
             keys.push_back({"layer_groups", each.place, groups});

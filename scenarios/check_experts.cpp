@@ -105,6 +105,11 @@ void check_overlapped_experts(Draft& draft) {
         refuse("the module moe cannot run again in it");
     if (s.training.precision.compute == models::DataType::Fp32)
         refuse("it computes in 16 bits, and 'compute' is fp32");
+    const CudaGraphs& graphs = s.framework.cuda_graphs;
+    if (!graphs.full_iteration && (graphs.has(GraphScope::Mlp) || graphs.has(GraphScope::Moe)))
+        refuse(
+            "MLPs and experts are no CUDA graphs in it; attn, moe_router and moe_preprocess can "
+            "be");
     if (s.model.mtp_layers > 1)
         refuse(fmt::format("it takes one layer of multi-token prediction, and there are {}",
                            s.model.mtp_layers));

@@ -94,12 +94,12 @@ NodePtr ShippedFiles::open_reference(const Node& word, std::string_view what,
 }
 
 NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
-                              Mistakes& mistakes) {
-    return resolve(value, what, folder, mistakes, 0);
+                              Mistakes& mistakes, const Rewrite& as_base) {
+    return resolve(value, what, folder, mistakes, as_base, 0);
 }
 
 NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
-                              Mistakes& mistakes, int depth) {
+                              Mistakes& mistakes, const Rewrite& as_base, int depth) {
     constexpr int kLongestChain = 8;
     if (depth > kLongestChain) {
         mistakes.add(
@@ -116,7 +116,7 @@ NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::
                              fmt::format("a {} is a map, not {}", what, describe(*tree)));
             return nullptr;
         }
-        return resolve(tree, what, folder, mistakes, depth + 1);
+        return resolve(tree, what, folder, mistakes, as_base, depth + 1);
     }
     if (!value->is(Node::Kind::Map)) {
         mistakes.add(value->place, fmt::format("a {} is a name, a path or a map, not {}", what,
@@ -127,8 +127,9 @@ NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::
     if (!base) return value;
     const NodePtr own = without(value, "base");
     if (base->is(Node::Kind::Null)) return own;
-    const NodePtr under = resolve(base, what, folder, mistakes, depth + 1);
-    return under ? merged_deeply(*under, *own) : nullptr;
+    const NodePtr under = resolve(base, what, folder, mistakes, as_base, depth + 1);
+    if (!under) return nullptr;
+    return merged_deeply(as_base ? *as_base(under) : *under, *own);
 }
 
 }  // namespace debubble::text

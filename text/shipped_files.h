@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -31,13 +32,15 @@ public:
     ///                from the folder of the file in which the path is written; the folder
     ///                of a model stands for the config.json in it
     ///   a map        itself, merged over what its `base` stands for, if it has one
-    /// Null, with its mistakes added, if it stands for nothing.
+    /// Null, with its mistakes added, if it stands for nothing. `as_base` rewrites a map before
+    /// another one is merged over it.
+    using Rewrite = std::function<NodePtr(const NodePtr&)>;
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
-                    Mistakes& mistakes);
+                    Mistakes& mistakes, const Rewrite& as_base = {});
 
 private:
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
-                    Mistakes& mistakes, int depth);
+                    Mistakes& mistakes, const Rewrite& as_base, int depth);
     NodePtr open_reference(const Node& word, std::string_view what, std::string_view folder,
                            Mistakes& mistakes);
 

@@ -183,6 +183,33 @@ parallel_residual: true
     EXPECT_EQ(read(architecture_json(routes)), routes);
 }
 
+TEST(Layers, OfAListAreCutShortByAFileThatBuildsOnTheirs) {
+    const exec::ScratchFolder folder;
+    write_file(folder.path() / "whole.yaml", R"(family: llama
+hidden: 64
+vocab: 512
+max_positions: 128
+heads: 8
+layers:
+  - {count: 1, mlp: {kind: dense, ffn: 96}}
+  - {count: 5, mlp: {kind: moe, experts: 8, experts_per_token: 3, ffn: 40}}
+mtp: 1
+)");
+    const auto built = [&](const std::string& keys) {
+        write_file(folder.path() / "short.yaml",
+                   "base: " + (folder.path() / "whole.yaml").string() + "\n" + keys);
+        return read_model((folder.path() / "short.yaml").string());
+    };
+    EXPECT_EQ(kinds_of(built("layers: 3\n").layers), (std::vector{0, 1, 1}));
+    EXPECT_EQ(built("layers: 3\n").layers[2].as<Experts>()->count, 8);
+    EXPECT_EQ(built("layers: 6\n"), built(""));
+    EXPECT_EQ(built("layers: [{count: 2, mlp: {kind: dense, ffn: 32}}]\n").layers.count(), 2);
+    EXPECT_EQ(built("").mtp_layers, 1);
+    EXPECT_EQ(built("mtp: 2\n").mtp_layers, 2);
+    EXPECT_EQ(built("mtp_layers: 0\n").mtp_layers, 0);
+    EXPECT_THROW(built("layers: 7\n"), InputError);
+}
+
 TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
     const exec::ScratchFolder folder;
     write_file(folder.path() / "whole.yaml", kMixture);
