@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <utility>
 
 namespace debubble::models {
@@ -22,6 +23,11 @@ std::int64_t round_up(std::int64_t size, std::int64_t to) {
 std::int64_t segment_size(std::int64_t size) {
     if (size <= kLargestSmall) return kSmallSegment;
     return size < kSmallestOwnSegment ? kMiddleSegment : round_up(size, kSmallSegment);
+}
+
+/// What a segment that grows gets at a time.
+std::int64_t page_size(bool small) {
+    return small ? kSmallSegment : kMiddleSegment;
 }
 
 void add(Bytes& held, Bytes& peak, std::int64_t size) {
@@ -70,6 +76,41 @@ int CachingAllocator::new_segment(std::int64_t size, bool small) {
     return index;
 }
 
+/// The last block of the pool's segment, made as large as asked for by pages behind it.
+int CachingAllocator::grown_segment(std::int64_t size, bool small) {
+    int& last = last_[small ? 1 : 0];
+    const bool free = last >= 0 && !blocks_[last].used;
+    const std::int64_t there = free ? blocks_[last].size : 0;
+    const std::int64_t more = round_up(size - there, page_size(small));
+    add(usage_.reserved, usage_.peak_reserved, more);
+    if (free) {
+        Pool& pool = small ? small_ : large_;
+        take(pool, pool.find({there, blocks_[last].address, last}));
+        blocks_[last].size += more;
+        return last;
+    }
+    const std::int64_t address = last < 0 ? 0 : blocks_[last].address + blocks_[last].size;
+    const int index = new_block({more, address, last, -1, small, false});
+    if (last >= 0) blocks_[last].after = index;
+    last = index;
+    return index;
+}
+
+CachingAllocator::Pool::const_iterator CachingAllocator::best_fit(const Pool& pool,
+                                                                  std::int64_t size) const {
+    const auto fit = pool.lower_bound({size, 0, 0});
+    if (segments_ == Segments::Fixed || fit == pool.end()) return fit;
+    const int index = std::get<2>(*fit);
+    const bool can_grow = blocks_[index].after < 0;
+    return can_grow && std::next(fit) != pool.end() ? std::next(fit) : fit;
+}
+
+bool CachingAllocator::is_split(const Block& block, std::int64_t size) const {
+    const std::int64_t remaining = block.size - size;
+    if (block.small || segments_ == Segments::Expandable) return remaining >= kGranule;
+    return remaining > kLargestSmall;
+}
+
 void CachingAllocator::split(int index, std::int64_t size) {
     const Block whole = blocks_[index];
     const int rest = new_block(
@@ -77,6 +118,7 @@ void CachingAllocator::split(int index, std::int64_t size) {
     if (whole.after >= 0) blocks_[whole.after].before = rest;
     blocks_[index].size = size;
     blocks_[index].after = rest;
+    if (last_[whole.small ? 1 : 0] == index) last_[whole.small ? 1 : 0] = rest;
     put(pool_of(whole), {whole.size - size, whole.address + size, rest});
 }
 
@@ -102,6 +144,7 @@ void CachingAllocator::merge_with_next(int index) {
     block.size += blocks_[next].size;
     block.after = blocks_[next].after;
     if (block.after >= 0) blocks_[block.after].before = index;
+    if (last_[block.small ? 1 : 0] == next) last_[block.small ? 1 : 0] = index;
     unused_.push_back(next);
 }
 
@@ -111,14 +154,13 @@ int CachingAllocator::allocate(Bytes asked) {
     const bool small = size <= kLargestSmall;
     Pool& pool = small ? small_ : large_;
     int index = 0;
-    const auto fit = pool.lower_bound({size, 0, 0});
-    if (fit != pool.end()) {
+    if (const auto fit = best_fit(pool, size); fit != pool.end())
         index = take(pool, fit);
-    } else {
+    else if (segments_ == Segments::Fixed)
         index = new_segment(segment_size(size), small);
-    }
-    const std::int64_t remaining = blocks_[index].size - size;
-    if (small ? remaining >= kGranule : remaining > kLargestSmall) split(index, size);
+    else
+        index = grown_segment(size, small);
+    if (is_split(blocks_[index], size)) split(index, size);
     blocks_[index].used = true;
     add(usage_.allocated, usage_.peak_allocated, blocks_[index].size);
     return index;

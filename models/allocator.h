@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <tuple>
@@ -32,13 +33,25 @@ private:
     MemoryUsage usage_;
 };
 
-/// PyTorch's CUDACachingAllocator with default settings (c10/cuda/CUDACachingAllocator.cpp):
-/// sizes rounded to 512 bytes; up to 1 MiB from segments of 2 MiB; below 10 MiB from
-/// segments of 20 MiB; more in segments rounded to 2 MiB; best fit; a block is split if
-/// 512 bytes remain, a large one only if more than 1 MiB does; free neighbours merge;
-/// segments are kept. One stream; the device never runs out.
+/// PyTorch's CUDACachingAllocator (c10/cuda/CUDACachingAllocator.cpp): sizes rounded to 512 bytes;
+/// up to 1 MiB from a pool of small blocks, more from another; best fit; free neighbours merge;
+/// memory that was taken from the device is kept. One stream; the device never runs out.
 class CachingAllocator {
 public:
+    /// What is taken from the device where no free block is large enough.
+    enum class Segments : std::uint8_t {
+        /// A segment of its own (the default): of 2 MiB for small blocks, of 20 MiB below 10 MiB,
+        /// else rounded to 2 MiB. A block is split if 512 bytes remain, a large one only if more
+        /// than 1 MiB does.
+        Fixed,
+        /// As many pages of 20 MiB, of small blocks of 2 MiB, as the pool's one segment lacks
+        /// behind its last block (`expandable_segments:True`). That block is taken last, as it can
+        /// still grow, and every block is split if 512 bytes remain.
+        Expandable
+    };
+
+    explicit CachingAllocator(Segments segments = Segments::Fixed) : segments_(segments) {}
+
     int allocate(Bytes size);
     void free(int handle);
     const MemoryUsage& usage() const { return usage_; }
@@ -57,14 +70,20 @@ private:
 
     int new_block(Block block);
     int new_segment(std::int64_t size, bool small);
+    int grown_segment(std::int64_t size, bool small);
+    Pool::const_iterator best_fit(const Pool& pool, std::int64_t size) const;
+    bool is_split(const Block& block, std::int64_t size) const;
     void split(int index, std::int64_t size);
     void merge_with_next(int index);
     void put(Pool& pool, const FreeBlock& block);
     int take(Pool& pool, Pool::const_iterator at);
     Pool& pool_of(const Block& block) { return block.small ? small_ : large_; }
 
+    Segments segments_;
     std::vector<Block> blocks_;
     std::vector<int> unused_;
+    std::array<int, 2> last_{-1,
+                             -1};  ///< last block of the grown segments: of large ones, of small
     Pool small_;
     Pool large_;
     std::vector<Pool::node_type> spare_;  ///< nodes taken out of a pool, to be used again

@@ -118,9 +118,11 @@ Value embedded(GraphBuilder& builder, int table, Sharding cut, int stream_gradie
     if (size.scattered) {
         roles.partial = builder.scratch("embedding.partial", full);
         op.forward_uses.push_back(*roles.partial);
+        add_pieces(builder, op.forward_uses, "embedding.partial", full, false);
         append(op.forward, collective(builder, "embedding.scatter", {}, Kind::ReduceScatter, full));
         roles.gathered_gradient = builder.scratch("d.embedding.gathered", full);
         op.backward_weight_uses.push_back(*roles.gathered_gradient);
+        add_pieces(builder, op.backward_weight_uses, "d.embedding.gathered", full, false);
         append(op.backward_weight,
                collective(builder, "embedding.dw.gather", {}, Kind::AllGather, full));
     } else if (by_vocabulary) {

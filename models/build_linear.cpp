@@ -26,6 +26,7 @@ struct LinearBuilder {
     Value y;
     Operator op;
     models::op::Linear roles;
+    std::size_t weight_count = 1;
     std::optional<LinearCasts> casts;  ///< of a product in 8 or 4 bits
 
     std::int64_t tokens() const { return shape.rows.value_or(builder.size.tokens); }
@@ -67,8 +68,11 @@ struct LinearBuilder {
         return casts && !casts_gathered() ? casts->bytes(shape.products * tokens() * shape.inputs)
                                           : input_bytes();
     }
+    /// Only products in layers are cut into pieces that communication may place.
+    bool may_place() const { return shape.sharding != Sharding::Vocabulary; }
     std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
         if (shape.own_gather_buffer && !keeps_gathered()) return {};
+        add_pieces(builder, uses, place.kernel + suffix, gathered_bytes(), may_place());
         uses.push_back(builder.scratch(place.kernel + suffix, gathered_bytes()));
         return uses.back();
     }
@@ -155,6 +159,8 @@ struct LinearBuilder {
         if (scatters_output()) {
             roles.partial = builder.scratch(place.kernel + ".partial", output_bytes());
             op.forward_uses.push_back(*roles.partial);
+            add_pieces(builder, op.forward_uses, place.kernel + ".partial", output_bytes(),
+                       may_place());
             append(op.forward, communicate(".scatter", Kind::ReduceScatter, output_bytes(),
                                            Collective::Pieces::OfPrevious));
         } else if (shape.sharding == Sharding::Row) {
@@ -163,11 +169,22 @@ struct LinearBuilder {
         op.forward_uses.push_back(y.tensor);
     }
 
+    /// The gradients of x by other weights that exist beside one: a compiled layer adds all of them
+    /// up in one kernel, an eager one each to the sum so far.
+    int gradients_to_add() const {
+        const KernelOptions& kernels = builder.how().kernels;
+        if (!kernels.separate_products || shape.products > 1) return 0;
+        const int others = static_cast<int>(weight_count) - 1;
+        return kernels.fused_bias_dropout_add ? others : std::min(others, 1);
+    }
+
     /// `dy` is the output gradient, gathered where sequence parallelism scattered it.
     void backward_input(int dy) {
         op.backward_input_uses = {y.gradient};
         if (dy != y.gradient) {
             roles.y_gradient_gathered = dy;
+            add_pieces(builder, op.backward_input_uses, "d." + place.kernel + ".gathered",
+                       output_bytes(), may_place());
             op.backward_input_uses.push_back(dy);
             append(op.backward_input,
                    communicate(".dy.gather", Kind::AllGather, output_bytes(), pieces_of_next()));
@@ -176,10 +193,17 @@ struct LinearBuilder {
         if (!shape.input_gradient) return;
         op.backward_input.push_back(
             product(".dx", {shape.products, tokens(), shape.inputs, shape.outputs, {}}));
+        const int summed = gradients_to_add();
+        for (int i = 0; i < summed; ++i)
+            op.backward_input_uses.push_back(
+                builder.scratch("d." + place.kernel + ".in.other", input_bytes()));
         if (gathers_input()) {
             roles.x_gradient_partial =
                 builder.scratch("d." + place.kernel + ".partial", input_bytes());
             op.backward_input_uses.push_back(*roles.x_gradient_partial);
+            // A sum of several products is reduced apart from them.
+            add_pieces(builder, op.backward_input_uses, "d." + place.kernel + ".partial",
+                       input_bytes(), may_place() && summed == 0);
             append(op.backward_input,
                    communicate(".dx.scatter", Kind::ReduceScatter, input_bytes()));
         } else if (cuts_outputs()) {
@@ -266,7 +290,8 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient) {
     const OperatorPlace input{place.name, place.kernel + ".in", place.layer};
     x = shape.sharding == Sharding::Row ? sliced(builder, input, x) : gathered(builder, input, x);
-    LinearBuilder part{builder, place, shape, x, {}, start(place), {}, {}};
+    LinearBuilder part{builder, place, shape, x, {}, start(place), {}, parameters.weights.size(),
+                       {}};
     const LowPrecision& narrow = builder.how().low_precision;
     if (place.layer && narrow.quantises(*place.layer) && part.converted(parameters)) {
         part.casts.emplace(builder, place, shape, x.tensor, part.tokens(),

@@ -41,6 +41,14 @@ void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
     for (Kernel& kernel : more) kernels.push_back(std::move(kernel));
 }
 
+void add_pieces(GraphBuilder& builder, std::vector<int>& uses, const std::string& name,
+                std::int64_t bytes, bool placed) {
+    const Execution& how = builder.how();
+    if (!how.copies_along_sequence || !builder.size.scattered || builder.size.tensor == 1) return;
+    if (placed && how.places_pieces) return;
+    uses.push_back(builder.scratch(name + ".pieces", bytes));
+}
+
 namespace {
 
 /// A norm of `columns` of every token of the stream.

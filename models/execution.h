@@ -124,6 +124,10 @@ struct Execution {
     AttentionKernel attention = AttentionKernel::Flash;
     LowPrecision low_precision;
     KernelOptions kernels;
+    /// The pieces that sequence parallelism gathers or reduces are put in order by a copy of the
+    /// whole, unless an overlap of communication and products places them.
+    bool copies_along_sequence = false;
+    bool places_pieces = false;   ///< communication and products overlap piece by piece
     bool hidden_dropout = false;  ///< dropout is applied in training
     bool attention_dropout = false;
     friend bool operator==(const Execution&, const Execution&) = default;

@@ -108,6 +108,11 @@ Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t rea
 std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
                                std::optional<int> layer, Collective::Kind kind, std::int64_t bytes);
 void append(std::vector<Kernel>& kernels, std::vector<Kernel> more);
+/// Adds to `uses` the tensor that has the ranks' pieces one behind the other, from which a gather
+/// along the sequence is copied or to which a reduction is, if these copy (Execution). `placed`: an
+/// overlap with a product may write each piece in its place.
+void add_pieces(GraphBuilder& builder, std::vector<int>& uses, const std::string& name,
+                std::int64_t bytes, bool placed);
 
 /// Matrix product with its sharding: column cuts outputs, row cuts inputs, and the communication
 /// follows from it (Shoeybi et al. 2019; with sequence parallelism Korthikanti et al. 2022, figures

@@ -78,6 +78,9 @@ struct KernelOptions {
     /// As in PyTorch's DTensor plans, the input that sequence parallelism gathered is kept for the
     /// weight gradient instead of gathered again.
     bool keeps_gathered = false;
+    /// Each weight of what Megatron-LM makes one product (q, k, v; gate, up) has a product of its
+    /// own, whose input's gradients are added up.
+    bool separate_products = false;
     /// A checkpoint per operator keeps every product that it does not run again, whether or not the
     /// backward reads it, as PyTorch's eager one does; a compiled layer keeps what is read.
     bool keeps_unread_products = true;

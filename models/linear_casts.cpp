@@ -131,6 +131,8 @@ void LinearCasts::backward_input(Operator& op, int y_gradient) {
                                                   Collective::Kind::AllGather, bytes(whole));
             for (Kernel& kernel : made) std::get<Collective>(kernel.work).pieces = pieces;
             append(op.backward_input, std::move(made));
+            add_pieces(builder, op.backward_input_uses, "d." + place.kernel + suffix, bytes(whole),
+                       shape.sharding != Sharding::Vocabulary);
             return make("d." + place.kernel + suffix, whole);
         };
         using Pieces = Collective::Pieces;

@@ -61,6 +61,8 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.lora = training.lora;
     execution.attention = training.attention;
     execution.kernels = scenario.framework.kernels;
+    execution.copies_along_sequence = scenario.framework.copies_along_sequence;
+    execution.places_pieces = scenario.framework.tensor_overlap;
     execution.low_precision = low_precision_of(scenario);
     if (!execution.kernels.attention_kernel)
         execution.kernels.attention_kernel = scenario.cluster.gpu.fp8_flops_per_s > 0

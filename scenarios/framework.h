@@ -22,7 +22,7 @@ enum class MessagesBlock : std::uint8_t {
     ByWholeBackward,  ///< of GPipe, 1F1B and interleaved 1F1B
     Always
 };
-enum class AllocatorModel { Exact, PyTorchCaching, Arena };
+enum class AllocatorModel { Exact, PyTorchCaching, PyTorchExpandable, Arena };
 
 /// The communication inside a pass, by kinds that a pair of passes may hide.
 enum class Exchange : std::uint8_t {
@@ -99,6 +99,10 @@ struct Framework {
     /// reserves them in addition (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, pytorch
     /// 010ae4a).
     bool collective_memory = false;
+    /// A stage has buffers to receive the messages of all microbatches from the start, and keeps
+    /// what it sent forward until the microbatch's backward
+    /// (torch/distributed/pipelining/stage.py).
+    bool keeps_messages = false;
     /// In a pipeline, gradients of sharded stages are summed whole, and reduced after the last
     /// microbatch (PyTorch's set_requires_gradient_sync).
     bool sums_whole_gradients = false;

@@ -161,6 +161,10 @@ Fields<Framework> kernel_fields() {
          "Attention reads and writes queries, keys and values inside the packed product.", "true"},
         {"keeps_gathered", on(&K::keeps_gathered),
          "The input that sequence parallelism gathered is kept for the weight's gradient.", "true"},
+        {"separate_products", on(&K::separate_products),
+         "Each weight of q, k and v, or of gate and up, has a product of its own, whose input's "
+         "gradients are added up (PyTorch's models).",
+         "true"},
         {"recurrence_pace", real(in_kernels(&K::recurrence_pace), 0.01, 100, "ratio"),
          "The time of the kernels of a recurrence relative to products by cuBLAS and to copies.",
          "2"},
@@ -226,6 +230,10 @@ Fields<Framework> communication_fields() {
             {"collective_memory", flag(&Framework::collective_memory),
              "Buffers of gathers and shards of gradients lie in memory of their collectives' "
              "streams, which the allocator reserves in addition (FSDP2).",
+             "true"},
+            {"keeps_messages", flag(&Framework::keeps_messages),
+             "A stage has buffers for the messages of all microbatches from the start, and keeps "
+             "its outputs until their backward (PyTorch's PipelineStage).",
              "true"},
             {"sums_whole_gradients", flag(&Framework::sums_whole_gradients),
              "In a pipeline, gradients of sharded stages are summed whole and reduced after the "

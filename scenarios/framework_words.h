@@ -65,6 +65,7 @@ inline constexpr std::pair<std::string_view, OptimizerKind> kOptimizers[] = {
 inline constexpr std::pair<std::string_view, AllocatorModel> kAllocators[] = {
     {"exact", AllocatorModel::Exact},
     {"pytorch-caching", AllocatorModel::PyTorchCaching},
+    {"pytorch-expandable", AllocatorModel::PyTorchExpandable},
     {"arena", AllocatorModel::Arena}};
 
 inline constexpr std::pair<std::string_view, Exchange> kExchangeWords[] = {

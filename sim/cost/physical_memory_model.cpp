@@ -58,6 +58,7 @@ public:
         return both;
     }
     Bytes message(const Message& message) const override { return prices_->bytes_of(message); }
+    bool keeps_messages() const override { return prices_->scenario().framework.keeps_messages; }
     MemoryByClass left_unreduced(const Compute& action) const override {
         return prices_->of(action.stage).left(action.pass);
     }

@@ -20,6 +20,9 @@ public:
           of_stage_(program.placement.stages_of(rank).size()),
           messages_(2 * of_stage_.size() * program.shape.micro_batches * program.shape.slices),
           gradients_(memory.gradients_in_backward(rank)),
+          stages_(index.stage_count()),
+          keeps_messages_(memory.keeps_messages() && program.shape.slices == 1 &&
+                          !index.has_several_holders()),
           events_(std::move(storage)) {
         events_.clear();
     }
@@ -27,6 +30,7 @@ public:
     std::vector<MemoryEvent> write() {
         const ActionList& list = program_.ranks[rank_.index];
         events_.reserve(3 * list.size());
+        if (keeps_messages_) allocate_buffers();
         for (action_ = 0; action_ < list.size(); ++action_)
             std::visit([&](const auto& action) { add(action); }, list[action_]);
         release_sent();
@@ -42,7 +46,8 @@ private:
     /// direction.
     struct AtStage {
         std::optional<Index> arrived;
-        Index made_by = 0;  ///< index of the action
+        std::optional<Index> sent;  ///< where outputs stay for their backward
+        Index made_by = 0;          ///< index of the action
     };
     struct OfStage {
         std::optional<Index> gathered;
@@ -80,6 +85,7 @@ private:
         if (c.pass != Pass::Forward) leave_unreduced(c);
         release_sent();
         release_copied();
+        if (c.pass == Pass::Backward || c.pass == Pass::BackwardInput) return_buffers(c);
         if (c.pass != Pass::Backward && c.pass != Pass::BackwardWeight) return;
         allocate(ends(), Held::Gradients, MemoryClass::Gradients,
                  std::exchange(gradients_, Bytes{}));
@@ -90,6 +96,29 @@ private:
         AtStage& message = at_stage(c.pass == Pass::Forward, c.stage, c.micro_batch);
         release(begins(), message.arrived);
         message.made_by = action_;
+    }
+    /// The buffers of all messages that the rank's stages receive (MemoryModel::keeps_messages).
+    void allocate_buffers() {
+        for (const Stage stage : program_.placement.stages_of(rank_))
+            for (MicroBatch mb{0, {}}; mb.index < program_.shape.micro_batches; ++mb.index)
+                buffer(stage, mb, begins());
+    }
+    void buffer(Stage stage, MicroBatch mb, Moment at) {
+        const auto of = [&](Message::Kind kind, Stage producer) {
+            if (producer.index < 0 || producer.index >= stages_) return;
+            std::optional<Index>& there =
+                at_stage(kind == Message::Kind::Activation, stage, mb).arrived;
+            if (!there)
+                there = allocate(at, Held::Received, MemoryClass::Buffers,
+                                 memory_.message({kind, producer, mb}));
+        };
+        of(Message::Kind::Activation, Stage{stage.index - 1});
+        of(Message::Kind::Gradient, Stage{stage.index + 1});
+    }
+    /// The tensors of the microbatch's messages are buffers again, and its output is dropped.
+    void return_buffers(const Compute& c) {
+        release(ends(), at_stage(true, c.stage, c.micro_batch).sent);
+        if (keeps_messages_) buffer(c.stage, c.micro_batch, ends());
     }
     void leave_unreduced(const Compute& c) {
         const MemoryByClass left = memory_.left_unreduced(c);
@@ -114,15 +143,20 @@ private:
         const bool forward = s.message.kind == Message::Kind::Activation;
         const Message& m = s.message;
         const Moment made{at_stage(forward, m.producer, m.micro_batch).made_by, Edge::End};
-        if (const auto buffer =
-                allocate(made, Held::Sent, MemoryClass::Activations, memory_.message(s.message)))
-            sent_.push_back({action_, Release{ends(), std::nullopt, *buffer}});
+        const auto sent =
+            allocate(made, Held::Sent, MemoryClass::Activations, memory_.message(s.message));
+        if (forward && keeps_messages_)
+            at_stage(true, m.producer, m.micro_batch).sent = sent;
+        else if (sent)
+            sent_.push_back({action_, Release{ends(), std::nullopt, *sent}});
     }
     void add(const Recv& r) {
         const bool forward = r.message.kind == Message::Kind::Activation;
         const Stage consumer{r.message.producer.index + (forward ? 1 : -1)};
-        at_stage(forward, consumer, r.message.micro_batch).arrived = allocate(
-            begins(), Held::Received, MemoryClass::Activations, memory_.message(r.message));
+        std::optional<Index>& arrived = at_stage(forward, consumer, r.message.micro_batch).arrived;
+        if (arrived) return;  // in a buffer that was there
+        arrived = allocate(begins(), Held::Received, MemoryClass::Activations,
+                           memory_.message(r.message));
     }
     void release_sent() {
         events_.insert(events_.end(), sent_.begin(), sent_.end());
@@ -162,7 +196,9 @@ private:
     LocalStages local_;
     std::vector<OfStage> of_stage_;
     std::vector<AtStage> messages_;
-    Bytes gradients_;                  ///< bytes that no backward has made yet
+    Bytes gradients_;  ///< bytes that no backward has made yet
+    int stages_;       ///< of the pipeline
+    bool keeps_messages_;
     std::vector<MemoryEvent> sent_;    ///< buffers sent by transfers that have begun
     std::vector<MemoryEvent> copied_;  ///< tensors leaving by copies that have begun
     std::vector<MemoryEvent> events_;

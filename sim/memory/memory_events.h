@@ -17,7 +17,7 @@ namespace debubble::sim {
 /// The memory held in addition to the tensors of passes and to the static level.
 enum class Held : std::uint8_t {
     Received,   ///< a message's buffer, until the compute begins that reads it
-    Sent,       ///< a message's buffer, until its transfer ends
+    Sent,       ///< a message's buffer, until its transfer ends (or MemoryModel::keeps_messages)
     Gathered,   ///< a stage's parameters, between Unshard and Reshard
     Unreduced,  ///< gradients that wait for their reduction
     Gradients,  ///< gradients that have no buffer of their own

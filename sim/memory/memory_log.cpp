@@ -7,8 +7,11 @@ namespace debubble::sim {
 
 MemoryLog::MemoryLog(scenarios::AllocatorModel model, Keeps keeps)
     : records_(keeps == Keeps::Record) {
+    using models::CachingAllocator;
     if (model == scenarios::AllocatorModel::PyTorchCaching)
-        allocator_.emplace<models::CachingAllocator>();
+        allocator_.emplace<CachingAllocator>();
+    else if (model == scenarios::AllocatorModel::PyTorchExpandable)
+        allocator_.emplace<CachingAllocator>(CachingAllocator::Segments::Expandable);
 }
 
 const models::MemoryUsage& MemoryLog::usage() const {

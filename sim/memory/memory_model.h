@@ -36,6 +36,9 @@ public:
     virtual PassMemory overlap(const Overlap&) const { return {}; }
     /// The bytes of a message's buffer, which sender and receiver each hold while it is under way.
     virtual Bytes message(const Message&) const { return {}; }
+    /// Buffers for all messages that a stage receives exist from the start, and those of what it
+    /// sends forward until the backward.
+    virtual bool keeps_messages() const { return false; }
     /// The gradients that a backward of any kind leaves unreduced, until the stage's next one
     /// begins or the step ends.
     virtual MemoryByClass left_unreduced(const Compute&) const { return {}; }

@@ -117,7 +117,10 @@ Bytes RankStages::on_collective_streams(Rank rank) const {
     for (const Stage stage : placement_.stages_of(rank)) {
         const ShardedUnits& of_stage = units(stage);
         const std::int64_t layer = of_stage.layers > 0 ? of_stage.layer : 0;
-        gathered = std::max(gathered, of_stage.root() + layer);
+        const std::int64_t shards = scenario_.parallel.shards();
+        const std::int64_t cast =
+            scenario_.framework.casts_shards ? (of_stage.root() + shards - 1) / shards : 0;
+        gathered = std::max(gathered, of_stage.root() + layer + cast);
     }
     models::StaticPolicy shares = static_policy(scenario_);
     shares.whole_gradients = false;

@@ -43,10 +43,11 @@ public:
     PassMemory compute(const Compute& c) const override { return memory_of(c); }
     /// All boundaries are alike.
     Bytes message(const Message& message) const override;
+    bool keeps_messages() const override { return scenario_.framework.keeps_messages; }
     MemoryByClass left_unreduced(const Compute& c) const override;
     /// Bytes that only collectives of sharded parameters use, where they have memory of their own:
-    /// the buffer of a gather, the largest with the embeddings and a layer in flight, and the
-    /// rank's share of the gradients.
+    /// the buffer of a gather, the largest with the embeddings and a layer in flight, the casts of
+    /// the rank's part of the embeddings, and its share of the gradients.
     Bytes on_collective_streams(Rank rank) const;
     /// All parameters except the rank's own part.
     Bytes unsharded_bytes(Stage stage) const override;

@@ -52,11 +52,45 @@ TEST(CachingAllocator, GivesTheSmallestBlockThatFitsAndMergesNeighbours) {
     EXPECT_EQ(allocator.usage().reserved, Bytes{70 * kMiB});
 }
 
+using Segments = CachingAllocator::Segments;
+
+TEST(CachingAllocator, GrowsItsSegmentByPagesBehindTheLastBlock) {
+    CachingAllocator allocator(Segments::Expandable);
+    const int first = allocator.allocate(Bytes{30 * kMiB});
+    EXPECT_EQ(allocator.usage().reserved, Bytes{40 * kMiB});
+    const int second = allocator.allocate(Bytes{10 * kMiB});  // what is left of the pages
+    EXPECT_EQ(allocator.usage().reserved, Bytes{40 * kMiB});
+    allocator.free(second);
+    allocator.allocate(Bytes{25 * kMiB});  // the last 10 MiB and a page
+    EXPECT_EQ(allocator.usage().reserved, Bytes{60 * kMiB});
+    allocator.free(first);
+    allocator.allocate(Bytes{4 * kMiB});  // the last 5 MiB can grow: out of the 30
+    allocator.allocate(Bytes{5 * kMiB});
+    allocator.allocate(Bytes{25 * kMiB});  // the hole of 21 is too small: a page behind the last 5
+    EXPECT_EQ(allocator.usage().reserved, Bytes{80 * kMiB});
+    allocator.allocate(Bytes{1});  // of the other pool, whose pages have 2 MiB
+    EXPECT_EQ(allocator.usage().reserved, Bytes{82 * kMiB});
+}
+
+/// Ten tensors that are freed make room for one that is as large as all of them.
+TEST(CachingAllocator, ReservesLessWhereSegmentsGrow) {
+    const auto reserved = [](Segments segments) {
+        CachingAllocator allocator(segments);
+        std::vector<int> parts;
+        for (int i = 0; i < 10; ++i) parts.push_back(allocator.allocate(Bytes{20 * kMiB}));
+        for (const int part : parts) allocator.free(part);
+        allocator.allocate(Bytes{200 * kMiB});
+        return allocator.usage().reserved;
+    };
+    EXPECT_EQ(reserved(Segments::Fixed), Bytes{400 * kMiB});
+    EXPECT_EQ(reserved(Segments::Expandable), Bytes{200 * kMiB});
+}
+
 /// Any order of requests: the books balance, and nothing is handed out twice.
 TEST(CachingAllocator, KeepsItsBooksUnderRandomUse) {
     std::mt19937 random(7);
-    for (int round = 0; round < 20; ++round) {
-        CachingAllocator caching;
+    for (int round = 0; round < 40; ++round) {
+        CachingAllocator caching(round % 2 == 0 ? Segments::Fixed : Segments::Expandable);
         ExactAllocator exact;
         std::vector<std::pair<int, int>> live;
         for (int i = 0; i < 2000; ++i) {

@@ -19,6 +19,7 @@ constexpr double kLayers = 32;
 constexpr double kHeads = 32;
 constexpr double kKeys = 1024;  ///< columns of keys, and of values
 constexpr double kParameters = 8'030'261'248;
+constexpr double kWorkspace = 2 * 32 * 1024 * 1024;  ///< cuBLAS on Hopper, of two threads
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
 RankPrediction rank_of(const std::string& framework, int gpus = 128) {
@@ -49,7 +50,7 @@ double gathered() {
 
 double at_the_loss(double loss_bytes, bool unread, int gpus) {
     return kept_of_layers(unread) + gathered() + loss_bytes * kTokens * kVocab +
-           12 * kParameters / gpus;
+           12 * kParameters / gpus + kWorkspace;
 }
 
 void expect_near(Bytes bytes, double by_hand) {
@@ -82,8 +83,9 @@ TEST(Fsdp2Memory, OfCollectivesIsReservedBesideThatOfTensors) {
     const RankPrediction apart = rank_of("pytorch-compile");
     const RankPrediction shared = rank_of("{base: pytorch-compile, collective_memory: false}");
     EXPECT_EQ(apart.peak_memory, shared.peak_memory);
-    // The buffer of a gather, the root's with a layer behind it, and the shards of the gradients.
-    const double more = gathered() + 4 * kParameters / 128;
+    // The buffer of a gather, the root's with a layer behind it, the root's shards in bf16, and the
+    // shards of the gradients.
+    const double more = gathered() + 2 * 2 * kVocab * kHidden / 128 + 4 * kParameters / 128;
     EXPECT_NEAR(static_cast<double>((apart.reserved - shared.reserved).count) / more, 1, 0.01);
 }
 
@@ -106,6 +108,27 @@ TEST(Fsdp2Memory, OfAPipelineHasWholeGradients) {
     // 16 layers and the embedding; seven of eight parts are at other ranks.
     const double layer = kHidden * (kHidden + 2 * kKeys) + kHidden * kHidden + 3 * kHidden * kFfn;
     EXPECT_NEAR((whole - cut) / (4 * 7 / 8.0 * (16 * layer + kVocab * kHidden)), 1, 0.01);
+}
+
+/// A stage of two keeps what it sent and a buffer for the gradient of each of its microbatches: the
+/// first one's four, of which one is under way anyway. At the first backward no buffer of a
+/// gradient is read twice.
+TEST(Fsdp2Memory, OfAPipelineHasTheMessagesOfAllMicrobatches) {
+    const auto first_rank = [](const char* framework) {
+        const auto scenario = scenarios::parse_scenario(
+            fmt::format("model: llama3.1-8b\ncluster: hgx-h100\ngpus: 2\n"
+                        "parallel: {{pipeline: 2}}\nschedule: gpipe\n"
+                        "training: {{micro_batches: 4, micro_batch: 1, seq_length: 2048}}\n"
+                        "framework: {}\n",
+                        framework),
+            "pipeline.yaml");
+        return predict(scenario).prediction.ranks.front().peak_memory;
+    };
+    const Bytes message{2L * 2048 * 4096};
+    const Bytes kept = first_rank("pytorch-fsdp2");
+    const Bytes sent = first_rank("{base: pytorch-fsdp2, keeps_messages: false}");
+    EXPECT_GE(kept - sent, 6 * message);  // four outputs and four buffers, less one of each
+    EXPECT_LE(kept - sent, 8 * message);
 }
 
 }  // namespace

@@ -96,6 +96,23 @@ TEST(MemoryEvents, CopiesLeaveAfterTheNextComputeAndReturnWithTheirReload) {
                             "4: -70 gathered, end of 4", "5: 1F0 returns", "6: 1F0 again"));
 }
 
+/// The last stage of two receives activations only; its buffers are there from the start, and again
+/// after the backward of what they brought.
+TEST(MemoryEvents, BuffersOfAllMessagesMayExistFromTheStart) {
+    class Kept final : public MemoryModel {
+        Bytes message(const Message&) const override { return Bytes{7}; }
+        bool keeps_messages() const override { return true; }
+    };
+    EXPECT_THAT(events_of({Recv{kArrives, Rank{0}}, compute(Pass::Forward, 1, 0),
+                           compute(Pass::Backward, 1, 0), Send{kLeaves, Rank{0}},
+                           compute(Pass::Forward, 1, 1)},
+                          Kept()),
+                ElementsAre("0: +7 received, begin of 0", "0: +7 received, begin of 0",
+                            "1: -7 received, begin of 1", "1: 1F0", "2: 1B0",
+                            "2: +7 received, end of 2", "3: +7 sent, end of 2",
+                            "4: -7 received, begin of 4", "4: 1F1", "3: -7 sent, end of 3"));
+}
+
 TEST(MemoryEvents, WhatHoldsNothingIsNotSaid) {
     EXPECT_THAT(events_of({Recv{kArrives, Rank{0}}, compute(Pass::Forward, 1, 0),
                            compute(Pass::Backward, 1, 0), Send{kLeaves, Rank{0}}},
