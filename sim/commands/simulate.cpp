@@ -150,7 +150,9 @@ std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenar
     std::vector<std::vector<Diagnostic>> mistakes(scenarios.size());
     run_parallel(scenarios.size(), 0, nullptr, [&](std::size_t i) {
         try {
-            slots[i] = predict(scenarios[i], options);
+            PredictOptions own = options;
+            own.keep_trace |= scenarios[i].schedule.pairs_layers;  // the report says what it hides
+            slots[i] = predict(scenarios[i], own);
         } catch (const InputError& error) {
             mistakes[i] = error.diagnostics();
             for (Diagnostic& d : mistakes[i])

@@ -27,15 +27,23 @@ std::string without_layer(const models::Operator& op) {
     return at == std::string::npos ? op.name : op.name.substr(at + number.size());
 }
 
-/// The longest run of layers that compute alike.
-models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::LowPrecision& how,
+/// The longest run of layers that compute alike, and of which all or none run again or travel.
+models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::Execution& how,
                              const models::StageContent& content) {
+    const auto alike = [&](int one, int other) {
+        const int before_one = one - content.first_layer;
+        const int before_other = other - content.first_layer;
+        return how.low_precision.quantises(one) == how.low_precision.quantises(other) &&
+               how.recompute_extent.reaches(before_one) ==
+                   how.recompute_extent.reaches(before_other) &&
+               how.offload.reaches(before_one) == how.offload.reaches(before_other);
+    };
     models::LayerRun longest;
     for (const models::LayerRun& run :
          models::runs_of(scenario.model.layers, content.first_layer, content.layers)) {
         const int end = run.first + run.count;
         for (int first = run.first, next = first; first < end; first = next) {
-            while (next < end && how.quantises(next) == how.quantises(first)) ++next;
+            while (next < end && alike(next, first)) ++next;
             if (next - first > longest.count) longest = {first, next - first};
         }
     }
@@ -49,6 +57,11 @@ void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) 
     if (range.end >= after) range.end -= taken;
 }
 
+/// Of the first `layers` of a stage, those that are left. A run lies before their end or after it.
+void shorten(int& layers, const models::LayerRun& run, int first_of_stage, int taken) {
+    if (layers > run.first - first_of_stage) layers -= taken;
+}
+
 }  // namespace
 
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
@@ -56,15 +69,16 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     models::Execution execution = scenarios::execution_of(scenario);
     execution.slice = slice;
     const models::Layers& layers = scenario.model.layers;
-    const models::LayerRun longest = longest_run(scenario, execution.low_precision, content);
+    const models::LayerRun longest = longest_run(scenario, execution, content);
     // A sharding table may name one of the layers, which then differs.
-    // Layers are not alike where only the first of a stage run again, or several together.
-    const bool alike = execution.recompute_extent.layers == 0 &&
-                       execution.recompute_extent.together == 1 && execution.offload.layers == 0;
+    // Layers are not alike where several run again together.
+    const bool alike = execution.recompute_extent.together == 1;
     const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
     shorten(execution.low_precision.wide_first, longest, folded);
     shorten(execution.low_precision.wide_last, longest, folded);
+    shorten(execution.recompute_extent.layers, longest, content.first_layer, folded);
+    shorten(execution.offload.layers, longest, content.first_layer, folded);
     models::Architecture shorter = scenario.model;
     shorter.layers = {};
     const int after = longest.first + longest.count;

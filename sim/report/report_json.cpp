@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trace/pair_exchange.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -125,6 +127,10 @@ Json report_json(const PredictionWithTrace& answer) {
         {"provenance", json_of(p.provenance)},
         {"notes", p.notes},
     };
+    if (const PairExchange sum = exchange_of_pairs(answer.trace); sum.exchange > Duration{})
+        json["pairs"] = {{"pairs", sum.pairs},
+                         {"exchange_s", seconds(sum.exchange)},
+                         {"hidden_s", seconds(sum.hidden)}};
     if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     return json;

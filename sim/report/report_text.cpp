@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "text/wording.h"
+#include "trace/pair_exchange.h"
 
 namespace debubble::sim {
 namespace {
@@ -85,8 +86,19 @@ private:
         figure("bubble", text::percent(p_.bubble),
                fmt::format("span bubble {}", text::percent(p_.span_bubble)),
                fmt::format("makespan {}", text::time_text(p_.makespan_s)));
+        pairs();
         fits();
         line();
+    }
+
+    /// What pairs hide whose layers take turns.
+    void pairs() {
+        const PairExchange sum = exchange_of_pairs(answer_.trace);
+        if (sum.exchange <= Duration{}) return;
+        figure("pairs",
+               fmt::format("{} of exchange in each, {} of it beside computing",
+                           text::time_text(seconds(sum.exchange) / static_cast<double>(sum.pairs)),
+                           text::percent(seconds(sum.hidden) / seconds(sum.exchange))));
     }
 
     void recompute(const ChosenRecompute& chosen) {

@@ -95,5 +95,49 @@ TEST(StagePrice, OfLayersThatDifferIsThatOfEveryLayer) {
     }
 }
 
+/// A stage of which only the first layers run again or travel, whose other layers are folded.
+TEST(StagePrice, OfFirstLayersThatRunAgainIsThatOfEveryLayer) {
+    struct Case {
+        models::Recompute recompute;
+        models::RecomputeExtent extent;
+        models::OffloadExtent offload;
+    };
+    models::Modules mlp;
+    mlp.add(models::Module::Mlp);
+    models::Modules core;
+    core.add(models::Module::CoreAttention);
+    const models::OffloadExtent stays;
+    const std::vector<Case> cases{
+        {models::Recompute::Full, {{}, 8}, stays},
+        {models::Recompute::Full, {{}, 2}, stays},
+        {models::Recompute::Full, {{}, 20}, stays},
+        {models::Recompute::Modules, {mlp, 7}, stays},
+        {models::Recompute::None, {}, {core, false, 6}},
+        {models::Recompute::Modules, {mlp, 3}, {core, false, 9}},
+        {models::Recompute::Modules, {mlp, 9}, {core, false, 3}},
+    };
+    for (const Case& of : cases) {
+        scenarios::Scenario folded = gpt_job(2, 2, 1);
+        folded.training.recompute = of.recompute;
+        folded.training.recompute_extent = of.extent;
+        folded.training.offload = of.offload;
+        folded.training.offload.fewest_elements = 1;
+        scenarios::Scenario whole = folded;
+        whole.model.sharding = {{"h.0.mlp.c_fc.weight", models::Sharding::Column}};
+        SCOPED_TRACE(testing::Message() << of.extent.layers << " layers again, "
+                                        << of.offload.layers << " that travel");
+        const models::StageContent content{1, 11, false, true};
+        const StagePrice a(folded, PassPricer(folded), content, 0, kAllPasses);
+        const StagePrice b(whole, PassPricer(whole), content, 0, kAllPasses);
+        EXPECT_LT(a.graph().operators.size(), b.graph().operators.size());
+        for (const Pass pass :
+             {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight}) {
+            EXPECT_NEAR(seconds(a.of(pass).duration), seconds(b.of(pass).duration), 1e-8);
+            EXPECT_EQ(a.memory(pass).held_after, b.memory(pass).held_after);
+            EXPECT_EQ(a.memory(pass).at_peak, b.memory(pass).at_peak);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace debubble::sim

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kGib = 1LL << 30;
 
@@ -323,6 +324,32 @@ TEST(ReportJson, IsNullWhereAFigureIsUnknown) {
     a.statistics = {};
     const auto json = report_json(a);
     for (const char* key : {"mfu", "hfu", "idle_by_cause_s"}) EXPECT_TRUE(json[key].is_null());
+}
+
+/// A pair of 90 ms of which 20 ms are two exchanges, and 15 ms of these lie beside a compute.
+TEST(Report, SaysWhatPairsHide) {
+    PredictionWithTrace a = answer(true);
+    EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("of exchange")));
+    EXPECT_FALSE(report_json(a).contains("pairs"));
+    const auto part = [](Lane lane, int begin_ms, int end_ms) {
+        PairPart p;
+        p.lane = lane;
+        p.begin = Instant{std::chrono::milliseconds(begin_ms)};
+        p.end = Instant{std::chrono::milliseconds(end_ms)};
+        return p;
+    };
+    a.trace.pair_parts = {part(Lane::Collective, 0, 10), part(Lane::Compute, 0, 5),
+                          part(Lane::Compute, 10, 90), part(Lane::Collective, 30, 40)};
+    Span pair;
+    pair.action = Overlap{};
+    a.trace.spans = {pair};
+    EXPECT_THAT(
+        report_text(two_stages(), a),
+        HasSubstr("  pairs       20.000 ms of exchange in each, 75.0 % of it beside computing\n"));
+    const auto json = report_json(a);
+    EXPECT_EQ(json["pairs"]["pairs"], 1);
+    EXPECT_DOUBLE_EQ(json["pairs"]["exchange_s"].get<double>(), 0.020);
+    EXPECT_DOUBLE_EQ(json["pairs"]["hidden_s"].get<double>(), 0.015);
 }
 
 TEST(Wording, WritesFiguresAsPeopleReadThem) {

@@ -1,0 +1,46 @@
+#include "trace/pair_exchange.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace debubble {
+namespace {
+
+struct RankParts {
+    std::vector<const PairPart*> computes;  ///< one after the other, by begin
+    std::vector<const PairPart*> exchanges;
+};
+
+/// The time of `exchange` during which one of `computes` runs, which do not overlap each other.
+Duration beside(const PairPart& exchange, const std::vector<const PairPart*>& computes) {
+    auto at = std::ranges::partition_point(
+        computes, [&](const PairPart* compute) { return compute->end <= exchange.begin; });
+    Duration hidden{};
+    for (; at != computes.end() && (*at)->begin < exchange.end; ++at)
+        hidden += std::min((*at)->end, exchange.end) - std::max((*at)->begin, exchange.begin);
+    return hidden;
+}
+
+}  // namespace
+
+PairExchange exchange_of_pairs(const Trace& trace) {
+    std::map<std::pair<std::int32_t, Rank>, RankParts> ranks;
+    for (const PairPart& part : trace.pair_parts) {
+        RankParts& of_rank = ranks[{part.replica, part.rank}];
+        (part.lane == Lane::Compute ? of_rank.computes : of_rank.exchanges).push_back(&part);
+    }
+    PairExchange sum;
+    if (ranks.empty()) return sum;
+    for (const Span& span : trace.spans)
+        if (std::holds_alternative<Overlap>(span.action)) ++sum.pairs;
+    for (const auto& [rank, parts] : ranks)
+        for (const PairPart* exchange : parts.exchanges) {
+            sum.exchange += exchange->end - exchange->begin;
+            sum.hidden += beside(*exchange, parts.computes);
+        }
+    return sum;
+}
+
+}  // namespace debubble
