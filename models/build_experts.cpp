@@ -68,6 +68,16 @@ struct Route {
         return copies(kernel, 4 * map, map);
     }
 
+    /// PyTorch's kernels instead of a fused one, where rows are sorted before the exchange.
+    bool permutes_eagerly() const {
+        const KernelOptions& kernels = builder.how().kernels;
+        const bool tokens =
+            kernels.dispatcher == Dispatcher::DeepEp || kernels.dispatcher == Dispatcher::HybridEp;
+        return kernels.eager_permutation && (builder.how().expert == 1 || !tokens);
+    }
+    std::vector<Kernel> permutes() const;
+    std::vector<Kernel> unpermutes(const std::string& kernel, std::int64_t tokens) const;
+
     Value value(const std::string& kernel, std::int64_t bytes) const {
         return {builder.tensor("experts." + kernel + ".out", bytes),
                 builder.tensor("d.experts." + kernel + ".out", bytes)};
@@ -236,6 +246,26 @@ void Route::count_tokens(Operator& op, op::Router& roles) const {
     op.backward_input_uses.push_back(*roles.counts);
 }
 
+/// Of the map of tokens and experts: its transpose, the indices of the rows and their weights by
+/// masked_select, which also counts, and then the rows by index_select.
+std::vector<Kernel> Route::permutes() const {
+    const std::int64_t own = row_bytes(routed());
+    const std::int64_t map = size().stream_tokens * experts.count;
+    return {copies("permute.map", map, map),
+            copies("permute.count", map, 8),
+            copies("permute.indices", 9 * map, 8 * routed()),
+            copies("permute.weights.map", 4 * map, 4 * map),
+            copies("permute.weights.count", map, 8),
+            copies("permute.weights", 5 * map, 4 * routed()),
+            copies("permute", own, own)};
+}
+
+/// Zeros, and what scatter_add and index_add read, and write once for every row.
+std::vector<Kernel> Route::unpermutes(const std::string& kernel, std::int64_t tokens) const {
+    const std::int64_t own = row_bytes(routed());
+    return {copies(kernel + ".zero", 0, tokens), copies(kernel, 2 * own, own)};
+}
+
 Value Route::to_experts(Value tokens, Value weights) const {
     const std::int64_t stream = token_bytes();
     const std::int64_t own = row_bytes(routed());
@@ -248,6 +278,10 @@ Value Route::to_experts(Value tokens, Value weights) const {
     op.forward = {sorts("permute", own, own)};
     op.forward_uses = {tokens.tensor, rows.tensor, weights.tensor};
     op.backward_input = {sorts("permute.dx", own, stream)};
+    if (permutes_eagerly()) {
+        op.forward = permutes();
+        op.backward_input = unpermutes("permute.dx", stream);
+    }
     op.backward_input_uses = {rows.gradient, tokens.gradient, weights.tensor};
     if (experts.weighs_input) {  // the weights' gradient is made of the tokens
         std::get<op::Permute>(op.roles).weights_gradient = weights.gradient;
@@ -345,7 +379,8 @@ Value Route::from_experts(Value rows, Value weights, int gradient) const {
     op::Combine roles{rows, branch, weights.tensor, {}};
     if (builder.how().kernels.weighted_experts_activation || experts.weighs_input) {
         op.roles = roles;
-        op.forward = {sorts("unpermute", own, stream)};
+        op.forward = permutes_eagerly() ? unpermutes("unpermute", stream)
+                                        : std::vector{sorts("unpermute", own, stream)};
         op.saved = {weights.tensor};
         op.forward_uses = {rows.tensor, weights.tensor, branch.tensor};
         op.backward_input = {sorts("unpermute.dx", stream, own)};

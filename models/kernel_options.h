@@ -112,6 +112,10 @@ struct KernelOptions {
     /// The time of PyTorch's eager kernels relative to an average elementwise kernel for as many
     /// bytes: their operands differ in type and are broadcast.
     double eager_pace = 1;
+    /// PyTorch's eager kernels sort rows for the exchange and sum what comes back (`permute` and
+    /// `unpermute` of Megatron-LM, megatron/core/transformer/moe/moe_utils.py, without
+    /// --moe-permute-fusion), where the dispatcher does not do it itself.
+    bool eager_permutation = false;
     /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
     /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
     bool shared_expert_overlap = false;

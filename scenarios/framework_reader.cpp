@@ -193,6 +193,10 @@ Fields<Framework> kernel_fields() {
          "Biases of experts' outputs and clamps of their inputs are PyTorch's eager kernels "
          "(Megatron-Core's TEGroupedMLP).",
          "true"},
+        {"eager_permutation", on(&K::eager_permutation),
+         "Rows are sorted for the exchange, and summed after it, by PyTorch's eager kernels "
+         "(Megatron-LM without --moe-permute-fusion).",
+         "true"},
         {"eager_pace", real(in_kernels(&K::eager_pace), 0.01, 100, "ratio"),
          "The time of the kernels of eager_experts relative to that of average elementwise "
          "kernels.",
@@ -302,6 +306,10 @@ Fields<Framework> host_fields() {
          "The host's time for a pair of passes whose layers run beside each other (combined-1f1b), "
          "relative to that for both of them apart.",
          "1.5"},
+        {"exchange_beside", real(&Framework::exchange_beside, 1, 100, "ratio"),
+         "The time of an exchange of experts beside kernels of the other pass of a pair "
+         "(combined-1f1b), relative to that alone.",
+         "1.3"},
         {"host_unit", duration(&Framework::host_unit),
          "The host's time for a gather or a reduction of sharded parameters.", "400 us"},
         {"cuda_graphs",

@@ -60,18 +60,6 @@ int further_experts(const models::Operator& op) {
     return products == nullptr ? 0 : static_cast<int>(products->experts - 1);
 }
 
-/// The parts that the forward enters, or that the backward runs again.
-int checkpoints_of(const models::StageGraph& graph, LayerFold fold, std::optional<Pass> pass) {
-    if (!pass || *pass == Pass::BackwardWeight) return 0;
-    int sum = 0;
-    const std::vector<std::vector<models::Replay>> replays = models::replays_of(graph);
-    for (std::size_t at = 0; at < replays.size(); ++at) {
-        const bool folded = graph.operators[at].layer == fold.layer;
-        sum += static_cast<int>(replays[at].size()) * (folded ? fold.times : 1);
-    }
-    return sum;
-}
-
 /// One operator's launches in the pass.
 Launches of(const models::Operator& op, int times_again, std::optional<Pass> pass) {
     const Launches forward{1, kernels_in(op.forward)};
@@ -88,22 +76,45 @@ Launches of(const models::Operator& op, int times_again, std::optional<Pass> pas
 
 }  // namespace
 
+double host_seconds(const scenarios::Framework& framework, const Launches& launches) {
+    return launches.modules * seconds(framework.host_module) +
+           launches.kernels * seconds(framework.host_kernel) +
+           launches.experts * seconds(framework.host_expert) +
+           launches.checkpoints * seconds(framework.host_checkpoint);
+}
+
+std::vector<Launches> launches_by_operator(const models::StageGraph& graph,
+                                           const scenarios::CudaGraphs& graphs,
+                                           std::optional<Pass> pass) {
+    std::vector<Launches> all(graph.operators.size());
+    if (graphs.full_iteration) return all;
+    const std::vector<int> again = models::times_again(graph);
+    const std::vector<std::vector<models::Replay>> replays = models::replays_of(graph);
+    Scopes scopes(graph);
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        const models::Operator& op = graph.operators[at];
+        const auto scope = scopes.next(op);
+        if (!scope || !graphs.has(*scope)) {
+            all[at] = of(op, again[at], pass);
+            all[at].experts = all[at].kernels * further_experts(op);
+        }
+        // The parts that the forward enters, or that the backward runs again.
+        if (pass && *pass != Pass::BackwardWeight)
+            all[at].checkpoints = static_cast<int>(replays[at].size());
+    }
+    return all;
+}
+
 Launches launches_of(const models::StageGraph& graph, LayerFold fold,
                      const scenarios::CudaGraphs& graphs, std::optional<Pass> pass) {
     Launches all;
-    if (graphs.full_iteration) return all;
-    const std::vector<int> again = models::times_again(graph);
-    all.checkpoints = checkpoints_of(graph, fold, pass);
-    Scopes scopes(graph);
-    for (const models::Operator& op : graph.operators) {
-        const auto scope = scopes.next(op);
-        if (scope && graphs.has(*scope)) continue;
-        const int times = op.layer == fold.layer ? fold.times : 1;
-        const Launches of_op =
-            of(op, again[static_cast<std::size_t>(&op - graph.operators.data())], pass);
-        all.modules += times * of_op.modules;
-        all.kernels += times * of_op.kernels;
-        all.experts += times * of_op.kernels * further_experts(op);
+    const std::vector<Launches> each = launches_by_operator(graph, graphs, pass);
+    for (std::size_t at = 0; at < each.size(); ++at) {
+        const int times = graph.operators[at].layer == fold.layer ? fold.times : 1;
+        all.modules += times * each[at].modules;
+        all.kernels += times * each[at].kernels;
+        all.checkpoints += times * each[at].checkpoints;
+        all.experts += times * each[at].experts;
     }
     return all;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "models/graph.h"
 #include "scenarios/framework.h"
@@ -16,6 +17,14 @@ struct Launches {
     int checkpoints = 0;  ///< parts that will run again, or do
     int experts = 0;      ///< further ones of grouped products, which are a loop over experts
 };
+
+/// The host's time for them, at the framework's cost of each.
+double host_seconds(const scenarios::Framework& framework, const Launches& launches);
+
+/// The launches of each operator in one layer, by operator; otherwise as launches_of.
+std::vector<Launches> launches_by_operator(const models::StageGraph& graph,
+                                           const scenarios::CudaGraphs& graphs,
+                                           std::optional<Pass> pass);
 
 /// Counts the launches of one pass of a stage; without a `pass`, those of a Recompute. What a CUDA
 /// graph replays is not counted.

@@ -2,6 +2,7 @@
 
 #include "models/operator_runs.h"
 #include "models/replays.h"
+#include "sim/cost/launches.h"
 
 namespace debubble::sim {
 namespace {
@@ -33,7 +34,7 @@ private:
     Part now_ = Part::Attention;
 };
 
-double& of(LayerParts& layer, Part part) {
+double& of(OfLayer& layer, Part part) {
     switch (part) {
         case Part::Attention: return layer.attention;
         case Part::Dispatch: return layer.dispatch;
@@ -46,10 +47,15 @@ double& of(LayerParts& layer, Part part) {
 /// The layers' parts, one entry for each layer that the graph has.
 class Parts {
 public:
-    Parts(const models::StageGraph& graph, const PassPricer& pricer, bool delays)
+    Parts(const models::StageGraph& graph, const PassPricer& pricer,
+          const scenarios::Framework& framework, bool delays)
         : graph_(graph),
           pricer_(pricer),
+          framework_(framework),
           delays_(delays),
+          forward_(launched(Pass::Forward)),
+          backward_(launched(Pass::Backward)),
+          weights_(launched(Pass::BackwardWeight)),
           again_(models::times_again(graph)),
           follow_(graph.execution.expert > 1) {}
 
@@ -71,20 +77,27 @@ public:
         }
         const Part part = follow_.next(op);
         LayerParts& back = parts_.backward.back();
+        const double weights = host(weights_, index);
+        of(parts_.forward.back().host, part) += host(forward_, index);
+        of(back.host, part) += host(backward_, index) - weights;
         of(parts_.forward.back(), part) += forward;
         of(back, part) += repeated;
         if (!delays_ || !models::delays_weight(op)) {
             of(back, part) += seconds_of(op, models::Part::Fused);
+            of(back.host, part) += weights;
             return;
         }
         of(back, part) += seconds_of(op, models::Part::Input);
+        (models::weight_is_of_experts(op) ? back.host.mlp_weights : back.host.attention_weights) +=
+            weights + seconds(framework_.host_module);
         (models::weight_is_of_experts(op) ? back.mlp_weights : back.attention_weights) +=
             seconds_of(op, models::Part::Weight);
     }
 
     /// With as many entries as there are layers.
     PairParts unfolded(LayerFold fold) const {
-        PairParts all{{}, {}, parts_.forward_outside, parts_.backward_outside};
+        PairParts all{
+            {}, {}, parts_.forward_outside, parts_.backward_outside, pricer_.expert_waits()};
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const int times = layers_[i] == fold.layer ? fold.times : 1;
             all.forward.insert(all.forward.end(), times, parts_.forward[i]);
@@ -99,9 +112,19 @@ private:
         return time.layers + time.ends + time.exposed;
     }
 
+    std::vector<Launches> launched(Pass pass) const {
+        return launches_by_operator(graph_, framework_.cuda_graphs, pass);
+    }
+    /// Seconds of the host for one operator.
+    double host(const std::vector<Launches>& launches, std::size_t index) const {
+        return host_seconds(framework_, launches[index]);
+    }
+
     const models::StageGraph& graph_;
     const PassPricer& pricer_;
+    const scenarios::Framework& framework_;
     bool delays_;
+    std::vector<Launches> forward_, backward_, weights_;  ///< by operator
     std::vector<int> again_;
     Follow follow_;
     std::vector<int> layers_;
@@ -110,9 +133,17 @@ private:
 
 }  // namespace
 
-PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer, LayerFold fold,
-                     bool delays) {
-    Parts parts(graph, pricer, delays);
+std::vector<LayerParts> without_waits(std::vector<LayerParts> layers, double waits) {
+    for (LayerParts& layer : layers) {
+        layer.dispatch /= 1 + waits;
+        layer.combine /= 1 + waits;
+    }
+    return layers;
+}
+
+PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
+                     const scenarios::Framework& framework, LayerFold fold, bool delays) {
+    Parts parts(graph, pricer, framework, delays);
     for (std::size_t i = 0; i < graph.operators.size(); ++i) parts.add(i);
     return parts.unfolded(fold);
 }

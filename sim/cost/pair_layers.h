@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/graph.h"
+#include "scenarios/framework.h"
 #include "sim/cost/pass_time.h"
 #include "sim/memory/layer_fold.h"
 
@@ -14,7 +15,7 @@ namespace debubble::sim {
 
 /// The parts of one layer in seconds, which run in this order forward and in the other backward. A
 /// layer without experts exchanges nothing.
-struct LayerParts {
+struct OfLayer {
     double attention = 0;          ///< with norms, shared experts, router and permutation
     double dispatch = 0;           ///< exchange
     double mlp = 0;                ///< experts, or a dense MLP
@@ -22,7 +23,11 @@ struct LayerParts {
     double attention_weights = 0;  ///< weight gradients that are delayed; 0 if they are in the rest
     double mlp_weights = 0;
 };
-inline double sum_of(const LayerParts& layer) {
+/// On the device, and on the host that issues them.
+struct LayerParts : OfLayer {
+    OfLayer host = {};
+};
+inline double sum_of(const OfLayer& layer) {
     return layer.attention + layer.dispatch + layer.mlp + layer.combine + layer.attention_weights +
            layer.mlp_weights;
 }
@@ -40,11 +45,16 @@ struct PairParts {
     std::vector<LayerParts> backward;  ///< the same layers
     OutsideParts forward_outside = {};
     OutsideParts backward_outside = {};
+    double waits = 0;  ///< for other ranks, relative to the rest of an exchange (pass_time.h)
 };
 
 /// `delays` as of Megatron-Core's delay_wgrad_compute.
-PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer, LayerFold fold,
-                     bool delays);
+PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
+                     const scenarios::Framework& framework, LayerFold fold, bool delays);
+
+/// The same layers whose exchanges do not wait for other ranks: the kernels of the other pass of a
+/// pair go on meanwhile.
+std::vector<LayerParts> without_waits(std::vector<LayerParts> layers, double waits);
 
 /// Seconds of the layers: the forward's layer i beside the backward's i-th from its end, and what
 /// is left of the longer one alone. Within a layer: combine and MLP backward, attention forward,

@@ -2,79 +2,64 @@
 
 #include <algorithm>
 
-#include "sim/cost/pair_time.h"
-
 namespace debubble::sim {
 namespace {
 
-/// The two streams, and when each microbatch may go on.
-class Streams {
-public:
-    /// One of the passes, at one of its layers.
-    struct Pass {
-        bool forward = true;
-        int layer = 0;
-        double ready = 0;
-    };
-    void compute(PairStep step, double seconds, Pass& of) {
-        run({step, of.forward, false, of.layer}, seconds, of, compute_);
-    }
-    void exchange(PairStep step, double seconds, Pass& of) {
-        run({step, of.forward, true, of.layer}, seconds, of, exchange_);
-    }
-    /// A delayed weight gradient: nothing waits for it but its stream.
-    void weights(PairStep step, double seconds, const Pass& of) {
-        Pass alone{of.forward, of.layer, compute_};
-        run({step, of.forward, false, of.layer}, seconds, alone, compute_);
-    }
-    std::vector<PlacedPart> parts;
-
-private:
-    void run(PlacedPart part, double seconds, Pass& of, double& stream) {
-        part.begin = std::max(stream, of.ready);
-        stream = of.ready = part.end = part.begin + seconds;
-        if (seconds > 0) parts.push_back(part);
-    }
-    double compute_ = 0;
-    double exchange_ = 0;
-};
-
 using enum PairStep;
 
-void forward_alone(const LayerParts& layer, Streams& streams, Streams::Pass& of) {
-    streams.compute(Attention, layer.attention, of);
-    streams.exchange(Dispatch, layer.dispatch, of);
-    streams.compute(Experts, layer.mlp, of);
-    streams.exchange(Combine, layer.combine, of);
+/// The parts of one of the passes, at one of its layers.
+class Issue {
+public:
+    Issue(std::vector<IssuedPart>& issued, bool forward) : issued_(issued), forward_(forward) {}
+    void enter(const LayerParts& parts, std::size_t layer) {
+        parts_ = &parts;
+        layer_ = static_cast<int>(layer);
+    }
+    void attention() { add(Attention, &OfLayer::attention); }
+    void dispatch() { add(Dispatch, &OfLayer::dispatch, true); }
+    void experts() { add(Experts, &OfLayer::mlp); }
+    void combine() { add(Combine, &OfLayer::combine, true); }
+    void attention_weights() { add(AttentionWeights, &OfLayer::attention_weights, false, true); }
+    void expert_weights() { add(ExpertWeights, &OfLayer::mlp_weights, false, true); }
+
+private:
+    void add(PairStep step, double OfLayer::*part, bool exchange = false, bool alone = false) {
+        issued_.push_back(
+            {step, forward_, exchange, layer_, *parts_.*part, parts_->host.*part, alone});
+    }
+    std::vector<IssuedPart>& issued_;
+    bool forward_;
+    const LayerParts* parts_ = nullptr;
+    int layer_ = 0;
+};
+
+void forward_alone(Issue& of) {
+    of.attention();
+    of.dispatch();
+    of.experts();
+    of.combine();
 }
 
-void backward_alone(const LayerParts& layer, Streams& streams, Streams::Pass& of) {
-    streams.exchange(Combine, layer.combine, of);
-    streams.compute(Experts, layer.mlp, of);
-    streams.weights(ExpertWeights, layer.mlp_weights, of);
-    streams.exchange(Dispatch, layer.dispatch, of);
-    streams.compute(Attention, layer.attention, of);
-    streams.weights(AttentionWeights, layer.attention_weights, of);
+void backward_alone(Issue& of) {
+    of.combine();
+    of.experts();
+    of.expert_weights();
+    of.dispatch();
+    of.attention();
+    of.attention_weights();
 }
 
-void together(const LayerParts& f, const LayerParts& b, Streams& streams, Streams::Pass& forward,
-              Streams::Pass& backward) {
-    streams.exchange(Combine, b.combine, backward);
-    streams.compute(Attention, f.attention, forward);
-    streams.compute(Experts, b.mlp, backward);
-    streams.exchange(Dispatch, f.dispatch, forward);
-    streams.weights(ExpertWeights, b.mlp_weights, backward);
-    streams.exchange(Dispatch, b.dispatch, backward);
-    streams.compute(Experts, f.mlp, forward);
-    streams.exchange(Combine, f.combine, forward);
-    streams.compute(Attention, b.attention, backward);
-    streams.weights(AttentionWeights, b.attention_weights, backward);
-}
-
-double end_of(const std::vector<PlacedPart>& parts) {
-    double end = 0;
-    for (const PlacedPart& part : parts) end = std::max(end, part.end);
-    return end;
+void together(Issue& forward, Issue& backward) {
+    backward.combine();
+    forward.attention();
+    backward.experts();
+    forward.dispatch();
+    backward.expert_weights();
+    backward.dispatch();
+    forward.experts();
+    forward.combine();
+    backward.attention();
+    backward.attention_weights();
 }
 
 /// Parts of the pair one after the other, and the layers' parts, stretched to its length.
@@ -89,11 +74,11 @@ public:
         if (seconds > 0) add(pass, Outside, false, -1, now_, now_ + seconds);
         now_ += seconds;
     }
-    void layers(const std::vector<PlacedPart>& placed) {
-        for (const PlacedPart& part : placed)
+    void layers(const PlayedPair& placed) {
+        for (const PlacedPart& part : placed.parts)
             add(part.forward ? pair_.first : pair_.second, part.step, part.exchange, part.layer,
                 now_ + part.begin, now_ + part.end);
-        now_ += end_of(placed);
+        now_ += placed.seconds;
     }
     std::vector<PairPart> parts;
 
@@ -121,40 +106,39 @@ private:
 
 }  // namespace
 
-std::vector<PlacedPart> placed_parts(const std::vector<LayerParts>& forward,
-                                     const std::vector<LayerParts>& backward) {
-    Streams streams;
-    Streams::Pass f{true, 0, 0}, b{false, 0, 0};
+PlayedPair played(const std::vector<LayerParts>& forward, const std::vector<LayerParts>& backward,
+                  const PairLanes& lanes) {
+    std::vector<IssuedPart> issued;
+    issued.reserve(6 * (forward.size() + backward.size()));
+    Issue f(issued, true), b(issued, false);
     const std::size_t both = std::min(forward.size(), backward.size());
-    const auto from_end = [&](std::size_t i) -> const LayerParts& {
-        b.layer = static_cast<int>(backward.size() - 1 - i);
-        return backward[static_cast<std::size_t>(b.layer)];
-    };
-    const auto from_start = [&](std::size_t i) -> const LayerParts& {
-        f.layer = static_cast<int>(i);
-        return forward[i];
-    };
-    for (std::size_t i = 0; i < both; ++i) {
-        const LayerParts& of_backward = from_end(i);
-        together(from_start(i), of_backward, streams, f, b);
+    for (std::size_t i = 0; i < std::max(forward.size(), backward.size()); ++i) {
+        const std::size_t from_end = backward.size() - 1 - i;
+        if (i < forward.size()) f.enter(forward[i], i);
+        if (i < backward.size()) b.enter(backward[from_end], from_end);
+        if (i < both)
+            together(f, b);
+        else if (i < backward.size())
+            backward_alone(b);
+        else
+            forward_alone(f);
     }
-    for (std::size_t i = both; i < backward.size(); ++i) backward_alone(from_end(i), streams, b);
-    for (std::size_t i = both; i < forward.size(); ++i) forward_alone(from_start(i), streams, f);
-    return std::move(streams.parts);
+    return play(issued, lanes);
 }
 
 double pair_seconds(const std::vector<LayerParts>& forward,
                     const std::vector<LayerParts>& backward) {
-    return end_of(placed_parts(forward, backward));
+    return played(forward, backward).seconds;
 }
 
 std::vector<PairPart> parts_of_pair(const Overlap& pair, const PairParts& forward,
-                                    const PairParts& backward, Duration duration) {
-    const std::vector<PlacedPart> placed =
-        placed_parts(without_waits(forward.forward), without_waits(backward.backward));
+                                    const PairParts& backward, const PairLanes& lanes,
+                                    Duration duration) {
+    const PlayedPair placed = played(without_waits(forward.forward, forward.waits),
+                                     without_waits(backward.backward, backward.waits), lanes);
     const OutsideParts& f = forward.forward_outside;
     const OutsideParts& b = backward.backward_outside;
-    Stretched all(pair, f.before + f.after + b.before + b.after + end_of(placed), duration);
+    Stretched all(pair, f.before + f.after + b.before + b.after + placed.seconds, duration);
     all.outside(pair.first, f.before);
     all.outside(pair.second, b.before);
     all.layers(placed);

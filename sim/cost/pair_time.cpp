@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/pair_order.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -32,7 +34,7 @@ double hidden_by_kernels(const PassWork& one, const PassWork& other,
 /// equal.
 double length_of(const PassWork& work) {
     return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25) +
-           work.added;
+           work.idle + work.added;
 }
 
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides) {
@@ -45,29 +47,28 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
     return both;
 }
 
-std::vector<LayerParts> without_waits(std::vector<LayerParts> layers) {
-    for (LayerParts& layer : layers) {
-        layer.dispatch /= 1 + kWaitsForRanks;
-        layer.combine /= 1 + kWaitsForRanks;
-    }
-    return layers;
-}
-
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
-                 const PairParts& of_backward, const PairCosts& costs) {
-    double alone = 0;
-    for (const LayerParts& layer : of_forward.forward) alone += sum_of(layer);
-    for (const LayerParts& layer : of_backward.backward) alone += sum_of(layer);
-    const double beside =
-        pair_seconds(without_waits(of_forward.forward), without_waits(of_backward.backward));
-    const double saved = std::max(0.0, alone - beside) * (1 - costs.slowed);
+                 const PairParts& of_backward, const PairLanes& lanes) {
+    PassWork outside;  // of the layers
+    outside.kernels = forward.kernels + forward.exposed + backward.kernels + backward.exposed;
+    outside.host = forward.host + backward.host;
+    const auto leave = [&](const std::vector<LayerParts>& layers) {
+        for (const LayerParts& layer : layers) {
+            outside.kernels -= sum_of(layer);
+            outside.host -= sum_of(layer.host);
+        }
+    };
+    leave(of_forward.forward);
+    leave(of_backward.backward);
+    outside.kernels = std::max(0.0, outside.kernels);
+    outside.host = std::max(0.0, outside.host);
+    const PlayedPair layers = played(without_waits(of_forward.forward, of_forward.waits),
+                                     without_waits(of_backward.backward, of_backward.waits), lanes);
     PassWork both;
-    const double length = forward.kernels + forward.exposed + backward.kernels + backward.exposed;
-    // What follows an exchange runs in its stream, so that kernels run beside kernels too.
-    both.kernels = std::min(forward.kernels + backward.kernels, length - saved);
-    both.exposed = length - saved - both.kernels;
-    both.host = costs.host * (forward.host + backward.host);
+    both.kernels = layers.seconds - layers.exposed - layers.idle + outside.kernels;
+    both.exposed = layers.exposed;
     both.added = forward.added + backward.added;
+    both.idle = layers.idle + length_of(outside) - outside.kernels;
     return both;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "scenarios/framework.h"
+#include "sim/cost/pair_lanes.h"
 #include "sim/cost/pair_layers.h"
 #include "sim/cost/pass_time.h"
 
@@ -14,6 +15,7 @@ struct PassWork {
     double host = 0;
     double free = 0;   ///< time of kernels during which their own pass exchanges nothing
     double added = 0;  ///< time of the terms that nothing hides (added_terms.h)
+    double idle = 0;   ///< during which the device waits for the host, whatever it does
     int layers = 0;
     ExposedByKind exchanges{};
 };
@@ -28,19 +30,9 @@ double length_of(const PassWork& work);
 /// to that half's own next exchange, or of a layer. At most one exchange runs during a block.
 PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Exchanges& hides);
 
-/// What running beside each other costs the passes of a pair.
-struct PairCosts {
-    double slowed = 0;  ///< part of what is saved that kernels lose to those of the exchange
-    double host = 1;    ///< time of the host, relative to that for both passes apart
-};
-
-/// The same layers whose exchanges do not wait for other ranks: the kernels of the other pass of a
-/// pair go on meanwhile.
-std::vector<LayerParts> without_waits(std::vector<LayerParts> layers);
-
-/// Both passes in `layers` seconds, which their layers take beside each other (pair_layers.h), and
-/// the rest of them one after the other.
+/// Both passes, whose layers run beside each other on `lanes` (pair_layers.h), and the rest of them
+/// one after the other.
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
-                 const PairParts& of_backward, const PairCosts& costs);
+                 const PairParts& of_backward, const PairLanes& lanes);
 
 }  // namespace debubble::sim

@@ -55,6 +55,11 @@ bool is_exchange_beside(const models::Kernel& kernel) {
 
 }  // namespace
 
+double waits_for_ranks(int ranks) {
+    constexpr double kOf64 = 0.28 / (1 - 0.28);
+    return kOf64 * greatest_of_normal(ranks) / greatest_of_normal(64);
+}
+
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
     : cluster_(scenario.cluster),
       slowest_(scenario.cluster.gpu),
@@ -68,6 +73,7 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
       expert_{expert_group(scenario, 0), expert_group(scenario, 0, Rivals::PipelineRank)},
       expert_tensor_{expert_tensor_group(scenario, 0),
                      expert_tensor_group(scenario, 0, Rivals::PipelineRank)},
+      expert_waits_(waits_for_ranks(scenario.parallel.expert)),
       overlaps_tensor_(scenario.framework.overlap_tensor_backward),
       in_pieces_(scenario.framework.tensor_overlap),
       copies_(scenario.framework.copies_along_sequence && !in_pieces_),
@@ -96,7 +102,7 @@ CollectiveCost PassPricer::cost_of(const models::Collective& collective,
         CollectiveCost cost = expert_exchange_cost(
             {collective.bytes, collective.rows_per_token, collective.experts, dispatcher_}, group,
             cluster_);
-        cost.latency += from_seconds(kWaitsForRanks * seconds(cost.total()));
+        cost.latency += from_seconds(expert_waits_ * seconds(cost.total()));
         return cost;
     }
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);

@@ -40,10 +40,11 @@ struct PassTime {
     double total() const { return layers + ends + exposed; }
 };
 
-/// The time for which an exchange of experts waits for ranks that come later, relative to that of
-/// the exchange: 28 % of the communication in DeepSeek's trace of a training step, whose router was
-/// balanced (deepseek-ai/profile-data 4496024, train.json).
-inline constexpr double kWaitsForRanks = 0.28 / (1 - 0.28);
+/// The time for which an exchange of experts waits for the last of its ranks, relative to that of
+/// the exchange: 28 % of the communication of 64 ranks in DeepSeek's trace of a training step,
+/// whose router was balanced (deepseek-ai/profile-data 4496024, train.json), and of fewer ranks as
+/// the greatest of fewer normal values is less.
+double waits_for_ranks(int ranks);
 
 /// Prices kernel lists for one scenario. Tensor and context collectives follow from the placement
 /// of their groups; the part of a collective during which its `hidden_by` kernels run is not
@@ -54,6 +55,8 @@ public:
 
     PassTime time(std::span<const models::Kernel> kernels, LayerFold fold = {}) const;
     Duration collective(const models::Collective& collective) const;
+    /// Of the ranks that share the scenario's experts.
+    double expert_waits() const { return expert_waits_; }
 
 private:
     CollectiveCost cost_of(const models::Collective& collective, const GroupPlacement& group) const;
@@ -89,6 +92,7 @@ private:
     GroupPlacements data_;
     GroupPlacements expert_;
     GroupPlacements expert_tensor_;
+    double expert_waits_;
     bool overlaps_tensor_;
     bool in_pieces_;
     bool copies_;  ///< what is gathered or reduced along the sequence is put in order

@@ -29,9 +29,15 @@ int multiprocessors_of(models::Dispatcher dispatcher) {
     return 16;
 }
 
-PairCosts pair_costs(const scenarios::Scenario& scenario) {
-    const double taken = multiprocessors_of(scenario.framework.kernels.dispatcher);
-    return {std::min(1.0, taken / scenario.cluster.gpu.sms), scenario.framework.host_pair};
+PairLanes pair_lanes(const scenarios::Scenario& scenario) {
+    const scenarios::Framework& framework = scenario.framework;
+    const double taken = multiprocessors_of(framework.kernels.dispatcher);
+    PairLanes lanes;
+    lanes.slowed = std::min(0.99, taken / scenario.cluster.gpu.sms);
+    lanes.stretched = framework.exchange_beside;
+    lanes.host = framework.host_pair;
+    lanes.awaits_counts = !framework.capacity_factor && !framework.cuda_graphs.full_iteration;
+    return lanes;
 }
 
 class PhysicalCostModel final : public CostModel {
@@ -201,8 +207,9 @@ bool PhysicalCostModel::pairs_in_layers() const {
 std::vector<PairPart> PhysicalCostModel::pair_parts(const Overlap& action, Rank rank) const {
     if (!pairs_in_layers()) return {};
     const Duration length = overlap(action, rank).duration;
-    std::vector<PairPart> parts = parts_of_pair(action, prices_->of(action.first).pair_parts(),
-                                                prices_->of(action.second).pair_parts(), length);
+    std::vector<PairPart> parts =
+        parts_of_pair(action, prices_->of(action.first).pair_parts(),
+                      prices_->of(action.second).pair_parts(), pair_lanes(scenario_), length);
     for (PairPart& part : parts)
         if (part.step != PairStep::Outside) part.layer += prices_->first_layer(part.pass.stage);
     return parts;
@@ -223,7 +230,7 @@ ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
         const PassWork& one = first.work(action.first.pass);
         const PassWork& other = second.work(action.second.pass);
         const PassWork work = in_layers ? pair_of(one, other, first.pair_parts(),
-                                                  second.pair_parts(), pair_costs(scenario_))
+                                                  second.pair_parts(), pair_lanes(scenario_))
                                         : pair_of(one, other, hides);
         both.duration = from_seconds(length_of(work));
         both.exposed = from_seconds(work.exposed);

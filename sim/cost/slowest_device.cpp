@@ -6,11 +6,15 @@
 
 namespace debubble::sim {
 
+double greatest_of_normal(int values) {
+    if (values <= 1) return 0;
+    return quantile(boost::math::normal(), (values - 0.375) / (values + 0.25));
+}
+
 double slowest_clock(const scenarios::Gpu& gpu, int devices) {
     constexpr double kLeastShare = 0.5;  // of a clock far from what a distribution of chips says
     if (gpu.clock_spread == 0 || devices <= 1) return gpu.kept_clock();
-    const double place = (devices - 0.375) / (devices + 0.25);
-    const double deviations = quantile(boost::math::normal(), place);
+    const double deviations = greatest_of_normal(devices);
     return gpu.kept_clock() * std::max(kLeastShare, 1 - gpu.clock_spread * deviations);
 }
 

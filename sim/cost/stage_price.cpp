@@ -115,7 +115,8 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     }
     if (asked.fused)
         priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
-    if (asked.pairs) pair_parts_ = sim::pair_parts(graph_, pricer, fold_, asked.delays);
+    if (asked.pairs)
+        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, asked.delays);
     if (scenarios::measures_operators(scenario.cluster.measured))
         take_measured(scenario, pricer, asked);
 }
@@ -188,10 +189,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
     double between = 0;
     if (!again && !scenarios::host_waits_for_messages(scenario))
         between = seconds(host_between(scenario, static_cast<Pass>(which)));
-    return launches.modules * seconds(framework.host_module) +
-           launches.kernels * seconds(framework.host_kernel) +
-           launches.experts * seconds(framework.host_expert) +
-           launches.checkpoints * seconds(framework.host_checkpoint) +
+    return sim::host_seconds(framework, launches) +
            collectives * seconds(framework.host_tensor_collective) +
            of_units * seconds(framework.host_unit) + between;
 }

@@ -24,7 +24,7 @@ TEST(PartsOfAPair, RunInTheOrderOfIssueOnTheirStreams) {
     const LayerParts forward{4.83, 6.09, 4.29, 7.33};
     const LayerParts backward{9.22, 7.34, 5.47, 4.42, 2.38, 5.33};
     std::vector<std::string> computed, exchanged;
-    for (const PlacedPart& part : placed_parts({forward}, {backward}))
+    for (const PlacedPart& part : played({forward}, {backward}).parts)
         (part.exchange ? exchanged : computed).push_back(words(part));
     EXPECT_EQ(computed,
               (std::vector<std::string>{"F attention", "B experts", "B expert weights", "F experts",
@@ -37,10 +37,10 @@ TEST(PartsOfAPair, RunInTheOrderOfIssueOnTheirStreams) {
 TEST(PartsOfAPair, AreThoseOfEveryLayerOfBothPasses) {
     const std::vector<LayerParts> three(3, {1, 1, 1, 1}), two(2, {1, 1, 1, 1});
     std::map<std::string, int> parts;
-    for (const PlacedPart& part : placed_parts(three, two))
+    for (const PlacedPart& part : played(three, two).parts)
         ++parts[words(part) + " " + std::to_string(part.layer)];
     EXPECT_EQ(parts.size(), 4U * (3 + 2));
-    EXPECT_EQ(placed_parts(three, two).front().layer, 1) << "B combine of the last layer";
+    EXPECT_EQ(played(three, two).parts.front().layer, 1) << "B combine of the last layer";
     EXPECT_EQ(parts.at("F combine 2"), 1);
 }
 

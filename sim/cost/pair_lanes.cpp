@@ -1,0 +1,137 @@
+#include "sim/cost/pair_lanes.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class Player {
+public:
+    Player(const std::vector<IssuedPart>& issued, const PairLanes& lanes)
+        : issued_(issued), lanes_(lanes), before_(issued.size(), kNone), state_(issued.size()) {
+        std::array<std::size_t, 2> last{kNone, kNone};
+        for (std::size_t i = 0; i < issued.size(); ++i) {
+            state_[i].left = issued[i].seconds;
+            queues_[issued[i].exchange].push_back(i);
+            if (issued[i].alone) continue;
+            before_[i] = last[issued[i].forward];
+            last[issued[i].forward] = i;
+        }
+    }
+
+    PlayedPair play() {
+        while (next_[0] < queues_[0].size() || next_[1] < queues_[1].size()) {
+            start();
+            advance(soonest());
+            finish();
+        }
+        result_.seconds = now_;
+        for (std::size_t i = 0; i < issued_.size(); ++i) {
+            const IssuedPart& part = issued_[i];
+            if (state_[i].end > state_[i].begin)
+                result_.parts.push_back({part.step, part.forward, part.exchange, part.layer,
+                                         state_[i].begin, state_[i].end});
+        }
+        return std::move(result_);
+    }
+
+private:
+    struct State {
+        double left = 0;
+        double begin = 0;
+        double end = 0;
+        bool reached = false;  ///< by the host
+        bool issued = false;
+        bool begun = false;
+        bool done = false;
+    };
+    bool ready(std::size_t i) const { return before_[i] == kNone || state_[before_[i]].done; }
+    std::size_t head(std::size_t stream) const {
+        return next_[stream] < queues_[stream].size() ? queues_[stream][next_[stream]] : kNone;
+    }
+
+    void start() {
+        if (at_ < issued_.size() && !state_[at_].reached) {
+            const bool waits =
+                lanes_.awaits_counts && issued_[at_].exchange && issued_[at_].forward;
+            if (!waits || ready(at_)) {
+                state_[at_].reached = true;
+                host_left_ = lanes_.host * issued_[at_].host;
+            }
+        }
+        for (std::size_t stream = 0; stream < 2; ++stream) {
+            const std::size_t i = head(stream);
+            if (i == kNone || state_[i].begun || !ready(i)) continue;
+            if (!(stream == 0 ? state_[i].reached : state_[i].issued)) continue;
+            state_[i].begun = true;
+            state_[i].begin = now_;
+        }
+    }
+    /// Whether the stream runs something, and does not only wait for the host's next kernel.
+    bool runs(std::size_t stream) const {
+        const std::size_t i = head(stream);
+        return i != kNone && state_[i].begun && state_[i].left > 0;
+    }
+    double rate(std::size_t stream) const {
+        if (!runs(1 - stream)) return 1;
+        return stream == 0 ? 1 - lanes_.slowed : 1 / lanes_.stretched;
+    }
+    bool issuing() const { return at_ < issued_.size() && state_[at_].reached; }
+    double soonest() const {
+        double step = issuing() ? host_left_ : kNever;
+        for (std::size_t stream = 0; stream < 2; ++stream)
+            if (runs(stream)) step = std::min(step, state_[head(stream)].left / rate(stream));
+        return step == kNever ? 0 : step;
+    }
+    void advance(double step) {
+        const std::array<bool, 2> busy{runs(0), runs(1)};
+        const std::array<double, 2> rates{rate(0), rate(1)};
+        for (std::size_t stream = 0; stream < 2; ++stream)
+            if (busy[stream]) {
+                double& left = state_[head(stream)].left;
+                left -= step * rates[stream];
+                if (left < kLeast * issued_[head(stream)].seconds) left = 0;
+            }
+        if (issuing()) host_left_ = std::max(0.0, host_left_ - step);
+        if (!busy[0]) (busy[1] ? result_.exposed : result_.idle) += step;
+        now_ += step;
+    }
+    void finish() {
+        if (issuing() && host_left_ <= kLeast * lanes_.host * issued_[at_].host) {
+            state_[at_].issued = true;
+            ++at_;
+        }
+        for (std::size_t stream = 0; stream < 2; ++stream) {
+            const std::size_t i = head(stream);
+            if (i == kNone || !state_[i].begun || !state_[i].issued || state_[i].left > 0) continue;
+            state_[i].done = true;
+            state_[i].end = now_;
+            ++next_[stream];
+        }
+    }
+
+    static constexpr double kLeast = 1e-12;  ///< of a part: what rounding leaves
+    const std::vector<IssuedPart>& issued_;
+    const PairLanes& lanes_;
+    std::vector<std::size_t> before_;  ///< the part of its pass that each waits for
+    std::vector<State> state_;
+    std::array<std::vector<std::size_t>, 2> queues_;  ///< of the streams: kernels, exchanges
+    std::array<std::size_t, 2> next_{};
+    std::size_t at_ = 0;  ///< what the host issues
+    double host_left_ = 0;
+    double now_ = 0;
+    PlayedPair result_;
+};
+
+}  // namespace
+
+PlayedPair play(const std::vector<IssuedPart>& issued, const PairLanes& lanes) {
+    return Player(issued, lanes).play();
+}
+
+}  // namespace debubble::sim

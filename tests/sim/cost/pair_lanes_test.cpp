@@ -1,0 +1,127 @@
+#include "sim/cost/pair_lanes.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+/// Parts of pairs on the host's lane and two streams, against sums done by hand.
+namespace debubble::sim {
+namespace {
+
+IssuedPart kernel(bool forward, double seconds, double host = 0) {
+    return {PairStep::Experts, forward, false, 0, seconds, host};
+}
+IssuedPart exchange(bool forward, double seconds, double host = 0) {
+    return {PairStep::Dispatch, forward, true, 0, seconds, host};
+}
+
+/// Beside the exchange, which takes 1.5 s, the kernels do 1.2 of their 3 s.
+TEST(PairLanes, SlowEachOtherWhileBothRun) {
+    PairLanes lanes;
+    lanes.slowed = 0.2;
+    lanes.stretched = 1.5;
+    const PlayedPair pair = play({kernel(true, 3), exchange(false, 1)}, lanes);
+    ASSERT_EQ(pair.parts.size(), 2U);
+    EXPECT_DOUBLE_EQ(pair.parts[0].end, 1.5 + 1.8);
+    EXPECT_DOUBLE_EQ(pair.parts[1].end, 1.5);
+    EXPECT_DOUBLE_EQ(pair.exposed, 0);
+}
+
+/// Of the exchange's 3 s one is left when the kernels of 2.4 s end, after 3 s.
+TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
+    PairLanes lanes;
+    lanes.slowed = 0.2;
+    lanes.stretched = 1.5;
+    const PlayedPair pair = play({kernel(true, 2.4), exchange(false, 3)}, lanes);
+    EXPECT_DOUBLE_EQ(pair.seconds, 3 + 1);
+    EXPECT_DOUBLE_EQ(pair.exposed, 1);
+}
+
+/// The device ends with the last kernel that the host issues, and waits for it.
+TEST(PairLanes, WaitForTheHost) {
+    PairLanes lanes;
+    lanes.host = 2;
+    const std::vector<IssuedPart> issued{kernel(true, 1, 2), kernel(false, 1, 3)};
+    const PlayedPair pair = play(issued, lanes);
+    EXPECT_DOUBLE_EQ(pair.seconds, 2 * (2 + 3));
+    EXPECT_DOUBLE_EQ(pair.idle, 2 * (2 + 3) - 2);
+}
+
+/// The host is ahead by the length of the kernels, unless it waits for them to count rows.
+TEST(PairLanes, IssueAnExchangeAfterItsRowsAreCounted) {
+    const std::vector<IssuedPart> issued{kernel(true, 1, 0.25), exchange(true, 1, 0.5)};
+    PairLanes lanes;
+    EXPECT_DOUBLE_EQ(play(issued, lanes).seconds, 1 + 1);
+    lanes.awaits_counts = true;
+    EXPECT_DOUBLE_EQ(play(issued, lanes).seconds, 1 + 0.5 + 1);
+    EXPECT_DOUBLE_EQ(play({kernel(false, 1, 0.25), exchange(false, 1, 0.5)}, lanes).seconds, 1 + 1)
+        << "a backward's rows are known";
+}
+
+/// A part of a pass begins when the one before has ended, but a delayed weight gradient does not
+/// hold up its pass.
+TEST(PairLanes, RunEachPassInItsOrder) {
+    IssuedPart weights = kernel(false, 5);
+    weights.alone = true;
+    const PlayedPair pair =
+        play({exchange(false, 1), kernel(false, 1), weights, exchange(false, 1)}, {});
+    EXPECT_DOUBLE_EQ(pair.parts[1].begin, 1);
+    EXPECT_DOUBLE_EQ(pair.parts[2].begin, 2);
+    EXPECT_DOUBLE_EQ(pair.parts[3].begin, 2);
+    EXPECT_DOUBLE_EQ(pair.seconds, 7);
+}
+
+std::vector<IssuedPart> drawn(std::mt19937& random) {
+    std::uniform_real_distribution<double> length(0, 1);
+    std::vector<IssuedPart> issued;
+    for (int i = 0; i < 24; ++i) {
+        const bool forward = random() % 2 == 0;
+        issued.push_back(random() % 2 == 0 ? kernel(forward, length(random), length(random))
+                                           : exchange(forward, length(random), length(random)));
+    }
+    return issued;
+}
+
+/// No lane is shorter than its own work, and what is neither hidden nor idle is kernels' time.
+TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
+    std::mt19937 random(20261126);
+    for (int draw = 0; draw < 200; ++draw) {
+        const std::vector<IssuedPart> issued = drawn(random);
+        PairLanes lanes{draw % 3 == 0 ? 0.25 : 0, draw % 2 == 0 ? 1.3 : 1, 1, draw % 5 == 0};
+        lanes.host = 1 + draw % 4;
+        double kernels = 0, exchanges = 0, host = 0;
+        for (const IssuedPart& part : issued) {
+            (part.exchange ? exchanges : kernels) += part.seconds;
+            host += lanes.host * part.host;
+        }
+        const PlayedPair pair = play(issued, lanes);
+        EXPECT_GE(pair.seconds, std::max({kernels, exchanges, host}) - 1e-9);
+        const double computing = pair.seconds - pair.exposed - pair.idle;
+        EXPECT_GE(computing, kernels - 1e-9);
+        EXPECT_LE(computing, kernels / (1 - lanes.slowed) + 1e-9);
+        EXPECT_LE(pair.exposed, exchanges + 1e-9);
+        PairLanes slower = lanes;
+        slower.host *= 1.5;
+        EXPECT_GE(play(issued, slower).seconds, host * 1.5 - 1e-9);
+    }
+}
+
+/// With nothing to issue and nothing in each other's way, no exchange is alone for longer than all
+/// of it.
+TEST(PairLanes, HideWhatTheOtherPassComputes) {
+    std::mt19937 random(7);
+    for (int draw = 0; draw < 50; ++draw) {
+        std::vector<IssuedPart> issued = drawn(random);
+        for (IssuedPart& part : issued) part.host = 0;
+        const PlayedPair pair = play(issued, {});
+        EXPECT_NEAR(pair.idle, 0, 1e-9);
+        double sum = 0;
+        for (const IssuedPart& part : issued) sum += part.seconds;
+        EXPECT_LE(pair.seconds, sum + 1e-9);
+    }
+}
+
+}  // namespace
+}  // namespace debubble::sim
