@@ -30,6 +30,7 @@ LEAST_ROWS = 4  # of a class that a prediction takes its range from
 CLASSES = [("gpu", "framework", "precision", "sharding"), ("gpu", "framework", "precision"),
            ("gpu", "framework"), ("gpu",)]
 WORST = 15
+LARGE_CHANGE = 0.05  # of a step, by one knob: repeated steps of a study differ by one or two hundredths
 # Their seconds are not those of a step: of tests on small inputs, and with the start-up of a run.
 NO_TIMES = {"megatron_ci", "megatron_ci_other", "a40_blog"}
 
@@ -209,6 +210,27 @@ class Accuracy:
                              f"{percent(all_of['mean'])} | {all_of['bias']:+.1f} % |")
         return lines
 
+    def differences_part(self):
+        """What one knob changes in the rows of a study, against its first row that has a time."""
+        first = {}
+        changes = []
+        for row in self.of_table["ablations"]:
+            if "error" not in row:
+                continue
+            study, knob = row["row"].removeprefix("ablation ").split(": ", 1)
+            base = first.setdefault(study, row)
+            if row is not base:
+                changes.append((study, knob, row["measured_s"] - base["measured_s"],
+                                row["predicted_s"] - base["predicted_s"], base["measured_s"]))
+        lines = ["| study | with | measured | predicted | error |", "|---|---|---|---|---|"]
+        errors = [100 * abs(predicted / measured - 1) for _, _, measured, predicted, _ in changes]
+        for (study, knob, measured, predicted, _), error in zip(changes, errors):
+            lines.append(f"| {study} | {knob} | {measured:+.3f} s | {predicted:+.3f} s | {error:.0f} % |")
+        large = [error for error, change in zip(errors, changes) if abs(change[2]) > LARGE_CHANGE * change[4]]
+        all_of, large_of = summary(errors), summary(large)
+        return [*lines, "", f"Mean error {all_of['mean']:.0f} %, median {all_of['median']:.0f} %; of the {len(large)} that change "
+                f"the step by more than {100 * LARGE_CHANGE:.0f} %: {large_of['mean']:.0f} %."]
+
     def worst_part(self):
         rows = sorted((row for row in self.rows if "error" in row), key=lambda row: -abs(row["error"]))
         lines = ["| table | row | measured | predicted | error |", "|---|---|---|---|---|"]
@@ -251,7 +273,8 @@ class Accuracy:
 
     def parts(self):
         return {"tables": self.tables_part(), "classes": self.classes_part(), "worst": self.worst_part(),
-                "series": self.series_part(), "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
+                "series": self.series_part(), "differences": self.differences_part(),
+                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
                 "readme": self.readme_part()}
 
 

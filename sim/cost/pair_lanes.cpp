@@ -77,6 +77,11 @@ private:
         const std::size_t i = head(stream);
         return i != kNone && state_[i].begun && state_[i].left > 0;
     }
+    /// Whether what the stream has begun is over.
+    bool ends(std::size_t stream) const {
+        const std::size_t i = head(stream);
+        return i != kNone && state_[i].begun && state_[i].issued && state_[i].left == 0;
+    }
     double rate(std::size_t stream) const {
         if (!runs(1 - stream)) return 1;
         return stream == 0 ? 1 - lanes_.slowed : 1 / lanes_.stretched;
@@ -84,8 +89,10 @@ private:
     bool issuing() const { return at_ < issued_.size() && state_[at_].reached; }
     double soonest() const {
         double step = issuing() ? host_left_ : kNever;
-        for (std::size_t stream = 0; stream < 2; ++stream)
+        for (std::size_t stream = 0; stream < 2; ++stream) {
+            if (ends(stream)) return 0;
             if (runs(stream)) step = std::min(step, state_[head(stream)].left / rate(stream));
+        }
         return step == kNever ? 0 : step;
     }
     void advance(double step) {
@@ -107,8 +114,8 @@ private:
             ++at_;
         }
         for (std::size_t stream = 0; stream < 2; ++stream) {
+            if (!ends(stream)) continue;
             const std::size_t i = head(stream);
-            if (i == kNone || !state_[i].begun || !state_[i].issued || state_[i].left > 0) continue;
             state_[i].done = true;
             state_[i].end = now_;
             ++next_[stream];

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "trace/trace.h"
@@ -22,9 +21,9 @@ struct IssuedPart {
 
 /// What the lanes do to each other.
 struct PairLanes {
-    double host = 1;       ///< the host's time for a pair, relative to that for both passes apart
     double slowed = 0;     ///< part of its rate that a kernel loses beside an exchange
     double stretched = 1;  ///< an exchange's time beside kernels, relative to its time alone
+    double host = 1;       ///< the host's time for a pair, relative to that for both passes apart
     bool awaits_counts = false;  ///< before a forward's exchange the host waits for the numbers of
                                  ///< rows, and with them for the part before it
 };

@@ -113,6 +113,23 @@ std::vector<RowCandidate> with_tuned_keys(const MeasuredStep& step, std::vector<
     return all;
 }
 
+/// Pieces of a SentencePiece vocabulary, as T5 and Llama have it.
+constexpr int kSentencePieces = 32'000;
+
+/// A vocabulary that the source does not state is the scenario's or the usual smaller one,
+/// whichever is faster: only time can tell. Memory that is compared would tell it, and keeps the
+/// scenario's.
+std::vector<RowCandidate> with_vocabularies(const MeasuredStep& step,
+                                            std::vector<RowCandidate> all) {
+    const bool compares_memory = step.held_gib || step.activations_gib ||
+                                 (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown);
+    const text::NodePtr words = at(step.scenario, "model.vocab");
+    if (compares_memory || !words || std::ranges::count(step.not_stated, "vocab") == 0 ||
+        std::atoi(words->scalar.c_str()) <= kSentencePieces)
+        return all;
+    return with_key(all, "model.vocab", std::array{words->scalar, std::to_string(kSentencePieces)});
+}
+
 /// GiB of the rank that was measured, or of the one that has most.
 template <class BytesOf>
 double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_of) {
@@ -214,7 +231,8 @@ MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>
         }
     };
     const auto try_all = [&](bool usual) {
-        std::ranges::for_each(with_tuned_keys(step, candidates_of(step.scenario, usual)), try_one);
+        const std::vector<RowCandidate> all = candidates_of(step.scenario, usual);
+        std::ranges::for_each(with_vocabularies(step, with_tuned_keys(step, all)), try_one);
     };
     try_all(true);
     if (!best && !at(step.scenario, "training.seq_length")) try_all(false);

@@ -239,6 +239,27 @@ TEST(EagerExperts, MoveWhatTheirBiasesAndClampsDo) {
     EXPECT_EQ(added(small_mixture(), 1), 0) << "no biases and nothing clamped";
 }
 
+/// Megatron-Core's eager kernels sum rows by scatter_add, which reads each and what it is added to,
+/// and find them by the map of tokens and experts.
+TEST(Experts, AreSortedByPyTorchsKernelsWithoutAFusedOne) {
+    Execution fused = on(1, 4, 1);
+    fused.kernels.weighted_experts_activation = true;
+    Execution eager = fused;
+    eager.kernels.eager_permutation = true;
+    const std::int64_t rows = 2 * kTokens * kPerToken * kHidden;
+    const std::int64_t tokens = 2 * kTokens * kHidden;
+    const std::int64_t map = kTokens * kExperts;
+    const std::int64_t finding = 2 * map + (map + 8) + (9 * map + 8 * kTokens * kPerToken) +
+                                 2 * 4 * map + (map + 8) + (5 * map + 4 * kTokens * kPerToken);
+    // Forward the unpermutation, and backward the permutation, add rows instead of copying them.
+    const std::int64_t adding = (tokens + 3 * rows) - (rows + tokens);
+    EXPECT_EQ(moved(small_mixture(), eager) - moved(small_mixture(), fused), finding + 2 * adding);
+    for (const Dispatcher sends_tokens : {Dispatcher::DeepEp, Dispatcher::HybridEp}) {
+        fused.kernels.dispatcher = eager.kernels.dispatcher = sends_tokens;
+        EXPECT_EQ(moved(small_mixture(), eager), moved(small_mixture(), fused));
+    }
+}
+
 /// DeepEP and HybridEP sort what arrives, and before they send and after they have summed nothing.
 TEST(Experts, AreSortedOnceWhereTokensAreSent) {
     Execution rows = on(1, 4, 1);

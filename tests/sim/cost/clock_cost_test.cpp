@@ -7,6 +7,7 @@
 
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
+#include "sim/cost/pass_time.h"
 #include "sim/cost/slowest_device.h"
 #include "sim/cost/stage_price.h"
 #include "sim/predict.h"
@@ -38,6 +39,15 @@ TEST(SlowestClock, FallsByTheMeanOfTheGreatestOfNormalValues) {
     EXPECT_NEAR(deviations(1000), 3.24, 0.02);
     for (int devices = 1; devices < 100'000; devices *= 3)
         EXPECT_LT(deviations(devices), deviations(3 * devices));
+}
+
+/// 28 % of the time of an exchange among 64 ranks was waiting (deepseek-ai/profile-data,
+/// train.json).
+TEST(WaitsForRanks, GrowWithTheirNumber) {
+    EXPECT_NEAR(waits_for_ranks(64) / (1 + waits_for_ranks(64)), 0.28, 1e-12);
+    EXPECT_EQ(waits_for_ranks(1), 0);
+    for (int ranks = 1; ranks < 2000; ranks *= 2)
+        EXPECT_LT(waits_for_ranks(ranks), waits_for_ranks(2 * ranks));
 }
 
 /// f V^2 with V as f: an eighth of the power that follows the clock leaves half of the clock.

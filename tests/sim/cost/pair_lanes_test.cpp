@@ -73,6 +73,13 @@ TEST(PairLanes, RunEachPassInItsOrder) {
     EXPECT_DOUBLE_EQ(pair.seconds, 7);
 }
 
+/// A part without anything to do holds nothing up.
+TEST(PairLanes, PassOverPartsThatTakeNoTime) {
+    const PlayedPair pair =
+        play({exchange(false, 4), kernel(true, 1), kernel(true, 0), kernel(true, 1)}, {});
+    EXPECT_DOUBLE_EQ(pair.parts.back().end, 2);
+}
+
 std::vector<IssuedPart> drawn(std::mt19937& random) {
     std::uniform_real_distribution<double> length(0, 1);
     std::vector<IssuedPart> issued;

@@ -129,6 +129,30 @@ TEST(CompareMeasured, TakesTheFastestGraphsAndDispatcherOfTunedRecipesThatStateN
     EXPECT_EQ(chosen("megatron-core 0.14", R"("cuda_graphs", "dispatcher")"), "");
 }
 
+/// Where its memory is compared a network has the row's vocabulary, and so it has if the source
+/// states it.
+TEST(CompareMeasured, TakesAUsualVocabularyWhereNoneIsStatedAndOnlyTimeTells) {
+    const auto chosen = [](const std::string& more, const std::string& not_stated) {
+        const std::string table = fmt::format(
+            R"({{"row": "r", "scenario": {{"model": {{"family": "gpt2", "layers": 2, "hidden": 64, "heads": 2, )"
+            R"("vocab": 50257, "max_positions": 64}}, "cluster": "dgx-a100-80gb", "gpus": 1, )"
+            R"("training": {{"micro_batch": 1, "global_batch": 1, "seq_length": 64}}}}, )"
+            R"("measured": {{"step_s": 1{}}}, "not_stated": [{}]}})"
+            "\n",
+            more, not_stated);
+        const auto report = report_of(table, [](const scenarios::Scenario& scenario) {
+            return step_of(static_cast<double>(scenario.model.vocab));
+        });
+        EXPECT_FALSE(report.rows[0].unsaid) << *report.rows[0].unsaid;
+        return report.rows[0].chosen;
+    };
+    EXPECT_EQ(chosen("", R"("vocab")"), "vocab 32000");
+    EXPECT_EQ(chosen(R"(, "peak_gib": 9, "peak_gib_kind": "as printed")", R"("vocab")"),
+              "vocab 32000");
+    EXPECT_EQ(chosen(R"(, "peak_gib": 9, "peak_gib_kind": "allocated")", R"("vocab")"), "");
+    EXPECT_EQ(chosen("", ""), "");
+}
+
 TEST(CompareMeasured, FillsAPipelineWhoseBatchNobodyStatesWithEightMicrobatchesPerRank) {
     const std::string table =
         R"({"row": "r", "scenario": {"model": "llama2-7b", "cluster": "dgx-a100-80gb", "gpus": 8, )"
