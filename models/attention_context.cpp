@@ -23,17 +23,17 @@ Kernel AttentionCore::travel(const char* suffix, Collective work) const {
 
 /// Two chunks are held at a time, one on its way during the attention over the other.
 void AttentionCore::ring() {
-    const std::int64_t slices = builder.how().slice + 1, held = 2 * chunk() * slices;
-    const std::int64_t all = chunk() * builder.how().sharing_keys() * slices;
+    const std::int64_t slices = builder.how().slice + 1, held = 2 * sent_chunk() * slices;
+    const std::int64_t groups = builder.how().sharing_keys();
     op::RingKeys keys;
     keys.forward = builder.scratch(place.kernel + ".kv.chunks", held);
     keys.backward = builder.scratch(place.kernel + ".kv.rechunks", held);
-    keys.gradient = builder.scratch("d." + place.kernel + ".kv", held);
+    keys.gradient = builder.scratch("d." + place.kernel + ".kv", 2 * chunk() * slices);
     op.forward_uses.push_back(keys.forward);
     append_uses(op.backward_input_uses, {keys.backward, keys.gradient});
     roles.ring = keys;
-    Collective there{Collective::Kind::AllGather, {}, Bytes{all}};
-    Collective back{Collective::Kind::ReduceScatter, {}, Bytes{all}};
+    Collective there{Collective::Kind::AllGather, {}, Bytes{sent_chunk() * groups * slices}};
+    Collective back{Collective::Kind::ReduceScatter, {}, Bytes{chunk() * groups * slices}};
     there.pieces = Collective::Pieces::OfNext;
     back.pieces = Collective::Pieces::OfPrevious;
     op.forward.insert(op.forward.begin(), travel(".kv.gather", there));

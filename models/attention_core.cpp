@@ -17,12 +17,10 @@ void AttentionCore::flash() {
     see_less(work);
     work.element_bytes = static_cast<int>(size.element);
     work.kernel = builder.how().kernels.attention_kernel.value_or(FusedAttention::Flash2);
-    const LowPrecision& narrow = builder.how().low_precision;
-    work.narrow = narrow.attention && place.layer && narrow.quantises(*place.layer);
+    work.narrow = is_narrow();
     op.forward = {{place.kernel, place.layer.value_or(-1), work}};
     work.backward = true;
     op.backward_input = {{place.kernel + ".dx", place.layer.value_or(-1), work}};
-    if (work.narrow) cast_heads();
     const int statistics =
         builder.tensor(place.kernel + ".log_sum_exp", 4 * size.tokens * size.heads);
     op.saved = {qkv.tensor, out.tensor, statistics};
@@ -43,18 +41,6 @@ void AttentionCore::flash() {
     append(op.backward_input,
            {moves(place.kernel + ".unpad.dx", place.layer, in, 2 * in),
             moves(place.kernel + ".pad.dx", place.layer, out_bytes(), out_bytes())});
-}
-
-/// Attention in 8 bits reads casts of queries, keys, values and of the result's gradient.
-void AttentionCore::cast_heads() {
-    const Sizes& size = builder.size;
-    const std::int64_t heads = size.tokens * (size.query_width + size.key_width + size.value_width);
-    const std::int64_t context = size.tokens * size.context_width;
-    const auto casts = [&](const char* suffix, std::int64_t elements) {
-        return moves(place.kernel + suffix, place.layer, size.element * elements, elements);
-    };
-    op.forward.insert(op.forward.begin(), casts(".cast", heads));
-    op.backward_input.insert(op.backward_input.begin(), casts(".dy.cast", context));
 }
 
 /// Windows and chunks. Context-parallel ranks have queries from all over the slice, which see as
@@ -107,6 +93,7 @@ Value attention_core(GraphBuilder& builder, const OperatorPlace& place, const op
     part.add_sinks();
     part.context_parallel();
     part.earlier_slices();
+    part.cast_operands();
     // Values that were exchanged are not a view of the packed product.
     if (builder.how().kernels.attention_copies && !split.keys && !exchanges_heads(builder.how())) {
         part.roles.packed = packed.tensor;

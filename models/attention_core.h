@@ -35,6 +35,8 @@ struct AttentionCore {
         return builder.size.element * builder.size.tokens *
                (builder.size.key_width + builder.size.value_width);
     }
+    /// The same as they travel: a ring passes on what was cast with one scale.
+    std::int64_t sent_chunk() const;
     bool drops() const {
         return builder.how().attention_dropout || builder.how().kernels.dropout_masks_always;
     }
@@ -45,7 +47,10 @@ struct AttentionCore {
     }
 
     void flash();
-    void cast_heads();
+    /// True where products are in 8 bits (LowPrecision::attention).
+    bool is_narrow() const;
+    void cast_operands();
+    void keep_casts();
     void see_less(FlashAttention& work) const;
     void add_sinks();
     void unfused();

@@ -64,6 +64,17 @@ struct ExchangedAgain {
     int exchanged = 0;
 };
 
+/// The 8-bit copies of an attention whose products are in 8 bits, which are kept instead of what
+/// they were cast from.
+struct NarrowAttention {
+    int heads = 0;                            ///< queries, keys and values, summed along a head
+    std::optional<int> heads_by_token = {};   ///< queries and keys, summed over tokens
+    std::optional<int> values_by_token = {};  ///< of the forward alone
+    int context_gradient = 0;                 ///< of the backward alone
+    std::optional<int> context = {};          ///< where the kernel writes its result in 8 bits
+    std::optional<int> heads_gradient = {};   ///< where the kernel writes gradients in 8 bits
+};
+
 struct Attention {
     Heads in;
     Value out;  ///< [T, q]
@@ -71,6 +82,7 @@ struct Attention {
     std::optional<RingKeys> ring = {};
     std::optional<GatheredKeys> gathered = {};
     std::optional<SeenKeys> seen = {};
+    std::optional<NarrowAttention> narrow = {};
     std::optional<int> packed = {};                ///< the product that the values are a view of
     std::optional<ExchangedAgain> out_again = {};  ///< not kept, but made again for the backward
     /// Parameter [heads]: a logit of each head that takes part in the softmax. Its gradient is made
