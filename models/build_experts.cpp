@@ -43,9 +43,13 @@ struct Route {
                        std::int64_t bytes) const {
         return {"experts." + kernel, layer, Collective{kind, group, Bytes{bytes}}};
     }
-    Kernel exchange(const std::string& kernel, bool returns) const {
+    /// A row in the type in which it travels: the scales of its blocks come with it.
+    std::int64_t sent_bytes(std::int64_t rows, Narrow type) const {
+        return type == Narrow::None ? row_bytes(rows) : rows * narrow_bytes(type, width());
+    }
+    Kernel exchange(const std::string& kernel, bool returns, Narrow type) const {
         Kernel made = communicate(kernel, Kind::AllToAll, Group::Expert,
-                                  builder.how().expert * row_bytes(received()));
+                                  builder.how().expert * sent_bytes(received(), type));
         auto& work = std::get<Collective>(made.work);
         work.rows_per_token = experts.per_token;
         work.experts = experts.count;
@@ -57,13 +61,35 @@ struct Route {
         return moves("experts." + kernel, layer, read, written);
     }
 
+    bool sends_tokens() const {
+        const Dispatcher by = builder.how().kernels.dispatcher;
+        return by == Dispatcher::DeepEp || by == Dispatcher::HybridEp;
+    }
+    /// The exchange of rows towards the experts; in a type of 8 bits they are cast before it, and
+    /// made wide again where they arrive. Tokens that are sent once are cast once.
+    std::vector<Kernel> sent(const std::string& kernel, bool returns, Narrow type,
+                             std::vector<int>& uses) const {
+        Kernel moved = exchange(kernel, returns, type);
+        if (type == Narrow::None) return {std::move(moved)};
+        const std::int64_t own = sends_tokens() ? size().stream_tokens : routed();
+        const std::int64_t arrive = received();
+        const auto scratch = [&](const char* suffix, std::int64_t rows) {
+            uses.push_back(builder.scratch("experts." + kernel + suffix, sent_bytes(rows, type)));
+        };
+        scratch(".cast", own);
+        scratch(".arrived", arrive);
+        if (shares())
+            builder.graph.tensors[uses.back()].routed =
+                RoutedRows{RoutedRows::Which::Received, sent_bytes(1, type)};
+        return {copies(kernel + ".cast", row_bytes(own), sent_bytes(own, type)), std::move(moved),
+                copies(kernel + ".widen", sent_bytes(arrive, type), row_bytes(arrive))};
+    }
+
     /// What is done with the rank's own rows beside the exchange. DeepEP and HybridEP send tokens
     /// and sum what comes back in their own kernels, which read the map of tokens and experts; only
     /// what arrived is sorted (Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py).
     Kernel sorts(const std::string& kernel, std::int64_t read, std::int64_t written) const {
-        const Dispatcher by = builder.how().kernels.dispatcher;
-        const bool tokens = by == Dispatcher::DeepEp || by == Dispatcher::HybridEp;
-        if (builder.how().expert == 1 || !tokens) return copies(kernel, read, written);
+        if (builder.how().expert == 1 || !sends_tokens()) return copies(kernel, read, written);
         const std::int64_t map = size().stream_tokens * experts.count;
         return copies(kernel, 4 * map, map);
     }
@@ -113,9 +139,18 @@ struct Route {
     Value exchanged(Value x, bool returns) const {
         if (builder.how().expert == 1) return x;
         const std::string kernel = returns ? "return" : "dispatch";
+        const KernelOptions& types = builder.how().kernels;
         const Value y =
             moved(kernel, op::Dispatch::Kind::Exchange, returns, x, returns ? routed() : received(),
-                  exchange(kernel, returns), exchange(kernel + ".dx", returns));
+                  exchange(kernel, returns, Narrow::None),
+                  exchange(kernel + ".dx", returns, Narrow::None));
+        // Towards the experts: the dispatch, and in the backward what the way back brought.
+        Operator& op = builder.graph.operators.back();
+        if (returns)
+            op.backward_input =
+                sent(kernel + ".dx", true, types.moe_combine_bwd_dtype, op.backward_input_uses);
+        else
+            op.forward = sent(kernel, false, types.moe_dispatch_fwd_dtype, op.forward_uses);
         if (!returns) mark_received(y);
         return y;
     }

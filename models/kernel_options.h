@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/low_precision.h"
+
 /// The kernels that a framework has for the operators of a network, as far as they decide what is
 /// computed, saved and exchanged inside a pass.
 namespace debubble::models {
@@ -95,6 +97,12 @@ struct KernelOptions {
     double recurrence_pace = 1;
     ContextCommunication context_communication = ContextCommunication::P2p;
     Dispatcher dispatcher = Dispatcher::AllToAll;
+    /// The types in which rows travel to their experts, and in the backward the gradients of what
+    /// experts made; none: the compute type. The two ways back are in the compute type always
+    /// (DeepSeek-V3, arXiv:2412.19437, 3.3.3; Megatron-LM's --moe-dispatch-fwd-dtype and
+    /// --moe-combine-bwd-dtype).
+    Narrow moe_dispatch_fwd_dtype = Narrow::None;
+    Narrow moe_combine_bwd_dtype = Narrow::None;
     /// Flash attention of padded batches: queries, keys and values are gathered out of the packed
     /// product and the context is put back (llm-foundry's flash_attn_varlen_func).
     bool gathers_unpadded = false;

@@ -82,6 +82,22 @@ void check_experts(Draft& draft) {
                                       parallel.expert_replicas(), parallel.copies()));
 }
 
+/// A gather of all tokens, and the sum of their results, have no casts around them.
+void check_sent_rows(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const models::KernelOptions& kernels = s.framework.kernels;
+    const bool narrow = kernels.moe_dispatch_fwd_dtype != models::Narrow::None ||
+                        kernels.moe_combine_bwd_dtype != models::Narrow::None;
+    if (!s.model.has_experts() || !narrow) return;
+    if (kernels.dispatcher == models::Dispatcher::AllGather)
+        draft.top.complain("framework",
+                           "moe_dispatch_fwd_dtype and moe_combine_bwd_dtype need the dispatcher "
+                           "alltoall, deepep or hybridep, not allgather");
+    if (s.training.precision.compute == models::DataType::Fp32)
+        draft.top.complain("framework",
+                           "rows in 8 bits are cast from 16, and training.precision is fp32");
+}
+
 /// What Megatron-Core refuses beside the overlap of experts' exchange (Megatron-LM d98e8a6,
 /// core/transformer/transformer_config.py:3002).
 void check_overlapped_experts(Draft& draft) {

@@ -177,6 +177,15 @@ Fields<Framework> kernel_fields() {
          "How tokens get to the ranks of their experts (Megatron's --moe-token-dispatcher-type and "
          "--moe-flex-dispatcher-backend).",
          "deepep"},
+        {"moe_dispatch_fwd_dtype", word(in_kernels(&K::moe_dispatch_fwd_dtype), kRowTypes),
+         "The type in which rows travel to their experts: fp8 with a scale of fp32 for 128 values "
+         "(DeepEP, DeepSeek-V3), mxfp8 with one of 8 bits for 32 (Megatron's "
+         "--moe-dispatch-fwd-dtype); bf16 is the compute type.",
+         "fp8"},
+        {"moe_combine_bwd_dtype", word(in_kernels(&K::moe_combine_bwd_dtype), kRowTypes),
+         "The type in which the backward sends the gradients of experts' results to the experts "
+         "(Megatron's --moe-combine-bwd-dtype).",
+         "fp8"},
         {"gathers_unpadded", on(&K::gathers_unpadded),
          "Queries, keys and values are gathered for attention without padding, and the context is "
          "put back (llm-foundry).",

@@ -181,6 +181,10 @@ void add_software(const Scenario& s, Keys& keys) {
     if (s.model.has_experts()) {
         keys["framework.moe_shared_expert_overlap"] = yes_no(k.shared_expert_overlap);
         keys["framework.dispatcher"] = std::string(word_of(k.dispatcher));
+        keys["framework.moe_dispatch_fwd_dtype"] =
+            std::string(scenarios::word_in(scenarios::kRowTypes, k.moe_dispatch_fwd_dtype));
+        keys["framework.moe_combine_bwd_dtype"] =
+            std::string(scenarios::word_in(scenarios::kRowTypes, k.moe_combine_bwd_dtype));
         keys["framework.capacity_factor"] =
             f.capacity_factor ? fmt::format("{}", *f.capacity_factor) : "none";
     }

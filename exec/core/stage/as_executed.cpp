@@ -44,6 +44,10 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
         return part("framework.context_communication",
                     "framework.context_communication is a2a+p2p, context parallelism of two "
                     "levels");
+    const models::KernelOptions& kernels = scenario.framework.kernels;
+    if (scenario.model.has_experts() && (kernels.moe_dispatch_fwd_dtype != models::Narrow::None ||
+                                         kernels.moe_combine_bwd_dtype != models::Narrow::None))
+        return part("framework", "rows travel to experts in 8 bits");
     for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
         if (parallel.layers_per_stage[stage] == 0 &&
             parallel.prediction_stage != static_cast<int>(stage))

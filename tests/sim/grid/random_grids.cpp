@@ -62,6 +62,8 @@ const std::vector<SweptKey>& keys_of_experts() {
         {"parallel.expert_tensor", {"1", "2"}},
         {"framework.dispatcher", {"alltoall", "allgather", "deepep", "hybridep"}},
         {"framework.capacity_factor", {"1.0", "1.5"}},
+        {"framework.moe_dispatch_fwd_dtype", {"bf16", "fp8", "mxfp8"}},
+        {"framework.moe_combine_bwd_dtype", {"bf16", "fp8"}},
         {"framework.cuda_graphs",
          {"none", "[attn, moe_router]", "[attn, moe_router, moe_preprocess]", "[moe]"}},
         {"schedule",
