@@ -31,8 +31,10 @@ struct PricedStages::Key {
 
 namespace {
 
-/// Some 50 kB each.
+/// Some 50 kB each, of folded stages.
 constexpr std::size_t kMostPricesKept = 512;
+/// Of all of them together; some 2.5 kB for each.
+constexpr std::size_t kMostOperatorsKept = 100'000;
 
 /// The partition and the distribution of stages show in their contents.
 scenarios::Parallel without_partition(scenarios::Parallel parallel) {
@@ -62,7 +64,9 @@ PricedStages::PricedStages(const scenarios::Scenario& scenario, const PassPricer
 
 std::shared_ptr<const StagePrice> PricedStages::get(const models::StageContent& content, int slice,
                                                     const PassesAsked& asked) const {
-    static auto& prices = *new Memo<Key, const StagePrice>(kMostPricesKept);
+    static auto& prices = *new Memo<Key, const StagePrice>(
+        kMostPricesKept, kMostOperatorsKept,
+        [](const StagePrice& price) { return price.graph().operators.size(); });
     return prices.get(Key{content, asked, slice, scene_}, [&] {
         return std::make_unique<const StagePrice>(scenario_, pricer_, content, slice, asked);
     });

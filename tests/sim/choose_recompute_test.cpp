@@ -5,6 +5,7 @@
 
 #include "scenarios/read_scenario.h"
 #include "scenarios/recompute_choices.h"
+#include "sim/grid/grid.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"
 
@@ -163,6 +164,23 @@ TEST(RecomputeAuto, ChoosesAmongWhatTheReaderTakes) {
                 EXPECT_EQ(again.training.recompute_extent, choices[i].extent);
             }
         }
+}
+
+/// A row that says only `auto` could not be planned again without being chosen again.
+TEST(RecomputeAuto, StandsInTheRowsOfASweep) {
+    const Grid grid(
+        "include: gpt2-xl-1f1b\n"
+        "cluster: {base: dgx-a100-80gb}\n"
+        "training: {recompute: auto}\n"
+        "sweep: {cluster.gpu.memory: [80 GiB, 14 GiB]}\n",
+        "auto.yaml", {});
+    EXPECT_THAT(evaluate(grid, 0).plan, testing::EndsWith("; auto chose none"));
+    const SweepRow row = evaluate(grid, 1);
+    const std::string chosen = row.plan.substr(row.plan.rfind("; auto chose ") + 13);
+    EXPECT_THAT(chosen, HasSubstr("layers: "));
+    const Scenario again =
+        scenarios::read_scenario("gpt2-xl-1f1b", {{"training.recompute", chosen}});
+    EXPECT_NEAR(predict(again).prediction.step_time_s, row.figure("step_time_s"), 1e-9);
 }
 
 }  // namespace
