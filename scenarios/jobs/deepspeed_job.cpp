@@ -185,6 +185,17 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
                 in.find("gradient_accumulation_steps"), "micro batch x data x accumulation steps");
 }
 
+/// True for a limit of ZeRO-3's prefetch with a value of its own: the plan gathers one layer ahead
+/// of the one that computes, and no limit is planned.
+bool limits_prefetch(const Setting& setting) {
+    constexpr std::string_view kLimits[] = {
+        "stage3_prefetch_bucket_size", "stage3_max_live_parameters", "stage3_max_reuse_distance",
+        "stage3_param_persistence_threshold"};
+    return std::ranges::any_of(kLimits,
+                               [&](std::string_view of) { return setting.name.ends_with(of); }) &&
+           !(setting.value->is(Node::Kind::Scalar) && setting.value->scalar == "auto");
+}
+
 void sort_deepspeed_left(Reading& job) {
     constexpr std::string_view kDeepspeedPlans[] = {
         "zero_optimization.",        "fp16.",           "bf16.", "pipeline.",
@@ -225,7 +236,11 @@ void sort_deepspeed_left(Reading& job) {
         const bool quiet = std::ranges::any_of(kQuiet, [&](std::string_view part) {
             return setting->name.find(part) != std::string::npos;
         });
-        if (plans && !quiet)
+        if (limits_prefetch(*setting))
+            job.note(*setting,
+                     "it is not planned: the layer after the one that computes is gathered, "
+                     "however large, and no other");
+        else if (plans && !quiet)
             job.note(
                 fmt::format("{} is not known here as a setting of DeepSpeed that can be "
                             "planned; it is left out",

@@ -81,6 +81,17 @@ TEST(DeepspeedJob, IsReadWithCommentsAndDefaults) {
     EXPECT_EQ(s.framework.grad_bucket.count, 1'000'000'000);
 }
 
+TEST(DeepspeedJob, NamesTheLimitsOfPrefetchThatAreNotPlanned) {
+    const Imported job = import_text(
+        "{\"train_batch_size\": 64, \"bf16\": {\"enabled\": true}, \"zero_optimization\": "
+        "{\"stage\": 3, \"stage3_max_live_parameters\": 1e8, "
+        "\"stage3_prefetch_bucket_size\": \"auto\", \"sub_group_size\": 1e9}}",
+        "ds.json", "deepspeed", kDeepspeedGiven);
+    EXPECT_THAT(job.notes, Contains(HasSubstr("stage3_max_live_parameters")));
+    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("stage3_prefetch_bucket_size"))));
+    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("sub_group_size"))));
+}
+
 TEST(DeepspeedJob, RefusesWhatItCannotPlan) {
     const std::string nvme =
         "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": "
