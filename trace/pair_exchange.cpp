@@ -13,14 +13,19 @@ struct RankParts {
     std::vector<const PairPart*> exchanges;
 };
 
-/// The time of `exchange` during which one of `computes` runs, which do not overlap each other.
-Duration beside(const PairPart& exchange, const std::vector<const PairPart*>& computes) {
+/// Adds the time of `exchange` during which one of `computes` runs, which do not overlap each
+/// other.
+void add(const PairPart& exchange, const std::vector<const PairPart*>& computes,
+         PairExchange& sum) {
+    sum.exchange += exchange.end - exchange.begin;
     auto at = std::ranges::partition_point(
         computes, [&](const PairPart* compute) { return compute->end <= exchange.begin; });
-    Duration hidden{};
-    for (; at != computes.end() && (*at)->begin < exchange.end; ++at)
-        hidden += std::min((*at)->end, exchange.end) - std::max((*at)->begin, exchange.begin);
-    return hidden;
+    for (; at != computes.end() && (*at)->begin < exchange.end; ++at) {
+        const Duration both =
+            std::min((*at)->end, exchange.end) - std::max((*at)->begin, exchange.begin);
+        sum.hidden += both;
+        sum.beside_products += std::chrono::duration_cast<Duration>(both * (*at)->products);
+    }
 }
 
 }  // namespace
@@ -36,10 +41,7 @@ PairExchange exchange_of_pairs(const Trace& trace) {
     for (const Span& span : trace.spans)
         if (std::holds_alternative<Overlap>(span.action)) ++sum.pairs;
     for (const auto& [rank, parts] : ranks)
-        for (const PairPart* exchange : parts.exchanges) {
-            sum.exchange += exchange->end - exchange->begin;
-            sum.hidden += beside(*exchange, parts.computes);
-        }
+        for (const PairPart* exchange : parts.exchanges) add(*exchange, parts.computes, sum);
     return sum;
 }
 

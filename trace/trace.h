@@ -58,6 +58,9 @@ struct PairPart {
     std::int32_t layer = -1;  ///< number in the model; -1 before the layers and after them
     Instant begin;
     Instant end;
+    /// The part of its time in which products or attention run; 0 where nobody knows. Files do not
+    /// have it.
+    double products = 0;
     friend bool operator==(const PairPart&, const PairPart&) = default;
 };
 

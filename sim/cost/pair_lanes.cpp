@@ -35,7 +35,8 @@ public:
             const IssuedPart& part = issued_[i];
             if (state_[i].end > state_[i].begin)
                 result_.parts.push_back({part.step, part.forward, part.exchange, part.layer,
-                                         state_[i].begin, state_[i].end});
+                                         state_[i].begin, state_[i].end,
+                                         part.products / (state_[i].end - state_[i].begin)});
         }
         return std::move(result_);
     }

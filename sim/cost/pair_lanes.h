@@ -13,10 +13,11 @@ struct IssuedPart {
     PairStep step{};
     bool forward = true;  ///< of the forward, else of the backward
     bool exchange = false;
-    int layer = 0;       ///< of the stage, from 0 on
-    double seconds = 0;  ///< on its stream, when nothing runs on the other
-    double host = 0;     ///< to issue it
-    bool alone = false;  ///< a delayed weight gradient, which its pass does not wait for
+    int layer = 0;        ///< of the stage, from 0 on
+    double seconds = 0;   ///< on its stream, when nothing runs on the other
+    double host = 0;      ///< to issue it
+    bool alone = false;   ///< a delayed weight gradient, which its pass does not wait for
+    double products = 0;  ///< seconds of products and attention among `seconds`
 };
 
 /// What the lanes do to each other.
@@ -36,6 +37,7 @@ struct PlacedPart {
     int layer = 0;
     double begin = 0;
     double end = 0;
+    double products = 0;  ///< the part of this time in which products or attention run
 };
 
 struct PlayedPair {

@@ -61,13 +61,8 @@ public:
 
     void add(std::size_t index) {
         const models::Operator& op = graph_.operators[index];
-        const double forward = seconds_of(op, models::Part::Forward);
-        const double repeated = again_[index] * forward;
         if (!op.layer) {
-            const bool first = layers_.empty();
-            (first ? parts_.forward_outside.before : parts_.forward_outside.after) += forward;
-            (first ? parts_.backward_outside.after : parts_.backward_outside.before) +=
-                repeated + seconds_of(op, models::Part::Fused);
+            add_outside(op, again_[index]);
             return;
         }
         if (layers_.empty() || layers_.back() != *op.layer) {
@@ -76,22 +71,26 @@ public:
             parts_.backward.emplace_back();
         }
         const Part part = follow_.next(op);
+        LayerParts& front = parts_.forward.back();
         LayerParts& back = parts_.backward.back();
         const double weights = host(weights_, index);
-        of(parts_.forward.back().host, part) += host(forward_, index);
+        of(front.host, part) += host(forward_, index);
         of(back.host, part) += host(backward_, index) - weights;
-        of(parts_.forward.back(), part) += forward;
-        of(back, part) += repeated;
+        const Seconds forward = seconds_of(op, models::Part::Forward);
+        put(front, part, forward);
+        put(back, part, forward, again_[index]);
         if (!delays_ || !models::delays_weight(op)) {
-            of(back, part) += seconds_of(op, models::Part::Fused);
+            put(back, part, seconds_of(op, models::Part::Fused));
             of(back.host, part) += weights;
             return;
         }
-        of(back, part) += seconds_of(op, models::Part::Input);
-        (models::weight_is_of_experts(op) ? back.host.mlp_weights : back.host.attention_weights) +=
-            weights + seconds(framework_.host_module);
-        (models::weight_is_of_experts(op) ? back.mlp_weights : back.attention_weights) +=
-            seconds_of(op, models::Part::Weight);
+        put(back, part, seconds_of(op, models::Part::Input));
+        const auto later =
+            models::weight_is_of_experts(op) ? &OfLayer::mlp_weights : &OfLayer::attention_weights;
+        const Seconds delayed = seconds_of(op, models::Part::Weight);
+        back.*later += delayed.all;
+        back.products.*later += delayed.products;
+        back.host.*later += weights + seconds(framework_.host_module);
     }
 
     /// With as many entries as there are layers.
@@ -107,9 +106,31 @@ public:
     }
 
 private:
-    double seconds_of(const models::Operator& op, models::Part part) const {
-        const PassTime time = pricer_.time(models::kernels_of(op, part));
-        return time.layers + time.ends + time.exposed;
+    /// Of a part's kernels, and of the products and attention among them.
+    struct Seconds {
+        double all = 0;
+        double products = 0;
+    };
+    Seconds seconds_of(const models::Operator& op, models::Part part) const {
+        const std::vector<models::Kernel> kernels = models::kernels_of(op, part);
+        const PassTime time = pricer_.time(kernels);
+        Seconds sum{time.layers + time.ends + time.exposed, 0};
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            if (std::holds_alternative<models::Gemm>(kernels[i].work) ||
+                std::holds_alternative<models::FlashAttention>(kernels[i].work))
+                sum.products += time.each[i].takes;
+        return sum;
+    }
+    static void put(LayerParts& layer, Part part, const Seconds& seconds, int times = 1) {
+        of(layer, part) += times * seconds.all;
+        of(layer.products, part) += times * seconds.products;
+    }
+    void add_outside(const models::Operator& op, int times_again) {
+        const double forward = seconds_of(op, models::Part::Forward).all;
+        const bool first = layers_.empty();
+        (first ? parts_.forward_outside.before : parts_.forward_outside.after) += forward;
+        (first ? parts_.backward_outside.after : parts_.backward_outside.before) +=
+            times_again * forward + seconds_of(op, models::Part::Fused).all;
     }
 
     std::vector<Launches> launched(Pass pass) const {

@@ -26,6 +26,7 @@ struct OfLayer {
 /// On the device, and on the host that issues them.
 struct LayerParts : OfLayer {
     OfLayer host = {};
+    OfLayer products = {};  ///< of it on the device, products and attention
 };
 inline double sum_of(const OfLayer& layer) {
     return layer.attention + layer.dispatch + layer.mlp + layer.combine + layer.attention_weights +

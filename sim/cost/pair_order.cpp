@@ -24,8 +24,8 @@ public:
 
 private:
     void add(PairStep step, double OfLayer::*part, bool exchange = false, bool alone = false) {
-        issued_.push_back(
-            {step, forward_, exchange, layer_, *parts_.*part, parts_->host.*part, alone});
+        issued_.push_back({step, forward_, exchange, layer_, *parts_.*part, parts_->host.*part,
+                           alone, parts_->products.*part});
     }
     std::vector<IssuedPart>& issued_;
     bool forward_;
@@ -71,13 +71,12 @@ public:
           most_(duration) {}
 
     void outside(const Compute& pass, double seconds) {
-        if (seconds > 0) add(pass, Outside, false, -1, now_, now_ + seconds);
+        if (seconds > 0) add(pass, {Outside, false, false, -1, 0, seconds});
         now_ += seconds;
     }
     void layers(const PlayedPair& placed) {
         for (const PlacedPart& part : placed.parts)
-            add(part.forward ? pair_.first : pair_.second, part.step, part.exchange, part.layer,
-                now_ + part.begin, now_ + part.end);
+            add(part.forward ? pair_.first : pair_.second, part);
         now_ += placed.seconds;
     }
     std::vector<PairPart> parts;
@@ -86,15 +85,15 @@ private:
     Instant at(double seconds) const {
         return Instant{} + std::min(Duration{static_cast<std::int64_t>(seconds * scale_)}, most_);
     }
-    void add(const Compute& pass, PairStep step, bool exchange, int layer, double begin,
-             double end) {
+    void add(const Compute& pass, const PlacedPart& placed) {
         PairPart part;
-        part.lane = exchange ? Lane::Collective : Lane::Compute;
-        part.step = step;
+        part.lane = placed.exchange ? Lane::Collective : Lane::Compute;
+        part.step = placed.step;
         part.pass = pass;
-        part.layer = layer;
-        part.begin = at(begin);
-        part.end = at(end);
+        part.layer = placed.layer;
+        part.begin = at(now_ + placed.begin);
+        part.end = at(now_ + placed.end);
+        part.products = placed.products;
         parts.push_back(part);
     }
 

@@ -130,7 +130,8 @@ Json report_json(const PredictionWithTrace& answer) {
     if (const PairExchange sum = exchange_of_pairs(answer.trace); sum.exchange > Duration{})
         json["pairs"] = {{"pairs", sum.pairs},
                          {"exchange_s", seconds(sum.exchange)},
-                         {"hidden_s", seconds(sum.hidden)}};
+                         {"hidden_s", seconds(sum.hidden)},
+                         {"beside_products_s", seconds(sum.beside_products)}};
     if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     return json;

@@ -95,10 +95,14 @@ private:
     void pairs() {
         const PairExchange sum = exchange_of_pairs(answer_.trace);
         if (sum.exchange <= Duration{}) return;
+        const auto share = [&](Duration of_it) {
+            return text::percent(seconds(of_it) / seconds(sum.exchange));
+        };
         figure("pairs",
-               fmt::format("{} of exchange in each, {} of it beside computing",
+               fmt::format("{} of exchange in each, {} of it beside computing, {} beside products "
+                           "and attention",
                            text::time_text(seconds(sum.exchange) / static_cast<double>(sum.pairs)),
-                           text::percent(seconds(sum.hidden) / seconds(sum.exchange))));
+                           share(sum.hidden), share(sum.beside_products)));
     }
 
     void recompute(const ChosenRecompute& chosen) {

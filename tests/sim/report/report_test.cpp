@@ -342,14 +342,17 @@ TEST(Report, SaysWhatPairsHide) {
                           part(Lane::Compute, 10, 90), part(Lane::Collective, 30, 40)};
     Span pair;
     pair.action = Overlap{};
+    for (PairPart& p : a.trace.pair_parts) p.products = p.lane == Lane::Compute ? 0.5 : 0;
     a.trace.spans = {pair};
-    EXPECT_THAT(
-        report_text(two_stages(), a),
-        HasSubstr("  pairs       20.000 ms of exchange in each, 75.0 % of it beside computing\n"));
+    EXPECT_THAT(report_text(two_stages(), a),
+                HasSubstr("  pairs       20.000 ms of exchange in each, 75.0 % of it beside "
+                          "computing, 37.5 % beside products "
+                          "and attention\n"));
     const auto json = report_json(a);
     EXPECT_EQ(json["pairs"]["pairs"], 1);
     EXPECT_DOUBLE_EQ(json["pairs"]["exchange_s"].get<double>(), 0.020);
     EXPECT_DOUBLE_EQ(json["pairs"]["hidden_s"].get<double>(), 0.015);
+    EXPECT_DOUBLE_EQ(json["pairs"]["beside_products_s"].get<double>(), 0.0075);
 }
 
 TEST(Wording, WritesFiguresAsPeopleReadThem) {
