@@ -46,13 +46,13 @@ std::string text_of(const ShardedJob& job) {
         job.generator.name == "seq-1f1b" ? ", slices: 2" : "", job.framework);
 }
 
-struct RankMemory {
+struct HeldOfRank {
     Bytes gradients;  ///< the most that it ever held of them
     Bytes peak;
     Bytes reserved;
     Bytes messages;  ///< those that it may have under way, all of a step's
 };
-using Played = std::vector<RankMemory>;  ///< by rank
+using Played = std::vector<HeldOfRank>;  ///< by rank
 
 Played play(const std::string& text, const std::string& network) {
     const PredictionWithTrace played = predict(
@@ -121,7 +121,7 @@ TEST(UnreducedGradients, OfASlowerNetworkMakeNoHigherPeakThanThoseOfAFastOne) {
         for (const std::string& network : kNetworks) {
             const Played& ranks = played(job, network);
             for (Rank rank{0}; rank.index < kRanks; ++rank.index) {
-                const RankMemory& at = ranks[rank.index];
+                const HeldOfRank& at = ranks[rank.index];
                 EXPECT_LE(at.peak, fast[rank.index].peak + at.messages)
                     << name_of(job, rank) << ", " << network;
                 EXPECT_LE(at.peak, at.reserved + at.messages)
