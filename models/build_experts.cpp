@@ -85,21 +85,21 @@ struct Route {
                 copies(kernel + ".widen", sent_bytes(arrive, type), row_bytes(arrive))};
     }
 
+    /// Whether rows are sorted by kernels of their own, before an exchange or without one.
+    bool sorts_rows() const { return builder.how().expert == 1 || !sends_tokens(); }
+
     /// What is done with the rank's own rows beside the exchange. DeepEP and HybridEP send tokens
     /// and sum what comes back in their own kernels, which read the map of tokens and experts; only
     /// what arrived is sorted (Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py).
     Kernel sorts(const std::string& kernel, std::int64_t read, std::int64_t written) const {
-        if (builder.how().expert == 1 || !sends_tokens()) return copies(kernel, read, written);
+        if (sorts_rows()) return copies(kernel, read, written);
         const std::int64_t map = size().stream_tokens * experts.count;
         return copies(kernel, 4 * map, map);
     }
 
     /// PyTorch's kernels instead of a fused one, where rows are sorted before the exchange.
     bool permutes_eagerly() const {
-        const KernelOptions& kernels = builder.how().kernels;
-        const bool tokens =
-            kernels.dispatcher == Dispatcher::DeepEp || kernels.dispatcher == Dispatcher::HybridEp;
-        return kernels.eager_permutation && (builder.how().expert == 1 || !tokens);
+        return builder.how().kernels.eager_permutation && sorts_rows();
     }
     std::vector<Kernel> permutes() const;
     std::vector<Kernel> unpermutes(const std::string& kernel, std::int64_t tokens) const;

@@ -56,11 +56,14 @@ private:
         return next_[stream] < queues_[stream].size() ? queues_[stream][next_[stream]] : kNone;
     }
 
+    /// A layer without experts exchanges nothing, and has nothing to count.
+    bool awaits_counts(const IssuedPart& part) const {
+        return lanes_.awaits_counts && part.exchange && part.forward && part.seconds > 0;
+    }
+
     void start() {
         if (at_ < issued_.size() && !state_[at_].reached) {
-            const bool waits =
-                lanes_.awaits_counts && issued_[at_].exchange && issued_[at_].forward;
-            if (!waits || ready(at_)) {
+            if (!awaits_counts(issued_[at_]) || ready(at_)) {
                 state_[at_].reached = true;
                 host_left_ = lanes_.host * issued_[at_].host;
             }

@@ -29,7 +29,7 @@ struct PairLanes {
                                  ///< rows, and with them for the part before it
 };
 
-/// A part from the begin of the layers on.
+/// A part, in seconds from the begin of the layers on.
 struct PlacedPart {
     PairStep step{};
     bool forward = true;
@@ -40,6 +40,7 @@ struct PlacedPart {
     double products = 0;  ///< the part of this time in which products or attention run
 };
 
+/// Times in seconds from the begin of the layers on.
 struct PlayedPair {
     std::vector<PlacedPart> parts;  ///< those that take time, in the order of their issue
     double seconds = 0;             ///< until the last one ends

@@ -60,6 +60,15 @@ TEST(PairLanes, IssueAnExchangeAfterItsRowsAreCounted) {
         << "a backward's rows are known";
 }
 
+/// A dense layer has no rows to count.
+TEST(PairLanes, IssueWhatFollowsALayerWithoutExpertsAtOnce) {
+    PairLanes lanes;
+    lanes.awaits_counts = true;
+    const PlayedPair pair =
+        play({kernel(true, 1, 0.25), exchange(true, 0), kernel(true, 1, 1)}, lanes);
+    EXPECT_DOUBLE_EQ(pair.seconds, 1 + 1);
+}
+
 /// A part of a pass begins when the one before has ended, but a delayed weight gradient does not
 /// hold up its pass.
 TEST(PairLanes, RunEachPassInItsOrder) {
