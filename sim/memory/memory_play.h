@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -9,13 +7,9 @@
 #include "scenarios/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/played_memory.h"
+#include "sim/memory/rows_that_came.h"
 
 namespace debubble::sim {
-
-/// The rows of a pass through a layer of experts that came to the rank, of which the plan knows the
-/// mean alone.
-using RowsThatCame =
-    std::function<std::int64_t(Stage, const MicroBatch&, int layer, models::RoutedRows::Which)>;
 
 /// Plays the passes of a rank, allocation by allocation, in its own order through the framework's
 /// allocator: buffers of messages, passes, gathered parameters, offloaded tensors, optimizer step.

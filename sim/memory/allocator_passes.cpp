@@ -1,0 +1,145 @@
+#include "sim/memory/allocator_player.h"
+#include "sim/memory/pair_memory.h"
+
+/// The passes of an AllocatorPlayer, alone and beside each other.
+namespace debubble::sim {
+namespace {
+
+using models::Step;
+
+std::string_view kernel_after(const models::PassSteps& pass, std::size_t step) {
+    for (std::size_t i = step; i < pass.steps.size(); ++i)
+        if (pass.steps[i].kind == Step::Kind::Run) return pass.kernels[pass.steps[i].index].name;
+    return {};
+}
+
+}  // namespace
+
+template <class Before>
+void AllocatorPlayer::run_steps(const AtStage& key, const models::PassSteps& pass,
+                                std::size_t begin, std::size_t end, const Before& before) {
+    const models::StageGraph& graph = graph_of(key);
+    std::vector<int>& handles = passes_[key];
+    for (std::size_t i = begin; i < end; ++i) {
+        before(i);
+        const Step& step = pass.steps[i];
+        if (step.kind == Step::Kind::Run) continue;
+        const models::Tensor& tensor = graph.tensors[step.index];
+        if (step.kind == Step::Kind::Free) {
+            release(handles[step.index]);
+            continue;
+        }
+        if (tensor.slices != models::Across::Summed) {
+            int& handle = handles[step.index];
+            if (handle == MemoryLog::kNone)
+                handle = allocate(key, static_cast<std::size_t>(step.index), kernel_after(pass, i));
+            continue;
+        }
+        AtStage of = key;
+        const int slice = key.second.slice.value_or(0);
+        for (int s = 0; s <= slice; ++s) {
+            if (key.second.slice) of.second.slice = static_cast<std::int16_t>(s);
+            int& handle = passes_[of][step.index];
+            if (handle == MemoryLog::kNone)
+                handle = allocate(of, static_cast<std::size_t>(step.index), kernel_after(pass, i));
+        }
+    }
+}
+
+/// One of two passes that take turns, part by part of their layers.
+class AllocatorPlayer::Turn {
+public:
+    Turn(AllocatorPlayer& player, const Compute& c)
+        : player_(player),
+          key_(player.key_of(c)),
+          steps_(player.stages_.steps(c)),
+          at_(steps_, player.stages_.held_during(c)),
+          turns_(models::turns_of(steps_)) {
+        player_.passes_[key_].resize(player_.graph_of(key_).tensors.size(), MemoryLog::kNone);
+    }
+    void beside(const Turn& other) { other_ = &other; }
+
+    void run_outside() {
+        const bool first = next_ == 0 && layer_ == 0 && !began_;
+        began_ = true;
+        run_to(first ? turns_.before : turns_.end);
+    }
+    bool begin_layer() {
+        in_layer_ = layer_ < turns_.layers.size();
+        if (in_layer_) ++layer_;
+        part_ = 0;
+        return in_layer_;
+    }
+    void compute() { run_if(models::TurnPart::Computes); }
+    void exchange() { run_if(models::TurnPart::Asks); }
+    void weights() { run_if(models::TurnPart::Weights); }
+    void finish_layer() {
+        while (in_layer_ && part_ < parts().size()) run_to(parts()[part_++].end);
+    }
+
+private:
+    const std::vector<models::TurnSteps>& parts() const { return turns_.layers[layer_ - 1].parts; }
+    void run_if(models::TurnPart part) {
+        if (in_layer_ && part_ < parts().size() && parts()[part_].part == part)
+            run_to(parts()[part_++].end);
+    }
+    void run_to(std::size_t end) {
+        player_.run_steps(key_, steps_, next_, end, [&](std::size_t step) {
+            if (steps_.steps[step].kind == Step::Kind::Free) return;
+            level_ = at_.at(step);
+            MemoryByClass both = level_;
+            for (std::size_t k = 0; k < kMemoryClasses; ++k) both[k] += other_->level_[k];
+            player_.hold(both);
+        });
+        next_ = end;
+    }
+
+    AllocatorPlayer& player_;
+    AtStage key_;
+    const models::PassSteps& steps_;
+    HeldAtSteps at_;
+    models::PassTurns turns_;
+    const Turn* other_ = nullptr;
+    MemoryByClass level_{};
+    std::size_t next_ = 0;  ///< step
+    std::size_t layer_ = 0;
+    std::size_t part_ = 0;
+    bool began_ = false;
+    bool in_layer_ = false;
+};
+
+/// A forward and a backward whose layers run side by side, in the order of pair_memory().
+void AllocatorPlayer::pair(const Compute& first, const Compute& second) {
+    Turn forward(*this, first);
+    Turn backward(*this, second);
+    forward.beside(backward);
+    backward.beside(forward);
+    models::take_turns(forward, backward);
+    hold({});
+}
+
+/// A pass, with the memory that is gathered and reduced during it.
+void AllocatorPlayer::pass(const Compute& c) {
+    const AtStage key = key_of(c);
+    passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
+    const models::PassSteps& steps = stages_.steps(c);
+    const HeldByPlace held = stages_.held_during(c);
+    const std::size_t end = steps.steps.size();
+    if (held == HeldByPlace{}) return run_steps(key, steps, 0, end, [](std::size_t) {});
+    const HeldAtSteps at(steps, held);
+    std::optional<std::size_t> now;
+    run_steps(key, steps, 0, end, [&](std::size_t step) {
+        if (steps.steps[step].kind == Step::Kind::Free || at.level_at(step) == now) return;
+        now = at.level_at(step);
+        hold(at.at(step));
+    });
+    // The embeddings and the head, of which no other unit is the owner, stay for the backward.
+    MemoryByClass stays{};
+    if (c.pass == Pass::Forward && now) {
+        const auto parameters = static_cast<std::size_t>(MemoryClass::Parameters);
+        stays[parameters] = held[static_cast<std::size_t>(PassPlace::After)][parameters];
+    }
+    hold(stays);
+}
+
+}  // namespace debubble::sim

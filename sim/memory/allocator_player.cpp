@@ -1,0 +1,173 @@
+#include "sim/memory/allocator_player.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
+
+namespace debubble::sim {
+namespace {
+
+struct Named {
+    std::string_view name;
+    std::string_view op;
+};
+Named named(Held held) {
+    switch (held) {
+        case Held::Received: return {"received", "message"};
+        case Held::Sent: return {"sent", "message"};
+        case Held::Gathered:
+        case Held::Unreduced: return {"gathered", "unshard"};
+        case Held::Gradients: return {"gradients", "backward"};
+    }
+    return {};
+}
+
+}  // namespace
+
+AllocatorPlayer::AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank,
+                                 MemoryLog& log, const RowsThatCame& rows)
+    : stages_(stages), list_(list), rank_(rank), log_(log), rows_(rows) {
+    for (const Action& action : list)
+        if (const auto* again = std::get_if<Recompute>(&action)) recomputed_.insert(again->stage);
+    const MemoryByClass level = stages.static_memory(rank);
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        if (level[c].count > 0)
+            log_.allocate(level[c], static_cast<MemoryClass>(c), "static", "static");
+}
+
+void AllocatorPlayer::play(const std::vector<MemoryEvent>& events, std::size_t actions) {
+    handles_.assign(events.size(), MemoryLog::kNone);
+    for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) {
+        action_ = &list_[events[i].action];
+        log_.now_in(action_);
+        std::visit(Overloaded{
+                       [&](const Allocation& a) { handles_[i] = allocate(a); },
+                       [&](const Release& r) { release(handles_[r.allocation]); },
+                       [&](const PassRuns& runs) { run(runs); },
+                       [&](const SavedLeaves& s) { offload(key_of(s.forward)); },
+                       [&](const SavedReturns& s) { reload(key_of(s.forward)); },
+                       [](const OptimizerRuns&) {},
+                   },
+                   events[i].what);
+    }
+    finish();
+}
+
+/// Frees everything still in flight, then plays the optimizer.
+void AllocatorPlayer::finish() {
+    log_.now_in(nullptr);
+    hold({});
+    for (auto& [key, handles] : passes_)
+        for (int& handle : handles) release(handle);
+    for (int& handle : handles_)
+        if (handle != gradients_) release(handle);
+    const Bytes gradients = stages_.gradients_in_backward(rank_);
+    if (gradients_ == MemoryLog::kNone && gradients.count > 0)
+        allocate({{}, Held::Gradients, MemoryClass::Gradients, gradients});
+    const Bytes transient = stages_.optimizer_transient(rank_);
+    if (transient.count > 0)
+        log_.allocate(transient, MemoryClass::Workspace, "temporaries", "optimizer step");
+}
+
+void AllocatorPlayer::run(const PassRuns& runs) {
+    const Compute& c = runs.pass;
+    const bool pairs = stages_.pairs_layers() && std::holds_alternative<Overlap>(*action_);
+    if (pairs && c.pass == Pass::Forward) {  // it waits for its backward
+        beside_ = c;
+        return;
+    }
+    if (beside_) {
+        const Compute forward = *std::exchange(beside_, std::nullopt);
+        pair(forward, c);
+        after(forward, runs.again);
+    } else {
+        pass(c);
+    }
+    after(c, runs.again);
+}
+
+void AllocatorPlayer::after(const Compute& c, bool again) {
+    if (!again && c.pass == Pass::Forward && recomputed_.contains(c.stage))
+        keep_input_only(key_of(c));
+    if (c.pass == Pass::Backward || c.pass == Pass::BackwardWeight) passes_.erase(key_of(c));
+}
+
+int AllocatorPlayer::allocate(const Allocation& a) {
+    const auto [name, op] = named(a.held);
+    const int handle = log_.allocate(a.bytes, a.held_as, name, op);
+    if (a.held == Held::Gradients) gradients_ = handle;
+    return handle;
+}
+
+int AllocatorPlayer::allocate(const AtStage& of, std::size_t index, std::string_view op) {
+    const models::Tensor& tensor = graph_of(of).tensors[index];
+    return log_.allocate(bytes_of(of, index), tensor.held_as, tensor.name, op);
+}
+
+Bytes AllocatorPlayer::bytes_of(const AtStage& of, std::size_t index) {
+    const models::Tensor& tensor = graph_of(of).tensors[index];
+    if (!rows_ || !tensor.routed) return tensor.bytes;
+    const int layer = layers_of_routed(graph_of(of)).at(static_cast<int>(index));
+    return Bytes{rows_(of.first, of.second, layer, tensor.routed->which) *
+                 tensor.routed->row_bytes};
+}
+
+/// The layer of each tensor of routed rows, which is used in no other.
+const std::map<int, int>& AllocatorPlayer::layers_of_routed(const models::StageGraph& graph) {
+    std::map<int, int>& layers = layers_of_routed_[&graph];
+    if (!layers.empty()) return layers;
+    for (const models::Operator& op : graph.operators)
+        for (const auto* uses :
+             {&op.forward_uses, &op.backward_input_uses, &op.backward_weight_uses})
+            for (const int tensor : *uses)
+                if (op.layer && graph.tensors[static_cast<std::size_t>(tensor)].routed)
+                    layers[tensor] = *op.layer;
+    return layers;
+}
+
+void AllocatorPlayer::offload(const AtStage& key) {
+    std::vector<int>& handles = passes_[key];
+    for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
+        if (handles[tensor] == MemoryLog::kNone || seen_later(key, tensor)) continue;
+        release(handles[tensor]);
+        offloaded_[key].push_back(tensor);
+    }
+}
+
+void AllocatorPlayer::reload(const AtStage& key) {
+    std::vector<int>& handles = passes_[key];
+    for (const std::size_t tensor : offloaded_[key])
+        handles[tensor] = allocate(key, tensor, "reload");
+    offloaded_.erase(key);
+}
+
+/// Keeps the input, and the tensors that later slices read.
+void AllocatorPlayer::keep_input_only(const AtStage& of) {
+    const models::StageGraph& graph = graph_of(of);
+    std::vector<int>& handles = passes_[of];
+    for (std::size_t tensor = 0; tensor < handles.size(); ++tensor) {
+        const bool is_input = graph.input && static_cast<int>(tensor) == *graph.input;
+        if (!is_input && !seen_later(of, tensor)) release(handles[tensor]);
+    }
+}
+
+/// Changes what is gathered and not reduced: what came last goes first.
+void AllocatorPlayer::hold(const MemoryByClass& level) {
+    for (std::size_t k = 0; k < kMemoryClasses; ++k) {
+        std::vector<HeldPart>& parts = held_[k];
+        Bytes sum;
+        for (const HeldPart& part : parts) sum += part.bytes;
+        while (sum > level[k]) {
+            sum -= parts.back().bytes;
+            log_.free(parts.back().handle);
+            parts.pop_back();
+        }
+        if (sum == level[k]) continue;
+        const Bytes more = level[k] - sum;
+        const Allocation made{{}, Held::Gathered, static_cast<MemoryClass>(k), more};
+        parts.push_back({allocate(made), more});
+    }
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/graph.h"
+#include "models/pass_turns.h"
+#include "schedule/schedule.h"
+#include "sim/memory/memory_events.h"
+#include "sim/memory/memory_log.h"
+#include "sim/memory/rank_stages.h"
+#include "sim/memory/rows_that_came.h"
+
+namespace debubble::sim {
+
+/// Requests from a MemoryLog the memory of a rank's events and of the steps of its passes. Private
+/// to the folder: users see memory_play.h.
+class AllocatorPlayer {
+public:
+    /// Allocates what the rank holds throughout. All references must outlive the player.
+    AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log,
+                    const RowsThatCame& rows);
+
+    /// Plays the events of the first `actions`, and then the optimizer.
+    void play(const std::vector<MemoryEvent>& events, std::size_t actions);
+
+private:
+    using AtStage = std::pair<Stage, MicroBatch>;
+    class Turn;
+
+    void finish();
+    void run(const PassRuns& runs);
+    void after(const Compute& c, bool again);
+
+    int allocate(const Allocation& a);
+    int allocate(const AtStage& of, std::size_t index, std::string_view op);
+    Bytes bytes_of(const AtStage& of, std::size_t index);
+    const std::map<int, int>& layers_of_routed(const models::StageGraph& graph);
+    void release(int& handle) { log_.free(std::exchange(handle, MemoryLog::kNone)); }
+    void offload(const AtStage& key);
+    void reload(const AtStage& key);
+    void keep_input_only(const AtStage& of);
+    void hold(const MemoryByClass& level);
+
+    static AtStage key_of(const Compute& c) { return {c.stage, c.micro_batch}; }
+    const models::StageGraph& graph_of(const AtStage& of) const {
+        return stages_.graph(of.first, of.second.slice.value_or(0));
+    }
+    bool seen_later(const AtStage& of, std::size_t tensor) const {
+        return graph_of(of).tensors[tensor].slices == models::Across::Seen;
+    }
+
+    // allocator_passes.cpp
+    void pair(const Compute& first, const Compute& second);
+    void pass(const Compute& c);
+    /// Runs the steps [begin, end) and calls `before` ahead of each.
+    template <class Before>
+    void run_steps(const AtStage& key, const models::PassSteps& pass, std::size_t begin,
+                   std::size_t end, const Before& before);
+
+    /// One of the allocations that hold what is gathered and not reduced.
+    struct HeldPart {
+        int handle = MemoryLog::kNone;
+        Bytes bytes;
+    };
+
+    const RankStages& stages_;
+    const ActionList& list_;
+    Rank rank_;
+    MemoryLog& log_;
+    const RowsThatCame& rows_;
+    std::map<const models::StageGraph*, std::map<int, int>> layers_of_routed_;
+    std::array<std::vector<HeldPart>, kMemoryClasses> held_;
+    std::set<Stage> recomputed_;                  ///< stages that keep only their input until
+                                                  ///< Recompute
+    std::vector<int> handles_;                    ///< by event: handle of the Allocation's memory
+    std::map<AtStage, std::vector<int>> passes_;  ///< handles by tensor
+    std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors on the host
+    int gradients_ = MemoryLog::kNone;
+    const Action* action_ = nullptr;
+    std::optional<Compute> beside_;  ///< the forward of a pair, until its backward runs
+};
+
+}  // namespace debubble::sim
