@@ -13,8 +13,7 @@ Kernel ExpertRoute::exchange(const std::string& kernel, bool returns, Narrow typ
     Kernel made = communicate(kernel, Collective::Kind::AllToAll, Collective::Group::Expert,
                               builder.how().expert * sent_bytes(received(), type));
     auto& work = std::get<Collective>(made.work);
-    work.rows_per_token = experts.per_token;
-    work.experts = experts.count;
+    work.routing = {experts.per_token, experts.count, experts.groups, experts.groups_chosen};
     if (builder.how().kernels.shared_expert_overlap)
         made.beside = returns ? Beside::Combine : Beside::Dispatch;
     return made;
@@ -40,6 +39,17 @@ std::vector<Kernel> ExpertRoute::sent(const std::string& kernel, bool returns, N
             copies(kernel + ".widen", sent_bytes(arrive, type), row_bytes(arrive))};
 }
 
+/// HybridEP gathers which experts every token of the group goes to, a byte each, and scans that
+/// before it sends tokens; the backward remembers it (DeepEP 41cad94, csrc/hybrid_ep/executor,
+/// allgather_routing_map).
+void ExpertRoute::gather_map(Operator& op) const {
+    const std::int64_t map = builder.how().expert * size().stream_tokens * experts.count;
+    op.forward_uses.push_back(builder.scratch("experts.dispatch.map", map));
+    op.forward.insert(op.forward.begin(), {communicate("dispatch.map", Collective::Kind::AllGather,
+                                                       Collective::Group::Expert, map),
+                                           copies("dispatch.scan", map, map / experts.count)});
+}
+
 Value ExpertRoute::exchanged(Value x, bool returns) const {
     if (builder.how().expert == 1) return x;
     const std::string kernel = returns ? "return" : "dispatch";
@@ -54,6 +64,7 @@ Value ExpertRoute::exchanged(Value x, bool returns) const {
             sent(kernel + ".dx", true, types.moe_combine_bwd_dtype, op.backward_input_uses);
     else
         op.forward = sent(kernel, false, types.moe_dispatch_fwd_dtype, op.forward_uses);
+    if (!returns && types.dispatcher == Dispatcher::HybridEp) gather_map(op);
     if (!returns) mark_received(y);
     return y;
 }

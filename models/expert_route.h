@@ -61,6 +61,7 @@ struct ExpertRoute {
     Kernel exchange(const std::string& kernel, bool returns, Narrow type) const;
     std::vector<Kernel> sent(const std::string& kernel, bool returns, Narrow type,
                              std::vector<int>& uses) const;
+    void gather_map(Operator& op) const;
     Value exchanged(Value x, bool returns) const;
     Value gathered(Value x, bool returns) const;
 

@@ -66,6 +66,15 @@ struct Traffic {
 
 /// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
 /// exchange, of the data of all ranks together.
+/// Which experts a token's rows may go to (models/layer.h, Experts).
+struct Routing {
+    std::int64_t per_token = 0;      ///< rows of each token; 0: the rows are no tokens'
+    std::int64_t experts = 0;        ///< of the layer, spread evenly over the group of ranks
+    std::int64_t groups = 1;         ///< equal ones, in which experts lie side by side
+    std::int64_t groups_chosen = 1;  ///< a token's experts are in as many of them
+    friend bool operator==(const Routing&, const Routing&) = default;
+};
+
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
     /// ContextInner and ContextOuter are the two levels of ContextCommunication::TwoLevel.
@@ -89,10 +98,9 @@ struct Collective {
     /// piece by piece as they arrive, or as they are sent (--tp-comm-overlap; ring attention).
     enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
     Pieces pieces = Pieces::None;
-    /// For an exchange with experts: rows of each token, and the experts that they go to. 0: the
-    /// exchange is of something else.
-    std::int64_t rows_per_token = 0;
-    std::int64_t experts = 0;
+    Routing routing = {};  ///< of an exchange with experts
+
+    bool is_expert_exchange() const { return routing.per_token > 0; }
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 

@@ -44,6 +44,8 @@ public:
 private:
     struct State {
         double left = 0;
+        double wait = 0;  ///< of it before, for the last rank
+        double issued_at = 0;
         double begin = 0;
         double end = 0;
         bool reached = false;  ///< by the host
@@ -74,7 +76,14 @@ private:
             if (!(stream == 0 ? state_[i].reached : state_[i].issued)) continue;
             state_[i].begun = true;
             state_[i].begin = now_;
+            if (stream == 1) state_[i].wait = std::max(0.0, last_rank_comes(i) - now_);
         }
+    }
+    /// The last rank has its part of the exchange ready as late again after this one, whatever the
+    /// stream does meanwhile.
+    double last_rank_comes(std::size_t i) const {
+        const double computed = before_[i] == kNone ? 0 : state_[before_[i]].end;
+        return std::max(computed, state_[i].issued_at) + lanes_.waits * issued_[i].seconds;
     }
     /// Whether the stream runs something, and does not only wait for the host's next kernel.
     bool runs(std::size_t stream) const {
@@ -95,7 +104,9 @@ private:
         double step = issuing() ? host_left_ : kNever;
         for (std::size_t stream = 0; stream < 2; ++stream) {
             if (ends(stream)) return 0;
-            if (runs(stream)) step = std::min(step, state_[head(stream)].left / rate(stream));
+            if (!runs(stream)) continue;
+            const State& state = state_[head(stream)];
+            step = std::min(step, state.wait > 0 ? state.wait : state.left / rate(stream));
         }
         return step == kNever ? 0 : step;
     }
@@ -104,8 +115,9 @@ private:
         const std::array<double, 2> rates{rate(0), rate(1)};
         for (std::size_t stream = 0; stream < 2; ++stream)
             if (busy[stream]) {
-                double& left = state_[head(stream)].left;
-                left -= step * rates[stream];
+                State& state = state_[head(stream)];
+                double& left = state.wait > 0 ? state.wait : state.left;
+                left -= state.wait > 0 ? step : step * rates[stream];
                 if (left < kLeast * issued_[head(stream)].seconds) left = 0;
             }
         if (issuing()) host_left_ = std::max(0.0, host_left_ - step);
@@ -115,6 +127,7 @@ private:
     void finish() {
         if (issuing() && host_left_ <= kLeast * lanes_.host * issued_[at_].host) {
             state_[at_].issued = true;
+            state_[at_].issued_at = now_;
             ++at_;
         }
         for (std::size_t stream = 0; stream < 2; ++stream) {

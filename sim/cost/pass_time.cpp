@@ -50,7 +50,8 @@ bool communicates(const models::Kernel& kernel) {
 /// True for an exchange of rows beside which shared experts run.
 bool is_exchange_beside(const models::Kernel& kernel) {
     const auto* exchange = std::get_if<models::Collective>(&kernel.work);
-    return exchange != nullptr && exchange->experts > 0 && kernel.beside != models::Beside::Nothing;
+    return exchange != nullptr && exchange->is_expert_exchange() &&
+           kernel.beside != models::Beside::Nothing;
 }
 
 }  // namespace
@@ -98,10 +99,9 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 /// The cost of one such collective.
 CollectiveCost PassPricer::cost_of(const models::Collective& collective,
                                    const GroupPlacement& group) const {
-    if (collective.experts > 0) {
+    if (collective.is_expert_exchange()) {
         CollectiveCost cost = expert_exchange_cost(
-            {collective.bytes, collective.rows_per_token, collective.experts, dispatcher_}, group,
-            cluster_);
+            {collective.bytes, collective.routing, dispatcher_}, group, cluster_);
         cost.latency += from_seconds(expert_waits_ * seconds(cost.total()));
         return cost;
     }

@@ -3,16 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/network/places_hit.h"
+
 namespace debubble::sim {
 namespace {
+
+/// Seconds of a kernel that takes tokens from the network while it passes others on within the
+/// node, each of which would take these seconds by itself. The exponents are those nearest to the
+/// published rates: HybridEP on 16, 32 and 64 H100 (DeepEP 41cad94, docs/README_Hybrid-EP.md,
+/// kernels of 16 multiprocessors), DeepEP on as many H800 (its README).
+double seconds_of_hops(double network, double node, models::Dispatcher by) {
+    const double power = by == models::Dispatcher::HybridEp ? 2 : 3;
+    return std::pow(std::pow(network, power) + std::pow(node, power), 1 / power);
+}
 
 /// The exchange with each token sent once per node and once per rank there.
 CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlacement& group,
                               const scenarios::Cluster& cluster) {
     const double rows = static_cast<double>(exchange.bytes.count) / group.size;
-    const double token = rows / static_cast<double>(exchange.per_token);
-    const double nodes = groups_hit(group.nodes, exchange.experts, exchange.per_token);
-    const double ranks = groups_hit(group.size, exchange.experts, exchange.per_token);
+    const double token = rows / static_cast<double>(exchange.routing.per_token);
+    const double nodes = places_hit(group.nodes, exchange.routing);
+    const double ranks = places_hit(group.size, exchange.routing);
     // A token's own node and rank get it without a link; in each other node the rank of the same
     // rail gets it from the network, and the others from that rank.
     const double away = 1 - 1.0 / group.nodes;
@@ -34,7 +45,7 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
     all.latency = cluster.node_link.base_latency + cluster.node_link.latency;
     if (group.nodes > 1) all.latency += cluster.network.latency;
     const double slowest = std::max({node, network, uplinks});
-    all.transfer = from_seconds(slowest);
+    all.transfer = from_seconds(seconds_of_hops(std::max(network, uplinks), node, exchange.by));
     all.tier = uplinks > 0 && slowest == uplinks   ? Tier::Spine
                : network > 0 && slowest == network ? Tier::Network
                                                    : Tier::Node;
@@ -43,16 +54,6 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
 
 }  // namespace
 
-double groups_hit(std::int64_t groups, std::int64_t experts, std::int64_t per_token) {
-    const auto all = static_cast<double>(experts);
-    const double outside = all - all / static_cast<double>(groups);
-    double missed = 1;  // the probability that no row of a token goes to one of the groups
-    for (std::int64_t row = 0; row < per_token; ++row)
-        missed *=
-            std::max(0.0, outside - static_cast<double>(row)) / (all - static_cast<double>(row));
-    return static_cast<double>(groups) * (1 - missed);
-}
-
 CollectiveCost expert_exchange_cost(const ExpertExchange& exchange, const GroupPlacement& group,
                                     const scenarios::Cluster& cluster) {
     if (group.size < 2) return {};
@@ -60,7 +61,7 @@ CollectiveCost expert_exchange_cost(const ExpertExchange& exchange, const GroupP
         case models::Dispatcher::AllToAll: break;
         case models::Dispatcher::AllGather:
             return collective_cost(CollectiveKind::AllGather,
-                                   Bytes{exchange.bytes.count / exchange.per_token}, group,
+                                   Bytes{exchange.bytes.count / exchange.routing.per_token}, group,
                                    cluster);
         case models::Dispatcher::DeepEp:
         case models::Dispatcher::HybridEp: return once_per_group(exchange, group, cluster);

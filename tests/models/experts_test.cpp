@@ -265,11 +265,39 @@ TEST(Experts, AreSortedOnceWhereTokensAreSent) {
     Execution rows = on(1, 4, 1);
     rows.kernels.weighted_experts_activation = true;
     Execution tokens = rows;
-    tokens.kernels.dispatcher = Dispatcher::HybridEp;
+    tokens.kernels.dispatcher = Dispatcher::DeepEp;
     const std::int64_t row = 2 * kHidden;
     const std::int64_t map = kTokens * kExperts * (4 + 1);
     EXPECT_EQ(moved(small_mixture(), rows) - moved(small_mixture(), tokens),
               (2 * kTokens * kPerToken * row - map) + 3 * (kTokens * (kPerToken + 1) * row - map));
+    Execution mapped = tokens;
+    mapped.kernels.dispatcher = Dispatcher::HybridEp;
+    EXPECT_EQ(moved(small_mixture(), mapped) - moved(small_mixture(), tokens),
+              4 * kTokens * (kExperts + 1))
+        << "the map of all ranks is scanned once";
+}
+
+/// A byte for each expert and token of the four ranks, before the forward's exchange alone.
+TEST(Experts, AreMappedForHybridEpBeforeTheForward) {
+    Execution how = on(1, 4, 1);
+    how.kernels.dispatcher = Dispatcher::HybridEp;
+    int forward = 0, backward = 0;
+    const auto gathers = [](const std::vector<Kernel>& kernels) {
+        int count = 0;
+        for (const Kernel& kernel : kernels) {
+            const auto* work = std::get_if<Collective>(&kernel.work);
+            if (work == nullptr || work->kind != Collective::Kind::AllGather) continue;
+            EXPECT_EQ(work->bytes.count, 4 * kTokens * kExperts);
+            ++count;
+        }
+        return count;
+    };
+    for (const Operator& op : build_stage(small_mixture(), how, {0, 1, false, false}).operators) {
+        forward += gathers(op.forward);
+        backward += gathers(op.backward_input) + gathers(op.backward_weight);
+    }
+    EXPECT_EQ(forward, 1);
+    EXPECT_EQ(backward, 0);
 }
 
 TEST(Experts, AreShardedOverTheRanksThatHaveThem) {

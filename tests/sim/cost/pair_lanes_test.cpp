@@ -39,6 +39,19 @@ TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
     EXPECT_DOUBLE_EQ(pair.exposed, 1);
 }
 
+/// The last rank comes half a second later to the first exchange, and to the second while the first
+/// still runs.
+TEST(PairLanes, WaitForTheLastRankWhereTheStreamIsFree) {
+    PairLanes lanes;
+    lanes.waits = 0.5;
+    const PlayedPair pair = play({kernel(true, 1), exchange(true, 1), exchange(false, 2)}, lanes);
+    ASSERT_EQ(pair.parts.size(), 3U);
+    EXPECT_DOUBLE_EQ(pair.parts[1].begin, 1);
+    EXPECT_DOUBLE_EQ(pair.parts[1].end, 1 + 0.5 + 1);
+    EXPECT_DOUBLE_EQ(pair.parts[2].end, 2.5 + 2);
+    EXPECT_DOUBLE_EQ(pair.exposed, 3.5);
+}
+
 /// The device ends with the last kernel that the host issues, and waits for it.
 TEST(PairLanes, WaitForTheHost) {
     PairLanes lanes;
@@ -105,8 +118,12 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
     std::mt19937 random(20261126);
     for (int draw = 0; draw < 200; ++draw) {
         const std::vector<IssuedPart> issued = drawn(random);
-        PairLanes lanes{draw % 3 == 0 ? 0.25 : 0, draw % 2 == 0 ? 1.3 : 1, 1, draw % 5 == 0};
+        PairLanes lanes;
+        lanes.slowed = draw % 3 == 0 ? 0.25 : 0;
+        lanes.stretched = draw % 2 == 0 ? 1.3 : 1;
+        lanes.waits = draw % 7 == 0 ? 0.4 : 0;
         lanes.host = 1 + draw % 4;
+        lanes.awaits_counts = draw % 5 == 0;
         double kernels = 0, exchanges = 0, host = 0;
         for (const IssuedPart& part : issued) {
             (part.exchange ? exchanges : kernels) += part.seconds;
@@ -117,7 +134,7 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
         const double computing = pair.seconds - pair.exposed - pair.idle;
         EXPECT_GE(computing, kernels - 1e-9);
         EXPECT_LE(computing, kernels / (1 - lanes.slowed) + 1e-9);
-        EXPECT_LE(pair.exposed, exchanges + 1e-9);
+        EXPECT_LE(pair.exposed, exchanges * (1 + lanes.waits) + 1e-9);
         PairLanes slower = lanes;
         slower.host *= 1.5;
         EXPECT_GE(play(issued, slower).seconds, host * 1.5 - 1e-9);

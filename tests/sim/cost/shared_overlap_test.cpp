@@ -34,7 +34,7 @@ models::StageGraph layers_of(const scenarios::Scenario& scenario, int first, int
 
 const models::Collective* exchange(const models::Kernel& kernel) {
     const auto* collective = std::get_if<models::Collective>(&kernel.work);
-    return collective != nullptr && collective->experts > 0 ? collective : nullptr;
+    return collective != nullptr && collective->is_expert_exchange() ? collective : nullptr;
 }
 
 /// Seconds of the layer's kernels that run beside the exchange.
