@@ -70,6 +70,8 @@ std::vector<text::Form> imbalance_forms();
 void read_imbalance(text::MappingReader& scenario, std::string_view key, Draft& draft);
 /// Precondition: the schedule and the batch are settled.
 void check_imbalance(Draft& draft);
+/// Precondition: the same, and imbalance is right.
+void check_packing(Draft& draft);
 
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);

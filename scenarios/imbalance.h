@@ -14,7 +14,11 @@ namespace debubble::scenarios {
 struct Documents {
     double mean = 1;
     double spread = 1;                    ///< standard deviation over the mean
+    std::int64_t shortest = 1;            ///< shorter ones are filled up
     std::optional<std::int64_t> longest;  ///< longer ones are cut; unset: training.seq_length
+    /// A sample of the global batch is one document, and they are packed once a step, instead of
+    /// sequences that were packed before (Megatron-Core's sequence_packing_scheduler on documents).
+    bool global_batch_packing = false;
     friend bool operator==(const Documents&, const Documents&) = default;
 };
 

@@ -13,6 +13,7 @@ namespace {
 using text::custom;
 using text::described;
 using text::Fields;
+using text::flag;
 using text::Form;
 using text::MappingReader;
 using text::NodePtr;
@@ -56,8 +57,15 @@ const Fields<Documents>& document_fields() {
         {"spread", real(&Documents::spread, 0, kWidestSpread, "of the mean"),
          "The standard deviation of lengths over their mean; the distribution is lognormal.",
          "1.5"},
+        {"shortest", whole(&Documents::shortest, 1, kLongestSequence, "tokens"),
+         "Shorter documents are filled up.", "128"},
         {"longest", whole(&Documents::longest, 1, kLongestSequence, "tokens"),
-         "Longer documents are cut.", "8192", "training.seq_length"}};
+         "Longer documents are cut.", "8192", "training.seq_length"},
+        {"global_batch_packing", flag(&Documents::global_batch_packing),
+         "A sample of training.global_batch is one document, and every step packs its documents "
+         "into microbatches (Megatron's --use-varlen-dataset, Bridge's "
+         "enable_global_batch_packing), instead of sequences that were packed before.",
+         "true"}};
     return kFields;
 }
 
@@ -158,6 +166,11 @@ void check_imbalance(Draft& draft) {
         in.complain("sequence",
                     fmt::format("documents of {} tokens do not fit into sequences of {}",
                                 *imbalance.documents->longest, length));
+    if (imbalance.documents &&
+        imbalance.documents->shortest > imbalance.documents->longest.value_or(length))
+        in.complain("sequence", fmt::format("no document has at least {} and at most {} tokens",
+                                            imbalance.documents->shortest,
+                                            imbalance.documents->longest.value_or(length)));
     if (imbalance.documents &&
         imbalance.documents->mean * kMostDocuments < static_cast<double>(length))
         in.complain(

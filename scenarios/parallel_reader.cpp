@@ -113,6 +113,19 @@ const Fields<Draft>& parallel_fields() {
          "tokens for heads, and their groups, around which keys and values travel (Megatron's "
          "--hierarchical-context-parallel-sizes).",
          "[8, 2]", "the neighbours of a node, and the rest of context"},
+        {"dynamic_context_parallel", flag(in_parallel(&Parallel::dynamic_context_parallel)),
+         "Every packed microbatch runs on as many ranks of data x context as its longest document "
+         "of imbalance.sequence needs, instead of on `context` (Megatron's "
+         "--dynamic-context-parallel, formerly --hybrid-context-parallel).",
+         "true"},
+        {"min_dynamic_context_parallel_size",
+         whole(in_parallel(&Parallel::min_dynamic_context_parallel_size), 1, kMostRanks, "ranks"),
+         "The smallest group of dynamic context parallelism.", "2"},
+        {"max_seqlen_per_dp_cp_rank",
+         whole(in_parallel(&Parallel::max_seqlen_per_dp_cp_rank), 1, kLongestSequence, "tokens"),
+         "Tokens of one rank in one microbatch, at most, where every step packs its documents: a "
+         "longer document gets more ranks.",
+         "4096", "training.seq_length / context"},
         {"data",
          custom(read_data, {Form{text::WordForm{{std::string(kAuto)}}},
                             Form{text::WholeForm{1, kMostGpus, "replicas"}}}),

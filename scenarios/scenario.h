@@ -30,6 +30,12 @@ struct Parallel {
     int context = 1;
     /// The two levels of context parallelism, the inner one first; empty: context_levels.h says.
     std::vector<int> hierarchical_context_parallel_sizes;
+    /// Every packed microbatch runs on as many of data x context ranks as its longest document
+    /// needs (Megatron-Core's dynamic context parallelism); `context` is then the number without
+    /// it.
+    bool dynamic_context_parallel = false;
+    int min_dynamic_context_parallel_size = 1;
+    std::int64_t max_seqlen_per_dp_cp_rank = 0;  ///< tokens; 0: seq_length / context
     int expert = 1;         ///< ranks that share the experts of a layer, of tensor x context x data
     int expert_tensor = 1;  ///< ranks that cut each expert; the same as `tensor` unless given
     int stages_per_rank = 1;

@@ -213,6 +213,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     check_cuts(draft);
     if (mistakes.empty()) check_schedule(draft);
     if (mistakes.empty()) check_imbalance(draft);
+    if (mistakes.empty()) check_packing(draft);
     mistakes.throw_if_any();
     add_notes(draft);
     return std::move(draft.scenario);

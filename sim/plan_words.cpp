@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/packing.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -46,6 +48,15 @@ std::string offload_words(const models::OffloadExtent& offload) {
            least;
 }
 
+std::string batch_words(const scenarios::Scenario& s) {
+    if (scenarios::packs_in_step(s) && s.imbalance.documents->global_batch_packing)
+        return fmt::format("; {} documents of up to {} tokens", s.training.global_batch,
+                           scenarios::longest_document(s));
+    return fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
+                       s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
+                       s.training.seq_length);
+}
+
 }  // namespace
 
 std::string plan_of(const scenarios::Scenario& s) {
@@ -53,6 +64,7 @@ std::string plan_of(const scenarios::Scenario& s) {
     std::string words = fmt::format("tensor {}, pipeline {}, data {}", parallel.tensor,
                                     parallel.pipeline, parallel.data);
     if (parallel.context > 1) words += fmt::format(", context {}", parallel.context);
+    if (parallel.dynamic_context_parallel) words += ", dynamic context";
     if (parallel.expert > 1) words += fmt::format(", expert {}", parallel.expert);
     if (s.model.has_experts() && parallel.expert_tensor != parallel.tensor)
         words += fmt::format(", expert_tensor {}", parallel.expert_tensor);
@@ -64,9 +76,7 @@ std::string plan_of(const scenarios::Scenario& s) {
     if (parallel.stages_per_rank > 1)
         words += fmt::format(" of {} stages per rank", parallel.stages_per_rank);
     if (s.schedule.slices > 1) words += fmt::format(", {} slices", s.schedule.slices);
-    words += fmt::format("; {} microbatch{} of {} x {} tokens", s.training.micro_batches,
-                         s.training.micro_batches == 1 ? "" : "es", s.training.micro_batch,
-                         s.training.seq_length);
+    words += batch_words(s);
     if (s.training.precision.recipe != models::Recipe::None)
         words += fmt::format("; {}", models::name_of(s.training.precision.recipe));
     words += recompute_words(s.training);

@@ -9,6 +9,7 @@
 #include "base/cancelled.h"
 #include "models/graph.h"
 #include "scenarios/headroom.h"
+#include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
 #include "schedule/generators/generators.h"
@@ -18,6 +19,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
+#include "sim/uneven/packed_steps.h"
 #include "sim/uneven/uneven_steps.h"
 
 namespace debubble::sim {
@@ -100,10 +102,23 @@ struct PricedPlan {
     std::unique_ptr<MemoryModel> memory;
 };
 
+/// The scenario whose microbatches are those that memory must hold.
+Scenario with_full_ranks(const Scenario& scenario) {
+    if (!scenarios::packs_in_step(scenario)) return scenario;
+    const GroupRules rules{scenarios::rank_capacity(scenario),
+                           scenarios::context_group_sizes(scenario)};
+    return scenarios::filled_groups(scenario,
+                                    ranks_needed(scenarios::longest_document(scenario), rules));
+}
+
 PricedPlan priced(Plan plan, const Scenario& scenario) {
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
-    return {std::move(plan), make_cost_model(prices), make_memory_model(prices)};
+    auto of_memory = prices;
+    if (scenarios::packs_in_step(scenario))
+        of_memory = std::make_shared<const SchedulePrices>(with_full_ranks(scenario), plan.stages,
+                                                           plan.schedule);
+    return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory)};
 }
 
 /// A generator that uses costs gets those of this scenario, and, where it takes a limit and none is
@@ -127,11 +142,20 @@ PricedPlan price(const Scenario& scenario) {
     return {std::move(plan), std::move(costs), std::move(memory)};
 }
 
-void fill_speed(Prediction& out, const Scenario& scenario) {
+/// The scenario whose tokens see as many others as those of the drawn documents do.
+Scenario of_documents(Scenario scenario, const PackedFigures& packed) {
+    scenario.training.seq_length = std::max<std::int64_t>(1, std::llround(packed.document));
+    return scenario;
+}
+
+void fill_speed(Prediction& out, const Scenario& played) {
+    const bool packed = out.uneven && out.uneven->packed;
+    const Scenario& scenario = packed ? of_documents(played, *out.uneven->packed) : played;
     const auto batch = static_cast<double>(scenario.training.global_batch);
-    const auto tokens = batch * static_cast<double>(scenario.training.seq_length);
-    const double per_gpu =
-        scenarios::model_flops_per_step(scenario) / out.step_time_s / scenario.parallel.gpus();
+    const double whole = batch * static_cast<double>(scenario.training.seq_length);
+    const double tokens = packed ? out.uneven->packed->tokens : whole;
+    const double per_gpu = tokens / whole * scenarios::model_flops_per_step(scenario) /
+                           out.step_time_s / scenario.parallel.gpus();
     out.tokens_per_s = tokens / out.step_time_s;
     out.samples_per_s = batch / out.step_time_s;
     out.tflops_per_gpu = per_gpu / 1e12;
@@ -208,20 +232,24 @@ bool reserve_decides(const Prediction& out, Bytes room) {
 }
 
 void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
-                     const PredictOptions& options) {
+                     const Program& program, const PredictOptions& options) {
     if (!options.play_allocator) return;
     if (options.only_where_it_decides && !reserve_decides(out, scenarios::room_of(scenario)))
         return;
     const std::vector<Bytes> reserved =
-        play_reserved(scenario, plan.stages, plan.program, options.stop);
+        play_reserved(with_full_ranks(scenario), plan.stages, program, options.stop);
     for (RankPrediction& rank : out.ranks)
         rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
 }
 
 /// The step in the middle of those that were drawn, and all of them.
 struct DrawnLoads {
+    std::unique_ptr<const PackedSteps> packed;  ///< null unless steps pack their documents
     std::unique_ptr<const LoadCurves> curves;
-    std::unique_ptr<const CostModel> costs;  ///< null where loads are even
+    std::unique_ptr<const CostModel> of_curves;
+    const CostModel* costs = nullptr;  ///< null where loads are even
+    const CostModel* even = nullptr;   ///< of the same step with even loads
+    const Program* program = nullptr;  ///< of that step
     std::optional<UnevenSteps> steps;
 };
 
@@ -233,10 +261,21 @@ DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
                       const SimulateOptions& how) {
     DrawnLoads drawn;
     const Plan& plan = priced.plan;
+    if (scenarios::packs_in_step(scenario)) {
+        drawn.packed = std::make_unique<const PackedSteps>(scenario, plan, how);
+        drawn.costs = &drawn.packed->costs();
+        drawn.even = &drawn.packed->even();
+        drawn.program = &drawn.packed->program();
+        drawn.steps = drawn.packed->steps();
+        return drawn;
+    }
     drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
                                                       plan.program, *priced.costs);
     drawn.steps = play_draws(*drawn.curves, plan.program, how);
-    drawn.costs = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->median);
+    drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->median);
+    drawn.costs = drawn.of_curves.get();
+    drawn.even = priced.costs.get();
+    drawn.program = &plan.program;
     return drawn;
 }
 
@@ -299,14 +338,15 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     DrawnLoads drawn;
     if (options.draw_loads && scenario.imbalance.any()) drawn = draw_loads(scenario, of_plan, how);
     const CostModel& costs = drawn.costs ? *drawn.costs : *of_plan.costs;
-    Simulation simulation = simulate(plan.program, costs, *of_plan.memory, how);
+    const Program& program = drawn.program != nullptr ? *drawn.program : plan.program;
+    Simulation simulation = simulate(program, costs, *of_plan.memory, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
     if (drawn.costs) {
-        const Trace even = simulate(plan.program, *of_plan.costs, how).trace;
+        const Trace even = simulate(program, *drawn.even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }
     if (!barrier) settle(simulation.trace.header.step_time, result.statistics);
@@ -323,9 +363,10 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.replicas = parallel.tensor * parallel.context * parallel.data;
     fill_ranks(out, plan, result.statistics, simulation.peaks);
     out.headroom = scenarios::headroom_of(scenario);
-    play_allocators(out, scenario, plan, options);
+    play_allocators(out, scenario, plan, program, options);
     judge_memory(out, result.memory_limit);
-    if (options.hash_program) out.schedule_hash = hash_of(plan);
+    if (options.hash_program)
+        out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 

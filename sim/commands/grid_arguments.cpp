@@ -13,11 +13,15 @@ namespace {
 void say_even_loads(const Grid& grid) {
     if (is_quiet()) return;
     try {
-        if (!grid.instantiate(grid.points.front()).imbalance.any()) return;
+        const scenarios::Scenario first = grid.instantiate(grid.points.front());
+        if (!first.imbalance.any()) return;
+        fmt::print(stderr, "plans are compared under even loads: 'imbalance' is left out{}\n",
+                   first.parallel.dynamic_context_parallel
+                       ? ", and with it what dynamic context parallelism gains"
+                       : "");
     } catch (const InputError&) {
         return;  // an impossible plan, which its row says
     }
-    fmt::print(stderr, "plans are compared under even loads: 'imbalance' is left out\n");
 }
 
 }  // namespace

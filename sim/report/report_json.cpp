@@ -1,5 +1,6 @@
 #include "sim/report/report_json.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "trace/pair_exchange.h"
@@ -38,6 +39,22 @@ Json json_of(const ChosenRecompute& chosen) {
     return {{"recompute", chosen.words}, {"choices", chosen.choices}, {"fits", chosen.fitting > 0}};
 }
 
+Json json_of(const PackedFigures& packed) {
+    Json groups = Json::object();
+    for (const auto& [ranks, count] : packed.groups) groups[fmt::format("{}", ranks)] = count;
+    Json json = {{"micro_batches", packed.micro_batches},
+                 {"groups_by_ranks", std::move(groups)},
+                 {"filled", packed.filled},
+                 {"waiting", packed.waiting},
+                 {"tokens", packed.tokens}};
+    if (packed.static_p50_s)
+        json["static"] = {{"p50_step_time_s", *packed.static_p50_s},
+                          {"p95_step_time_s", *packed.static_p95_s},
+                          {"micro_batches", packed.static_micro_batches},
+                          {"times_as_long", packed.static_times_as_long}};
+    return json;
+}
+
 Json json_of(const UnevenSteps& steps) {
     Json slow = Json::array();
     for (const SlowRank& rank : steps.slow)
@@ -45,11 +62,13 @@ Json json_of(const UnevenSteps& steps) {
                         {"factor", rank.factor},
                         {"step_without_s", rank.without_s},
                         {"cost", rank.cost}});
-    return {{"draws", steps.drawn.size()},
-            {"even_step_time_s", steps.even_s},
-            {"p50_step_time_s", steps.p50_s},
-            {"p95_step_time_s", steps.p95_s},
-            {"slow_ranks", std::move(slow)}};
+    Json json = {{"draws", steps.drawn.size()},
+                 {"even_step_time_s", steps.even_s},
+                 {"p50_step_time_s", steps.p50_s},
+                 {"p95_step_time_s", steps.p95_s},
+                 {"slow_ranks", std::move(slow)}};
+    if (steps.packed) json["packing"] = json_of(*steps.packed);
+    return json;
 }
 
 Json json_of(const RankPrediction& rank) {

@@ -123,6 +123,7 @@ private:
             words = fmt::format("P50 {}, P95 {} of {} drawn steps; {}", time(steps.p50_s),
                                 time(steps.p95_s), steps.drawn.size(), words);
         paragraph(fmt::format("  {:<12}{}", "uneven", words), 14);
+        if (steps.packed) packed(*steps.packed);
         for (const SlowRank& slow : steps.slow)
             paragraph(fmt::format("  {:<12}rank {} costs {}: it is {:.4g} times as slow, and "
                                   "without that the step takes {}",
@@ -133,6 +134,31 @@ private:
             paragraph(fmt::format("  {:<12}{} more ranks are slow, by less", "",
                                   steps.slow_ranks - steps.slow.size()),
                       14);
+    }
+
+    /// The groups that documents were packed for, and what groups of one size would take.
+    void packed(const PackedFigures& packed) {
+        const text::TimeUnit unit = text::unit_of(p_.step_time_s);
+        const auto time = [&](double s) { return text::time_text(s, unit); };
+        std::string sizes;
+        std::string counts;
+        for (const auto& [ranks, count] : packed.groups) {
+            sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", ranks);
+            counts += fmt::format("{}{:.1f}", counts.empty() ? "" : ", ", count);
+        }
+        const bool one_rank = packed.groups.size() == 1 && packed.groups.begin()->first == 1;
+        paragraph(
+            fmt::format("  {:<12}{:.1f} microbatches in the mean, of {} groups of {} {}; tokens "
+                        "fill {} of the ranks, which wait {} of the time for fuller ones",
+                        "packing", packed.micro_batches, counts, sizes, one_rank ? "rank" : "ranks",
+                        text::percent(packed.filled), text::percent(packed.waiting)),
+            14);
+        if (!packed.static_p50_s) return;
+        paragraph(fmt::format("  {:<12}the same documents in groups of {} alone: P50 {}, P95 {}, in "
+                              "the mean {:.3g} times as long",
+                              "", scenario_.parallel.context, time(*packed.static_p50_s),
+                              time(*packed.static_p95_s), packed.static_times_as_long),
+                  14);
     }
 
     void fits() {

@@ -5,16 +5,42 @@
 #include <limits>
 #include <random>
 
+#include "scenarios/packing.h"
+
 namespace debubble::sim {
 namespace {
 
-enum class Of : std::uint64_t { Load, Documents, Jitter };
+enum class Of : std::uint64_t { Load, Documents, Jitter, Sample };
 
 /// A lognormal distribution with this mean and this standard deviation over it.
 std::lognormal_distribution<double> lognormal(double mean, double spread) {
     const double variance = std::log1p(spread * spread);
     return std::lognormal_distribution<double>(std::log(mean) - variance / 2, std::sqrt(variance));
 }
+
+/// Lengths of documents, one after the other.
+class Lengths {
+public:
+    Lengths(const scenarios::Imbalance& imbalance, std::int64_t seq_length, std::int64_t multiple)
+        : documents_(*imbalance.documents),
+          longest_(documents_.longest.value_or(seq_length)),
+          multiple_(multiple),
+          length_(lognormal(documents_.mean, documents_.spread)) {}
+
+    std::int64_t next(auto& bits) {
+        const double drawn = documents_.spread > 0 ? length_(bits) : documents_.mean;
+        const double least = std::max(static_cast<double>(documents_.shortest), std::round(drawn));
+        const auto tokens =
+            static_cast<std::int64_t>(std::min(static_cast<double>(longest_), least));
+        return (tokens + multiple_ - 1) / multiple_ * multiple_;
+    }
+
+private:
+    const scenarios::Documents& documents_;
+    std::int64_t longest_;
+    std::int64_t multiple_;
+    std::lognormal_distribution<double> length_;
+};
 
 }  // namespace
 
@@ -43,13 +69,11 @@ Draw::Draw(const scenarios::Scenario& scenario, int draw)
       mean_load_(scenario.training.expert_load),
       seq_length_(scenario.training.seq_length),
       draw_(static_cast<std::uint64_t>(draw)) {
-    if (!imbalance_.documents) return;
+    if (!imbalance_.documents || scenarios::packs_in_step(scenario)) return;
     const int samples = scenario.training.micro_batch;
     for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {
         double sum = 0;
-        for (int sample = 0; sample < samples; ++sample)
-            sum += attended_of_sequence(static_cast<std::uint64_t>(mb),
-                                        static_cast<std::uint64_t>(sample));
+        for (int sample = 0; sample < samples; ++sample) sum += attended_of_sequence(mb, sample);
         attended_.push_back(sum / samples);
     }
 }
@@ -65,20 +89,29 @@ double Draw::load(int layer, int micro_batch) const {
     return std::max(1.0, lognormal(mean_load_, imbalance_.router_spread)(bits));
 }
 
-double Draw::attended_of_sequence(std::uint64_t micro_batch, std::uint64_t sample) const {
+std::vector<std::int64_t> Draw::documents(int micro_batch, int sample,
+                                          std::int64_t multiple) const {
     Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
-              static_cast<std::uint64_t>(Of::Documents), micro_batch, sample};
-    const scenarios::Documents& documents = *imbalance_.documents;
-    auto length = lognormal(documents.mean, documents.spread);
-    const auto whole = static_cast<double>(seq_length_);
-    const auto longest = static_cast<double>(documents.longest.value_or(seq_length_));
+              static_cast<std::uint64_t>(Of::Documents), static_cast<std::uint64_t>(micro_batch),
+              static_cast<std::uint64_t>(sample)};
+    Lengths documents(imbalance_, seq_length_, multiple);
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t left = seq_length_; left > 0; left -= lengths.back())
+        lengths.push_back(std::min(left, documents.next(bits)));
+    return lengths;
+}
+
+std::int64_t Draw::document(int sample, std::int64_t multiple) const {
+    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+              static_cast<std::uint64_t>(Of::Sample), static_cast<std::uint64_t>(sample)};
+    return Lengths(imbalance_, seq_length_, multiple).next(bits);
+}
+
+double Draw::attended_of_sequence(int micro_batch, int sample) const {
     double squares = 0;
-    for (double left = whole; left > 0;) {
-        const double drawn = documents.spread > 0 ? length(bits) : documents.mean;
-        const double taken = std::min({left, longest, std::max(1.0, std::round(drawn))});
-        squares += taken * taken;
-        left -= taken;
-    }
+    for (const std::int64_t length : documents(micro_batch, sample, 1))
+        squares += static_cast<double>(length) * static_cast<double>(length);
+    const auto whole = static_cast<double>(seq_length_);
     return squares / (whole * whole);
 }
 

@@ -22,18 +22,23 @@ public:
     double attended(int micro_batch) const {
         return attended_[static_cast<std::size_t>(micro_batch)];
     }
+    /// Lengths of the documents that a sequence is packed from, in tokens, padded to multiples of
+    /// `multiple`, which the sequence is too. Precondition: documents are drawn.
+    std::vector<std::int64_t> documents(int micro_batch, int sample, std::int64_t multiple) const;
+    /// Length of a document that is a sample of its own.
+    std::int64_t document(int sample, std::int64_t multiple) const;
     /// Factor of the time of one compute, with the mean 1.
     double jitter(Rank rank, const Compute& first, std::uint64_t kind) const;
 
 private:
     class Bits;
-    double attended_of_sequence(std::uint64_t micro_batch, std::uint64_t sample) const;
+    double attended_of_sequence(int micro_batch, int sample) const;
 
     const scenarios::Imbalance& imbalance_;
     double mean_load_;
     std::int64_t seq_length_;
     std::uint64_t draw_;
-    std::vector<double> attended_;  ///< by microbatch; empty without documents
+    std::vector<double> attended_;  ///< by microbatch; empty without sequences of documents
 };
 
 }  // namespace debubble::sim

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "base/ids.h"
@@ -17,6 +19,23 @@ struct SlowRank {
     double cost = 0;  ///< share by which the step is longer than without the slow-down
 };
 
+/// What documents that every step packs anew were packed into: means over the drawn steps.
+struct PackedFigures {
+    double micro_batches = 0;      ///< of a rank in a step
+    std::map<int, double> groups;  ///< of a step, by the number of their ranks
+    double filled = 0;             ///< share of the ranks' capacity that holds tokens
+    double waiting = 0;  ///< share of the step's work in which ranks of data x context wait for the
+                         ///< last of them
+    double tokens = 0;   ///< of the median step
+    double document = 0;  ///< mean length of the document of a token, in the median step
+    int position = 0;     ///< the rank of data x context that ends the median step
+    /// The same documents in groups of `context` ranks, if those above are of several sizes.
+    std::optional<double> static_p50_s;
+    std::optional<double> static_p95_s;
+    double static_micro_batches = 0;
+    double static_times_as_long = 1;  ///< the mean step over the mean step of groups as above
+};
+
 struct UnevenSteps {
     double even_s = 0;            ///< the step if all loads were even and no rank slow
     double p50_s = 0;             ///< nearest rank: of 100 steps the 50th in length
@@ -25,6 +44,7 @@ struct UnevenSteps {
     int median = 0;               ///< the draw whose step is p50_s
     std::vector<SlowRank> slow;   ///< the slowest kMostSlowRanks, by what they cost
     std::size_t slow_ranks = 0;   ///< all whose slow-down is above 1
+    std::optional<PackedFigures> packed;
 };
 inline constexpr std::size_t kMostSlowRanks = 8;
 

@@ -16,11 +16,7 @@ Duration step_of(const CostModel& costs, const Program& program, const SimulateO
 /// The slow ranks, each beside the same draw without its slow-down.
 void find_slow_ranks(UnevenSteps& steps, const LoadCurves& curves, const Program& program,
                      const SimulateOptions& how, int jobs) {
-    for (const auto& [rank, factor] : curves.scenario().imbalance.ranks)
-        if (factor > 1) steps.slow.push_back({Rank{rank}, factor, 0, 0});
-    steps.slow_ranks = steps.slow.size();
-    std::ranges::stable_sort(steps.slow, std::ranges::greater{}, &SlowRank::factor);
-    steps.slow.resize(std::min(steps.slow.size(), kMostSlowRanks));
+    slowest_of(steps, curves.scenario().imbalance);
     run_parallel(steps.slow.size(), jobs, nullptr, [&](std::size_t i) {
         SlowRank& slow = steps.slow[i];
         const UnevenCostModel spared(curves, steps.median, slow.rank);
@@ -37,6 +33,14 @@ Duration quantile(std::vector<Duration> steps, double share) {
     const auto rank = static_cast<std::ptrdiff_t>(std::clamp(std::ceil(share * count), 1.0, count));
     std::ranges::nth_element(steps, steps.begin() + rank - 1);
     return steps[static_cast<std::size_t>(rank - 1)];
+}
+
+void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance) {
+    for (const auto& [rank, factor] : imbalance.ranks)
+        if (factor > 1) steps.slow.push_back({Rank{rank}, factor, 0, 0});
+    steps.slow_ranks = steps.slow.size();
+    std::ranges::stable_sort(steps.slow, std::ranges::greater{}, &SlowRank::factor);
+    steps.slow.resize(std::min(steps.slow.size(), kMostSlowRanks));
 }
 
 UnevenSteps play_draws(const LoadCurves& curves, const Program& program,

@@ -13,6 +13,9 @@ namespace debubble::sim {
 /// The drawn step of this share from the shortest: nearest rank. Precondition: there are steps.
 Duration quantile(std::vector<Duration> steps, double share);
 
+/// Begins the list of slow ranks with the slowest, whose cost is not known yet.
+void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance);
+
 /// Plays every draw of the scenario's imbalance, on `jobs` threads (0: one per core). Of the same
 /// scenario the answer is the same on any number of them. Throws Cancelled soon after `how.stop`.
 UnevenSteps play_draws(const LoadCurves& curves, const Program& program, const SimulateOptions& how,

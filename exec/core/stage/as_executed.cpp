@@ -4,6 +4,7 @@
 
 #include "exec/core/stage/run_operator.h"
 #include "scenarios/framework_reader.h"
+#include "scenarios/packing.h"
 
 namespace debubble::exec {
 
@@ -37,6 +38,12 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     if (std::string what = unexecuted_part(scenario.training.precision); !what.empty())
         return Unexecuted{"training.precision", std::move(what)};
     const scenarios::Parallel& parallel = scenario.parallel;
+    if (parallel.dynamic_context_parallel)
+        return part("parallel.dynamic_context_parallel",
+                    "parallel.dynamic_context_parallel sizes groups by the lengths of documents");
+    if (scenarios::packs_in_step(scenario))
+        return part("imbalance",
+                    "imbalance.sequence.global_batch_packing packs documents in every step");
     if (parallel.copies() > 1)
         return part("parallel.shard", "parallel.shard is less than data x context");
     if (parallel.context > 1 &&

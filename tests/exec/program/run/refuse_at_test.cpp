@@ -48,6 +48,16 @@ TEST(Unexecuted, KeysAreRefusedWhereTheyAre) {
                 testing::StartsWith("asked.yaml:5:72: error: training.precision asks for products "
                                     "by the recipe fp8-current"));
     EXPECT_EQ(refusal(model + kRest, {"training.optimizer=muon"}), "accepted");
+    const std::string packed = "imbalance: {sequence: {mean: 16}}\n";
+    EXPECT_EQ(refusal(model + kRest + packed), "accepted");
+    EXPECT_THAT(
+        refusal(model + kRest + packed, {"gpus=2", "parallel.data=2", "training.global_batch=2",
+                                         "parallel.dynamic_context_parallel=true"}),
+        testing::HasSubstr("parallel.dynamic_context_parallel sizes groups by the lengths "
+                           "of documents: 'debubble simulate' plans it, but nothing "
+                           "executes it yet"));
+    EXPECT_THAT(refusal(model + kRest + packed, {"imbalance.sequence.global_batch_packing=true"}),
+                testing::HasSubstr("packs documents in every step"));
     EXPECT_THAT(refusal("cluster: hgx-h100\ngpus: 1\nparallel: {data: 1}\ntraining: {seq_length: "
                         "64, global_batch: 1}\n",
                         {"model=nemotron-h-8b"}),

@@ -1,0 +1,183 @@
+#include "sim/uneven/document_groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace debubble::sim {
+namespace {
+
+/// _DYNAMIC_CP_WORKLOAD_CAP_DELTA
+constexpr double kMoreWork = 0.05;
+
+double work_of(std::int64_t length, int ranks) {
+    const auto tokens = static_cast<double>(length);
+    return tokens * tokens / ranks;
+}
+
+/// A microbatch while it is filled. Groups are made of the first free ranks, so that those in use
+/// are always the first ones.
+class Filling {
+public:
+    Filling(const GroupRules& rules, const Document& longest)
+        : rules_(rules),
+          most_work_(static_cast<double>(longest.length) * static_cast<double>(rules.capacity) *
+                     (1 + kMoreWork)),
+          roomiest_(rules.sizes.size()) {
+        open(longest, ranks_needed(longest.length, rules));
+    }
+
+    /// False if no group can take the document.
+    bool take(const Document& document) {
+        const int needed = ranks_needed(document.length, rules_);
+        std::optional<Place> best;
+        for (std::size_t i = 0; i < rules_.sizes.size(); ++i) {
+            const int size = rules_.sizes[i];
+            if (size < needed) continue;
+            if (document.length <= roomiest_[i])
+                for (std::size_t g = 0; g < groups_.size(); ++g)
+                    if (groups_[g].ranks == size && document.length <= room_[g])
+                        improve(best, {work_[g] + work_of(document.length, size), size, g});
+            if (used_ + size <= all_ranks())
+                improve(best, {work_of(document.length, size), size, {}});
+        }
+        if (!best) return false;
+        if (best->group)
+            add(*best->group, document);
+        else
+            open(document, best->ranks);
+        return true;
+    }
+
+    /// True if every rank has documents.
+    bool fill() {
+        while (used_ < all_ranks())
+            if (!enlarge_one()) return false;
+        return true;
+    }
+
+    PackedMicroBatch groups() && {
+        int rank = 0;
+        for (DocumentGroup& group : groups_) {
+            group.first_rank = rank;
+            rank += group.ranks;
+        }
+        return std::move(groups_);
+    }
+
+private:
+    struct Place {
+        double work;  ///< of a rank of the group, with the document
+        int ranks;
+        std::optional<std::size_t> group;  ///< unset: a new one
+    };
+
+    int all_ranks() const { return rules_.sizes.back(); }
+
+    /// The first of those that leave the fullest rank the least full.
+    void improve(std::optional<Place>& best, const Place& place) const {
+        const double fullest = std::max(fullest_, place.work);
+        if (fullest > most_work_) return;
+        if (!best || fullest < std::max(fullest_, best->work)) best = place;
+    }
+
+    void open(const Document& document, int ranks) {
+        groups_.push_back({used_, ranks, {}});
+        work_.push_back(0);
+        room_.push_back(rules_.capacity * ranks);
+        used_ += ranks;
+        add(groups_.size() - 1, document);
+    }
+
+    void add(std::size_t group, const Document& document) {
+        groups_[group].documents.push_back(document);
+        work_[group] += work_of(document.length, groups_[group].ranks);
+        room_[group] -= document.length;
+        fullest_ = std::max(fullest_, work_[group]);
+        const int ranks = groups_[group].ranks;
+        std::int64_t& roomiest = roomiest_[static_cast<std::size_t>(
+            std::ranges::find(rules_.sizes, ranks) - rules_.sizes.begin())];
+        roomiest = 0;
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (groups_[g].ranks == ranks) roomiest = std::max(roomiest, room_[g]);
+    }
+
+    /// The first of the smallest groups gets the next larger size.
+    bool enlarge_one() {
+        const auto smallest = std::ranges::min_element(groups_, {}, &DocumentGroup::ranks);
+        const auto size = std::ranges::upper_bound(rules_.sizes, smallest->ranks);
+        if (size == rules_.sizes.end()) return false;
+        const int more = *size - smallest->ranks;
+        if (used_ + more > all_ranks()) return false;
+        smallest->ranks = *size;
+        used_ += more;
+        return true;
+    }
+
+    const GroupRules& rules_;
+    double most_work_;
+    double fullest_ = 0;
+    int used_ = 0;  ///< ranks
+    PackedMicroBatch groups_;
+    std::vector<double> work_;            ///< of a rank, by group
+    std::vector<std::int64_t> room_;      ///< tokens, by group
+    std::vector<std::int64_t> roomiest_;  ///< the most of any group of a size, by rules_.sizes
+};
+
+/// One group of all ranks, with the documents that it can hold, longest first.
+DocumentGroup group_of_all(std::span<const Document> documents, const GroupRules& rules,
+                           std::vector<Document>& left) {
+    DocumentGroup group{0, rules.sizes.back(), {}};
+    std::int64_t tokens = 0;
+    left.clear();
+    for (const Document& document : documents) {
+        const bool fits = tokens + document.length <= rules.capacity * group.ranks;
+        (fits ? group.documents : left).push_back(document);
+        if (fits) tokens += document.length;
+    }
+    return group;
+}
+
+}  // namespace
+
+std::int64_t DocumentGroup::tokens() const {
+    std::int64_t sum = 0;
+    for (const Document& document : documents) sum += document.length;
+    return sum;
+}
+
+double DocumentGroup::tokens_of_rank() const {
+    return static_cast<double>(tokens()) / ranks;
+}
+
+double DocumentGroup::work() const {
+    double sum = 0;
+    for (const Document& document : documents) sum += work_of(document.length, ranks);
+    return sum;
+}
+
+int ranks_needed(std::int64_t length, const GroupRules& rules) {
+    const std::int64_t ranks = (length + rules.capacity - 1) / rules.capacity;
+    return *std::ranges::lower_bound(rules.sizes, ranks);
+}
+
+std::vector<PackedMicroBatch> schedule_dynamic_groups(std::span<const Document> documents,
+                                                      const GroupRules& rules) {
+    std::vector<Document> left(documents.begin(), documents.end());
+    std::ranges::stable_sort(left, std::ranges::greater{}, &Document::length);
+    std::vector<PackedMicroBatch> micro_batches;
+    while (!left.empty()) {
+        Filling filling(rules, left.front());
+        std::vector<Document> later;
+        for (const Document& document : std::span(left).subspan(1))
+            if (!filling.take(document)) later.push_back(document);
+        if (filling.fill())
+            micro_batches.push_back(std::move(filling).groups());
+        else
+            micro_batches.push_back({group_of_all(left, rules, later)});
+        left = std::move(later);
+    }
+    return micro_batches;
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// Documents of a global batch, packed into microbatches for groups of context-parallel ranks.
+namespace debubble::sim {
+
+struct Document {
+    int id = 0;
+    std::int64_t length = 0;  ///< tokens, padded
+    friend bool operator==(const Document&, const Document&) = default;
+};
+
+/// Documents that a group of neighbouring ranks of data x context computes in one microbatch, each
+/// of them cut among all of its ranks.
+struct DocumentGroup {
+    int first_rank = 0;
+    int ranks = 1;
+    std::vector<Document> documents;
+    friend bool operator==(const DocumentGroup&, const DocumentGroup&) = default;
+
+    std::int64_t tokens() const;
+    double tokens_of_rank() const;
+    /// The sum of squared lengths over the ranks: Megatron-Core's estimate of a rank's work.
+    double work() const;
+};
+
+/// The groups of a microbatch, in the order of their ranks, which they cover once.
+using PackedMicroBatch = std::vector<DocumentGroup>;
+
+struct GroupRules {
+    std::int64_t capacity = 1;  ///< tokens of one rank in a microbatch
+    std::vector<int> sizes;     ///< allowed numbers of ranks, ascending; the last is all ranks
+};
+
+/// The smallest group that holds a document. Precondition: the largest one does.
+int ranks_needed(std::int64_t length, const GroupRules& rules);
+
+/// Megatron-Core's scheduler default_dynamic_cp (next_hdp_group_packing_aware of
+/// megatron/core/datasets/data_schedule_utils.py): the longest document opens a microbatch with the
+/// group that it needs; every other one goes, longest first, where the fullest rank stays least
+/// full, into groups of its size or of a larger one, as long as no rank gets more than 1.05 times
+/// the work of its capacity in documents as long as the first. Ranks that stay empty are filled by
+/// enlarging groups, the smallest first, and where that leaves one empty, by one group of all.
+std::vector<PackedMicroBatch> schedule_dynamic_groups(std::span<const Document> documents,
+                                                      const GroupRules& rules);
+
+/// Megatron-Core's scheduler dp_balanced: documents fill groups of `context` ranks in the order in
+/// which they come, and last ones are moved out of full groups until every replica has as many
+/// microbatches as the others. Precondition: the replicas divide the number of documents.
+std::vector<PackedMicroBatch> schedule_equal_groups(std::span<const Document> documents,
+                                                    std::int64_t capacity, int context,
+                                                    int replicas);
+
+}  // namespace debubble::sim

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/uneven/packed_prices.h"
+
+namespace debubble::sim {
+
+/// What every rank of data x context does in a step of packed documents. The ranks of a group wait
+/// for each other before each microbatch, those that share experts too, in whose layers the slowest
+/// of them sets the pace. Without a pipeline these waits are exact; in one, every pipeline rank
+/// waits as if its own work were all that delays it.
+class PackedStep {
+public:
+    /// `prices` must outlive the step.
+    PackedStep(const PackedPrices& prices, std::vector<PackedMicroBatch> micro_batches);
+
+    const PackedPrices& prices() const { return prices_; }
+    const std::vector<PackedMicroBatch>& micro_batches() const { return micro_batches_; }
+    const DocumentGroup& group(int micro_batch, int position) const;
+    /// The cost of the work with this index on a rank of data x context, without its wait.
+    const ComputeCost& cost(int micro_batch, int position, std::size_t work) const;
+    /// How long the pipeline rank waits for its group before the microbatch's forward.
+    Duration wait(int micro_batch, int position, Rank rank) const;
+    /// The mean over microbatches and ranks of data x context.
+    const ComputeCost& mean_cost(std::size_t work) const { return mean_costs_[work]; }
+
+    /// One of the ranks of data x context for each list of work that differs.
+    const std::vector<int>& distinct_positions() const { return distinct_; }
+    /// The tokens of all documents.
+    double tokens() const;
+    /// The part of the time until the last rank has done its work, in which the others wait: the
+    /// mean over ranks, of the pipeline rank that has the most to do.
+    double waiting() const { return waiting_; }
+
+private:
+    struct Priced {
+        std::vector<int> set_of;                      ///< by position
+        std::vector<std::vector<ComputeCost>> costs;  ///< by set, then by work
+        std::vector<std::vector<Duration>> wait;      ///< by position, then by pipeline rank
+    };
+    Priced priced(const PackedMicroBatch& micro_batch, int block) const;
+    void find_waits(int positions);
+    void find_distinct(int positions);
+    void find_means(int positions);
+
+    const PackedPrices& prices_;
+    std::vector<PackedMicroBatch> micro_batches_;
+    std::vector<Priced> priced_;  ///< by microbatch
+    std::vector<ComputeCost> mean_costs_;
+    std::vector<int> distinct_;
+    double waiting_ = 0;
+};
+
+/// The costs of one rank of data x context in such a step, or of a step in which every microbatch
+/// of every rank has the mean work.
+class PackedCostModel final : public CostModel {
+public:
+    /// `step` must outlive the model. `position` unset: the mean.
+    PackedCostModel(const PackedStep& step, std::optional<int> position);
+
+    bool per_micro_batch() const override { return true; }
+    ComputeCost compute(const Compute& action, Rank rank) const override;
+    ComputeCost recompute(const Recompute& action, Rank rank) const override {
+        return cost(action, action.micro_batch, rank);
+    }
+    Flow transfer(const Message& message, Rank from, Rank to) const override;
+
+    Duration optimizer_step(Rank rank) const override { return full_.optimizer_step(rank); }
+    Flow unshard(Stage stage, Rank rank) const override { return full_.unshard(stage, rank); }
+    Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
+        return full_.reduce_grad(stage, holders);
+    }
+    HiddenPart unshard_hidden(Stage stage, Rank rank) const override {
+        return full_.unshard_hidden(stage, rank);
+    }
+    HiddenPart reduce_grad_hidden(Stage stage, std::span<const Rank> holders) const override {
+        return full_.reduce_grad_hidden(stage, holders);
+    }
+    Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
+        return full_.tied_grad(stage, holders);
+    }
+    Flow grad_norm() const override { return full_.grad_norm(); }
+    Flow offload(Stage stage, Rank rank) const override { return full_.offload(stage, rank); }
+    std::span<const BytesPerSecond> links() const override { return full_.links(); }
+    std::vector<std::string> unmeasured() const override { return full_.unmeasured(); }
+
+private:
+    ComputeCost cost(const Work& work, const MicroBatch& micro_batch, Rank rank) const;
+
+    const PackedStep& step_;
+    std::optional<int> position_;
+    const CostModel& full_;  ///< of the last microbatch's group, whose backward the reduction hides
+};
+
+}  // namespace debubble::sim
