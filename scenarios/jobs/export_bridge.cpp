@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/job_writer.h"
+#include "scenarios/packing.h"
 
 /// Megatron-Bridge's overrides, as its scripts take them: section.field=value.
 namespace debubble::jobs {
@@ -48,10 +49,15 @@ constexpr BridgeName kBridgeNames[] = {
     {"num_layers_at_start_in_bf16", "mixed_precision.num_layers_at_start_in_bf16"},
     {"num_layers_at_end_in_bf16", "mixed_precision.num_layers_at_end_in_bf16"},
     {"fp8_dot_product_attention", "mixed_precision.fp8_dot_product_attention"},
+    {"use_varlen_dataset", "dataset.enable_global_batch_packing"},
     {"create_attention_mask_in_dataloader", "dataset.create_attention_mask_in_dataloader"}};
 
 /// Said by the name of the precision, or in another way.
 constexpr std::string_view kElsewhere[] = {"bf16",
+                                           "mock_data",
+                                           "sft",
+                                           "varlen_mock_dataset_config_json",
+                                           "sft_mock_dataset_config_json",
                                            "fp16",
                                            "fp8_format",
                                            "fp8_recipe",
@@ -122,6 +128,9 @@ std::string write_bridge(JobWriter& job) {
     else
         line("mixed_precision=" + name);
     line(fmt::format("mixed_precision.grad_reduce_in_fp32={}", p.grads == models::DataType::Fp32));
+    if (scenarios::packs_in_step(s))
+        job.cannot("imbalance.sequence",
+                   "the lengths of documents are those of Megatron-Bridge's data");
     out += ")\n";
     return out + fmt::format("{} run_recipe.py --mode pretrain \"${{OVERRIDES[@]}}\" \"$@\"\n",
                              launcher(s));

@@ -64,6 +64,11 @@ std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& u
             given.emplace_back(one.key, std::to_string(s.training.global_batch));
         else if (one.key == "parallel.pipeline")
             given.emplace_back(one.key, std::to_string(p.pipeline));
+        else if (one.key == "imbalance.sequence")
+            given.emplace_back(
+                one.key, fmt::format("{{mean: {}, spread: {}, global_batch_packing: {}}}",
+                                     s.imbalance.documents->mean, s.imbalance.documents->spread,
+                                     s.imbalance.documents->global_batch_packing));
         else if (one.key == "parallel.sequence")
             given.emplace_back(one.key, p.sequence ? "true" : "false");
         else if (one.key == "parallel.expert")

@@ -8,6 +8,7 @@
 #include "scenarios/context_levels.h"
 #include "scenarios/jobs/job_writer.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/packing.h"
 
 /// Megatron-Core's fields of a plan, as flags of Megatron-LM and as fields of Megatron-Bridge.
 namespace debubble::jobs {
@@ -226,6 +227,7 @@ void add_cut_fields(JobWriter& job) {
     }
     if (p.copies() > 1 && p.zero_stage > 0)
         job.say("num_distributed_optimizer_instances", p.copies());
+    add_packing_fields(job);
     add_stages(job);
     add_schedule(job);
 }
@@ -351,7 +353,7 @@ std::string flag_of(const Field& field) {
     std::string name = field.name;
     std::ranges::replace(name, '_', '-');
     if (!field.is_flag) {
-        const bool plain = field.value.find_first_of("()|[]*") == std::string::npos;
+        const bool plain = field.value.find_first_of("()|[]*{}\"") == std::string::npos;
         return fmt::format("--{} {}{}{}", name, plain ? "" : "'", field.value, plain ? "" : "'");
     }
     if (field.value == "true")
@@ -396,6 +398,7 @@ std::string write_megatron(JobWriter& job) {
     for (const Field& field : job.fields)
         if (const std::string flag = flag_of(field); !flag.empty()) out += "    " + flag + "\n";
     out += ")\n";
+    if (scenarios::packs_in_step(job.s)) out += "# The data are mock documents of these lengths.\n";
     if (job.s.parallel.zero_stage >= 2)
         out += "# Megatron-FSDP: CUDA_DEVICE_MAX_CONNECTIONS must not be 1.\n";
     return out + fmt::format("{} pretrain_gpt.py \"${{ARGS[@]}}\" \"$@\"\n", launcher(job.s));

@@ -50,6 +50,8 @@ std::string write_colossalai(JobWriter& job);
 
 /// Megatron-Core's fields of a plan, by Megatron-LM's names.
 void add_megatron_fields(JobWriter& job);
+/// Those of documents that every step packs, with mock data of their lengths.
+void add_packing_fields(JobWriter& job);
 
 /// "NODES" and GPUs of each, for a launcher.
 std::string launcher(const scenarios::Scenario& scenario);

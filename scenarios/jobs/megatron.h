@@ -42,6 +42,8 @@ MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect);
 void read_megatron_stages(Reading& job, MegatronCut& cut);
 void read_megatron_training(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
 void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
+/// Documents that every step packs, and dynamic context parallelism.
+void read_megatron_packing(Reading& job);
 /// The bytes of a gradient, and writes training.precision.
 std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialect);
 /// Notes and refusals about settings that no key says, names unknown ones and counts the silent.

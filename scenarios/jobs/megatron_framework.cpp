@@ -123,7 +123,7 @@ void read_context(Reading& job, const MegatronCut& cut) {
     Settings& in = job.in;
     const std::vector<std::string> types = in.words("cp_comm_type");
     const Setting* const from = in.find("cp_comm_type");
-    if (cut.context == 1) return;
+    if (cut.context == 1 && !in.is_on("dynamic_context_parallel")) return;
     const std::string word = types.empty() ? "p2p" : types.front();
     if (std::ranges::any_of(types, [&](const std::string& one) { return one != word; }))
         job.note(*from, "layers exchange in several ways; that of the first is planned for all");
@@ -171,6 +171,7 @@ void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const
     read_dispatcher(job);
     read_graphs(job);
     read_context(job, cut);
+    read_megatron_packing(job);
     read_fusions(job, dialect);
     if (in.is_on("tp_comm_overlap") && cut.sequence)
         job.set("framework.tensor_overlap", true, in.find("tp_comm_overlap"));

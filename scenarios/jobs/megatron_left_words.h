@@ -44,7 +44,6 @@ inline constexpr SettingSentence kNotedSettings[] = {
     {"decoupled_weight_decay", "it costs nothing that is planned"},
     {"moe_use_upcycling", "the first weights come from a dense model"},
     {"context_parallel_load_balancing", "it is not planned"},
-    {"hybrid_context_parallel", "context ranks that follow each sample's length are not planned"},
     {"deterministic_mode", "kernels of fixed order are slower, which is not planned"},
     {"fp16_lm_cross_entropy", "the loss of 16 bits is planned as one of fp32"},
     {"packed_sequence_specs",

@@ -10,6 +10,7 @@
 #include "models/architecture_writer.h"
 #include "scenarios/context_levels.h"
 #include "scenarios/framework_words.h"
+#include "scenarios/packing.h"
 #include "scenarios/plan.h"
 
 namespace debubble::jobs {
@@ -192,6 +193,14 @@ void add_software(const Scenario& s, Keys& keys) {
     keys["framework.tensor_overlap"] = yes_no(f.tensor_overlap);
     if (s.parallel.context > 1)
         keys["framework.context_communication"] = std::string(word_of(k.context_communication));
+    if (scenarios::packs_in_step(s)) {
+        keys["parallel.dynamic_context_parallel"] = yes_no(s.parallel.dynamic_context_parallel);
+        keys["parallel.min_dynamic_context_parallel_size"] =
+            fmt::format("{}", s.parallel.min_dynamic_context_parallel_size);
+        keys["parallel.max_seqlen_per_dp_cp_rank"] = fmt::format("{}", scenarios::rank_capacity(s));
+        keys["imbalance.sequence.global_batch_packing"] =
+            yes_no(s.imbalance.documents->global_batch_packing);
+    }
     if (s.parallel.context > 1 &&
         k.context_communication == models::ContextCommunication::TwoLevel) {
         const scenarios::ContextLevels levels = scenarios::context_levels(s);

@@ -106,6 +106,10 @@ void expect_round_trip(const Scenario& plan, const std::string& format) {
         given.emplace_back("seq_length", std::to_string(plan.training.seq_length));
     if (unsaid.contains("training.global_batch"))
         given.emplace_back("global_batch", std::to_string(plan.training.global_batch));
+    if (unsaid.contains("imbalance.sequence"))
+        given.emplace_back("imbalance.sequence",
+                           fmt::format("{{mean: 4096, global_batch_packing: {}}}",
+                                       plan.imbalance.documents->global_batch_packing));
     if (unsaid.contains("parallel.sequence"))
         given.emplace_back("parallel.sequence", plan.parallel.sequence ? "true" : "false");
     const Imported back =
@@ -203,6 +207,39 @@ TEST(ExportedJob, OfTwoLevelsOfContextNamesTheirRanks) {
     EXPECT_THAT(export_job(plan, "megatron").text,
                 testing::HasSubstr("--hierarchical-context-parallel-sizes 8 2"));
     for (const char* format : {"megatron", "bridge", "colossalai"}) expect_round_trip(plan, format);
+}
+
+TEST(ExportedJob, OfDynamicContextParallelismHasMegatronsFlags) {
+    const std::string plan =
+        "model: {base: llama3-8b, layers: 4}\ncluster: hgx-h100\nnodes: 2\n"
+        "parallel: {context: 4, dynamic_context_parallel: true, max_seqlen_per_dp_cp_rank: 4096, "
+        "min_dynamic_context_parallel_size: 2}\n"
+        "training: {global_batch: 32, micro_batch: 1, seq_length: 32768}\n"
+        "framework: megatron-2026\n";
+    for (const char* packing : {"true", "false"}) {
+        const Scenario packed = scenarios::parse_scenario(
+            plan +
+                fmt::format("imbalance: {{sequence: {{mean: 2048, global_batch_packing: {}}}}}\n",
+                            packing),
+            "plan.yaml");
+        const std::string text = export_job(packed, "megatron").text;
+        for (const char* flag :
+             {"--dynamic-context-parallel\n", "--min-dynamic-context-parallel-size 2\n",
+              "--max-seqlen-per-dp-cp-rank 4096\n", "--calculate-per-token-loss\n",
+              "--sequence-packing-scheduler default_dynamic_cp\n"})
+            EXPECT_THAT(text, testing::HasSubstr(flag));
+        EXPECT_THAT(export_job(packed, "bridge").text,
+                    testing::HasSubstr("model.max_seqlen_per_dp_cp_rank=4096"));
+        for (const char* format : {"megatron", "bridge"}) expect_round_trip(packed, format);
+    }
+    const Scenario equal = scenarios::parse_scenario(
+        "model: {base: llama3-8b, layers: 4}\ncluster: hgx-h100\n"
+        "parallel: {context: 4}\ntraining: {global_batch: 32, micro_batch: 1, seq_length: 32768}\n"
+        "imbalance: {sequence: {mean: 2048, global_batch_packing: true}}\n",
+        "plan.yaml");
+    EXPECT_THAT(export_job(equal, "megatron").text,
+                testing::HasSubstr("--sequence-packing-scheduler dp_balanced\n"));
+    expect_round_trip(equal, "megatron");
 }
 
 TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {

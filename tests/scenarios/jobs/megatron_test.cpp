@@ -100,6 +100,46 @@ TEST(MegatronJob, KeepsGradientsInTheTypesOfItsFlags) {
     EXPECT_EQ(grads("--accumulate-allreduce-grads-in-fp32"), DataType::Fp32);
 }
 
+/// The flags of Megatron-LM's examples/dynamic_context_parallel/benchmark_dcp.sh.
+TEST(MegatronJob, SizesContextGroupsByDocuments) {
+    const std::string packed =
+        "--pipeline-model-parallel-size 1 --context-parallel-size 4 --micro-batch-size 1 "
+        "--use-varlen-dataset --mock-data --varlen-mock-dataset-config-json "
+        "'{\"mode\":\"distribution\",\"type\":\"lognormal\",\"format\":\"thd\",\"min_seq_len\":128,"
+        "\"max_seq_len\":2048,\"mean_seq_len\":1024,\"lognormal_sigma\":1.5}' ";
+    const scenarios::Scenario s =
+        planned(packed +
+                "--dynamic-context-parallel --sequence-packing-scheduler default_dynamic_cp "
+                "--min-dynamic-context-parallel-size 2 --max-seqlen-per-dp-cp-rank 512");
+    EXPECT_TRUE(s.parallel.dynamic_context_parallel);
+    EXPECT_EQ(s.parallel.min_dynamic_context_parallel_size, 2);
+    EXPECT_EQ(s.parallel.max_seqlen_per_dp_cp_rank, 512);
+    ASSERT_TRUE(s.imbalance.documents);
+    EXPECT_TRUE(s.imbalance.documents->global_batch_packing);
+    EXPECT_EQ(s.imbalance.documents->mean, 1024);
+    EXPECT_NEAR(s.imbalance.documents->spread, 2.913, 0.001);
+    EXPECT_EQ(s.imbalance.documents->shortest, 128);
+    EXPECT_EQ(s.imbalance.documents->longest, 2048);
+    const scenarios::Scenario equal = planned(
+        packed + "--sequence-packing-scheduler dp_balanced --max-seqlen-per-dp-cp-rank 512");
+    EXPECT_FALSE(equal.parallel.dynamic_context_parallel);
+    EXPECT_TRUE(equal.imbalance.documents->global_batch_packing);
+    EXPECT_FALSE(planned("--max-seqlen-per-dp-cp-rank 512").imbalance.documents);
+}
+
+TEST(MegatronJob, AsksHowLongDocumentsAreAndTakesOneNameOfDynamicGroups) {
+    const std::string base =
+        "--pipeline-model-parallel-size 1 --context-parallel-size 4 --micro-batch-size 1 ";
+    EXPECT_THAT(refusal(base + "--hybrid-context-parallel"),
+                HasSubstr("how long are the documents?"));
+    const scenarios::Scenario given =
+        planned(base + "--hybrid-context-parallel", {{"imbalance.sequence", "{mean: 700}"}});
+    EXPECT_TRUE(given.parallel.dynamic_context_parallel);
+    EXPECT_EQ(given.imbalance.documents->mean, 700);
+    EXPECT_THAT(refusal(base + "--hybrid-context-parallel --dynamic-context-parallel"),
+                HasSubstr("is the former name of --dynamic-context-parallel"));
+}
+
 TEST(MegatronJob, NamesUnknownFlagsWithTheirNearest) {
     EXPECT_THAT(imported("--tensor-model-paralel-size 4").notes,
                 Contains(testing::AllOf(HasSubstr("train.sh:1 --tensor-model-paralel-size"),

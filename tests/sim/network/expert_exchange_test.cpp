@@ -22,9 +22,10 @@ GroupPlacement ranks(int size) {
 }
 
 CollectiveCost exchange(Dispatcher by, const GroupPlacement& group) {
-    constexpr std::int64_t kTokens = 4096, kHidden = 7168, kRows = 8;
+    constexpr std::int64_t kTokensOfRank = 4096, kWidth = 7168, kRows = 8;
     return expert_exchange_cost(
-        {Bytes{2 * kTokens * kHidden * kRows * group.size}, {kRows, 256}, by}, group, dgx_a100());
+        {Bytes{2 * kTokensOfRank * kWidth * kRows * group.size}, {kRows, 256}, by}, group,
+        dgx_a100());
 }
 
 /// The copies of a token of DeepSeek-V3's kind that leave its node, and those that leave its rank.

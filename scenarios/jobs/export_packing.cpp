@@ -1,0 +1,36 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "scenarios/jobs/job_writer.h"
+#include "scenarios/packing.h"
+
+namespace debubble::jobs {
+
+void add_packing_fields(JobWriter& job) {
+    const scenarios::Scenario& s = job.s;
+    if (!scenarios::packs_in_step(s)) return;
+    const scenarios::Documents& documents = *s.imbalance.documents;
+    if (s.parallel.dynamic_context_parallel) {
+        job.flag("dynamic_context_parallel", true);
+        if (s.parallel.min_dynamic_context_parallel_size > 1)
+            job.say("min_dynamic_context_parallel_size",
+                    s.parallel.min_dynamic_context_parallel_size);
+    }
+    job.say("sequence_packing_scheduler",
+            s.parallel.dynamic_context_parallel ? "default_dynamic_cp" : "dp_balanced");
+    job.say("max_seqlen_per_dp_cp_rank", scenarios::rank_capacity(s));
+    job.flag("calculate_per_token_loss", true);
+    job.flag(documents.global_batch_packing ? "use_varlen_dataset" : "sft", true);
+    job.flag("mock_data", true);
+    job.say(
+        documents.global_batch_packing ? "varlen_mock_dataset_config_json"
+                                       : "sft_mock_dataset_config_json",
+        fmt::format("{{\"mode\":\"distribution\",\"type\":\"lognormal\",\"format\":\"thd\","
+                    "\"min_seq_len\":{},\"max_seq_len\":{},\"mean_seq_len\":{},"
+                    "\"lognormal_sigma\":{:.6g}}}",
+                    documents.shortest, documents.longest.value_or(s.training.seq_length),
+                    documents.mean, std::sqrt(std::log1p(documents.spread * documents.spread))));
+}
+
+}  // namespace debubble::jobs

@@ -1,0 +1,100 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/jobs/megatron.h"
+#include "text/json_document_reader.h"
+
+/// Documents that every step packs, and context-parallel groups as large as they need.
+namespace debubble::jobs {
+namespace {
+
+std::optional<double> number_in(const text::NodePtr& map, std::string_view key) {
+    const text::NodePtr value = map->get(key);
+    if (!value || !value->is(text::Node::Kind::Scalar)) return {};
+    return number_of(value->scalar);
+}
+
+/// The lengths of a mock data set of Megatron-LM, as imbalance.sequence has them:
+/// {"type":"lognormal","min_seq_len":128,"max_seq_len":8192,"mean_seq_len":1024,
+/// "lognormal_sigma":1.5}. Empty, with a note, if they are not lognormal.
+std::string mock_lengths(Reading& job, std::string_view name) {
+    const std::optional<std::string> said = job.in.word(name);
+    const Setting* const from = job.in.find(name);
+    if (!said || from == nullptr) return {};
+    try {
+        const text::NodePtr config = text::parse_json(*said, "");
+        if (config->is(text::Node::Kind::Map)) {
+            const std::optional<double> mean = number_in(config, "mean_seq_len");
+            const std::optional<double> sigma = number_in(config, "lognormal_sigma");
+            if (mean && sigma && *mean >= 1) {
+                std::string lengths = fmt::format("mean: {}, spread: {:.6g}", *mean,
+                                                  std::sqrt(std::expm1(*sigma * *sigma)));
+                const auto add = [&](const char* key, std::string_view of) {
+                    if (const auto tokens = number_in(config, of))
+                        lengths += fmt::format(", {}: {}", key, *tokens);
+                };
+                add("shortest", "min_seq_len");
+                add("longest", "max_seq_len");
+                return lengths;
+            }
+        }
+    } catch (const InputError&) {  // said below, at the setting
+    }
+    job.note(*from, "lengths are read of lognormal distributions in JSON only");
+    return {};
+}
+
+void read_documents(Reading& job, bool each_is_a_sample) {
+    std::string lengths = mock_lengths(job, "varlen_mock_dataset_config_json");
+    const Setting* from = job.in.find("varlen_mock_dataset_config_json");
+    if (lengths.empty()) {
+        lengths = mock_lengths(job, "sft_mock_dataset_config_json");
+        from = job.in.find("sft_mock_dataset_config_json");
+    }
+    const char* const packing = each_is_a_sample ? ", global_batch_packing: true" : "";
+    if (!lengths.empty())
+        return job.set("imbalance.sequence", fmt::format("{{{}{}}}", lengths, packing), from);
+    if (job.given("imbalance") || job.given("imbalance.sequence") ||
+        job.given("imbalance.sequence.mean"))
+        return;
+    job.ask(
+        fmt::format("how long are the documents? The job's data say it; give their mean by --set "
+                    "'imbalance.sequence={{mean: N{}}}'",
+                    packing));
+}
+
+}  // namespace
+
+void read_megatron_packing(Reading& job) {
+    Settings& in = job.in;
+    const bool dynamic = in.is_on("dynamic_context_parallel");
+    const bool formerly = in.is_on("hybrid_context_parallel");
+    if (dynamic && formerly)
+        job.refuse(
+            *in.find("hybrid_context_parallel"),
+            "--hybrid-context-parallel is the former name of --dynamic-context-parallel, and "
+            "Megatron-LM takes one of them");
+    const std::string scheduler = in.word("sequence_packing_scheduler").value_or("");
+    const bool varlen = in.is_on("use_varlen_dataset");
+    const bool each_is_a_sample = in.is_on("enable_global_batch_packing") || varlen;
+    const bool packs = dynamic || formerly || scheduler == "dp_balanced";
+    if (!packs) {
+        in.whole("max_seqlen_per_dp_cp_rank", 1, kMost);
+        return;
+    }
+    if (dynamic || formerly) {
+        job.set("parallel.dynamic_context_parallel", true,
+                in.find(dynamic ? "dynamic_context_parallel" : "hybrid_context_parallel"));
+        const auto least = in.whole("min_dynamic_context_parallel_size", 1, kMostDegree);
+        if (least && *least > 1)
+            job.set("parallel.min_dynamic_context_parallel_size", *least,
+                    in.find("min_dynamic_context_parallel_size"));
+    }
+    if (dynamic || formerly || each_is_a_sample)
+        job.copy("parallel.max_seqlen_per_dp_cp_rank", "max_seqlen_per_dp_cp_rank");
+    read_documents(job, each_is_a_sample);
+}
+
+}  // namespace debubble::jobs
