@@ -1,6 +1,6 @@
 #include "models/expert_route.h"
 
-#include <fmt/format.h>
+#include <string>
 
 /// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538; Mixtral, Jiang et al. 2024,
 /// arXiv:2401.04088) on expert-parallel ranks, in the order of Megatron-Core's all-to-all token
@@ -24,16 +24,26 @@ void ExpertRoute::weigh_activation(Value weights) const {
 LinearParameters ExpertRoute::parameters(bool in) const {
     const std::int64_t hidden = width();
     LinearParameters all;
+    const std::string experts_of_layer = names.prefix + names.experts + ".";
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
-        const std::string name =
-            fmt::format("{}{}.{}.{}", names.prefix, names.experts, expert, weight);
+        // A stage may have thousands of them: each name is put together once.
+        const std::string number = std::to_string(expert);
+        const auto named = [&](const char* ending) {
+            std::string name;
+            name.reserve(experts_of_layer.size() + 32);
+            return name.append(experts_of_layer)
+                .append(number)
+                .append(".")
+                .append(weight)
+                .append(ending);
+        };
         const bool column = sharding == Sharding::Column;
         all.weights.push_back(builder.parameter(
-            {name + ".weight", {outputs, inputs}, sharding, column ? 0 : 1, 1, {}, true}));
+            {named(".weight"), {outputs, inputs}, sharding, column ? 0 : 1, 1, {}, true}));
         if (!experts.bias) return;
         Parameter bias{
-            name + ".bias", {outputs}, column ? sharding : Sharding::Replicated, 0, 1, {}, true};
+            named(".bias"), {outputs}, column ? sharding : Sharding::Replicated, 0, 1, {}, true};
         bias.initial = Initial::Zeros;
         all.biases.push_back(builder.parameter(std::move(bias)));
     };

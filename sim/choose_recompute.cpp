@@ -1,6 +1,5 @@
 #include "sim/choose_recompute.h"
 
-#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -19,11 +18,6 @@ using scenarios::Scenario;
 /// A bound and a prediction add the same numbers in another order.
 constexpr double kRounding = 1e-9;
 
-struct Candidate {
-    std::size_t index = 0;
-    double least_s = 0;  ///< no step of it is shorter
-};
-
 class Choosing {
 public:
     using Play = std::function<PlayedPlan(const Scenario&)>;
@@ -35,13 +29,12 @@ public:
           stop_(stop) {}
 
     std::pair<Scenario, ChosenRecompute> run() {
-        std::vector<Candidate> candidates(choices_.size());
         run_parallel(choices_.size(), 0, nullptr, [&](std::size_t i) {
             give_up_if(stop_);
-            candidates[i] = {i, bound_of(with(scenario_, choices_[i])).step_time_s};
+            const Scenario one = with(scenario_, choices_[i]);
+            // Its prices are kept from here to the play right after, and not for all choices.
+            if (may_be_best(bound_of(one).step_time_s)) play(i, one);
         });
-        std::ranges::stable_sort(candidates, {}, &Candidate::least_s);
-        run_parallel(candidates.size(), 0, nullptr, [&](std::size_t i) { play(candidates[i]); });
         chosen_.choices = choices_.size();
         Scenario best = with(scenario_, choices_[best_ ? best_->index : smallest_->index]);
         chosen_.words = scenarios::recompute_text(best.training);
@@ -59,17 +52,18 @@ private:
         }
     };
 
-    void play(const Candidate& candidate) {
-        {
-            const std::lock_guard lock(mutex_);
-            if (best_ && candidate.least_s * (1 - kRounding) > best_->of) return;
-        }
-        const PlayedPlan p = play_(with(scenario_, choices_[candidate.index]));
+    bool may_be_best(double least_s) {
+        const std::lock_guard lock(mutex_);
+        return !best_ || least_s * (1 - kRounding) <= best_->of;
+    }
+
+    void play(std::size_t index, const Scenario& one) {
+        const PlayedPlan p = play_(one);
         const std::lock_guard lock(mutex_);
         ++chosen_.played;
         if (p.fits) ++chosen_.fitting;
         const auto keep = [&](std::optional<Played>& least, double of) {
-            const Played now{candidate.index, of};
+            const Played now{index, of};
             if (!least || now < *least) least = now;
         };
         if (p.fits) keep(best_, p.step_time_s);

@@ -32,17 +32,9 @@ std::optional<std::size_t> ended_at(const Trace& trace, const std::vector<std::u
     return *std::prev(found);
 }
 
-SpanTable::Key key_of(const Message& m, std::int32_t replica) {
-    const auto wide = [](std::int64_t x) { return static_cast<std::uint64_t>(x) & 0xffffffffU; };
-    const std::uint64_t slice = m.micro_batch.slice ? 1U + wide(*m.micro_batch.slice) : 0U;
-    const std::uint64_t kind = m.kind == Message::Kind::Gradient ? 1U : 0U;
-    return {wide(replica) << 32U | wide(m.producer.index),
-            wide(m.micro_batch.index) << 32U | (slice & 0xffffffU) << 1U | kind};
-}
-
 /// The members of one collective have one key: the action, except for a tied tensor, whose holders
 /// are different stages. A gather is among the replicas of a rank.
-SpanTable::Key key_of_collective(const Span& span) {
+KeyNumbers::Key key_of_collective(const Span& span) {
     std::uint64_t stage = 0;
     if (const auto* unshard = std::get_if<Unshard>(&span.action))
         stage = static_cast<std::uint64_t>(unshard->stage.index) << 32U |
@@ -63,11 +55,13 @@ bool is_work(const Action& action) {
            std::holds_alternative<Overlap>(action);
 }
 
-SpanGraph::SpanGraph(const Trace& trace) : trace_(&trace), unit_of_(trace.spans.size()) {
+SpanGraph::SpanGraph(const Trace& trace)
+    : trace_(&trace), unit_of_(trace.spans.size()), messages_(trace) {
     add_units();
     reserve();
     for (std::uint32_t i = 0; i < trace.spans.size(); ++i) add(i);
-    for (SpanTable* table : {&producers_, &sends_, &recvs_, &collectives_}) table->close(trace);
+    for (SpanTable* table : {&producers_, &sends_, &recvs_}) table->close(trace, messages_.count());
+    collectives_.close(trace, collective_numbers_.keys().size());
     find_last_joiners();
 }
 
@@ -153,31 +147,39 @@ void SpanGraph::add(std::uint32_t i) {
     Unit& unit = units_[unit_of_[i]];
     for_each_compute(span.action, [&](const Compute& c) {
         stage_count_ = std::max(stage_count_, c.stage.index + 1);
-        if (const auto result = result_of(c)) producers_.add(key_of(*result, span.replica), i);
+        if (const auto result = result_of(c))
+            producers_.add(*messages_.of(*result, span.replica), i);
     });
     if (const auto* send = std::get_if<Send>(&span.action)) {
-        sends_.add(key_of(send->message, span.replica), i);
+        sends_.add(*messages_.of(send->message, span.replica), i);
         unit.sends.push_back(i);
     } else if (const auto* recv = std::get_if<Recv>(&span.action)) {
-        recvs_.add(key_of(recv->message, span.replica), i);
+        recvs_.add(*messages_.of(recv->message, span.replica), i);
     } else if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action)) {
         unit.work.push_back(i);
     } else {
         unit.gather.push_back(i);
-        if (is_collective(span.action)) collectives_.add(key_of_collective(span), i);
+        if (is_collective(span.action))
+            collectives_.add(collective_numbers_.number_or_add(key_of_collective(span)), i);
     }
+}
+
+std::optional<std::size_t> SpanGraph::last_before(const SpanTable& of, const Message& message,
+                                                  std::int32_t replica, Instant at) const {
+    const auto number = messages_.of(message, replica);
+    return number ? of.last_before(*trace_, *number, at) : std::nullopt;
 }
 
 std::optional<std::size_t> SpanGraph::producer_of_send(std::size_t send) const {
     const Span& span = trace_->spans[send];
     const auto& message = std::get<Send>(span.action).message;
-    return producers_.last_before(*trace_, key_of(message, span.replica), span.begin);
+    return last_before(producers_, message, span.replica, span.begin);
 }
 
 std::optional<std::size_t> SpanGraph::send_of_recv(std::size_t recv) const {
     const Span& span = trace_->spans[recv];
     const auto& message = std::get<Recv>(span.action).message;
-    return sends_.last_before(*trace_, key_of(message, span.replica), span.end);
+    return last_before(sends_, message, span.replica, span.end);
 }
 
 SpanGraph::Arrivals SpanGraph::arrivals_of(std::size_t compute) const {
@@ -186,9 +188,10 @@ SpanGraph::Arrivals SpanGraph::arrivals_of(std::size_t compute) const {
     for_each_compute(span.action, [&](const Compute& c) {
         const auto message = neighbour_input_of(c, stage_count_);
         if (!message) return;
-        const Key key = key_of(*message, span.replica);
-        const Arrival arrival{recvs_.last_before(*trace_, key, span.begin),
-                              producers_.last_before(*trace_, key, span.begin)};
+        const auto number = messages_.of(*message, span.replica);
+        if (!number) return;
+        const Arrival arrival{recvs_.last_before(*trace_, *number, span.begin),
+                              producers_.last_before(*trace_, *number, span.begin)};
         const bool elsewhere =
             arrival.producer && trace_->spans[*arrival.producer].rank != span.rank;
         if (arrival.recv || elsewhere) arrivals.push_back(arrival);
@@ -199,8 +202,8 @@ SpanGraph::Arrivals SpanGraph::arrivals_of(std::size_t compute) const {
 std::size_t SpanGraph::last_to_join(std::size_t i) const {
     const Span& span = trace_->spans[i];
     if (!is_collective(span.action)) return i;
-    const Key key = key_of_collective(span);
-    return last_joiner_[collectives_.index_of(*trace_, key, static_cast<std::uint32_t>(i))];
+    const std::uint32_t number = *collective_numbers_.number(key_of_collective(span));
+    return last_joiner_[collectives_.index_of(*trace_, number, static_cast<std::uint32_t>(i))];
 }
 
 std::optional<std::size_t> SpanGraph::send_ended_in(const Unit& unit, Instant after,

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/inline_vector.h"
+#include "trace/key_numbers.h"
+#include "trace/message_numbers.h"
 #include "trace/span_table.h"
 #include "trace/trace.h"
 
@@ -66,12 +68,12 @@ public:
     std::vector<std::size_t> predecessors_of(std::size_t span) const;
 
 private:
-    using Key = SpanTable::Key;
-
     void add_units();
     void reserve();
     void add(std::uint32_t span);
     void find_last_joiners();
+    std::optional<std::size_t> last_before(const SpanTable& of, const Message& message,
+                                           std::int32_t replica, Instant at) const;
     Instant ready(std::size_t collective) const;
     std::array<std::optional<std::size_t>, 2> own_predecessors(std::size_t collective) const;
 
@@ -79,9 +81,11 @@ private:
     int stage_count_ = 0;
     std::vector<Unit> units_;
     std::vector<std::uint32_t> unit_of_;
-    SpanTable producers_;
+    MessageNumbers messages_;
+    SpanTable producers_;  ///< by message
     SpanTable sends_;
     SpanTable recvs_;
+    KeyNumbers collective_numbers_;
     SpanTable collectives_;
     std::vector<std::uint32_t> last_joiner_;  ///< by index in collectives_
 };

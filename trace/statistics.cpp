@@ -213,6 +213,9 @@ Statistics statistics(const Trace& trace, bool with_critical_path) {
             bubbles[index] = account.take_bubbles();
         }
     }
+    std::size_t count = 0;
+    for (const auto& list : bubbles) count += list.size();
+    out.bubbles.reserve(count);
     for (const auto& list : bubbles)
         out.bubbles.insert(out.bubbles.end(), list.begin(), list.end());
     if (out.makespan > Duration{})

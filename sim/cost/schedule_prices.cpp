@@ -46,8 +46,6 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
     PassesAsked asked = passes_asked(schedule);
     asked.pairs = scenario.schedule.pairs_layers;
-    asked.backwards_follow =
-        scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
     asked.delays = asked.pairs && scenario.schedule.delays_weights() &&
                    !scenarios::measures_operators(scenario.cluster.measured);
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
@@ -72,12 +70,6 @@ models::ParameterCount SchedulePrices::elements_of(Rank rank) const {
     return sum;
 }
 
-models::ParameterCount SchedulePrices::whole_elements_of(Rank rank) const {
-    models::ParameterCount sum;
-    for (const Stage stage : placement_.stages_of(rank)) sum += of(stage).parameters().whole;
-    return sum;
-}
-
 std::int64_t SchedulePrices::tensors_of(Rank rank) const {
     std::int64_t sum = 0;
     for (const Stage stage : placement_.stages_of(rank)) sum += of(stage).parameters().tensors;
@@ -93,8 +85,10 @@ std::int64_t SchedulePrices::units_of(Rank rank) const {
 
 std::vector<StepMatrix> SchedulePrices::matrices_of(Rank rank) const {
     std::vector<StepMatrix> all;
+    if (!std::holds_alternative<scenarios::MuonOptions>(scenario_.training.run.optimizer))
+        return all;
     for (const Stage stage : placement_.stages_of(rank)) {
-        const std::vector<StepMatrix>& of_stage = of(stage).parameters().matrices;
+        const std::vector<StepMatrix> of_stage = of(stage).matrices();
         all.insert(all.end(), of_stage.begin(), of_stage.end());
     }
     return all;

@@ -28,6 +28,7 @@ struct Moment {
     enum class Edge : std::uint8_t { Begin, End };
     std::uint32_t action = 0;  ///< index in the rank's list
     Edge edge{};
+    friend bool operator==(const Moment&, const Moment&) = default;
 };
 
 struct Allocation {
@@ -35,11 +36,13 @@ struct Allocation {
     Held held{};
     MemoryClass held_as{};
     Bytes bytes;  ///< greater than 0
+    friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 struct Release {
     Moment at;
     std::optional<Moment> not_before;  ///< a reduction that must have ended, too
     std::uint32_t allocation = 0;      ///< index of the event
+    friend bool operator==(const Release&, const Release&) = default;
 };
 /// A pass allocates and frees tensors of its own from the start of its action to the end.
 struct PassRuns {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/cancelled.h"
+#include "sim/memory/alike_ranks.h"
 #include "sim/memory/allocator_player.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
@@ -55,13 +56,12 @@ std::size_t played_part(const RankStages& stages, const ActionList& list,
     return end;
 }
 
-/// Plays the list up to the rank's fullest moment. Leaves its events in `events`.
-void play_list(const RankStages& stages, const Program& program, Rank rank, MemoryLog& log,
-               std::vector<MemoryEvent>& events, const RowsThatCame& rows = {}) {
-    const ActionList& list = program.ranks[rank.index];
-    events = memory_events(program, stages.index(), rank, stages, std::move(events));
-    const std::size_t played = rows ? list.size() : played_part(stages, list, events);
-    AllocatorPlayer(stages, list, rank, log, rows).play(events, played);
+/// Plays the list up to the rank's fullest moment.
+void play_list(const RankStages& stages, const Program& program, const RankEvents& of,
+               MemoryLog& log, const RowsThatCame& rows = {}) {
+    const ActionList& list = program.ranks[of.rank.index];
+    const std::size_t played = rows ? list.size() : played_part(stages, list, of.events);
+    AllocatorPlayer(stages, list, of.rank, log, rows).play(of.events, played);
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          Rank rank, std::size_t largest, const RowsThatCame& rows) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfEachStage);
     MemoryLog log(scenario.framework.allocator);
-    std::vector<MemoryEvent> events;
-    play_list(stages, program, rank, log, events, rows);
+    play_list(stages, program, {rank, memory_events(program, stages.index(), rank, stages)}, log,
+              rows);
     PlayedMemory played = log.result(largest);
     played.peak_reserved += stages.on_collective_streams(rank);
     return played;
@@ -83,12 +83,19 @@ std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const Program& program, const std::stop_token& stop) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfOneAlike);
     std::vector<Bytes> reserved;
-    std::vector<MemoryEvent> events;
+    Bytes by_allocator;
+    RankEvents now;
+    RankEvents before;
     for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
         give_up_if(stop);
-        MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
-        play_list(stages, program, rank, log, events);
-        reserved.push_back(log.usage().peak_reserved + stages.on_collective_streams(rank));
+        std::swap(now, before);
+        now = {rank, memory_events(program, stages.index(), rank, stages, std::move(now.events))};
+        if (rank.index == 0 || !asks_alike(stages, program, before, now)) {
+            MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
+            play_list(stages, program, now, log);
+            by_allocator = log.usage().peak_reserved;
+        }
+        reserved.push_back(by_allocator + stages.on_collective_streams(rank));
     }
     return reserved;
 }

@@ -29,6 +29,8 @@ public:
     /// The two passes of a pair take turns layer by layer (pair_memory.h).
     bool pairs_layers() const { return scenario_.schedule.pairs_layers; }
     const models::StageGraph& graph(Stage stage, int slice) const;
+    /// Whether two stages have one graph (Names::OfOneAlike).
+    bool share_graph(Stage a, Stage b) const { return built_as_[a.index] == built_as_[b.index]; }
     const models::PassSteps& steps(const Compute& c) const { return known(c).steps; }
     /// The same as compute(c), played once for all microbatches.
     const PassMemory& memory_of(const Compute& c) const;
@@ -65,8 +67,6 @@ private:
     }
     KnownPass& known(const Compute& c) const;
     const ShardedUnits& units(Stage stage) const;
-    /// The pass within DeepSpeed's limits; null without them, and of a pass that gathers nothing.
-    const FetchPass* fetched(const Compute& c) const;
     PassUse use_of(const Compute& c) const {
         return sim::use_of(c.pass, index_.has_several_holders());
     }
@@ -78,14 +78,10 @@ private:
     const Placement& placement_;
     PlacementIndex index_;
     std::size_t slices_;
-    std::optional<scenarios::GatherLimits> limits_;
-    bool splits_;                        ///< backwards into two passes
-    bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
     mutable std::vector<std::optional<models::StageGraph>> graphs_;  ///< stage x slice
     mutable std::vector<std::optional<KnownPass>> passes_;           ///< stage x slice x pass
     mutable std::vector<std::optional<ShardedUnits>> units_;         ///< by stage
-    mutable std::vector<std::optional<FetchPlan>> fetches_;          ///< by stage
     mutable std::optional<Bytes> boundary_;
     mutable std::optional<Rank> level_of_;  ///< the rank asked for last
     mutable models::StaticMemory level_;

@@ -1,9 +1,12 @@
 #include "trace/span_table.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "trace/key_numbers.h"
 
 namespace debubble {
 namespace {
@@ -40,13 +43,16 @@ void compare_with_all_spans(bool sorted) {
         trace.spans.push_back({Rank{0}, 0, Lane::Compute, GradNorm{}, at, at, {}, {}});
         keys.push_back({random() % 4, random() % 3});
     }
+    KeyNumbers numbers;
     SpanTable table;
-    for (std::uint32_t i = 0; i < keys.size(); ++i) table.add(keys[i], i);
-    table.close(trace);
+    for (std::uint32_t i = 0; i < keys.size(); ++i) table.add(numbers.number_or_add(keys[i]), i);
+    numbers.number_or_add({4, 0});
+    table.close(trace, numbers.keys().size());
     ASSERT_EQ(table.size(), keys.size());
-    EXPECT_EQ(table.groups(), 12U);
+    EXPECT_EQ(table.groups(), 13U);
     std::vector<bool> met(keys.size());
-    for (std::uint32_t i = 0; i < keys.size(); ++i) met[table.index_of(trace, keys[i], i)] = true;
+    for (std::uint32_t i = 0; i < keys.size(); ++i)
+        met[table.index_of(trace, *numbers.number(keys[i]), i)] = true;
     EXPECT_EQ(std::ranges::count(met, true), std::ssize(met));
     for (const Key key : {Key{0, 0}, Key{3, 2}, Key{4, 0}})
         for (int at = -1; at <= 100; ++at) {
@@ -57,7 +63,8 @@ void compare_with_all_spans(bool sorted) {
                     (!last || begin >= trace.spans[*last].begin))
                     last = i;
             }
-            EXPECT_EQ(table.last_before(trace, key, Instant(Duration(at))), last) << at;
+            EXPECT_EQ(table.last_before(trace, *numbers.number(key), Instant(Duration(at))), last)
+                << at;
         }
 }
 

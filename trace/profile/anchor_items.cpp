@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/profile/accounts.h"
+#include "trace/profile/launch_index.h"
 
 namespace debubble::profile {
 namespace {
