@@ -11,6 +11,7 @@
 #include "models/graph.h"
 #include "models/static_memory.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 /// Mixtures of experts against closed forms: parameters as published, saved tensors and volumes of
 /// communication as written out by hand.
@@ -45,16 +46,7 @@ StageGraph inner_layers(const Execution& how, int layers) {
 
 /// What the forward of one layer leaves for its backward.
 std::int64_t saved_of_a_layer(const Execution& how) {
-    const auto left = [&](int layers) {
-        const StageGraph graph = inner_layers(how, layers);
-        std::int64_t sum = 0;
-        for (const Step& step : forward_steps(graph).steps) {
-            if (step.kind == Step::Kind::Run) continue;
-            const std::int64_t bytes = graph.tensors[step.index].bytes.count;
-            sum += step.kind == Step::Kind::Allocate ? bytes : -bytes;
-        }
-        return sum;
-    };
+    const auto left = [&](int layers) { return held_after_forward(inner_layers(how, layers)); };
     return left(2) - left(1);
 }
 
@@ -192,21 +184,7 @@ TEST(Experts, GiveBackWhatTheyTakeHoweverTheBackwardGoes) {
             how.kernels.weighted_experts_activation = split;
             how.recompute = recompute;
             how.split_backward = split;
-            const StageGraph graph = inner_layers(how, 2);
-            std::vector<int> level(graph.tensors.size());
-            const auto play = [&](const PassSteps& pass) {
-                for (const Step& step : pass.steps)
-                    if (step.kind != Step::Kind::Run)
-                        level[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
-            };
-            play(forward_steps(graph));
-            if (split) {
-                play(backward_input_steps(graph));
-                play(backward_weight_steps(graph));
-            } else {
-                play(backward_steps(graph));
-            }
-            EXPECT_THAT(level, testing::Each(0)) << split;
+            expect_to_free_what_it_allocates(inner_layers(how, 2), split);
         }
 }
 

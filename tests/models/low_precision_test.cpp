@@ -7,6 +7,7 @@
 #include "models/operator_runs.h"
 #include "models/static_memory.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 namespace debubble::models {
 namespace {
@@ -105,16 +106,6 @@ TEST(LowPrecision, EveryInputAndOutputGradientIsCastOnce) {
     }
 }
 
-std::int64_t held_after_forward(const StageGraph& graph) {
-    std::int64_t held = 0;
-    for (const Step& step : forward_steps(graph).steps) {
-        const std::int64_t bytes =
-            step.kind == Step::Kind::Run ? 0 : graph.tensors[step.index].bytes.count;
-        held += step.kind == Step::Kind::Allocate ? bytes : -bytes;
-    }
-    return held;
-}
-
 /// The two norms' results and fc2's input are kept in the narrow type instead of 2 bytes; the
 /// projection's input is attention's result, which stays.
 TEST(LowPrecision, KeepsInputsOfProductsInTheirColumnwiseCopyAlone) {
@@ -145,14 +136,7 @@ TEST(LowPrecision, FreesWhatItAllocatesUnderEveryCut) {
                     execution.sequence_parallel = sequence;
                     execution.low_precision.keeps_casts = keeps;
                     execution.split_backward = split;
-                    const StageGraph graph = stage(execution);
-                    std::vector<int> alive(graph.tensors.size());
-                    for (const PassSteps& pass : steps_of(graph, split))
-                        for (const Step& step : pass.steps)
-                            if (step.kind != Step::Kind::Run)
-                                alive[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
-                    for (std::size_t i = 0; i < alive.size(); ++i)
-                        EXPECT_EQ(alive[i], 0) << graph.tensors[i].name;
+                    expect_to_free_what_it_allocates(stage(execution), split);
                 }
 }
 

@@ -6,6 +6,7 @@
 #include "models/low_precision.h"
 #include "models/operator_runs.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 /// Fused attention in 8 bits keeps its operands in 8 bits.
 namespace debubble::models {
@@ -28,19 +29,10 @@ const Operator& first_attention(const StageGraph& graph) {
     return *std::ranges::find_if(graph.operators,
                                  [](const Operator& op) { return op.as<op::Attention>(); });
 }
-std::int64_t kept_bytes(const StageGraph& graph) {
-    std::int64_t held = 0;
-    for (const Step& step : forward_steps(graph).steps) {
-        const std::int64_t bytes =
-            step.kind == Step::Kind::Run ? 0 : graph.tensors[step.index].bytes.count;
-        held += step.kind == Step::Kind::Allocate ? bytes : -bytes;
-    }
-    return held;
-}
 /// Bytes by which attention in 8 bits keeps less than attention in the compute type.
 std::int64_t saved_by_casts(Recipe recipe) {
-    return kept_bytes(two_narrow_layers(with_attention(recipe, false))) -
-           kept_bytes(two_narrow_layers(with_attention(recipe)));
+    return held_after_forward(two_narrow_layers(with_attention(recipe, false))) -
+           held_after_forward(two_narrow_layers(with_attention(recipe)));
 }
 Traffic moved_by(const std::vector<Kernel>& kernels, const char* name) {
     for (const Kernel& kernel : kernels)
@@ -114,14 +106,7 @@ TEST(NarrowAttention, FreesWhatItAllocates) {
                     how.context = context;
                     how.kernels.context_communication = way;
                     how.split_backward = split;
-                    const StageGraph graph = two_narrow_layers(how);
-                    std::vector<int> alive(graph.tensors.size());
-                    for (const PassSteps& pass : steps_of(graph, split))
-                        for (const Step& step : pass.steps)
-                            if (step.kind != Step::Kind::Run)
-                                alive[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
-                    for (std::size_t i = 0; i < alive.size(); ++i)
-                        EXPECT_EQ(alive[i], 0) << graph.tensors[i].name;
+                    expect_to_free_what_it_allocates(two_narrow_layers(how), split);
                 }
 }
 

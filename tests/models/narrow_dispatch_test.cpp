@@ -3,6 +3,7 @@
 #include "models/graph.h"
 #include "models/low_precision.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 /// Rows that travel to experts in 8 bits.
 namespace debubble::models {
@@ -77,17 +78,8 @@ TEST(NarrowDispatch, CastsTokensOnceWhereTheyAreSentOnce) {
 
 /// What is kept for the backward is wide, as without it, and casts live during the exchange alone.
 TEST(NarrowDispatch, KeepsNothingMore) {
-    const auto held = [](const StageGraph& graph) {
-        std::int64_t sum = 0;
-        for (const Step& step : forward_steps(graph).steps) {
-            const std::int64_t bytes =
-                step.kind == Step::Kind::Run ? 0 : graph.tensors[step.index].bytes.count;
-            sum += step.kind == Step::Kind::Allocate ? bytes : -bytes;
-        }
-        return sum;
-    };
-    EXPECT_EQ(held(layer_of_experts(sent_as(Narrow::Fp8Blockwise, Narrow::MxFp8))),
-              held(layer_of_experts(sent_as(Narrow::None, Narrow::None))));
+    EXPECT_EQ(held_after_forward(layer_of_experts(sent_as(Narrow::Fp8Blockwise, Narrow::MxFp8))),
+              held_after_forward(layer_of_experts(sent_as(Narrow::None, Narrow::None))));
 }
 
 TEST(NarrowDispatch, OfExpertsOnOneRankIsNone) {

@@ -17,7 +17,7 @@ namespace debubble::models {
 
 using Passes = std::set<char>;  ///< (f)orward, backward-(i)nput, backward-(w)eight
 
-constexpr std::int64_t kAnySize = -1;  ///< of a copy whose size a framework's habit decides
+constexpr std::int64_t kAnySize = -1;  ///< of a copy whose size the framework's options decide
 
 struct Use {
     Passes passes;

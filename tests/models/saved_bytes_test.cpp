@@ -2,24 +2,18 @@
 
 #include "models/graph.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 /// What a microbatch holds between forward and backward, against closed forms.
 namespace debubble::models {
 namespace {
 
-std::int64_t held_after_forward(const Architecture& model, const Execution& how, int layers) {
-    const StageGraph graph = build_stage(model, how, {0, layers, false, false});
-    std::int64_t held = 0;
-    for (const Step& step : forward_steps(graph).steps) {
-        const std::int64_t bytes =
-            step.kind == Step::Kind::Run ? 0 : graph.tensors[step.index].bytes.count;
-        held += step.kind == Step::Kind::Allocate ? bytes : -bytes;
-    }
-    return held;
+std::int64_t held_of_layers(const Architecture& model, const Execution& how, int layers) {
+    return held_after_forward(build_stage(model, how, {0, layers, false, false}));
 }
 
 std::int64_t saved_by_a_layer(const Architecture& model, const Execution& how) {
-    return held_after_forward(model, how, 2) - held_after_forward(model, how, 1);
+    return held_of_layers(model, how, 2) - held_of_layers(model, how, 1);
 }
 
 struct Shape {
@@ -97,9 +91,9 @@ TEST(SavedBytes, OfALlamaLayerWithFlashAttention) {
 TEST(SavedBytes, GrowLinearlyWithLayersAndSamples) {
     for (const Shape& x : kShapes) {
         Execution how = korthikanti(x);
-        const std::int64_t one = held_after_forward(model_of(x), how, 1);
+        const std::int64_t one = held_of_layers(model_of(x), how, 1);
         const std::int64_t layer = saved_by_a_layer(model_of(x), how);
-        EXPECT_EQ(held_after_forward(model_of(x), how, 4), one + 3 * layer);
+        EXPECT_EQ(held_of_layers(model_of(x), how, 4), one + 3 * layer);
         how.micro_batch *= 2;
         EXPECT_EQ(saved_by_a_layer(model_of(x), how), 2 * layer);
     }

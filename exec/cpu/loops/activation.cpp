@@ -35,13 +35,13 @@ DEBUBBLE_INLINE inline float gelu_tanh_slope(float x) {
 }
 
 DEBUBBLE_INLINE inline float gelu(float x) {
-    return x * normal_below(x, bell(x));
+    return x * normal_below(x, unscaled_normal_density(x));
 }
 
 DEBUBBLE_INLINE inline float gelu_slope(float x) {
     constexpr auto kDensityAtZero =
         static_cast<float>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    const float density = bell(x);
+    const float density = unscaled_normal_density(x);
     return normal_below(x, density) + x * kDensityAtZero * density;
 }
 

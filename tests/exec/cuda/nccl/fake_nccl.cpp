@@ -66,7 +66,7 @@ void FakeCalls::abort(std::span<const Handle> communicators) noexcept {
     const std::lock_guard lock(library_.mutex);
     for (const Handle communicator : communicators)
         static_cast<Own*>(communicator)->world->aborted = true;
-    library_.bell.notify_all();
+    library_.changed.notify_all();
 }
 
 Answer FakeCalls::occupy(Handle communicator, DeviceLane lane, FakeLibrary::Participant participant,
@@ -76,18 +76,18 @@ Answer FakeCalls::occupy(Handle communicator, DeviceLane lane, FakeLibrary::Part
                [&library = library_, &order = order_, turn = order_.issued++, &world = *own.world,
                 rank = own.rank, number = own.next++, participant, work = std::move(work)] {
                    std::unique_lock lock(library.mutex);
-                   library.bell.wait(lock, [&] { return order.started == turn || world.aborted; });
+                   library.changed.wait(lock, [&] { return order.started == turn || world.aborted; });
                    order.started = std::max(order.started, turn + 1);
-                   library.bell.notify_all();
+                   library.changed.notify_all();
                    FakeLibrary::Operation& operation = world.operations[number];
                    operation.participants.resize(static_cast<std::size_t>(world.ranks));
                    operation.participants[static_cast<std::size_t>(rank)] = participant;
                    if (++operation.here == world.ranks && !library.stuck && !world.aborted) {
                        work(operation.participants);
                        operation.done = true;
-                       library.bell.notify_all();
+                       library.changed.notify_all();
                    }
-                   library.bell.wait(lock, [&] { return operation.done || world.aborted; });
+                   library.changed.wait(lock, [&] { return operation.done || world.aborted; });
                });
     return {};
 }

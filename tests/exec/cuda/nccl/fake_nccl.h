@@ -42,7 +42,7 @@ public:
     };
 
     std::mutex mutex;
-    std::condition_variable bell;
+    std::condition_variable changed;
     std::map<Id, World> worlds;
     /// The ranks that have joined each world, in order.
     std::vector<std::pair<const void*, int>> inits;

@@ -64,5 +64,40 @@ TEST(Unexecuted, KeysAreRefusedWhereTheyAre) {
                 testing::StartsWith("asked.yaml: error: nemotron-h-8b has state-space layers"));
 }
 
+TEST(Unexecuted, TwoLevelsOfContextParallelismAreRefusedAtTheirKey) {
+    const std::string asked = R"(model: gpt2
+cluster: hgx-h100
+gpus: 4
+parallel: {context: 4, hierarchical_context_parallel_sizes: [2, 2]}
+framework: {base: debubble, context_communication: a2a+p2p}
+training: {seq_length: 64, global_batch: 1, micro_batch: 1, precision: bf16}
+)";
+    EXPECT_THAT(
+        refusal(asked),
+        testing::StartsWith("asked.yaml:5:52: error: framework.context_communication is a2a+p2p, "
+                            "context parallelism of two levels: 'debubble simulate' plans it, but "
+                            "nothing executes it yet"));
+}
+
+TEST(Unexecuted, RowsThatTravelInEightBitsAreRefusedAtTheFramework) {
+    const auto asked = [](const std::string& key, const std::string& type) {
+        return refusal(
+            "model: {base: mixtral-8x7b, layers: 2}\ncluster: hgx-h100\ngpus: 2\n"
+            "parallel: {expert: 2, data: 2}\nframework: {base: debubble, " +
+            key + ": " + type +
+            "}\ntraining: {seq_length: 64, global_batch: 2, micro_batch: 1, "
+            "precision: bf16}\n");
+    };
+    for (const char* key : {"moe_dispatch_fwd_dtype", "moe_combine_bwd_dtype"}) {
+        EXPECT_EQ(asked(key, "bf16"), "accepted") << key;
+        for (const char* type : {"fp8", "mxfp8"})
+            EXPECT_THAT(asked(key, type),
+                        testing::StartsWith("asked.yaml:5:12: error: rows travel to experts in 8 "
+                                            "bits: 'debubble simulate' plans it, but nothing "
+                                            "executes it yet"))
+                << key << ", " << type;
+    }
+}
+
 }  // namespace
 }  // namespace debubble::exec

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/graph.h"
+#include "models/operator_runs.h"
+
+/// What the steps of a stage's passes leave allocated.
+namespace debubble::models {
+
+/// Bytes that a forward leaves for its backward.
+inline std::int64_t held_after_forward(const StageGraph& graph) {
+    std::int64_t held = 0;
+    for (const Step& step : forward_steps(graph).steps) {
+        const std::int64_t bytes =
+            step.kind == Step::Kind::Run ? 0 : graph.tensors[step.index].bytes.count;
+        held += step.kind == Step::Kind::Allocate ? bytes : -bytes;
+    }
+    return held;
+}
+
+/// All passes together free each tensor as often as they allocate it.
+inline void expect_to_free_what_it_allocates(const StageGraph& graph, bool split) {
+    std::vector<int> alive(graph.tensors.size());
+    for (const PassSteps& pass : steps_of(graph, split))
+        for (const Step& step : pass.steps)
+            if (step.kind != Step::Kind::Run)
+                alive[step.index] += step.kind == Step::Kind::Allocate ? 1 : -1;
+    for (std::size_t i = 0; i < alive.size(); ++i)
+        EXPECT_EQ(alive[i], 0) << graph.tensors[i].name << (split ? ", split" : "");
+}
+
+}  // namespace debubble::models
