@@ -251,6 +251,8 @@ struct Step {
 struct PassSteps {
     std::vector<Kernel> kernels;
     std::vector<Step> steps;
+    /// The operator of each kernel: index into StageGraph::operators.
+    std::vector<std::int32_t> operators;
     /// Kernel by kernel, whether it is of an operator's run that makes gradients of parameters
     /// which belong to no expert.
     std::vector<bool> makes_dense_gradients;

@@ -87,6 +87,7 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     if (!casts) held_parameters = Bytes{size_of(how.compute) * (cut(3) + parameters.frozen)};
     if (policy.zero_stage == 3 && policy.keeps_parameters && policy.shards > 1)
         held_parameters += Bytes{size_of(how.compute) * parameters.total()};
+    held_parameters += Bytes{size_of(how.compute) * policy.whole_parameters};
     if (policy.zero_stage < 3) held_parameters += casts_of_weights(how, parameters.narrow());
     const Bytes gradients{size_of(how.gradients) *
                           (policy.whole_gradients ? parameters.total() : cut(2))};

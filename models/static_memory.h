@@ -34,6 +34,9 @@ struct StaticPolicy {
     bool casts_shards = false;
     /// With stage 3 the gathered parameters stay for the backward, beside the shards.
     bool keeps_parameters = false;
+    /// With stage 3, elements of the rank's parameters that stay whole beside the shards, for being
+    /// small (DeepSpeed's stage3_param_persistence_threshold).
+    std::int64_t whole_parameters = 0;
     /// Gradients of sharded stages are whole until the last microbatch's are there.
     bool whole_gradients = false;
     /// Gradients have a buffer of their own for the whole run; otherwise they

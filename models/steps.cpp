@@ -331,6 +331,7 @@ PassSteps plan(const StageGraph& graph, const std::vector<Use>& uses, const Life
         const auto run = [&](Kernel kernel) {
             pass.steps.push_back({Step::Kind::Run, static_cast<std::int32_t>(pass.kernels.size())});
             pass.kernels.push_back(std::move(kernel));
+            pass.operators.push_back(static_cast<std::int32_t>(use.op - graph.operators.data()));
             pass.makes_dense_gradients.push_back(dense);
             pass.after_beside.push_back(std::exchange(beside, false));
         };

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "models/execution.h"
+#include "scenarios/stage3_limits.h"
 
 /// The behaviour of a training framework, apart from model and machine. Shipped profiles are YAML
 /// in scenarios/frameworks/; a scenario overrides any key.
@@ -106,6 +107,8 @@ struct Framework {
     /// In a pipeline, gradients of sharded stages are summed whole, and reduced after the last
     /// microbatch (PyTorch's set_requires_gradient_sync).
     bool sums_whole_gradients = false;
+    /// What ZeRO-3 gathers ahead and keeps; without any limit it gathers a layer ahead.
+    Stage3Limits stage3;
     /// The streaming multiprocessors that a gather or reduction over replicas occupies while it
     /// runs beside kernels.
     int collective_sms = 0;

@@ -12,6 +12,7 @@ namespace debubble::scenarios {
 text::Fields<Framework> kernel_fields();
 text::Fields<Framework> communication_fields();
 text::Fields<Framework> host_fields();
+text::Fields<Framework> stage3_fields();  ///< DeepSpeed's limits of ZeRO-3
 
 /// A number of bytes in `place` that `read` reads and checks.
 text::Reading<Framework> checked_bytes(void (*read)(text::MappingReader&, std::string_view,

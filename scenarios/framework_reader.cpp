@@ -79,8 +79,8 @@ const Fields<Framework>& framework_fields() {
              "Measured on one node", "none"},
             {"release", free_text(&Framework::release),
              "The release of the software, as its source names it.", "nemo 25.04", "not stated"}};
-        for (auto make :
-             {kernel_fields, communication_fields, host_fields, step_fields, memory_fields}) {
+        for (auto make : {kernel_fields, communication_fields, stage3_fields, host_fields,
+                          step_fields, memory_fields}) {
             const Fields<Framework> more = make();
             all.insert(all.end(), more.begin(), more.end());
         }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "scenarios/jobs/deepspeed.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/python_training.h"
 #include "text/json_document_reader.h"
@@ -12,7 +13,6 @@
 /// DeepSpeed's configuration; defaults of DeepSpeed edaa72212, runtime/config.py and
 /// runtime/zero/config.py.
 namespace debubble::jobs {
-namespace {
 
 using text::Node;
 
@@ -21,6 +21,8 @@ bool is_auto(Settings& in, std::string_view name) {
     return setting != nullptr && setting->value->is(Node::Kind::Scalar) &&
            setting->value->scalar == "auto";
 }
+
+namespace {
 
 /// The hidden size of the config.json that is given as the model.
 std::optional<std::int64_t> hidden_of_model(const Reading& job, const JobText& text) {
@@ -113,6 +115,7 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     }
     job.set("framework.grad_bucket", fmt::format("{} B", elements * gradient_bytes),
             in.find(bucket), fmt::format("{} {}", elements, why));
+    read_deepspeed_limits(job, stage, hidden_of_model(job, text));
     for (const char* name :
          {"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device"})
         if (const auto device = in.word(name); device && *device == "nvme")
@@ -185,17 +188,6 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
                 in.find("gradient_accumulation_steps"), "micro batch x data x accumulation steps");
 }
 
-/// True for a limit of ZeRO-3's prefetch with a value of its own: the plan gathers one layer ahead
-/// of the one that computes, and no limit is planned.
-bool limits_prefetch(const Setting& setting) {
-    constexpr std::string_view kLimits[] = {
-        "stage3_prefetch_bucket_size", "stage3_max_live_parameters", "stage3_max_reuse_distance",
-        "stage3_param_persistence_threshold"};
-    return std::ranges::any_of(kLimits,
-                               [&](std::string_view of) { return setting.name.ends_with(of); }) &&
-           !(setting.value->is(Node::Kind::Scalar) && setting.value->scalar == "auto");
-}
-
 void sort_deepspeed_left(Reading& job) {
     constexpr std::string_view kDeepspeedPlans[] = {
         "zero_optimization.",        "fp16.",           "bf16.", "pipeline.",
@@ -236,11 +228,7 @@ void sort_deepspeed_left(Reading& job) {
         const bool quiet = std::ranges::any_of(kQuiet, [&](std::string_view part) {
             return setting->name.find(part) != std::string::npos;
         });
-        if (limits_prefetch(*setting))
-            job.note(*setting,
-                     "it is not planned: the layer after the one that computes is gathered, "
-                     "however large, and no other");
-        else if (plans && !quiet)
+        if (plans && !quiet)
             job.note(
                 fmt::format("{} is not known here as a setting of DeepSpeed that can be "
                             "planned; it is left out",

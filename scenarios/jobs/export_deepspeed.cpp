@@ -25,6 +25,10 @@ std::string zero_part(JobWriter& job) {
         stage, s.framework.overlap_grad_reduce, s.framework.grad_bucket.count / bytes);
     if (p.copies() > 1 && p.zero_stage > 0)
         out += fmt::format(",\n        \"mics_shard_size\": {}", p.shards());
+    if (const auto limits = scenarios::gather_limits(s); limits && stage == 3)
+        for (const auto& [limit, name] : scenarios::kStage3Limits)
+            out += fmt::format(",\n        \"{}\": {}", name,
+                               (scenarios::given(*limits).*limit).value_or(0));
     if (s.training.offload_optimizer)
         out += ",\n        \"offload_optimizer\": {\"device\": \"cpu\"}";
     return out + "\n    }";

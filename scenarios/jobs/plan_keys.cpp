@@ -170,6 +170,10 @@ void add_software(const Scenario& s, Keys& keys) {
     keys["framework.overlap_param_gather"] = yes_no(f.overlap_param_gather);
     if (f.overlap_grad_reduce && s.has_replicas() && s.parallel.zero_stage < 2)
         keys["framework.grad_bucket"] = std::to_string(f.grad_bucket.count);
+    if (const auto limits = scenarios::gather_limits(s))
+        for (const auto& [limit, name] : scenarios::kStage3Limits)
+            keys[fmt::format("framework.{}", name)] =
+                std::to_string((scenarios::given(*limits).*limit).value_or(0));
     keys["framework.loss"] = std::string(word_of(k.loss));
     keys["framework.attention_mask_tensor"] = yes_no(k.attention_mask_tensor);
     keys["framework.vocabulary_multiple"] = std::to_string(k.vocabulary_multiple);

@@ -168,6 +168,14 @@ PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount&
                slowed(cost, bucket, first_forward));
 }
 
+Duration DataParallelPrices::gather_whole(const models::ParameterCount& elements, Rank rank) const {
+    const std::array participants{rank};
+    return over_replicas(CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
+                         {parameter_bytes_sent(scenario_), narrow_parameter_bytes_sent(scenario_)},
+                         participants)
+        .cost.total();
+}
+
 Flow DataParallelPrices::reduce_between_holders(std::int64_t elements,
                                                 std::span<const Rank> holders) const {
     const Bytes size{elements * gradient_bytes_sent(scenario_)};

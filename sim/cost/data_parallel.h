@@ -41,6 +41,8 @@ public:
     /// gathered during its first forward; not on a processor.
     PartlyHidden gather_parameters(const models::ParameterCount& elements, Rank rank,
                                    Duration first_forward) const;
+    /// All-gather, once per step, of parameters that stay whole within DeepSpeed's limits.
+    Duration gather_whole(const models::ParameterCount& elements, Rank rank) const;
     /// All-reduce between the first and the last holder, replica by replica: of a tied tensor, or
     /// of gradients that the replicas of each holder have reduced and cut. No flow if there is only
     /// one holder.

@@ -98,7 +98,8 @@ public:
     Duration optimizer_step(Rank rank) const override {
         return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank)) +
                muon_time(scenario_, prices_->matrices_of(rank), prices_->pricer()) +
-               weight_cast_time(scenario_, cast_elements(rank));
+               weight_cast_time(scenario_, cast_elements(rank)) +
+               between_replicas_.gather_whole(prices_->whole_elements_of(rank), rank);
     }
 
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }

@@ -75,8 +75,9 @@ private:
         const auto has_head = [&](Stage s) { return prices_->of(s).graph().content.head; };
         const auto head = std::ranges::find_if(stages, has_head);
         const Stage like = head == stages.end() ? stages.front() : *head;
-        return models::static_memory(prices_->of(like).graph(), static_policy(prices_->scenario()),
-                                     prices_->elements_of(rank));
+        models::StaticPolicy policy = static_policy(prices_->scenario());
+        policy.whole_parameters = prices_->whole_elements_of(rank).total();
+        return models::static_memory(prices_->of(like).graph(), policy, prices_->elements_of(rank));
     }
 
     std::shared_ptr<const SchedulePrices> prices_;

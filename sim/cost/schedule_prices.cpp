@@ -46,6 +46,8 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
     PassesAsked asked = passes_asked(schedule);
     asked.pairs = scenario.schedule.pairs_layers;
+    asked.backwards_follow =
+        scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
     asked.delays = asked.pairs && scenario.schedule.delays_weights() &&
                    !scenarios::measures_operators(scenario.cluster.measured);
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
@@ -67,6 +69,12 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
 models::ParameterCount SchedulePrices::elements_of(Rank rank) const {
     models::ParameterCount sum;
     for (const Stage stage : placement_.stages_of(rank)) sum += elements(stage);
+    return sum;
+}
+
+models::ParameterCount SchedulePrices::whole_elements_of(Rank rank) const {
+    models::ParameterCount sum;
+    for (const Stage stage : placement_.stages_of(rank)) sum += of(stage).parameters().whole;
     return sum;
 }
 

@@ -42,6 +42,8 @@ public:
 
     const models::ParameterCount& elements(Stage stage) const { return of(stage).parameters().all; }
     models::ParameterCount elements_of(Rank rank) const;
+    /// Of these, the elements that stay whole within DeepSpeed's limits (fetch_plan.h).
+    models::ParameterCount whole_elements_of(Rank rank) const;
     std::int64_t tensors_of(Rank rank) const;
     /// The units in which the rank's parameters are sharded: layers, and one more per stage.
     std::int64_t units_of(Rank rank) const;

@@ -10,6 +10,7 @@
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
 #include "scenarios/plan.h"
+#include "sim/cost/data_parallel.h"
 #include "sim/cost/launches.h"
 #include "sim/memory/pass_memory.h"
 
@@ -97,6 +98,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     graph_ = std::move(folded.graph);
     fold_ = folded.fold;
     count_parameters();
+    parameters_.whole = whole_parameters(scenario, graph_, fold_);
     count_offloads();
     boundary_ = graph_.boundary_bytes();
     sent_ = graph_.output_bytes();
@@ -107,14 +109,21 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     };
     // The forward is the same for a fused and for a split backward.
     const auto steps = models::steps_of(graph_, asked.split);
+    plan_fetches(scenario, steps[0], steps[1], asked);
     priced(steps[0], at(Pass::Forward));
     if (asked.again) priced(steps[0], kAgain);
     if (asked.split) {
         priced(steps[1], at(Pass::BackwardInput));
         priced(steps[2], at(Pass::BackwardWeight));
     }
-    if (asked.fused)
-        priced(asked.split ? models::backward_steps(graph_) : steps[1], at(Pass::Backward));
+    if (asked.fused && asked.split) {
+        const models::PassSteps backward = models::backward_steps(graph_);
+        plan_fetches(scenario, steps[0], backward, asked);
+        priced(backward, at(Pass::Backward));
+    } else if (asked.fused) {
+        priced(steps[1], at(Pass::Backward));
+    }
+    fetches_.reset();
     if (asked.pairs)
         pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, asked.delays);
     if (scenarios::measures_operators(scenario.cluster.measured))
@@ -193,6 +202,36 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
            of_units * seconds(framework.host_unit) + between;
 }
 
+const FetchPass* StagePrice::Fetches::pass_of(std::size_t which) const {
+    if (which == static_cast<std::size_t>(Pass::BackwardWeight)) return nullptr;
+    const bool forward = which == kAgain || which == static_cast<std::size_t>(Pass::Forward);
+    return forward ? &plan.forward : &plan.backward;
+}
+
+void StagePrice::plan_fetches(const scenarios::Scenario& scenario, const models::PassSteps& forward,
+                              const models::PassSteps& backward, const PassesAsked& asked) {
+    const auto limits = scenarios::gather_limits(scenario);
+    if (!limits) return;
+    const FetchLanes lanes =
+        fetches_ ? fetches_->after_forward : FetchLanes(taken_by_collectives(scenario));
+    fetches_ = Fetches{
+        fetch_plan(scenario, *limits, graph_, fold_, forward, backward, asked.backwards_follow),
+        lanes};
+}
+
+ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const PassTime& time,
+                                     PassUse use, std::size_t which) {
+    const FetchPass* const pass = fetches_ ? fetches_->pass_of(which) : nullptr;
+    if (pass == nullptr) return sharding_time(scenario, parameters_.units, time, use);
+    // A backward finds on its way what its forward has asked for.
+    const bool backward = pass == &fetches_->plan.backward;
+    FetchLanes lanes =
+        backward ? fetches_->after_forward : FetchLanes(taken_by_collectives(scenario));
+    const ShardingTime sharding = fetch_time(scenario, fetches_->plan, *pass, time, use, lanes);
+    if (which == static_cast<std::size_t>(Pass::Forward)) fetches_->after_forward = lanes;
+    return sharding;
+}
+
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which,
                        const PassesAsked& asked) {
@@ -207,7 +246,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         const PassUse use =
             which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), asked.several_holders);
         if (scenario.parallel.gathers_in_passes()) {
-            const ShardingTime sharding = sharding_time(scenario, units, time, use);
+            const ShardingTime sharding = sharding_of(scenario, time, use, which);
             of_units = sharding.collectives;
             copies = sharding.copies;
             time.layers += sharding.copies;
@@ -217,7 +256,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
                 sharding.exposed, layers_ + 1};
             add(time.busy, sharding.busy);
         }
-        held = held_by_place(scenario, units, use);
+        held = held_by_place(scenario, units, use, fetches_ ? fetches_->pass_of(which) : nullptr);
         left_[which] = left_unreduced(scenario, units, use);
     }
     memory_[which] = play(graph_, steps, fold_, which == kAgain, held);

@@ -10,6 +10,7 @@
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
 #include "sim/cost/added_terms.h"
+#include "sim/cost/fetch_time.h"
 #include "sim/cost/measured_pass.h"
 #include "sim/cost/muon_time.h"
 #include "sim/cost/pair_layers.h"
@@ -28,6 +29,7 @@ namespace debubble::sim {
 struct StageParameters {
     ShardedUnits units;
     models::ParameterCount all;
+    models::ParameterCount whole;  ///< of these, what stays whole within DeepSpeed's limits
     std::int64_t tensors = 0;
 };
 
@@ -42,12 +44,13 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
 
 /// The passes that a schedule asks for, so that no others are priced, and their placement.
 struct PassesAsked {
-    bool fused = false;            ///< B
-    bool split = false;            ///< I and W
-    bool again = false;            ///< Recompute actions
-    bool several_holders = false;  ///< several ranks hold its stages
-    bool pairs = false;            ///< pairs whose layers run beside layers
-    bool delays = false;           ///< weight gradients of such a pair run apart
+    bool fused = false;             ///< B
+    bool split = false;             ///< I and W
+    bool again = false;             ///< Recompute actions
+    bool several_holders = false;   ///< several ranks hold its stages
+    bool pairs = false;             ///< pairs whose layers run beside layers
+    bool delays = false;            ///< weight gradients of such a pair run apart
+    bool backwards_follow = false;  ///< each backward comes right after its forward
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };
 
@@ -96,6 +99,16 @@ public:
 
 private:
     static constexpr std::size_t kAgain = 4;  // index after those of the four passes
+    /// What the passes gather within DeepSpeed's limits.
+    struct Fetches {
+        FetchPlan plan;
+        FetchLanes after_forward;
+        const FetchPass* pass_of(std::size_t which) const;
+    };
+    void plan_fetches(const scenarios::Scenario& scenario, const models::PassSteps& forward,
+                      const models::PassSteps& backward, const PassesAsked& asked);
+    ShardingTime sharding_of(const scenarios::Scenario& scenario, const PassTime& time, PassUse use,
+                             std::size_t which);
     void count_parameters();
     void count_offloads();
     /// Seconds that the host's copies of offloaded tensors take beyond the kernels of a pass.
@@ -127,6 +140,7 @@ private:
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
+    std::optional<Fetches> fetches_;                     ///< only while passes are priced
     PairParts pair_parts_;
     std::array<PassPieces, kAgain> pieces_;
     std::set<std::string> unmeasured_;

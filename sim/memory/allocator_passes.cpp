@@ -137,7 +137,7 @@ void AllocatorPlayer::pass(const Compute& c) {
     MemoryByClass stays{};
     if (c.pass == Pass::Forward && now) {
         const auto parameters = static_cast<std::size_t>(MemoryClass::Parameters);
-        stays[parameters] = held[static_cast<std::size_t>(PassPlace::After)][parameters];
+        stays[parameters] = held.parameters_left();
     }
     hold(stays);
 }

@@ -40,6 +40,14 @@ std::vector<std::size_t> built_as(const scenarios::Scenario& scenario,
     return first;
 }
 
+bool has_pass(const Program& program, Pass pass) {
+    bool has = false;
+    for (const ActionList& list : program.ranks)
+        for (const Action& action : list)
+            for_each_compute(action, [&](const Compute& c) { has = has || c.pass == pass; });
+    return has;
+}
+
 }  // namespace
 
 RankStages::RankStages(const scenarios::Scenario& scenario,
@@ -50,10 +58,14 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       placement_(program.placement),
       index_(program.placement),
       slices_(static_cast<std::size_t>(program.shape.slices)),
+      limits_(scenarios::gather_limits(scenario)),
+      splits_(!has_pass(program, Pass::Backward)),
+      backwards_follow_(limits_ && backwards_follow(program.ranks)),
       built_as_(built_as(scenario, contents, names)),
       graphs_(contents.size() * slices_),
       passes_(graphs_.size() * kPasses),
-      units_(contents.size()) {}
+      units_(contents.size()),
+      fetches_(contents.size()) {}
 
 const models::StageGraph& RankStages::graph(Stage stage, int slice) const {
     std::optional<models::StageGraph>& graph = graphs_[at(stage, slice)];
@@ -83,7 +95,19 @@ const PassMemory& RankStages::memory_of(const Compute& c) const {
 
 HeldByPlace RankStages::held_during(const Compute& c) const {
     if (!scenario_.parallel.shares_gradients()) return {};
-    return held_by_place(scenario_, units(c.stage), use_of(c));
+    return held_by_place(scenario_, units(c.stage), use_of(c), fetched(c));
+}
+
+const FetchPass* RankStages::fetched(const Compute& c) const {
+    if (!limits_ || c.pass == Pass::BackwardWeight) return nullptr;
+    std::optional<FetchPlan>& plan = fetches_[built_as_[c.stage.index]];
+    if (!plan) {
+        const Pass backward = splits_ ? Pass::BackwardInput : Pass::Backward;
+        plan = fetch_plan(scenario_, *limits_, graph(c.stage, 0), {},
+                          steps({Pass::Forward, c.stage, c.micro_batch}),
+                          steps({backward, c.stage, c.micro_batch}), backwards_follow_);
+    }
+    return c.pass == Pass::Forward ? &plan->forward : &plan->backward;
 }
 
 /// A graph that is there already serves as well as the producer's, of whose content the number of
@@ -144,7 +168,11 @@ models::StaticMemory RankStages::level(Rank rank, const models::StaticPolicy& po
         elements += graph(stage, 0).parameter_count();
         if (graph(stage, 0).content.head) like = stage;
     }
-    return models::static_memory(graph(like, 0), policy, elements);
+    models::StaticPolicy of_rank = policy;
+    if (limits_)
+        for (const Stage stage : held)
+            of_rank.whole_parameters += whole_parameters(scenario_, graph(stage, 0)).total();
+    return models::static_memory(graph(like, 0), of_rank, elements);
 }
 
 const ShardedUnits& RankStages::units(Stage stage) const {

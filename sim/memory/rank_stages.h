@@ -67,6 +67,8 @@ private:
     }
     KnownPass& known(const Compute& c) const;
     const ShardedUnits& units(Stage stage) const;
+    /// The pass within DeepSpeed's limits; null without them, and of a pass that gathers nothing.
+    const FetchPass* fetched(const Compute& c) const;
     PassUse use_of(const Compute& c) const {
         return sim::use_of(c.pass, index_.has_several_holders());
     }
@@ -78,10 +80,14 @@ private:
     const Placement& placement_;
     PlacementIndex index_;
     std::size_t slices_;
+    std::optional<scenarios::GatherLimits> limits_;
+    bool splits_;                        ///< backwards into two passes
+    bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
     mutable std::vector<std::optional<models::StageGraph>> graphs_;  ///< stage x slice
     mutable std::vector<std::optional<KnownPass>> passes_;           ///< stage x slice x pass
     mutable std::vector<std::optional<ShardedUnits>> units_;         ///< by stage
+    mutable std::vector<std::optional<FetchPlan>> fetches_;          ///< by stage
     mutable std::optional<Bytes> boundary_;
     mutable std::optional<Rank> level_of_;  ///< the rank asked for last
     mutable models::StaticMemory level_;

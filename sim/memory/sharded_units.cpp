@@ -108,8 +108,8 @@ bool has_several_holders(const Placement& placement) {
     return PlacementIndex(placement).has_several_holders();
 }
 
-HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& all,
-                          PassUse use) {
+HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& all, PassUse use,
+                          const FetchPass* fetched) {
     const ShardedUnits units = shared(all, scenario);
     HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
@@ -125,8 +125,12 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
         add(place, MemoryClass::Parameters,
             (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
     };
-    if (scenario.parallel.gathers_in_passes() && scenario.parallel.reshard &&
-        use.reads_parameters) {
+    if (fetched != nullptr && use.reads_parameters) {
+        for (const std::int64_t elements : fetched->held_by_kernel())
+            held.fetched.push_back(Bytes{elements * width.value});
+        held.fetched_after = Bytes{fetched->left * width.value};
+    } else if (scenario.parallel.gathers_in_passes() && scenario.parallel.reshard &&
+               use.reads_parameters) {
         if (!units.of_layers.empty()) {
             differ();
             held.gathered = width.value;
@@ -330,16 +334,23 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
         levels_.emplace_back();
         return;
     }
-    std::map<StepPlace, std::size_t> known;
+    std::map<std::pair<StepPlace, Bytes>, std::size_t> known;
+    std::size_t step = 0;
+    std::size_t kernel = 0;  // the one that the step belongs to
     for (StepPlace place : places_of(pass)) {
         if (held.dense_of_layer == 0) place.dense = true;
         if (held.beyond.empty()) place = {place.place, place.dense};
-        const auto [at, fresh] = known.try_emplace(place, levels_.size());
+        Bytes fetched;
+        if (!held.fetched.empty())
+            fetched = held.fetched[std::min(kernel, held.fetched.size() - 1)];
+        if (pass.steps[step++].kind == models::Step::Kind::Run) ++kernel;
+        const auto [at, fresh] = known.try_emplace({place, fetched}, levels_.size());
         of_steps_.push_back(at->second);
         if (!fresh) continue;
         MemoryByClass level = held[static_cast<std::size_t>(place.place)];
         const MemoryByClass more = beyond_mean(held, place);
         for (std::size_t c = 0; c < kMemoryClasses; ++c) level[c] += more[c];
+        level[static_cast<std::size_t>(MemoryClass::Parameters)] += fetched;
         levels_.push_back(level);
     }
     if (levels_.empty()) levels_.emplace_back();

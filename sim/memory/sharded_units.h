@@ -9,14 +9,16 @@
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
 #include "schedule/placement.h"
+#include "sim/memory/fetch_plan.h"
 #include "sim/memory/layer_fold.h"
 
 /// The parameters and gradients that passes gather and reduce over data-parallel ranks while they
 /// run, layer by layer.
 ///
 /// ZeRO-3 with `wrap: layer` gathers parameters inside the passes (FSDP): those of the next layer
-/// while a layer computes; embedding and head are the root unit, gathered for the whole pass. A
-/// backward also reduces each layer's gradients, on the same communication stream.
+/// while a layer computes; embedding and head are the root unit, gathered for the whole pass.
+/// Within DeepSpeed's limits parameters are gathered one by one (fetch_plan.h). A backward also
+/// reduces each layer's gradients, on the same communication stream.
 ///
 /// Under ZeRO-2, and ZeRO-3 by stage, the backward that a ReduceGrad follows begins the reductions
 /// layer by layer as well. Whole gradients exist of the layer that computes and of the one before
@@ -85,15 +87,26 @@ struct HeldByPlace {
     /// Bytes of a layer's whole gradients without its experts', where these are another unit: they
     /// are there from the first kernel that makes some of them.
     std::int64_t dense_of_layer = 0;
+    /// Bytes of gathered parameters by kernel of the pass, beside those by place, and after the
+    /// pass; empty where they follow from the place (fetch_plan.h).
+    std::vector<Bytes> fetched;
+    Bytes fetched_after;
     // Elements of a mean layer, and of its experts, where layers differ.
     std::int64_t mean_layer = 0;
     std::int64_t mean_experts = 0;
 
     const MemoryByClass& operator[](std::size_t place) const { return at[place]; }
+    /// The gathered parameters that a forward leaves for its backward.
+    Bytes parameters_left() const {
+        constexpr auto kParameters = static_cast<std::size_t>(MemoryClass::Parameters);
+        constexpr auto kAfter = static_cast<std::size_t>(PassPlace::After);
+        return at[kAfter][kParameters] + fetched_after;
+    }
     friend bool operator==(const HeldByPlace&, const HeldByPlace&) = default;
 };
+/// `fetched`: the pass, where DeepSpeed's limits say what it gathers; else null.
 HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnits& units,
-                          PassUse use);
+                          PassUse use, const FetchPass* fetched = nullptr);
 
 /// The gradients that a backward of any kind leaves unreduced, until the stage's next one begins or
 /// the step ends.

@@ -242,6 +242,22 @@ TEST(ExportedJob, OfDynamicContextParallelismHasMegatronsFlags) {
     expect_round_trip(equal, "megatron");
 }
 
+TEST(ExportedJob, OfDeepspeedHasItsLimitsOfGatheredParameters) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: llama3-8b\ncluster: hgx-h100\nparallel: {zero_stage: 3}\n"
+        "training: {global_batch: 64, micro_batch: 2, seq_length: 4096}\n"
+        "framework: {base: deepspeed, stage3_prefetch_bucket_size: 7000000, "
+        "stage3_model_persistence_threshold: 500000}\n",
+        "plan.yaml");
+    const Exported job = export_job(plan, "deepspeed");
+    EXPECT_THAT(job.text, testing::HasSubstr("\"stage3_prefetch_bucket_size\": 7000000"));
+    EXPECT_THAT(job.text, testing::HasSubstr("\"stage3_model_persistence_threshold\": 500000"));
+    EXPECT_THAT(job.text, testing::HasSubstr("\"stage3_max_live_parameters\": 1000000000"));
+    for (const std::string& key : keys_of(job))
+        EXPECT_THAT(key, testing::Not(testing::HasSubstr("stage3")));
+    expect_round_trip(plan, "deepspeed");
+}
+
 TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {
     const Scenario plan = scenarios::read_scenario("gpt2-xl-zb-h1");
     EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("not zb-h1"));

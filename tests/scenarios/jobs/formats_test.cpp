@@ -1,7 +1,11 @@
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/hf_config_writer.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/torchtitan.h"
 #include "scenarios/read_scenario.h"
@@ -81,15 +85,58 @@ TEST(DeepspeedJob, IsReadWithCommentsAndDefaults) {
     EXPECT_EQ(s.framework.grad_bucket.count, 1'000'000'000);
 }
 
-TEST(DeepspeedJob, NamesTheLimitsOfPrefetchThatAreNotPlanned) {
-    const Imported job = import_text(
-        "{\"train_batch_size\": 64, \"bf16\": {\"enabled\": true}, \"zero_optimization\": "
-        "{\"stage\": 3, \"stage3_max_live_parameters\": 1e8, "
-        "\"stage3_prefetch_bucket_size\": \"auto\", \"sub_group_size\": 1e9}}",
-        "ds.json", "deepspeed", kDeepspeedGiven);
-    EXPECT_THAT(job.notes, Contains(HasSubstr("stage3_max_live_parameters")));
-    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("stage3_prefetch_bucket_size"))));
-    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("sub_group_size"))));
+/// A job of ZeRO-3 with these settings beside its stage.
+std::string stage3(const std::string& settings) {
+    return "{\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2, \"bf16\": "
+           "{\"enabled\": true}, \"zero_optimization\": {\"stage\": 3" +
+           settings + "}}";
+}
+
+TEST(DeepspeedJob, GivesItsLimitsOfGatheredParameters) {
+    const Scenario s = read_as(stage3(", \"stage3_max_live_parameters\": 1e8, "
+                                      "\"stage3_prefetch_bucket_size\": 0, "
+                                      "\"stage3_max_reuse_distance\": 3e8, "
+                                      "\"stage3_param_persistence_threshold\": 12345, "
+                                      "\"stage3_model_persistence_threshold\": "
+                                      "9223372036854775807, \"sub_group_size\": 1e9"),
+                               "ds.json", kDeepspeedGiven);
+    const auto limits = scenarios::gather_limits(s);
+    ASSERT_TRUE(limits);
+    EXPECT_EQ(*limits,
+              (scenarios::GatherLimits{0, 100'000'000, 300'000'000, 12345, 1'000'000'000'000'000}));
+    EXPECT_EQ(scenarios::gather_limits(read_as(stage3(""), "ds.json", kDeepspeedGiven)),
+              scenarios::GatherLimits{})
+        << "DeepSpeed's defaults";
+}
+
+/// As transformers fills them in, where the model's width is known.
+TEST(DeepspeedJob, ReadsAutomaticLimitsAsTransformersFillsThemIn) {
+    const std::string job = stage3(
+        ", \"stage3_prefetch_bucket_size\": \"auto\", "
+        "\"stage3_param_persistence_threshold\": \"auto\"");
+    const auto notes = import_text(job, "ds.json", "deepspeed", kDeepspeedGiven).notes;
+    EXPECT_THAT(notes, Contains(HasSubstr("stage3_prefetch_bucket_size")));
+    EXPECT_THAT(notes, Contains(HasSubstr("stage3_param_persistence_threshold")));
+
+    const std::filesystem::path config =
+        std::filesystem::path(testing::TempDir()) / "deepspeed_limits_config.json";
+    std::ofstream(config)
+        << models::hf_config(
+               scenarios::parse_scenario("{model: llama3-8b, cluster: hgx-h100}", "m.yaml").model)
+               .text;
+    std::vector<Override> given = kDeepspeedGiven;
+    given[2] = {"model", config.string()};
+    const auto limits = scenarios::gather_limits(read_as(job, "ds.json", given));
+    ASSERT_TRUE(limits);
+    EXPECT_EQ(limits->prefetch, 9 * 4096 * 4096 / 10);
+    EXPECT_EQ(limits->parameter, 10 * 4096);
+}
+
+TEST(DeepspeedJob, SaysWhereALimitIsNoNumberOfElements) {
+    EXPECT_THAT(refusal_of(stage3(", \"stage3_max_live_parameters\": -1"), "ds.json"),
+                HasSubstr("ds.json:1:"));
+    EXPECT_THAT(refusal_of(stage3(", \"stage3_prefetch_bucket_size\": \"all\""), "ds.json"),
+                HasSubstr("takes a whole number"));
 }
 
 TEST(DeepspeedJob, RefusesWhatItCannotPlan) {

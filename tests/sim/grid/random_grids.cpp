@@ -46,6 +46,10 @@ const std::vector<SweptKey>& keys_of_all() {
         {"framework.cuda_graphs", {"none", "full_iteration", "[attn, mlp]", "[layer]"}},
         {"framework.context_communication", {"p2p", "all-gather", "all-to-all", "a2a+p2p"}},
         {"framework.grad_reduce_dtype", {"bf16", "fp32"}},
+        {"framework.stage3_prefetch_bucket_size", {"0", "50000000", "1000000000"}},
+        {"framework.stage3_max_live_parameters", {"0", "300000000", "3000000000"}},
+        {"framework.stage3_max_reuse_distance", {"0", "500000000", "100000000000"}},
+        {"framework.stage3_param_persistence_threshold", {"0", "20000", "100000000"}},
         {"cluster.gpu.memory", {"6 GiB", "12 GiB", "24 GiB", "192 GiB"}},
     };
     return kKeys;

@@ -28,6 +28,16 @@ TEST(AsExecuted, IsThatProfileWhateverFrameworkTheScenarioNames) {
     }
 }
 
+/// Its gathers are a layer ahead of the one that computes, as without any limit.
+TEST(AsExecuted, GathersWithinNoLimitsOfDeepspeed) {
+    const scenarios::Scenario asked = scenarios::parse_scenario(
+        "{model: gpt2, cluster: dgx-a100-40gb, parallel: {zero_stage: 3}, framework: deepspeed}",
+        "here.yaml");
+    EXPECT_TRUE(scenarios::gather_limits(asked));
+    EXPECT_FALSE(scenarios::gather_limits(as_executed(asked)));
+    EXPECT_FALSE(unexecuted(asked));
+}
+
 TEST(AsExecuted, LeavesTheScenarioWhatItMayChoose) {
     const scenarios::Framework chosen =
         as_executed(with_framework("{base: megatron-2024, loss: chunked, offload_buffer: 1 MiB, "

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "scenarios/jobs/reading.h"
+
+/// The parts of DeepSpeed's reader. Private to the folder.
+namespace debubble::jobs {
+
+/// True for a setting that whoever starts DeepSpeed fills in.
+bool is_auto(Settings& in, std::string_view name);
+
+/// The limits of ZeRO-3, where `stage` is 3. `hidden` is the model's width, if it is known, from
+/// which transformers fills in "auto" (transformers, integrations/deepspeed.py,
+/// trainer_config_finalize).
+void read_deepspeed_limits(Reading& job, std::int64_t stage, std::optional<std::int64_t> hidden);
+
+}  // namespace debubble::jobs

@@ -1,0 +1,66 @@
+#include "sim/cost/sharding_prices.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/cost/data_parallel.h"
+#include "sim/cost/kernel_cost.h"
+
+namespace debubble::sim {
+
+ShardingPrices::ShardingPrices(const scenarios::Scenario& scenario, PassUse use)
+    : scenario_(scenario),
+      use_(use),
+      shards_(gradient_group(scenario, 0, ReplicaGroup::Shards)),
+      copies_(gradient_group(scenario, 0, ReplicaGroup::Copies)),
+      expert_shards_(expert_gradient_group(scenario, 0, ReplicaGroup::Shards)),
+      expert_copies_(expert_gradient_group(scenario, 0, ReplicaGroup::Copies)),
+      gathers_(use.reads_parameters &&
+               (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {}
+
+double ShardingPrices::gathering(std::int64_t dense, std::int64_t experts, int times,
+                                 double narrow) {
+    if (!gathers_) return 0;
+    const auto wide = static_cast<double>(parameter_bytes_sent(scenario_));
+    const double width = wide + narrow * (narrow_parameter_bytes_sent(scenario_) - wide);
+    const auto over = [&](std::int64_t elements, const GroupPlacement& shards) {
+        return takes(CollectiveKind::AllGather, std::llround(width * static_cast<double>(elements)),
+                     shards, times);
+    };
+    return over(dense, shards_) + over(experts, expert_shards_);
+}
+
+double ShardingPrices::reducing(std::int64_t dense, std::int64_t experts, int times) {
+    if (!use_.makes_gradients) return 0;
+    const auto over = [&](std::int64_t elements, const GroupPlacement& shards,
+                          const GroupPlacement& copies) {
+        const std::int64_t bytes = elements * gradient_bytes_sent(scenario_);
+        return takes(CollectiveKind::ReduceScatter, bytes, shards, times) +
+               takes(CollectiveKind::AllReduce, bytes / shards.size, copies, times);
+    };
+    return over(dense, shards_, copies_) + over(experts, expert_shards_, expert_copies_);
+}
+
+double ShardingPrices::copying(std::int64_t elements) const {
+    if (!scenario_.framework.casts_shards) return 0;
+    const std::int64_t sent = parameter_bytes_sent(scenario_);
+    const std::int64_t reduced = gradient_bytes_sent(scenario_);
+    const std::int64_t own = elements / shards_.size;
+    double bytes = 0;
+    if (gathers_)
+        bytes += static_cast<double>(own * (4 + sent) + own * 2 * sent + elements * 2 * sent);
+    if (use_.makes_gradients) bytes += static_cast<double>(elements * (sent + reduced));
+    return bytes / effective_memory_bandwidth(scenario_.cluster.gpu).value;
+}
+
+double ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group,
+                             int times) {
+    if (bytes == 0 || times == 0 || group.size < 2) return 0;
+    const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
+    for (std::size_t t = 0; t < cost.busy.size(); ++t) time.busy[t] += times * cost.busy[t];
+    time.collectives += times;
+    tier = std::max(tier, cost.tier);
+    return seconds(cost.total());
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "scenarios/scenario.h"
+#include "sim/cost/sharding_time.h"
+#include "sim/memory/sharded_units.h"
+#include "sim/network/collective_cost.h"
+#include "sim/network/group.h"
+#include "sim/network/topology.h"
+
+namespace debubble::sim {
+
+/// Prices gathers and reductions of sharded parameters in a pass, in seconds, and adds up what they
+/// send and how many they are.
+class ShardingPrices {
+public:
+    ShardingPrices(const scenarios::Scenario& scenario, PassUse use);
+
+    /// Experts are sharded over the fewer ranks that have them. A share of the elements are weights
+    /// of products in 8 or 4 bits.
+    double gathering(std::int64_t dense, std::int64_t experts, int times, double narrow = 0);
+    /// Copies of a shard add up what each of their groups has reduced.
+    double reducing(std::int64_t dense, std::int64_t experts, int times);
+    /// The cast of a shard reads fp32 and writes the compute type, the slot of the gather takes a
+    /// copy of it, and another copy brings the whole into parameters; gradients are copied into the
+    /// type and order in which they are reduced.
+    double copying(std::int64_t elements) const;
+
+    ShardingTime time;
+    Tier tier = Tier::None;
+
+private:
+    double takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group, int times);
+
+    const scenarios::Scenario& scenario_;
+    PassUse use_;
+    GroupPlacement shards_;
+    GroupPlacement copies_;
+    GroupPlacement expert_shards_;
+    GroupPlacement expert_copies_;
+    bool gathers_;
+};
+
+}  // namespace debubble::sim
