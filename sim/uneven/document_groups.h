@@ -49,9 +49,17 @@ std::vector<PackedMicroBatch> schedule_dynamic_groups(std::span<const Document> 
 
 /// Megatron-Core's scheduler dp_balanced: documents fill groups of `context` ranks in the order in
 /// which they come, and last ones are moved out of full groups until every replica has as many
-/// microbatches as the others. Precondition: the replicas divide the number of documents.
+/// microbatches as the others, a multiple of `multiple`. Throws InputError if documents are too few
+/// for that.
 std::vector<PackedMicroBatch> schedule_equal_groups(std::span<const Document> documents,
                                                     std::int64_t capacity, int context,
-                                                    int replicas);
+                                                    int replicas, int multiple = 1);
+
+/// Splits microbatches, the last ones first, until their number is a multiple, as interleaved
+/// schedules want it (align_sample_id_groups of data_schedule_utils.py): the groups of the first
+/// half of the ranks, and the others, each spread over all ranks. False if each that is left is one
+/// group, which Megatron-Core does not split.
+bool align_micro_batches(std::vector<PackedMicroBatch>& micro_batches, int multiple,
+                         const GroupRules& rules);
 
 }  // namespace debubble::sim

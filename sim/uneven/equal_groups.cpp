@@ -1,4 +1,6 @@
-#include "base/check.h"
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
 #include "sim/uneven/document_groups.h"
 
 namespace debubble::sim {
@@ -26,7 +28,11 @@ void move_last(Bins& bins, std::size_t multiple) {
     std::size_t from = bins.size();
     while (bins.size() % multiple != 0) {
         while (from > 0 && bins[from - 1].size() < 2) --from;
-        DEBUBBLE_CHECK(from > 0, "documents that each fill a bin are dealt to all replicas");
+        if (from == 0)
+            throw InputError(fmt::format(
+                "the documents of a step are too few: Megatron-Core's scheduler dp_balanced deals "
+                "them to a multiple of {} microbatches, and there are {}",
+                multiple, bins.size()));
         const Document moved = bins[from - 1].back();
         bins[from - 1].pop_back();
         bins.push_back({moved});
@@ -37,9 +43,9 @@ void move_last(Bins& bins, std::size_t multiple) {
 
 std::vector<PackedMicroBatch> schedule_equal_groups(std::span<const Document> documents,
                                                     std::int64_t capacity, int context,
-                                                    int replicas) {
+                                                    int replicas, int multiple) {
     Bins bins = fill_in_order(documents, capacity * context);
-    move_last(bins, static_cast<std::size_t>(replicas));
+    move_last(bins, static_cast<std::size_t>(replicas * multiple));
     std::vector<PackedMicroBatch> micro_batches;
     for (std::size_t bin = 0; bin < bins.size(); ++bin) {
         const int replica = static_cast<int>(bin) % replicas;

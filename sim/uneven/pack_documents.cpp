@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
 #include "scenarios/packing.h"
 #include "sim/uneven/draw.h"
 
@@ -47,20 +50,39 @@ std::vector<Document> sample_documents(const Scenario& scenario, int number) {
     return documents;
 }
 
+/// What the number of microbatches is a multiple of: Megatron-Core's
+/// microbatch_group_size_per_vp_stage.
+int multiple_of(const Scenario& scenario) {
+    return scenario.parallel.stages_per_rank > 1 ? scenario.parallel.pipeline : 1;
+}
+
+std::vector<PackedMicroBatch> dynamic_groups(const Scenario& scenario, int draw,
+                                             const std::vector<Document>& documents) {
+    const GroupRules rules{scenarios::rank_capacity(scenario),
+                           scenarios::context_group_sizes(scenario)};
+    std::vector<PackedMicroBatch> packed = schedule_dynamic_groups(documents, rules);
+    if (!align_micro_batches(packed, multiple_of(scenario), rules))
+        throw InputError(fmt::format(
+            "the {} microbatches of drawn step {} are no multiple of {} pipeline ranks, which "
+            "interleaved stages want, and each is one group of all ranks, which Megatron-Core "
+            "does not split: more samples would leave some that are not",
+            packed.size(), draw, scenario.parallel.pipeline));
+    return packed;
+}
+
 }  // namespace
 
 std::vector<PackedMicroBatch> pack_documents(const Scenario& scenario, int draw, Groups groups) {
     const std::int64_t capacity = scenarios::rank_capacity(scenario);
-    const GroupRules rules{capacity, scenarios::context_group_sizes(scenario)};
     if (scenario.imbalance.documents->global_batch_packing) {
         const std::vector<Document> documents = sample_documents(scenario, draw);
-        if (groups == Groups::Dynamic) return schedule_dynamic_groups(documents, rules);
+        if (groups == Groups::Dynamic) return dynamic_groups(scenario, draw, documents);
         return schedule_equal_groups(documents, capacity, scenario.parallel.context,
-                                     scenario.parallel.data);
+                                     scenario.parallel.data, multiple_of(scenario));
     }
     std::vector<PackedMicroBatch> sequences = packed_sequences(scenario, draw);
     if (groups == Groups::Equal) return sequences;
-    return schedule_dynamic_groups(documents_in(sequences), rules);
+    return dynamic_groups(scenario, draw, documents_in(sequences));
 }
 
 }  // namespace debubble::sim

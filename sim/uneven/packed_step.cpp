@@ -170,7 +170,8 @@ ComputeCost PackedCostModel::cost(const Work& work, const MicroBatch& micro_batc
 
 ComputeCost PackedCostModel::compute(const Compute& action, Rank rank) const {
     ComputeCost cost = this->cost(action, action.micro_batch, rank);
-    if (!position_ || action.pass != Pass::Forward) return cost;
+    const bool first_chunk = action.stage.index < step_.pipeline();
+    if (!position_ || action.pass != Pass::Forward || !first_chunk) return cost;
     const Duration wait = step_.wait(action.micro_batch.index, *position_, rank);
     cost.duration += wait;
     cost.exposed += wait;

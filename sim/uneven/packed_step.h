@@ -21,6 +21,7 @@ public:
     const DocumentGroup& group(int micro_batch, int position) const;
     /// The cost of the work with this index on a rank of data x context, without its wait.
     const ComputeCost& cost(int micro_batch, int position, std::size_t work) const;
+    int pipeline() const { return static_cast<int>(priced_.front().wait.front().size()); }
     /// How long the pipeline rank waits for its group before the microbatch's forward.
     Duration wait(int micro_batch, int position, Rank rank) const;
     /// The mean over microbatches and ranks of data x context.

@@ -93,6 +93,7 @@ constexpr std::array kKeys{"model",
                            "parallel.zero_stage",
                            "parallel.shard",
                            "parallel.context",
+                           "parallel.dynamic_context_parallel",
                            "parallel.expert",
                            "parallel.expert_tensor",
                            "training.expert_load",
@@ -210,6 +211,11 @@ private:
                   parallel.shards());
         add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
                   parallel.context);
+        add_flag("parallel.dynamic_context_parallel", "Dynamic context",
+                 "groups of GPUs as large as the documents of a packed microbatch need",
+                 parallel.dynamic_context_parallel);
+        if (!scenario_.imbalance.documents)
+            fields_.back().why_not = "imbalance.sequence gives no lengths of documents";
         add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
                   parallel.expert);
         for_experts();

@@ -150,6 +150,51 @@ TEST(DocumentGroups, PlaceEveryDocumentOnceAndOverfillNoRank) {
                 }
 }
 
+/// Three documents on eight ranks make groups of 4, 2 and 2; the second microbatch of an even
+/// number gets those of the second half, each with as many ranks again.
+TEST(DocumentGroups, AreSplitUntilMicrobatchesAreAMultiple) {
+    const GroupRules rules = rules_of(8, 64);
+    std::vector<PackedMicroBatch> packed =
+        schedule_dynamic_groups(documents_of({64, 64, 64}), rules);
+    ASSERT_TRUE(align_micro_batches(packed, 2, rules));
+    ASSERT_EQ(packed.size(), 2u);
+    ASSERT_EQ(packed[0].size(), 1u);
+    EXPECT_EQ(packed[0][0].ranks, 8);
+    EXPECT_THAT(ids_of(packed[0][0]), ElementsAre(0));
+    ASSERT_EQ(packed[1].size(), 2u);
+    EXPECT_EQ(packed[1][0].ranks, 4);
+    EXPECT_EQ(packed[1][1].first_rank, 4);
+    EXPECT_THAT(ids_of(packed[1][1]), ElementsAre(2));
+    ASSERT_TRUE(align_micro_batches(packed, 3, rules));
+    EXPECT_EQ(packed.size(), 3u);
+    EXPECT_FALSE(align_micro_batches(packed, 4, rules)) << "every microbatch is one group";
+}
+
+TEST(DocumentGroups, LoseNoDocumentWhereMicrobatchesAreSplit) {
+    for (const int ranks : {4, 6, 8, 14})
+        for (const int multiple : {2, 4, 8})
+            for (unsigned seed = 0; seed < 8; ++seed) {
+                const GroupRules rules = rules_of(ranks, 64);
+                const auto documents = documents_of(drawn_lengths(150, 96, seed));
+                auto packed = schedule_dynamic_groups(documents, rules);
+                ASSERT_TRUE(align_micro_batches(packed, multiple, rules));
+                EXPECT_EQ(packed.size() % static_cast<std::size_t>(multiple), 0u);
+                std::vector<Document> placed;
+                for (const PackedMicroBatch& micro_batch : packed) {
+                    int rank = 0;
+                    for (const DocumentGroup& group : micro_batch) {
+                        EXPECT_EQ(group.first_rank, rank);
+                        rank += group.ranks;
+                        EXPECT_LE(group.tokens_of_rank(), 64);
+                        placed.insert(placed.end(), group.documents.begin(), group.documents.end());
+                    }
+                    EXPECT_EQ(rank, ranks);
+                }
+                std::ranges::sort(placed, {}, &Document::id);
+                EXPECT_EQ(placed, documents);
+            }
+}
+
 TEST(DocumentGroups, OfOneSizeKeepTheOrderAndGiveEveryReplicaAsManyMicrobatches) {
     const std::vector<PackedMicroBatch> packed =
         schedule_equal_groups(documents_of({60, 60, 100, 20, 10, 5}), 64, 2, 2);
