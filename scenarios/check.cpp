@@ -82,6 +82,7 @@ void check_cuts(Draft& draft) {
     check_experts(draft);
     check_shared_experts(draft);
     check_sent_rows(draft);
+    check_graphs_of_experts(draft);
     check_prediction(draft);
     check_tensor_cut(draft);
     check_exchange(draft);

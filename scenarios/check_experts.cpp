@@ -98,6 +98,19 @@ void check_sent_rows(Draft& draft) {
                            "rows in 8 bits are cast from 16, and training.precision is fp32");
 }
 
+/// A graph replays kernels of fixed sizes: experts in it must take as many rows in every pass
+/// (Megatron-LM d98e8a6, core/transformer/transformer_config.py, drop and pad).
+void check_graphs_of_experts(Draft& draft) {
+    const Framework& framework = draft.scenario.framework;
+    const CudaGraphs& graphs = framework.cuda_graphs;
+    if (!draft.scenario.model.has_experts() || framework.capacity_factor || graphs.full_iteration ||
+        !graphs.has(GraphScope::Moe))
+        return;
+    draft.top.complain("framework",
+                       "a CUDA graph of experts ('moe', or a whole 'layer') takes as many rows in "
+                       "every pass: give 'capacity_factor'");
+}
+
 /// What Megatron-Core refuses beside the overlap of experts' exchange (Megatron-LM d98e8a6,
 /// core/transformer/transformer_config.py:3002).
 void check_overlapped_experts(Draft& draft) {

@@ -27,6 +27,7 @@ void check_experts(Draft& draft);
 void check_shared_experts(Draft& draft);
 void check_overlapped_experts(Draft& draft);
 void check_sent_rows(Draft& draft);
+void check_graphs_of_experts(Draft& draft);
 
 void check_sequence(Draft& draft);
 /// The sizes of a step that can be planned.

@@ -7,8 +7,6 @@
 
 namespace debubble::scenarios {
 
-struct Scenario;
-
 /// DeepSpeed's limits on the parameters that ZeRO-3 gathers before they are used and keeps after
 /// it, as a framework gives them; all in elements of whole parameters (DeepSpeed 1b88ac3,
 /// deepspeed/runtime/zero/config.py, where their names begin with stage3_).
@@ -34,24 +32,5 @@ inline constexpr std::pair<std::optional<std::int64_t> Stage3Limits::*, std::str
 
 /// The most elements that a limit names; any more is no limit.
 inline constexpr std::int64_t kMostElements = 1'000'000'000'000'000;
-
-/// The limits of a plan, each with a value: DeepSpeed's default where the framework gives another.
-struct GatherLimits {
-    std::int64_t prefetch = 50'000'000;       ///< asked for ahead at each operator
-    std::int64_t live = 1'000'000'000;        ///< gathered, beyond which nothing is prefetched
-    std::int64_t reuse = 1'000'000'000;       ///< passed until a parameter is used again, which is
-                                              ///< kept if there are fewer
-    std::int64_t parameter = 100'000;         ///< of a parameter that stays whole
-    std::int64_t persistent = kMostElements;  ///< of all parameters that stay whole
-    friend bool operator==(const GatherLimits&, const GatherLimits&) = default;
-};
-
-/// The same as a framework gives them, each with its value.
-Stage3Limits given(const GatherLimits& limits);
-
-/// Set where a plan's passes gather within DeepSpeed's limits: ZeRO-3 that gathers in its passes
-/// and drops what it has gathered, without a pipeline and without slices of sequences, neither of
-/// which DeepSpeed has with ZeRO-3.
-std::optional<GatherLimits> gather_limits(const Scenario& scenario);
 
 }  // namespace debubble::scenarios

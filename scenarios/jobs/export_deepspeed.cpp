@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/gather_limits.h"
 #include "scenarios/jobs/job_writer.h"
 
 namespace debubble::jobs {

@@ -219,8 +219,14 @@ void add_cut_fields(JobWriter& job) {
                     fmt::format("{} {}", levels.inner, levels.outer));
         }
     }
-    if (p.zero_stage == 1) job.flag("use_distributed_optimizer", true);
-    if (p.zero_stage >= 2) {
+    const bool pairs_in_pipeline = job.s.schedule.pairs_layers && p.pipeline > 1;
+    if (p.zero_stage >= 2 && pairs_in_pipeline)
+        job.cannot("parallel.zero_stage",
+                   "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm; the "
+                   "distributed optimizer, ZeRO-1, is written");
+    if (p.zero_stage == 1 || (p.zero_stage >= 2 && pairs_in_pipeline))
+        job.flag("use_distributed_optimizer", true);
+    if (p.zero_stage >= 2 && !pairs_in_pipeline) {
         job.flag("use_megatron_fsdp", true);
         job.say("data_parallel_sharding_strategy",
                 p.zero_stage == 2 ? "optim_grads" : "optim_grads_params");

@@ -131,6 +131,9 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
         job.refuse(*from, "interleaving needs a pipeline of more than one rank");
     const bool combined = in.is_on("overlap_moe_expert_parallel_comm");
     const bool delayed = in.is_on("delay_wgrad_compute");
+    if (combined && cut.pipeline > 1 && in.is_on("use_megatron_fsdp"))
+        job.refuse(*in.find("use_megatron_fsdp"),
+                   "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm");
     const auto group = in.whole("microbatch_group_size_per_vp_stage", 1, kMost);
     const auto group_flag = in.whole("microbatch_group_size_per_virtual_pipeline_stage", 1, kMost);
     const auto together = group ? group : group_flag;

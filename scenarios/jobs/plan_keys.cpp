@@ -10,6 +10,7 @@
 #include "models/architecture_writer.h"
 #include "scenarios/context_levels.h"
 #include "scenarios/framework_words.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 

@@ -4,7 +4,7 @@
 
 #include "scenarios/scenario.h"
 #include "sim/cost/pass_time.h"
-#include "sim/cost/sharding_time.h"
+#include "sim/cost/sharding_prices.h"
 #include "sim/memory/fetch_plan.h"
 #include "sim/memory/sharded_units.h"
 

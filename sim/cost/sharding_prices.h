@@ -3,13 +3,21 @@
 #include <cstdint>
 
 #include "scenarios/scenario.h"
-#include "sim/cost/sharding_time.h"
 #include "sim/memory/sharded_units.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/group.h"
 #include "sim/network/topology.h"
 
 namespace debubble::sim {
+
+/// The time of gathering and reducing inside a pass.
+struct ShardingTime {
+    double exposed = 0;  ///< seconds that the pass's own kernels do not hide
+    double hidden = 0;   ///< seconds that they hide
+    double copies = 0;  ///< seconds of kernels that copy into and out of the buffers of collectives
+    int collectives = 0;
+    TierSeconds busy{};
+};
 
 /// Prices gathers and reductions of sharded parameters in a pass, in seconds, and adds up what they
 /// send and how many they are.

@@ -2,6 +2,7 @@
 
 #include "scenarios/scenario.h"
 #include "sim/cost/pass_time.h"
+#include "sim/cost/sharding_prices.h"
 #include "sim/memory/sharded_units.h"
 
 namespace debubble::sim {
@@ -12,13 +13,6 @@ namespace debubble::sim {
 /// reduced while the next one does; gathers and reductions are on one communicator, so one of them
 /// runs after the other (PyTorch's torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Each
 /// unit's kernels, with the copies, and its communication take seconds_beside (data_parallel.h).
-struct ShardingTime {
-    double exposed = 0;  ///< seconds that the pass's own kernels do not hide
-    double hidden = 0;   ///< seconds that they hide
-    double copies = 0;  ///< seconds of kernels that copy into and out of the buffers of collectives
-    int collectives = 0;
-    TierSeconds busy{};
-};
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use);
 

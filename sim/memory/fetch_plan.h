@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/graph.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/layer_fold.h"

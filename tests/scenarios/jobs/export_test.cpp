@@ -198,6 +198,30 @@ TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
             << export_job(plan, format).text;
 }
 
+/// Megatron-FSDP has no pipeline there; a job that asks for it is refused.
+TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: mixtral-8x7b\ncluster: hgx-h100\nnodes: 2\n"
+        "parallel: {pipeline: 2, stages_per_rank: 2, expert: 8, zero_stage: 2}\n"
+        "schedule: combined-1f1b\n"
+        "training: {micro_batch: 1, micro_batches: 4, seq_length: 4096}\n"
+        "framework: megatron-2026\n",
+        "plan.yaml");
+    const Exported job = export_job(plan, "megatron");
+    EXPECT_THAT(job.text, testing::HasSubstr("--use-distributed-optimizer"));
+    EXPECT_THAT(job.text, testing::Not(testing::HasSubstr("--use-megatron-fsdp")));
+    EXPECT_TRUE(keys_of(job).contains("parallel.zero_stage"));
+    std::string asked = job.text;
+    asked.replace(asked.find("--use-distributed-optimizer"), 27, "--use-megatron-fsdp");
+    try {
+        import_text(asked, "job.sh", "megatron", {{"cluster", "hgx-h100"}});
+        ADD_FAILURE() << "it was read";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("Megatron-FSDP has no pipeline"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("job.sh:"));
+    }
+}
+
 TEST(ExportedJob, OfTwoLevelsOfContextNamesTheirRanks) {
     const Scenario plan = scenarios::parse_scenario(
         "model: {base: llama3-8b, layers: 4}\ncluster: hgx-h100\nnodes: 2\n"

@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "models/hf_config_writer.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/torchtitan.h"
 #include "scenarios/read_scenario.h"

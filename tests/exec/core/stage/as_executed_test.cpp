@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/framework_reader.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/read_scenario.h"
 
 namespace debubble::exec {

@@ -1,6 +1,4 @@
-#include "scenarios/stage3_limits.h"
-
-#include "scenarios/scenario.h"
+#include "scenarios/gather_limits.h"
 
 namespace debubble::scenarios {
 
