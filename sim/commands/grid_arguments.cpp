@@ -15,10 +15,10 @@ void say_even_loads(const Grid& grid) {
     try {
         const scenarios::Scenario first = grid.instantiate(grid.points.front());
         if (!first.imbalance.any()) return;
-        fmt::print(stderr, "plans are compared under even loads: 'imbalance' is left out{}\n",
-                   first.parallel.dynamic_context_parallel
-                       ? ", and with it what dynamic context parallelism gains"
-                       : "");
+        fmt::print(stderr, "plans are compared {}\n",
+                   draws_steps(grid, first)
+                       ? "by the median of their drawn steps, which pack documents"
+                       : "under even loads: 'imbalance' is left out");
     } catch (const InputError&) {
         return;  // an impossible plan, which its row says
     }

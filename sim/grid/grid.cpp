@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "sim/plan_words.h"
 #include "sim/unvalidated.h"
@@ -166,13 +167,22 @@ std::vector<std::string> Grid::keys() const {
     return names;
 }
 
+bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario) {
+    if (!scenario.imbalance.documents) return false;
+    return scenarios::packs_in_step(scenario) ||
+           std::ranges::any_of(grid.sweep.keys, [](const scenarios::SweepKey& key) {
+               return key.key == "parallel.dynamic_context_parallel" ||
+                      key.key == "imbalance.sequence.global_batch_packing";
+           });
+}
+
 SweepRow evaluate(const Grid& grid, std::size_t index) {
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     row.figures.resize(figure_names().size());
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
         const Prediction p = predict(scenario, {.keep_trace = false,
-                                                .draw_loads = false,
+                                                .draw_loads = draws_steps(grid, scenario),
                                                 .explain = false,
                                                 .only_where_it_decides = true})
                                  .prediction;

@@ -105,7 +105,8 @@ private:
             const std::size_t index = grid_.points[i];
             try {
                 const scenarios::Scenario scenario = grid_.instantiate(index);
-                const PlanBound bound = bound_of(scenario);
+                PlanBound bound = bound_of(scenario);
+                if (draws_steps(grid_, scenario)) bound.step_time_s = 0;
                 const double promise = promise_of(bound, scenario, objective_);
                 const std::lock_guard lock(mutex_);
                 if (bound.fits())
