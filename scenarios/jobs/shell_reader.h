@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,13 @@ namespace debubble::jobs {
 
 enum class Truth { No, Yes, Unknown };
 
+inline bool is_name_part(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+inline bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 class ShellReader {
 public:
     explicit ShellReader(std::shared_ptr<const text::SourceText> source);
@@ -23,19 +31,21 @@ private:
     Truth pipeline();
     Truth command();
     Truth single();
+    Truth simple();
+    bool assignment(bool in_command);
+    void declare();
+    Truth test_command(const std::vector<ShellText>& words);
+    void finish(std::vector<ShellText> words);
+
+    // shell_compound.cpp: commands that hold others
     Truth compound(std::string_view keyword);
     Truth conditional();
     void loop(bool over_words);
     void choice();
     bool function(const std::string& name);
-    Truth simple();
-    bool assignment(bool in_command);
-    void declare();
     void call(const std::string& name);
-    Truth test_command(const std::vector<ShellText>& words);
-    void finish(std::vector<ShellText> words);
 
-    // shell_words.cpp: words and what is expanded in them
+    // shell_words.cpp: words
     struct Word {
         std::vector<ShellText> fields;
         bool has_quotes = false;
@@ -44,6 +54,11 @@ private:
     Word word(bool split);
     ShellText whole_word();
     void quote(Word& word, ShellText& field, bool& has);
+    ShellText unknown(std::string text, std::uint32_t begin) const;
+    ShellVariable array();
+    std::string name_here();
+
+    // shell_expansion.cpp: what is expanded in them
     void dollar(Word& word, ShellText& field, bool& has, bool quoted, bool split);
     void braces(Word& word, ShellText& field, bool& has, bool quoted, bool split);
     void substitute(Word& word, ShellText& field, bool& has, const std::vector<ShellText>& values,
@@ -52,9 +67,6 @@ private:
     std::vector<ShellText> values_of(const std::string& name, std::string_view index,
                                      std::uint32_t begin, bool& set);
     ShellText default_of(std::string text, std::uint32_t begin);
-    ShellText unknown(std::string text, std::uint32_t begin) const;
-    ShellVariable array();
-    std::string name_here();
 
     // shell_test.cpp: [[ ... ]] and [ ... ]
     Truth double_brackets();
