@@ -28,7 +28,7 @@ using text::word;
 constexpr int kMostLayers = 100'000;
 constexpr double kHighestLoad = 4096;
 constexpr std::int64_t kHighestRank = 1'000'000;
-constexpr std::int64_t kMostElements = 1'000'000'000'000;
+constexpr std::int64_t kMostTensorElements = 1'000'000'000'000;
 constexpr std::string_view kAuto = "auto";
 
 /// Unset: chosen (auto).
@@ -162,7 +162,7 @@ const Fields<models::OffloadExtent>& offload_fields() {
         {"layers", whole(&models::OffloadExtent::layers, 1, kMostLayers, "layers"),
          "The first layers of every stage whose activations travel.", "8", "all layers"},
         {"min_offloaded_tensor_size",
-         whole(&models::OffloadExtent::fewest_elements, 1, kMostElements, "elements"),
+         whole(&models::OffloadExtent::fewest_elements, 1, kMostTensorElements, "elements"),
          "The elements of the smallest tensor that travels.", "250000000",
          "1048576, Megatron-Core's"}};
     return kFields;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/check_parts.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/generator_options_of.h"
 #include "schedule/generators/generators.h"
 
@@ -116,6 +117,11 @@ void add_notes(Draft& draft) {
     if (s.parallel.zero_stage > 0 && !s.has_replicas())
         notes.push_back(fmt::format("zero_stage {} shards nothing: there is one replica",
                                     s.parallel.zero_stage));
+    if (s.parallel.zero_stage == 3 && s.parallel.shards() > 1 && s.framework.stage3.any() &&
+        !gather_limits(s))
+        notes.push_back(
+            "the framework's limits of stage 3 (stage3_prefetch_bucket_size and others) change "
+            "nothing: they hold without a pipeline, slices, wrap: stage and reshard: false");
     if (s.parallel.sequence && s.parallel.tensor == 1)
         notes.push_back("sequence parallelism does nothing without tensor parallelism");
     if (s.training.expert_load_unknown)

@@ -24,9 +24,13 @@ void* large_block(std::size_t bytes) {
 
 // Out of line: g++ warns of a free() that it sees behind a call of new.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
-    void* block = bytes >= kHugePage ? large_block(bytes) : std::malloc(bytes > 0 ? bytes : 1);
-    if (block == nullptr) throw std::bad_alloc();
-    return block;
+    for (;;) {
+        void* block = bytes >= kHugePage ? large_block(bytes) : std::malloc(bytes > 0 ? bytes : 1);
+        if (block != nullptr) return block;
+        const std::new_handler handler = std::get_new_handler();
+        if (handler == nullptr) throw std::bad_alloc();
+        handler();
+    }
 }
 
 [[gnu::noinline]] void operator delete(void* block) noexcept {

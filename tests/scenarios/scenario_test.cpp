@@ -247,5 +247,17 @@ TEST(Scenario, AnUnevenUniformPartitionIsANote) {
         ElementsAre("stages hold 2, 2, 2, 3, 3 layers"));
 }
 
+/// DeepSpeed has no pipelines with ZeRO-3.
+TEST(Scenario, LimitsOfStage3ThatChangeNothingAreANote) {
+    const auto note = HasSubstr("limits of stage 3");
+    const std::string deepspeed = "\nframework: deepspeed";
+    EXPECT_THAT(parse("gpus: 8\nparallel: {pipeline: 2, data: 4, zero_stage: 3}" + deepspeed).notes,
+                testing::Contains(note));
+    EXPECT_THAT(parse("gpus: 4\nparallel: {data: 4, zero_stage: 3}" + deepspeed).notes,
+                testing::Not(testing::Contains(note)));
+    EXPECT_THAT(parse("gpus: 4\nparallel: {data: 4, zero_stage: 2}" + deepspeed).notes,
+                testing::Not(testing::Contains(note)));
+}
+
 }  // namespace
 }  // namespace debubble::scenarios

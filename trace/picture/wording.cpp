@@ -29,6 +29,16 @@ std::vector<std::string> parts_of(const std::string& words) {
     return parts;
 }
 
+/// Pipelines that draw their own loads are not alike.
+std::string copies_text(const TimelineDocument& document) {
+    if (document.copies <= 1) return "";
+    const bool uneven =
+        idle_by_cause(document.statistics)[static_cast<std::size_t>(BubbleCause::UnevenLoad)] >
+        Duration{};
+    return uneven ? fmt::format("1 of {}", document.copies)
+                  : fmt::format("\u00d7{} identical", document.copies);
+}
+
 }  // namespace
 
 std::string only_in(const std::string& words, const std::string& other) {
@@ -112,7 +122,7 @@ std::string tip_of(const MemoryPeak& peak) {
 GutterText gutter_text(const TimelineDocument& document, const Device& device) {
     GutterText text;
     text.name = device.name;
-    if (document.copies > 1) text.copies = fmt::format("\u00d7{} identical", document.copies);
+    text.copies = copies_text(document);
     if (device.statistics != nullptr && document.statistics.step > Duration{})
         text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) /
                                                      seconds(document.statistics.step));

@@ -27,7 +27,7 @@ std::string tip_of(const MemoryPeak& peak);
 /// The texts next to a row.
 struct GutterText {
     std::string name;    ///< such as "rank 3"
-    std::string copies;  ///< such as "x16 identical"; empty if there is one only
+    std::string copies;  ///< "x16 identical", "1 of 16"; empty if there is one only
     std::string idle;    ///< such as "idle 12.3 %"; empty if not known
     std::string memory;  ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
     bool too_much = false;

@@ -57,6 +57,10 @@ TEST(Gutter, SaysIdleShareAndWhetherMemoryIsTooMuch) {
     EXPECT_EQ(first.memory, "88.0/80.0 GiB OOM");
     EXPECT_TRUE(first.too_much);
     EXPECT_EQ(gutter_text(*document, document->devices[1]).memory, "8.0/80.0 GiB");
+    Statistics drawn = statistics(trace);
+    drawn.ranks[0].idle_by_cause[static_cast<std::size_t>(BubbleCause::UnevenLoad)] = Duration{1};
+    const Document uneven = make_document(trace, drawn, std::nullopt);
+    EXPECT_EQ(gutter_text(*uneven, uneven->devices[0]).copies, "1 of 16");
 }
 
 TEST(IdleSummary, AddsUpByCause) {
