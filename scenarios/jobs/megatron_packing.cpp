@@ -46,23 +46,43 @@ std::string mock_lengths(Reading& job, std::string_view name) {
     return {};
 }
 
-void read_documents(Reading& job, bool each_is_a_sample) {
+/// A map of the command line stands for the whole of the job's.
+bool is_given_without_packing(const Reading& job) {
+    for (const char* map : {"imbalance", "imbalance.sequence"})
+        if (const auto value = job.given(map))
+            return value->find("global_batch_packing") == std::string::npos &&
+                   !job.given("imbalance.sequence.global_batch_packing");
+    return false;
+}
+
+/// Writes that a sample is a document, if the job's setting `packing` says it.
+void read_packing(Reading& job, const Setting* packing) {
+    if (packing == nullptr) return;
+    if (is_given_without_packing(job))
+        job.note(*packing,
+                 "a sample of the job's global batch is one document, and the documents given by "
+                 "--set are packed before; add global_batch_packing: true to them");
+    else
+        job.set("imbalance.sequence.global_batch_packing", true, packing);
+}
+
+void read_documents(Reading& job, const Setting* packing) {
     std::string lengths = mock_lengths(job, "varlen_mock_dataset_config_json");
     const Setting* from = job.in.find("varlen_mock_dataset_config_json");
     if (lengths.empty()) {
         lengths = mock_lengths(job, "sft_mock_dataset_config_json");
         from = job.in.find("sft_mock_dataset_config_json");
     }
-    const char* const packing = each_is_a_sample ? ", global_batch_packing: true" : "";
+    const char* const word = packing != nullptr ? ", global_batch_packing: true" : "";
     if (!lengths.empty())
-        return job.set("imbalance.sequence", fmt::format("{{{}{}}}", lengths, packing), from);
-    if (job.given("imbalance") || job.given("imbalance.sequence") ||
-        job.given("imbalance.sequence.mean"))
-        return;
+        job.set("imbalance.sequence", fmt::format("{{{}{}}}", lengths, word), from);
+    const bool given = job.given("imbalance") || job.given("imbalance.sequence");
+    if (lengths.empty() || given) read_packing(job, packing);
+    if (!lengths.empty() || given || job.given("imbalance.sequence.mean")) return;
     job.ask(
         fmt::format("how long are the documents? The job's data say it; give their mean by --set "
                     "'imbalance.sequence={{mean: N{}}}'",
-                    packing));
+                    word));
 }
 
 }  // namespace
@@ -78,7 +98,8 @@ void read_megatron_packing(Reading& job) {
             "Megatron-LM takes one of them");
     const std::string scheduler = in.word("sequence_packing_scheduler").value_or("");
     const bool varlen = in.is_on("use_varlen_dataset");
-    const bool each_is_a_sample = in.is_on("enable_global_batch_packing") || varlen;
+    const bool global = in.is_on("enable_global_batch_packing");
+    const bool each_is_a_sample = global || varlen;
     const bool packs = dynamic || formerly || scheduler == "dp_balanced";
     if (!packs) {
         in.whole("max_seqlen_per_dp_cp_rank", 1, kMost);
@@ -94,7 +115,9 @@ void read_megatron_packing(Reading& job) {
     }
     if (dynamic || formerly || each_is_a_sample)
         job.copy("parallel.max_seqlen_per_dp_cp_rank", "max_seqlen_per_dp_cp_rank");
-    read_documents(job, each_is_a_sample);
+    read_documents(job, each_is_a_sample
+                            ? in.find(global ? "enable_global_batch_packing" : "use_varlen_dataset")
+                            : nullptr);
 }
 
 }  // namespace debubble::jobs

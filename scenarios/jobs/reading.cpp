@@ -121,11 +121,35 @@ bool Reading::has_model() const {
     return given("model") || given("model.base");
 }
 
+void Reading::open_maps_above(const std::string& key) {
+    const auto above = [&](const Line& line) { return lies_below(key, line.key); };
+    for (auto at = lines_.begin(); (at = std::ranges::find_if(lines_, above)) != lines_.end();) {
+        const Line map = *at;
+        const std::size_t name = map.key.rfind('.') + 1;  // 0 for a key without dots
+        const auto source = std::make_shared<const text::SourceText>(text::SourceText{
+            printable(job_), fmt::format("{}: {}", map.key.substr(name), map.value)});
+        const text::SourcePosition start{source, 1, 1};
+        const text::NodePtr root = text::with_value(
+            text::parse_yaml_value(fmt::format("{{{}: {}}}", map.key.substr(name), map.value),
+                                   start),
+            std::string_view(key).substr(name), text::make_scalar("~", start), start);
+        const text::NodePtr value = root->get(map.key.substr(name));
+        std::vector<Line> entries;
+        for (const text::Node::Entry& entry : value->entries) {
+            if (!text::is_plain_word(entry.key) || entry.key.find('.') != std::string::npos) return;
+            entries.push_back({map.key + "." + entry.key, to_flow(*entry.value), map.origin});
+        }
+        at = lines_.erase(at);
+        lines_.insert(at, entries.begin(), entries.end());
+    }
+}
+
 Imported Reading::finish(const std::string& format, std::string_view tool) {
     for (const std::string& question : questions_)
         mistakes().add(fmt::format("{}: {}", job_, question));
     mistakes().throw_if_any();
     for (const scenarios::Override& one : given_) {
+        open_maps_above(one.first);
         std::erase_if(lines_, [&](const Line& line) {
             return line.key == one.first || lies_below(line.key, one.first) ||
                    lies_below(one.first, line.key);
@@ -133,6 +157,36 @@ Imported Reading::finish(const std::string& format, std::string_view tool) {
         lines_.push_back({one.first, one.second.empty() ? "~" : one.second, "--set"});
     }
     return {format, text(tool), notes_, silent_};
+}
+
+std::string Reading::comment_of(const Line& line) {
+    return line.origin.empty() ? std::string() : "  # " + line.origin;
+}
+
+void Reading::write_map(std::string& out, std::vector<const Line*> lines, std::size_t start,
+                        std::size_t indent) {
+    while (!lines.empty()) {
+        const std::string& first = lines.front()->key;
+        const std::string name = first.substr(start, first.find('.', start) - start);
+        std::vector<const Line*> same;
+        std::erase_if(lines, [&](const Line* line) {
+            const std::string_view rest = std::string_view(line->key).substr(start);
+            if (rest != name && !lies_below(rest, name)) return false;
+            same.push_back(line);
+            return true;
+        });
+        out += std::string(indent, ' ') + name + ":";
+        if (same.size() > 1) {
+            out += "\n";
+            write_map(out, std::move(same), start + name.size() + 1, indent + 2);
+            continue;
+        }
+        std::string rest = same.front()->key.substr(start);
+        std::string value = same.front()->value;
+        for (std::size_t dot; (dot = rest.rfind('.')) != std::string::npos; rest.erase(dot))
+            value = fmt::format("{{{}: {}}}", rest.substr(dot + 1), value);
+        out += fmt::format(" {}{}\n", value, comment_of(*same.front()));
+    }
 }
 
 std::string Reading::text(std::string_view tool) const {
@@ -150,26 +204,16 @@ std::string Reading::text(std::string_view tool) const {
     if (silent_ > 0)
         out += fmt::format("# {} of its settings {} no plan.\n", silent_,
                            silent_ == 1 ? "changes" : "change");
-    const auto comment = [](const Line& line) {
-        return line.origin.empty() ? std::string() : "  # " + line.origin;
-    };
     for (const std::string& section : sections) {
-        bool open = false;
-        for (const Line& line : lines_) {
-            if (line.key == section) {
-                out += fmt::format("{}: {}{}\n", section, line.value, comment(line));
-            } else if (lies_below(line.key, section)) {
-                if (!open) out += fmt::format("{}:\n", section);
-                open = true;
-                std::string rest = line.key.substr(section.size() + 1);
-                std::string value = line.value;
-                for (std::size_t dot; (dot = rest.rfind('.')) != std::string::npos;) {
-                    value = fmt::format("{{{}: {}}}", rest.substr(dot + 1), value);
-                    rest.erase(dot);
-                }
-                out += fmt::format("  {}: {}{}\n", rest, value, comment(line));
-            }
-        }
+        std::vector<const Line*> below;
+        for (const Line& line : lines_)
+            if (line.key == section)
+                out += fmt::format("{}: {}{}\n", section, line.value, comment_of(line));
+            else if (lies_below(line.key, section))
+                below.push_back(&line);
+        if (below.empty()) continue;
+        out += section + ":\n";
+        write_map(out, below, section.size() + 1, 2);
     }
     return out;
 }

@@ -63,6 +63,12 @@ private:
         std::string value;
         std::string origin;
     };
+    /// Makes lines of the entries of each map in which the key lies, so that it changes one alone.
+    void open_maps_above(const std::string& key);
+    static std::string comment_of(const Line& line);
+    /// Writes lines of one map, whose keys' names in it begin at `start`.
+    static void write_map(std::string& out, std::vector<const Line*> lines, std::size_t start,
+                          std::size_t indent);
     std::string text(std::string_view tool) const;
 
     std::string job_;

@@ -140,6 +140,52 @@ TEST(MegatronJob, AsksHowLongDocumentsAreAndTakesOneNameOfDynamicGroups) {
                 HasSubstr("is the former name of --dynamic-context-parallel"));
 }
 
+/// Whatever the command line says of the documents beside it.
+TEST(MegatronJob, KeepsWhatItSaysOfDocumentsBesideTheCommandLine) {
+    const std::string base =
+        "--pipeline-model-parallel-size 1 --context-parallel-size 4 --micro-batch-size 1 "
+        "--dynamic-context-parallel --max-seqlen-per-dp-cp-rank 512 --use-varlen-dataset ";
+    const auto documents = [&](const std::string& more,
+                               const std::vector<scenarios::Override>& given) {
+        return planned(base + more, given).imbalance.documents.value();
+    };
+    const scenarios::Documents mean = documents("", {{"imbalance.sequence.mean", "700"}});
+    EXPECT_TRUE(mean.global_batch_packing);
+    EXPECT_EQ(mean.mean, 700);
+    const scenarios::Documents both =
+        documents("", {{"imbalance.sequence.mean", "700"}, {"imbalance.sequence.spread", "2"}});
+    EXPECT_TRUE(both.global_batch_packing);
+    EXPECT_EQ(both.spread, 2);
+    EXPECT_FALSE(documents("", {{"imbalance.sequence.mean", "700"},
+                                {"imbalance.sequence.global_batch_packing", "false"}})
+                     .global_batch_packing);
+    const std::string mock =
+        "--varlen-mock-dataset-config-json '{\"mode\":\"distribution\",\"type\":\"lognormal\","
+        "\"min_seq_len\":128,\"max_seq_len\":2048,\"mean_seq_len\":1024,"
+        "\"lognormal_sigma\":1.5}' ";
+    const scenarios::Documents one = documents(mock, {{"imbalance.sequence.spread", "1"}});
+    EXPECT_EQ(one.spread, 1);
+    EXPECT_EQ(one.mean, 1024);
+    EXPECT_EQ(one.shortest, 128);
+    EXPECT_EQ(one.longest, 2048);
+    EXPECT_TRUE(one.global_batch_packing);
+    for (const std::string& more : {std::string(), mock}) {
+        const Imported whole = imported(base + more, {{"imbalance.sequence", "{mean: 700}"}});
+        EXPECT_THAT(whole.notes, Contains(HasSubstr("--use-varlen-dataset: a sample of the job's "
+                                                    "global batch is one document")));
+    }
+}
+
+TEST(MegatronJob, ChangesOneKeyOfAMapThatTheCommandLineNames) {
+    const scenarios::Scenario s = planned("", {{"training.precision.grads", "fp32"},
+                                               {"imbalance.sequence", "{mean: 700, spread: 3}"},
+                                               {"imbalance.sequence.shortest", "64"}});
+    EXPECT_EQ(s.training.precision.compute, models::DataType::Bf16);
+    EXPECT_EQ(s.training.precision.grads, models::DataType::Fp32);
+    EXPECT_EQ(s.imbalance.documents->spread, 3);
+    EXPECT_EQ(s.imbalance.documents->shortest, 64);
+}
+
 TEST(MegatronJob, NamesUnknownFlagsWithTheirNearest) {
     EXPECT_THAT(imported("--tensor-model-paralel-size 4").notes,
                 Contains(testing::AllOf(HasSubstr("train.sh:1 --tensor-model-paralel-size"),
