@@ -155,9 +155,9 @@ void fill_speed(Prediction& out, const Scenario& played) {
     const double whole = batch * static_cast<double>(scenario.training.seq_length);
     const double tokens = packed ? out.uneven->packed->tokens : whole;
     const double per_gpu = tokens / whole * scenarios::model_flops_per_step(scenario) /
-                           out.step_time_s / scenario.parallel.gpus();
-    out.tokens_per_s = tokens / out.step_time_s;
-    out.samples_per_s = batch / out.step_time_s;
+                           out.mean_step_s() / scenario.parallel.gpus();
+    out.tokens_per_s = tokens / out.mean_step_s();
+    out.samples_per_s = batch / out.mean_step_s();
     out.tflops_per_gpu = per_gpu / 1e12;
     const std::optional<double> peak = scenarios::peak_flops_per_s(scenario);
     if (!peak) return;

@@ -52,7 +52,9 @@ struct Prediction {
     /// What training.recompute: auto chose; unset where it was not asked to.
     std::optional<ChosenRecompute> recompute;
     std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
-    double tokens_per_s = 0;         ///< tokens per second of the whole job
+    /// Tokens per second of the whole job. Rates are those of many steps: what the mean step has,
+    /// over its time.
+    double tokens_per_s = 0;
     double samples_per_s = 0;
     std::optional<double> mfu;         ///< model FLOPs over peak; unset without a known peak rate
     std::optional<double> mfu_causal;  ///< the same with only what masks and chunks leave
@@ -72,6 +74,9 @@ struct Prediction {
     std::string schedule_hash;
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;
+
+    /// The seconds of a step that rates are over.
+    double mean_step_s() const { return uneven ? uneven->mean_s() : step_time_s; }
 };
 
 /// A share of a device's memory. Reserved peaks are predicted within 3 % on average.

@@ -183,7 +183,7 @@ std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario&
                                        const Prediction& prediction) {
     if (step.step_s) return step.step_s;
     if (step.tokens_per_s_per_gpu)
-        return prediction.tokens_per_s * prediction.step_time_s /
+        return prediction.tokens_per_s * prediction.mean_step_s() /
                (*step.tokens_per_s_per_gpu * scenario.gpus);
     if (step.tflops_per_gpu)
         return printed_flops(scenario) / (*step.tflops_per_gpu * 1e12 * scenario.gpus);
@@ -197,7 +197,7 @@ void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& p
     if (const auto seconds = measured_seconds(row.step, scenario, prediction))
         row.time = Compared{*seconds, prediction.step_time_s};
     const bool recomputes = prediction.mfu && prediction.hfu && *prediction.mfu > 0;
-    row.work = prediction.tflops_per_gpu * 1e12 * prediction.step_time_s *
+    row.work = prediction.tflops_per_gpu * 1e12 * prediction.mean_step_s() *
                (recomputes ? *prediction.hfu / *prediction.mfu : 1);
     take_memory(row, scenario, prediction);
 }

@@ -62,11 +62,9 @@ Json json_of(const UnevenSteps& steps) {
                         {"factor", rank.factor},
                         {"step_without_s", rank.without_s},
                         {"cost", rank.cost}});
-    Json json = {{"draws", steps.drawn.size()},
-                 {"even_step_time_s", steps.even_s},
-                 {"p50_step_time_s", steps.p50_s},
-                 {"p95_step_time_s", steps.p95_s},
-                 {"slow_ranks", std::move(slow)}};
+    Json json = {{"draws", steps.drawn.size()},        {"even_step_time_s", steps.even_s},
+                 {"p50_step_time_s", steps.p50_s},     {"p95_step_time_s", steps.p95_s},
+                 {"mean_step_time_s", steps.mean_s()}, {"slow_ranks", std::move(slow)}};
     if (steps.packed) json["packing"] = json_of(*steps.packed);
     return json;
 }

@@ -120,8 +120,8 @@ private:
         const auto time = [&](double s) { return text::time_text(s, unit); };
         std::string words = fmt::format("{} if all loads were even", time(steps.even_s));
         if (steps.drawn.size() > 1)
-            words = fmt::format("P50 {}, P95 {} of {} drawn steps; {}", time(steps.p50_s),
-                                time(steps.p95_s), steps.drawn.size(), words);
+            words = fmt::format("P50 {}, P95 {}, mean {} of {} drawn steps; {}", time(steps.p50_s),
+                                time(steps.p95_s), time(steps.mean_s()), steps.drawn.size(), words);
         paragraph(fmt::format("  {:<12}{}", "uneven", words), 14);
         if (steps.packed) packed(*steps.packed);
         for (const SlowRank& slow : steps.slow)
@@ -154,11 +154,12 @@ private:
                         text::percent(packed.filled), text::percent(packed.waiting)),
             14);
         if (!packed.static_p50_s) return;
-        paragraph(fmt::format("  {:<12}the same documents in groups of {} alone: P50 {}, P95 {}, in "
-                              "the mean {:.3g} times as long",
-                              "", scenario_.parallel.context, time(*packed.static_p50_s),
-                              time(*packed.static_p95_s), packed.static_times_as_long),
-                  14);
+        paragraph(
+            fmt::format("  {:<12}the same documents in groups of {} alone: P50 {}, P95 {}, in "
+                        "the mean {:.3g} times as long",
+                        "", scenario_.parallel.context, time(*packed.static_p50_s),
+                        time(*packed.static_p95_s), packed.static_times_as_long),
+            14);
     }
 
     void fits() {

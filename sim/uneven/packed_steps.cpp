@@ -18,10 +18,10 @@ std::vector<Duration> steps_of(const auto& draws, auto of) {
     return steps;
 }
 
-double sum_of(const std::vector<Duration>& steps) {
+double mean_of(const std::vector<Duration>& steps) {
     double sum = 0;
     for (const Duration step : steps) sum += seconds(step);
-    return sum;
+    return sum / static_cast<double>(steps.size());
 }
 
 PackedFigures figures_of(const PackedStep& step, std::int64_t capacity) {
@@ -133,30 +133,27 @@ PackedSteps::PlayedDraw PackedSteps::play(int draw) const {
 
 void PackedSteps::sum_up(const std::vector<PlayedDraw>& draws) {
     steps_.drawn = steps_of(draws, &PlayedDraw::played);
-    const Duration middle = quantile(steps_.drawn, 0.5);
-    steps_.median =
-        static_cast<int>(std::ranges::find(steps_.drawn, middle) - steps_.drawn.begin());
-    steps_.p50_s = seconds(middle);
-    steps_.p95_s = seconds(quantile(steps_.drawn, 0.95));
+    sim::sum_up(steps_);
     PackedFigures& figures = steps_.packed.emplace();
     const double part = 1 / static_cast<double>(draws.size());
+    double pairs = 0;
     for (const PlayedDraw& draw : draws) {
         figures.micro_batches += part * draw.figures.micro_batches;
         for (const auto& [ranks, count] : draw.figures.groups)
             figures.groups[ranks] += part * count;
         figures.filled += part * draw.figures.filled;
         figures.waiting += part * draw.figures.waiting;
+        figures.tokens += part * draw.figures.tokens;
+        pairs += part * draw.figures.tokens * draw.figures.document;
         figures.static_micro_batches += part * draw.equal_micro_batches;
     }
-    const PlayedDraw& median = draws[static_cast<std::size_t>(steps_.median)];
-    figures.tokens = median.figures.tokens;
-    figures.document = median.figures.document;
-    figures.position = median.played.position;
+    figures.document = pairs / figures.tokens;
+    figures.position = draws[static_cast<std::size_t>(steps_.median)].played.position;
     if (groups_ == Groups::Equal) return;
     const std::vector<Duration> equal = steps_of(draws, &PlayedDraw::with_equal_groups);
     figures.static_p50_s = seconds(quantile(equal, 0.5));
     figures.static_p95_s = seconds(quantile(equal, 0.95));
-    figures.static_times_as_long = sum_of(equal) / sum_of(steps_.drawn);
+    figures.static_times_as_long = mean_of(equal) / steps_.mean_s();
 }
 
 void PackedSteps::find_slow_ranks(int jobs) {

@@ -26,8 +26,8 @@ struct PackedFigures {
     double filled = 0;             ///< share of the ranks' capacity that holds tokens
     double waiting = 0;  ///< share of the step's work in which ranks of data x context wait for the
                          ///< last of them
-    double tokens = 0;   ///< of the median step
-    double document = 0;  ///< mean length of the document of a token, in the median step
+    double tokens = 0;   ///< of a step
+    double document = 0;  ///< mean length of the document of a token
     int position = 0;     ///< the rank of data x context that ends the median step
     /// The same documents in groups of `context` ranks, if those above are of several sizes.
     std::optional<double> static_p50_s;
@@ -45,6 +45,13 @@ struct UnevenSteps {
     std::vector<SlowRank> slow;   ///< the slowest kMostSlowRanks, by what they cost
     std::size_t slow_ranks = 0;   ///< all whose slow-down is above 1
     std::optional<PackedFigures> packed;
+
+    /// The mean of the drawn steps, which rates are over. Precondition: there are some.
+    double mean_s() const {
+        double sum = 0;
+        for (const Duration step : drawn) sum += seconds(step);
+        return sum / static_cast<double>(drawn.size());
+    }
 };
 inline constexpr std::size_t kMostSlowRanks = 8;
 

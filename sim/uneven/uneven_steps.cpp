@@ -35,6 +35,13 @@ Duration quantile(std::vector<Duration> steps, double share) {
     return steps[static_cast<std::size_t>(rank - 1)];
 }
 
+void sum_up(UnevenSteps& steps) {
+    const Duration middle = quantile(steps.drawn, 0.5);
+    steps.median = static_cast<int>(std::ranges::find(steps.drawn, middle) - steps.drawn.begin());
+    steps.p50_s = seconds(middle);
+    steps.p95_s = seconds(quantile(steps.drawn, 0.95));
+}
+
 void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance) {
     for (const auto& [rank, factor] : imbalance.ranks)
         if (factor > 1) steps.slow.push_back({Rank{rank}, factor, 0, 0});
@@ -56,10 +63,7 @@ UnevenSteps play_draws(const LoadCurves& curves, const Program& program,
         give_up_if(how.stop);
         steps.drawn[draw] = step_of(UnevenCostModel(curves, static_cast<int>(draw)), program, how);
     });
-    const Duration middle = quantile(steps.drawn, 0.5);
-    steps.median = static_cast<int>(std::ranges::find(steps.drawn, middle) - steps.drawn.begin());
-    steps.p50_s = seconds(middle);
-    steps.p95_s = seconds(quantile(steps.drawn, 0.95));
+    sum_up(steps);
     find_slow_ranks(steps, curves, program, how, jobs);
     return steps;
 }

@@ -13,6 +13,9 @@ namespace debubble::sim {
 /// The drawn step of this share from the shortest: nearest rank. Precondition: there are steps.
 Duration quantile(std::vector<Duration> steps, double share);
 
+/// Fills in the median and the 95th percentile of the drawn steps. Precondition: there are some.
+void sum_up(UnevenSteps& steps);
+
 /// Begins the list of slow ranks with the slowest, whose cost is not known yet.
 void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance);
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/read_scenario.h"
 #include "sim/grid/search.h"
+#include "sim/predict.h"
 
 /// Grids of plans that pack their documents in every step.
 namespace debubble::sim {
@@ -50,6 +52,40 @@ TEST(PackedGrid, IsSearchedAsItIsSwept) {
                 step_of(rows[i]) != step_of(rows[i + 1]))
                 ++differ;
         EXPECT_GE(differ, 3) << "groups as large as documents need change steps";
+    }
+}
+
+/// The median steps of two plans may be other draws, with other tokens: rates are those of all
+/// draws, and order plans as their mean times do.
+TEST(PackedGrid, HasTheRatesOfAllItsDraws) {
+    std::vector<Prediction> plans;
+    for (const char* capacity : {"2048", "4096", "8192"})
+        for (const char* smallest : {"1", "4"})
+            plans.push_back(predict(scenarios::parse_scenario(
+                                        std::string(kPackedGrid) +
+                                            "imbalance: {draws: 7, sequence: {mean: 1500, "
+                                            "spread: 3, global_batch_packing: true}}\n",
+                                        "rates.yaml",
+                                        {{"parallel.context", "8"},
+                                         {"parallel.dynamic_context_parallel", "true"},
+                                         {"parallel.max_seqlen_per_dp_cp_rank", capacity},
+                                         {"parallel.min_dynamic_context_parallel_size", smallest}}))
+                                .prediction);
+    const Prediction& first = plans.front();
+    for (const Prediction& plan : plans) {
+        double sum = 0;
+        for (const Duration step : plan.uneven->drawn) sum += seconds(step);
+        const double mean = sum / 7;
+        EXPECT_NEAR(plan.uneven->mean_s(), mean, 1e-12 * mean);
+        EXPECT_NEAR(plan.tokens_per_s * mean, first.tokens_per_s * first.uneven->mean_s(),
+                    1e-9 * plan.tokens_per_s * mean)
+            << "all plans have the same documents";
+        EXPECT_NEAR(plan.samples_per_s * mean, 32, 1e-9);
+        EXPECT_NEAR(*plan.mfu / plan.tokens_per_s, *first.mfu / first.tokens_per_s,
+                    1e-9 * *plan.mfu / plan.tokens_per_s);
+        EXPECT_NEAR(plan.tflops_per_gpu / plan.tokens_per_s,
+                    first.tflops_per_gpu / first.tokens_per_s,
+                    1e-9 * plan.tflops_per_gpu / plan.tokens_per_s);
     }
 }
 
