@@ -16,6 +16,42 @@ std::optional<double> number_in(const text::NodePtr& map, std::string_view key) 
     return number_of(value->scalar);
 }
 
+/// The largest spread that imbalance.sequence has.
+constexpr double kWidestSpread = 10;
+
+bool is_another(const text::NodePtr& map, std::string_view key, std::string_view word) {
+    const text::NodePtr value = map->get(key);
+    return value && !(value->is(text::Node::Kind::Scalar) && value->scalar == word);
+}
+
+/// The spread of a lognormal distribution; nothing, with a mistake, if no scenario has it.
+std::optional<double> spread_of(Reading& job, const Setting& from, double sigma) {
+    const double spread = std::sqrt(std::expm1(sigma * sigma));
+    if (sigma >= 0 && spread <= kWidestSpread) return spread;
+    job.refuse(
+        from, fmt::format("lognormal_sigma of {} is {}; it can be from 0 to {:.4g}, where "
+                          "lengths spread by {} of their mean",
+                          from.written, sigma, std::sqrt(std::log1p(kWidestSpread * kWidestSpread)),
+                          kWidestSpread));
+    return {};
+}
+
+/// Lengths of lognormal distribution as imbalance.sequence has them; empty if the map has others.
+std::string lognormal_lengths(Reading& job, const Setting& from, const text::NodePtr& config) {
+    const std::optional<double> mean = number_in(config, "mean_seq_len");
+    const std::optional<double> sigma = number_in(config, "lognormal_sigma");
+    if (is_another(config, "mode", "distribution") || is_another(config, "type", "lognormal") ||
+        !mean || !sigma || *mean < 1)
+        return {};
+    const std::optional<double> spread = spread_of(job, from, *sigma);
+    std::string lengths = fmt::format("mean: {}, spread: {:.6g}", *mean, spread.value_or(1));
+    for (const auto& [key, name] :
+         {std::pair("shortest", "min_seq_len"), std::pair("longest", "max_seq_len")})
+        if (const auto tokens = number_in(config, name))
+            lengths += fmt::format(", {}: {}", key, *tokens);
+    return lengths;
+}
+
 /// The lengths of a mock data set of Megatron-LM, as imbalance.sequence has them:
 /// {"type":"lognormal","min_seq_len":128,"max_seq_len":8192,"mean_seq_len":1024,
 /// "lognormal_sigma":1.5}. Empty, with a note, if they are not lognormal.
@@ -25,24 +61,14 @@ std::string mock_lengths(Reading& job, std::string_view name) {
     if (!said || from == nullptr) return {};
     try {
         const text::NodePtr config = text::parse_json(*said, "");
-        if (config->is(text::Node::Kind::Map)) {
-            const std::optional<double> mean = number_in(config, "mean_seq_len");
-            const std::optional<double> sigma = number_in(config, "lognormal_sigma");
-            if (mean && sigma && *mean >= 1) {
-                std::string lengths = fmt::format("mean: {}, spread: {:.6g}", *mean,
-                                                  std::sqrt(std::expm1(*sigma * *sigma)));
-                const auto add = [&](const char* key, std::string_view of) {
-                    if (const auto tokens = number_in(config, of))
-                        lengths += fmt::format(", {}: {}", key, *tokens);
-                };
-                add("shortest", "min_seq_len");
-                add("longest", "max_seq_len");
+        if (config->is(text::Node::Kind::Map))
+            if (std::string lengths = lognormal_lengths(job, *from, config); !lengths.empty())
                 return lengths;
-            }
-        }
     } catch (const InputError&) {  // said below, at the setting
     }
-    job.note(*from, "lengths are read of lognormal distributions in JSON only");
+    job.note(*from,
+             "lengths of documents are read of lognormal distributions in JSON only, and this is "
+             "another; they are taken from --set");
     return {};
 }
 

@@ -176,6 +176,43 @@ TEST(MegatronJob, KeepsWhatItSaysOfDocumentsBesideTheCommandLine) {
     }
 }
 
+/// --varlen-mock-dataset-config-json with these of its keys beside the bounds.
+std::string mock_flags(const std::string& keys) {
+    return "--pipeline-model-parallel-size 1 --context-parallel-size 4 --micro-batch-size 1 "
+           "--dynamic-context-parallel --max-seqlen-per-dp-cp-rank 512 --use-varlen-dataset "
+           "--varlen-mock-dataset-config-json '{\"min_seq_len\":128,\"max_seq_len\":2048," +
+           keys + "}' ";
+}
+
+TEST(MegatronJob, NamesMockDataOfOtherDistributionsAndAsksForTheirLengths) {
+    for (const char* others :
+         {"\"mode\":\"distribution\",\"type\":\"normal\"", "\"type\":\"uniform\"",
+          "\"mode\":\"file\",\"path\":\"lengths.csv\""}) {
+        const std::string flags =
+            mock_flags(std::string(others) + ",\"mean_seq_len\":1024,\"lognormal_sigma\":1.5");
+        EXPECT_THAT(refusal(flags), HasSubstr("how long are the documents?")) << others;
+        const Imported job = imported(flags, {{"imbalance.sequence.mean", "700"}});
+        EXPECT_THAT(job.notes, Contains(HasSubstr("train.sh:1 --varlen-mock-dataset-config-json: "
+                                                  "lengths of documents are read of lognormal")))
+            << others;
+        EXPECT_THAT(job.text, testing::Not(HasSubstr("1024}")));
+    }
+}
+
+TEST(MegatronJob, SaysWhereMockDataSpreadBeyondAnyScenario) {
+    const auto with_sigma = [](const char* sigma) {
+        return mock_flags("\"type\":\"lognormal\",\"mean_seq_len\":1024,\"lognormal_sigma\":" +
+                          std::string(sigma));
+    };
+    for (const char* sigma : {"-1.5", "2.15", "1e9"})
+        EXPECT_THAT(
+            refusal(with_sigma(sigma)),
+            testing::AllOf(HasSubstr("train.sh:1:"), HasSubstr("lognormal_sigma of --varlen")))
+            << sigma;
+    EXPECT_NEAR(planned(with_sigma("2.148")).imbalance.documents->spread, 10, 0.01);
+    EXPECT_EQ(planned(with_sigma("0")).imbalance.documents->spread, 0);
+}
+
 TEST(MegatronJob, ChangesOneKeyOfAMapThatTheCommandLineNames) {
     const scenarios::Scenario s = planned("", {{"training.precision.grads", "fp32"},
                                                {"imbalance.sequence", "{mean: 700, spread: 3}"},
