@@ -12,6 +12,7 @@
 #include "scenarios/plan.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
+#include "sim/uneven/uneven_cost_model.h"
 
 namespace debubble::sim {
 namespace {
@@ -103,16 +104,18 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
-    const auto costs = make_cost_model(prices);
+    const auto whole = make_cost_model(prices);
+    const EvenCosts even(scenario, plan, *whole);
+    const CostModel& costs = even.costs();
     const auto memory = make_memory_model(prices);
-    Durations durations(*costs, plan.schedule.placement);
+    Durations durations(costs, plan.schedule.placement);
     Duration barrier_step{};
     Duration least_period = Duration::max();
     PlanBound bound{0, {}, scenarios::room_of(scenario)};
     for (Rank rank{0}; rank.index < plan.program.placement.ranks(); ++rank.index) {
         const ActionList& list = plan.program.ranks[static_cast<std::size_t>(rank.index)];
         const RankBound of_rank = rank_bound(list, rank, durations);
-        const Duration optimizer = costs->optimizer_step(rank);
+        const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);
         bound.memory = std::max(

@@ -242,13 +242,14 @@ void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan
         rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
 }
 
-/// The step in the middle of those that were drawn, and all of them.
+/// The step in the middle of those that were drawn, and all of them; or the step of even loads.
 struct DrawnLoads {
     std::unique_ptr<const PackedSteps> packed;  ///< null unless steps pack their documents
+    std::unique_ptr<const EvenCosts> of_even;
     std::unique_ptr<const LoadCurves> curves;
     std::unique_ptr<const CostModel> of_curves;
-    const CostModel* costs = nullptr;  ///< null where loads are even
-    const CostModel* even = nullptr;   ///< of the same step with even loads
+    const CostModel* costs = nullptr;  ///< of the step
+    const CostModel* even = nullptr;   ///< of the same step with even loads; null if it is that
     const Program* program = nullptr;  ///< of that step
     std::optional<UnevenSteps> steps;
 };
@@ -257,25 +258,36 @@ std::string hash_of(const Plan& plan) {
     return plan.lowered ? plan.lowered->hash() : program_hash(plan.program);
 }
 
+DrawnLoads even_loads(const Scenario& scenario, const PricedPlan& priced) {
+    DrawnLoads loads;
+    loads.of_even = std::make_unique<const EvenCosts>(scenario, priced.plan, *priced.costs);
+    loads.costs = &loads.of_even->costs();
+    loads.program = &priced.plan.program;
+    return loads;
+}
+
+DrawnLoads draw_packed_loads(const Scenario& scenario, const PricedPlan& priced,
+                             const SimulateOptions& how) {
+    DrawnLoads drawn;
+    drawn.packed = std::make_unique<const PackedSteps>(scenario, priced.plan, how);
+    drawn.costs = &drawn.packed->costs();
+    drawn.even = &drawn.packed->even();
+    drawn.program = &drawn.packed->program();
+    drawn.steps = drawn.packed->steps();
+    return drawn;
+}
+
 DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
                       const SimulateOptions& how) {
-    DrawnLoads drawn;
+    if (scenarios::packs_in_step(scenario)) return draw_packed_loads(scenario, priced, how);
+    DrawnLoads drawn = even_loads(scenario, priced);
     const Plan& plan = priced.plan;
-    if (scenarios::packs_in_step(scenario)) {
-        drawn.packed = std::make_unique<const PackedSteps>(scenario, plan, how);
-        drawn.costs = &drawn.packed->costs();
-        drawn.even = &drawn.packed->even();
-        drawn.program = &drawn.packed->program();
-        drawn.steps = drawn.packed->steps();
-        return drawn;
-    }
+    drawn.even = drawn.costs;
     drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
                                                       plan.program, *priced.costs);
-    drawn.steps = play_draws(*drawn.curves, plan.program, how);
+    drawn.steps = play_draws(*drawn.curves, *drawn.even, plan.program, how);
     drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->median);
     drawn.costs = drawn.of_curves.get();
-    drawn.even = priced.costs.get();
-    drawn.program = &plan.program;
     return drawn;
 }
 
@@ -335,17 +347,17 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.keep_program = options.keep_trace;
     how.hash_program = false;  // the plan knows it
     how.stop = options.stop;
-    DrawnLoads drawn;
-    if (options.draw_loads && scenario.imbalance.any()) drawn = draw_loads(scenario, of_plan, how);
-    const CostModel& costs = drawn.costs ? *drawn.costs : *of_plan.costs;
-    const Program& program = drawn.program != nullptr ? *drawn.program : plan.program;
+    const bool draws = options.draw_loads && scenario.imbalance.any();
+    DrawnLoads drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
+    const CostModel& costs = *drawn.costs;
+    const Program& program = *drawn.program;
     Simulation simulation = simulate(program, costs, *of_plan.memory, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
-    if (drawn.costs) {
+    if (drawn.even != nullptr) {
         const Trace even = simulate(program, *drawn.even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }

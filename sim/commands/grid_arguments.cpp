@@ -16,8 +16,10 @@ void say_even_loads(const Grid& grid) {
         const scenarios::Scenario first = grid.instantiate(grid.points.front());
         if (!first.imbalance.any()) return;
         fmt::print(stderr, "plans are compared {}\n",
-                   draws_steps(grid, first)
-                       ? "by the median of their drawn steps, which pack documents"
+                   draws_steps(grid, first) ? "by their drawn steps, which pack documents"
+                   : first.imbalance.documents
+                       ? "under even loads: the documents of 'imbalance' count by their mean, and "
+                         "the rest of it is left out"
                        : "under even loads: 'imbalance' is left out");
     } catch (const InputError&) {
         return;  // an impossible plan, which its row says

@@ -32,7 +32,7 @@ private:
     void choose_points(const std::string& name);
 };
 
-/// True if the point is compared by the median of its drawn steps and not under even loads: it
+/// True if the point is compared by its drawn steps and not under even loads: it
 /// packs its documents in every step, or other points of the grid do. No bound of even loads holds
 /// for it.
 bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);

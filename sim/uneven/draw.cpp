@@ -129,4 +129,14 @@ double Draw::jitter(Rank rank, const Compute& first, std::uint64_t kind) const {
     return lognormal(1, imbalance_.jitter)(bits);
 }
 
+double mean_attended(const scenarios::Scenario& scenario) {
+    if (!scenario.imbalance.documents || scenarios::packs_in_step(scenario)) return 1;
+    double sum = 0;
+    for (int number = 0; number < scenario.imbalance.draws; ++number) {
+        const Draw draw(scenario, number);
+        for (int mb = 0; mb < scenario.training.micro_batches; ++mb) sum += draw.attended(mb);
+    }
+    return sum / scenario.imbalance.draws / scenario.training.micro_batches;
+}
+
 }  // namespace debubble::sim

@@ -41,4 +41,8 @@ private:
     std::vector<double> attended_;  ///< by microbatch; empty without sequences of documents
 };
 
+/// The mean of Draw::attended over all microbatches of all draws; 1 unless sequences hold documents
+/// that their step does not pack.
+double mean_attended(const scenarios::Scenario& scenario);
+
 }  // namespace debubble::sim

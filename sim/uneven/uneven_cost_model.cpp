@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/overloaded.h"
+#include "scenarios/packing.h"
 
 namespace debubble::sim {
 namespace {
@@ -53,21 +54,23 @@ void apply(ComputeCost& cost, const CostChange& change) {
 }  // namespace
 
 ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank) const {
-    if (const Curve* curve = curves_.by_expert_load(work, rank)) {
+    if (const Curve* curve = draw_ ? curves_.by_expert_load(work, rank) : nullptr) {
         std::vector<double> loads;
         for_each_pass(work, [&](const Compute& c) {
             for (const int layer : curves_.routed(c.stage))
-                loads.push_back(draw_.load(layer, c.micro_batch.index));
+                loads.push_back(draw_->load(layer, c.micro_batch.index));
         });
         apply(cost, mean_change(*curve, loads, curves_.scenario().training.expert_load));
     }
     if (const Curve* curve = curves_.by_attended(work, rank)) {
         std::vector<double> shares;
-        for_each_pass(
-            work, [&](const Compute& c) { shares.push_back(draw_.attended(c.micro_batch.index)); });
+        for_each_pass(work, [&](const Compute& c) {
+            shares.push_back(draw_ ? draw_->attended(c.micro_batch.index) : attended_);
+        });
         apply(cost, mean_change(*curve, shares, 1));
     }
-    const double factor = slow_down(rank) * draw_.jitter(rank, first_of(work), work.index());
+    if (!draw_) return cost;
+    const double factor = slow_down(rank) * draw_->jitter(rank, first_of(work), work.index());
     if (factor == 1) return cost;
     const Duration own = cost.duration - cost.exposed;
     cost.duration = cost.exposed + from_seconds(factor * seconds(own));
@@ -76,6 +79,7 @@ ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank
 }
 
 double UnevenCostModel::slow_down(Rank rank) const {
+    if (!draw_) return 1;
     const auto& ranks = curves_.scenario().imbalance.ranks;
     const auto found = ranks.find(rank.index);
     return found == ranks.end() || rank == spared_ ? 1 : found->second;
@@ -85,6 +89,18 @@ Duration UnevenCostModel::optimizer_step(Rank rank) const {
     const double factor = slow_down(rank);
     const Duration even = even_.optimizer_step(rank);
     return factor == 1 ? even : from_seconds(factor * seconds(even));
+}
+
+EvenCosts::EvenCosts(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
+                     const CostModel& whole)
+    : whole_(whole) {
+    if (!scenario.imbalance.documents || scenarios::packs_in_step(scenario)) return;
+    attended_ = mean_attended(scenario);
+    of_documents_ = scenario;
+    of_documents_->imbalance = {};
+    of_documents_->imbalance.documents = scenario.imbalance.documents;
+    curves_.emplace(*of_documents_, plan.stages, plan.schedule, plan.program, whole);
+    documents_.emplace(*curves_, EvenDocuments{attended_});
 }
 
 }  // namespace debubble::sim

@@ -50,14 +50,14 @@ void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance) {
     steps.slow.resize(std::min(steps.slow.size(), kMostSlowRanks));
 }
 
-UnevenSteps play_draws(const LoadCurves& curves, const Program& program,
+UnevenSteps play_draws(const LoadCurves& curves, const CostModel& even, const Program& program,
                        const SimulateOptions& options, int jobs) {
     SimulateOptions how = options;
     how.follow_memory = false;
     how.record_spans = false;
     const scenarios::Imbalance& imbalance = curves.scenario().imbalance;
     UnevenSteps steps;
-    steps.even_s = seconds(step_of(curves.even(), program, how));
+    steps.even_s = seconds(step_of(even, program, how));
     steps.drawn.resize(imbalance.is_random() ? static_cast<std::size_t>(imbalance.draws) : 1);
     run_parallel(steps.drawn.size(), jobs, nullptr, [&](std::size_t draw) {
         give_up_if(how.stop);

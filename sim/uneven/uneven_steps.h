@@ -19,10 +19,11 @@ void sum_up(UnevenSteps& steps);
 /// Begins the list of slow ranks with the slowest, whose cost is not known yet.
 void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance);
 
-/// Plays every draw of the scenario's imbalance, on `jobs` threads (0: one per core). Of the same
-/// scenario the answer is the same on any number of them. Throws Cancelled soon after `how.stop`.
-UnevenSteps play_draws(const LoadCurves& curves, const Program& program, const SimulateOptions& how,
-                       int jobs = 0);
+/// Plays every draw of the scenario's imbalance, on `jobs` threads (0: one per core), and a step of
+/// the costs `even`. Of the same scenario the answer is the same on any number of them. Throws
+/// Cancelled soon after `how.stop`.
+UnevenSteps play_draws(const LoadCurves& curves, const CostModel& even, const Program& program,
+                       const SimulateOptions& how, int jobs = 0);
 
 /// Gives the cause UnevenLoad to that part of a wait for another rank's compute which the same
 /// wait does not have when the program is played with even loads.

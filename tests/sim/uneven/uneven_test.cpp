@@ -10,6 +10,7 @@
 #include "schedule/lower.h"
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/plan_bound.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
@@ -48,7 +49,7 @@ struct Abstract {
     }
     UnevenSteps play(int jobs = 1) const {
         const LoadCurves curves = curves_of();
-        return play_draws(curves, program, {}, jobs);
+        return play_draws(curves, curves.even(), program, {}, jobs);
     }
     LoadCurves curves_of() const {
         const std::vector<models::StageContent> stages(program.shape.ranks);
@@ -270,6 +271,40 @@ TEST(UnevenLoads, HaveQuantilesByTheNearestRank) {
     EXPECT_EQ(quantile(steps, 0.95), Duration{95});
     EXPECT_EQ(quantile(steps, 0), Duration{1});
     EXPECT_EQ(quantile({Duration{7}}, 0.95), Duration{7});
+}
+
+/// Long sequences, most of whose FLOPs are attention's, and short documents in them.
+Scenario long_sequences(const std::string& sequence) {
+    return scenarios::parse_scenario(
+        "model: {base: llama2-7b, max_positions: 65536}\ncluster: hgx-h100\ngpus: 16\n"
+        "parallel: {context: 8, zero_stage: 1}\n"
+        "training: {global_batch: 16, micro_batch: 1, seq_length: 65536, recompute: full}\n"
+        "imbalance: {draws: 10, sequence: {" +
+            sequence + "}}\n",
+        "long.yaml");
+}
+
+TEST(UnevenLoads, AreEvenWhereAllSequencesHaveTheMeanPairsOfTokens) {
+    const Scenario drawn = long_sequences("mean: 4096, spread: 2");
+    const UnevenSteps steps = *predict(drawn).prediction.uneven;
+    const auto [least, most] = std::ranges::minmax(steps.drawn);
+    EXPECT_GT(steps.even_s, seconds(least));
+    EXPECT_LT(steps.even_s, seconds(most));
+    EXPECT_NEAR(steps.even_s / steps.mean_s(), 1, 0.05)
+        << "kernels take a little longer than in proportion to pairs where documents are short";
+    const Prediction even = predict(drawn, {.keep_trace = false, .draw_loads = false}).prediction;
+    EXPECT_EQ(even.step_time_s, steps.even_s) << "grids compare plans by it";
+    EXPECT_LE(bound_of(drawn).step_time_s, even.step_time_s);
+
+    const Scenario equal = long_sequences("mean: 16384, spread: 0");
+    const Prediction four = predict(equal).prediction;
+    EXPECT_NEAR(four.uneven->even_s, four.step_time_s, 1e-9);
+    Scenario quarter = equal;
+    quarter.imbalance = {};
+    quarter.training.seq_length /= 4;
+    quarter.training.micro_batch *= 4;
+    quarter.training.global_batch *= 4;
+    EXPECT_NEAR(four.step_time_s / predict(quarter).prediction.step_time_s, 1, 1e-3);
 }
 
 }  // namespace
