@@ -142,18 +142,20 @@ PricedPlan price(const Scenario& scenario) {
     return {std::move(plan), std::move(costs), std::move(memory)};
 }
 
-/// The scenario whose tokens see as many others as those of the drawn documents do.
-Scenario of_documents(Scenario scenario, const PackedFigures& packed) {
-    scenario.training.seq_length = std::max<std::int64_t>(1, std::llround(packed.document));
+/// The scenario whose tokens see as many others as those of documents of this mean length do.
+Scenario of_documents(Scenario scenario, double document) {
+    scenario.training.seq_length = std::max<std::int64_t>(1, std::llround(document));
     return scenario;
 }
 
-void fill_speed(Prediction& out, const Scenario& played) {
-    const bool packed = out.uneven && out.uneven->packed;
-    const Scenario& scenario = packed ? of_documents(played, *out.uneven->packed) : played;
-    const auto batch = static_cast<double>(scenario.training.global_batch);
+/// `attended`: pairs of tokens that see each other, relative to sequences of one document each.
+void fill_speed(Prediction& out, const Scenario& played, double attended) {
+    const PackedFigures* packed = out.uneven && out.uneven->packed ? &*out.uneven->packed : nullptr;
+    const auto batch = static_cast<double>(played.training.global_batch);
+    const auto sequence = static_cast<double>(played.training.seq_length);
+    const double tokens = packed ? packed->tokens : batch * sequence;
+    const Scenario scenario = of_documents(played, packed ? packed->document : attended * sequence);
     const double whole = batch * static_cast<double>(scenario.training.seq_length);
-    const double tokens = packed ? out.uneven->packed->tokens : whole;
     const double per_gpu = tokens / whole * scenarios::model_flops_per_step(scenario) /
                            out.mean_step_s() / scenario.parallel.gpus();
     out.tokens_per_s = tokens / out.mean_step_s();
@@ -251,6 +253,7 @@ struct DrawnLoads {
     const CostModel* costs = nullptr;  ///< of the step
     const CostModel* even = nullptr;   ///< of the same step with even loads; null if it is that
     const Program* program = nullptr;  ///< of that step
+    double attended = 1;               ///< pairs of tokens, relative to sequences of one document
     std::optional<UnevenSteps> steps;
 };
 
@@ -262,6 +265,7 @@ DrawnLoads even_loads(const Scenario& scenario, const PricedPlan& priced) {
     DrawnLoads loads;
     loads.of_even = std::make_unique<const EvenCosts>(scenario, priced.plan, *priced.costs);
     loads.costs = &loads.of_even->costs();
+    loads.attended = loads.of_even->attended();
     loads.program = &priced.plan.program;
     return loads;
 }
@@ -366,7 +370,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.uneven = std::move(drawn.steps);
     out.scenario = scenario.name;
     out.step_time_s = seconds(simulation.trace.header.step_time);
-    fill_speed(out, scenario);
+    fill_speed(out, scenario, drawn.attended);
     out.bubble = result.statistics.bubble;
     out.span_bubble = result.statistics.span_bubble;
     out.makespan_s = seconds(result.statistics.makespan);

@@ -6,6 +6,7 @@
 
 #include "scenarios/plan.h"
 #include "scenarios/read_scenario.h"
+#include "scenarios/utilisation.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/abstract_cost_model.h"
@@ -305,6 +306,24 @@ TEST(UnevenLoads, AreEvenWhereAllSequencesHaveTheMeanPairsOfTokens) {
     quarter.training.micro_batch *= 4;
     quarter.training.global_batch *= 4;
     EXPECT_NEAR(four.step_time_s / predict(quarter).prediction.step_time_s, 1, 1e-3);
+}
+
+TEST(UnevenLoads, CountTheFlopsOfTheDocumentsThatAreDrawn) {
+    for (const bool draw : {true, false}) {
+        const Scenario drawn = long_sequences("mean: 4096, spread: 2");
+        const Prediction p = predict(drawn, {.keep_trace = false, .draw_loads = draw}).prediction;
+        EXPECT_LT(*p.hfu, 0.8) << "of the peak rate";
+        EXPECT_GT(*p.mfu, 0.2);
+        const Scenario equal = long_sequences("mean: 16384, spread: 0");
+        Scenario quarter = equal;
+        quarter.imbalance = {};
+        quarter.training.seq_length /= 4;
+        const Prediction four =
+            predict(equal, {.keep_trace = false, .draw_loads = draw}).prediction;
+        EXPECT_NEAR(four.tflops_per_gpu * 1e12 * 16 * four.step_time_s,
+                    4 * scenarios::model_flops_per_step(quarter),
+                    1e-9 * scenarios::model_flops_per_step(equal));
+    }
 }
 
 }  // namespace
