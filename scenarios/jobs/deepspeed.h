@@ -17,4 +17,8 @@ bool is_auto(Settings& in, std::string_view name);
 /// trainer_config_finalize).
 void read_deepspeed_limits(Reading& job, std::int64_t stage, std::optional<std::int64_t> hidden);
 
+/// Settings of DeepSpeed's sections that nobody asked for: counts those that change no plan, names
+/// the others, and refuses a map where one value is wanted.
+void sort_deepspeed_left(Reading& job);
+
 }  // namespace debubble::jobs

@@ -188,56 +188,6 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
                 in.find("gradient_accumulation_steps"), "micro batch x data x accumulation steps");
 }
 
-void sort_deepspeed_left(Reading& job) {
-    constexpr std::string_view kDeepspeedPlans[] = {
-        "zero_optimization.",        "fp16.",           "bf16.", "pipeline.",
-        "activation_checkpointing.", "tensor_parallel."};
-    constexpr std::string_view kQuiet[] = {"allgather_partitions",
-                                           "allgather_bucket_size",
-                                           "reduce_scatter",
-                                           "contiguous_gradients",
-                                           "pin_memory",
-                                           "stage3_",
-                                           "sub_group_size",
-                                           "round_robin_gradients",
-                                           "buffer_",
-                                           "fast_init",
-                                           "ratio",
-                                           "zero_hpz",
-                                           "ignore_unused",
-                                           "auto_cast",
-                                           "consecutive_hysteresis",
-                                           "legacy_stage1",
-                                           "load_from_fp32",
-                                           "elastic_checkpoint",
-                                           "activation_checkpoint_interval",
-                                           "profile",
-                                           "synchronize",
-                                           "number_checkpoints",
-                                           "contiguous_memory",
-                                           "memory_efficient_linear",
-                                           "param_persistence",
-                                           "model_persistence",
-                                           "log_trace",
-                                           "immediate_grad",
-                                           "check_grad"};
-    for (const Setting* const setting : job.in.left()) {
-        const bool plans = std::ranges::any_of(kDeepspeedPlans, [&](std::string_view part) {
-            return setting->name.starts_with(part);
-        });
-        const bool quiet = std::ranges::any_of(kQuiet, [&](std::string_view part) {
-            return setting->name.find(part) != std::string::npos;
-        });
-        if (plans && !quiet)
-            job.note(
-                fmt::format("{} is not known here as a setting of DeepSpeed that can be "
-                            "planned; it is left out",
-                            origin_of(*setting)));
-        else
-            job.count_silent();
-    }
-}
-
 }  // namespace
 
 void read_deepspeed(const JobText& text, Reading& job) {

@@ -54,6 +54,11 @@ void read_deepspeed_limits(Reading& job, std::int64_t stage, std::optional<std::
             job.note(*in.find(setting),
                      "\"auto\" follows from the model's width, which is not known: DeepSpeed's "
                      "default is planned");
+        else
+            job.note(
+                *in.find(setting),
+                "\"auto\" is filled in by no caller that is known here: DeepSpeed's default is "
+                "planned");
     }
 }
 

@@ -138,6 +138,42 @@ TEST(DeepspeedJob, SaysWhereALimitIsNoNumberOfElements) {
                 HasSubstr("ds.json:1:"));
     EXPECT_THAT(refusal_of(stage3(", \"stage3_prefetch_bucket_size\": \"all\""), "ds.json"),
                 HasSubstr("takes a whole number"));
+    EXPECT_THAT(
+        refusal_of(stage3(",\n\"stage3_prefetch_bucket_size\": {\"a\": 1}"), "ds.json"),
+        testing::AllOf(HasSubstr("ds.json:2:"),
+                       HasSubstr("stage3_prefetch_bucket_size takes one value, not a map")));
+}
+
+TEST(DeepspeedJob, NamesSettingsThatItDoesNotKnowOrPlan) {
+    const auto notes = [](const std::string& settings) {
+        return import_text(stage3(settings), "ds.json", "deepspeed", kDeepspeedGiven).notes;
+    };
+    EXPECT_THAT(notes(",\n\"stage3_prefetch_bucket_sise\": 7"),
+                Contains(testing::AllOf(
+                    HasSubstr("ds.json:2 zero_optimization.stage3_prefetch_bucket_sise"),
+                    HasSubstr("did you mean 'zero_optimization.stage3_prefetch_bucket_size'"))));
+    for (const char* setting :
+         {"\"zero_hpz_partition_size\": 8", "\"mics_hierarchical_params_gather\": true",
+          "\"stage3_anything\": 1", "\"offload_optimizer\": {\"device\": \"cpu\", \"ratios\": 1}"})
+        EXPECT_THAT(notes(std::string(",\n") + setting),
+                    Contains(testing::AllOf(HasSubstr("ds.json:2 "), HasSubstr("left out"))))
+            << setting;
+    EXPECT_THAT(
+        notes(", \"zero_hpz_partition_size\": 1, \"contiguous_gradients\": true, "
+              "\"stage3_gather_16bit_weights_on_model_save\": true, \"sub_group_size\": 1e9, "
+              "\"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}"),
+        testing::Not(Contains(HasSubstr("left out"))));
+}
+
+TEST(DeepspeedJob, SaysThatNobodyFillsInAutomaticBounds) {
+    for (const char* name : {"stage3_max_live_parameters", "stage3_max_reuse_distance",
+                             "stage3_model_persistence_threshold"})
+        EXPECT_THAT(
+            import_text(stage3(fmt::format(",\n\"{}\": \"auto\"", name)), "ds.json", "deepspeed",
+                        kDeepspeedGiven)
+                .notes,
+            Contains(testing::AllOf(HasSubstr(fmt::format("ds.json:2 zero_optimization.{}", name)),
+                                    HasSubstr("DeepSpeed's default is planned"))));
 }
 
 TEST(DeepspeedJob, RefusesWhatItCannotPlan) {
