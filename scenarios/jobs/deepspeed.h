@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -11,6 +12,11 @@ namespace debubble::jobs {
 
 /// True for a setting that whoever starts DeepSpeed fills in.
 bool is_auto(Settings& in, std::string_view name);
+
+/// The hidden size of the model that the command line gives, as a name, a file or keys; nothing if
+/// it gives none. Files are seen from `folder`.
+std::optional<std::int64_t> width_of_given_model(const Reading& job,
+                                                 const std::filesystem::path& folder);
 
 /// The limits of ZeRO-3, where `stage` is 3. `hidden` is the model's width, if it is known, from
 /// which transformers fills in "auto" (transformers, integrations/deepspeed.py,

@@ -7,8 +7,6 @@
 #include "scenarios/jobs/deepspeed.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/python_training.h"
-#include "text/json_document_reader.h"
-#include "text/shipped_files.h"
 
 /// DeepSpeed's configuration; defaults of DeepSpeed edaa72212, runtime/config.py and
 /// runtime/zero/config.py.
@@ -23,21 +21,6 @@ bool is_auto(Settings& in, std::string_view name) {
 }
 
 namespace {
-
-/// The hidden size of the config.json that is given as the model.
-std::optional<std::int64_t> hidden_of_model(const Reading& job, const JobText& text) {
-    const std::optional<std::string> model = job.given("model");
-    if (!model || !model->ends_with(".json")) return {};
-    try {
-        const text::NodePtr root = text::read_json(text.folder / *model);
-        for (const char* key : {"hidden_size", "n_embd", "d_model"})
-            if (const text::NodePtr value = root->get(key))
-                if (const auto number = number_of(value->scalar))
-                    return static_cast<std::int64_t>(std::clamp(*number, 0.0, 1e6));
-    } catch (const InputError&) {  // the scenario's check says it better
-    }
-    return {};
-}
 
 struct DeepspeedTypes {
     std::string word;
@@ -102,10 +85,10 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     job.set("framework.overlap_grad_reduce", overlaps.value_or(stage == 3),
             in.find("zero_optimization.overlap_comm"), overlaps ? "" : "the default, by the stage");
     const char* const bucket = "zero_optimization.reduce_bucket_size";
+    const std::optional<std::int64_t> hidden = width_of_given_model(job, text.folder);
     std::int64_t elements = 500'000'000;
     std::string why = "elements, the default";
     if (is_auto(in, bucket)) {
-        const std::optional<std::int64_t> hidden = hidden_of_model(job, text);
         why = "elements: hidden x hidden, as the caller fills in \"auto\"";
         if (!hidden) why = "elements, since the model's width is not known";
         if (hidden) elements = std::max<std::int64_t>(*hidden * *hidden, 512);
@@ -115,7 +98,7 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     }
     job.set("framework.grad_bucket", fmt::format("{} B", elements * gradient_bytes),
             in.find(bucket), fmt::format("{} {}", elements, why));
-    read_deepspeed_limits(job, stage, hidden_of_model(job, text));
+    read_deepspeed_limits(job, stage, hidden);
     for (const char* name :
          {"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device"})
         if (const auto device = in.word(name); device && *device == "nvme")

@@ -50,6 +50,7 @@ public:
 
     /// The value of a key given by the command line.
     std::optional<std::string> given(const std::string& key) const;
+    const std::vector<scenarios::Override>& all_given() const { return given_; }
     std::optional<std::int64_t> given_whole(const std::string& key);
     /// True if the command line gives the model as a whole.
     bool has_model() const;

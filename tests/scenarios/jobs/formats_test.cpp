@@ -110,15 +110,12 @@ TEST(DeepspeedJob, GivesItsLimitsOfGatheredParameters) {
         << "DeepSpeed's defaults";
 }
 
-/// As transformers fills them in, where the model's width is known.
-TEST(DeepspeedJob, ReadsAutomaticLimitsAsTransformersFillsThemIn) {
+/// As transformers fills them in, where the model's width is known: from a config.json, a name, a
+/// name with other keys, or keys alone.
+TEST(DeepspeedJob, ReadsAutomaticSizesAsTransformersFillsThemIn) {
     const std::string job = stage3(
-        ", \"stage3_prefetch_bucket_size\": \"auto\", "
+        ", \"stage3_prefetch_bucket_size\": \"auto\", \"reduce_bucket_size\": \"auto\", "
         "\"stage3_param_persistence_threshold\": \"auto\"");
-    const auto notes = import_text(job, "ds.json", "deepspeed", kDeepspeedGiven).notes;
-    EXPECT_THAT(notes, Contains(HasSubstr("stage3_prefetch_bucket_size")));
-    EXPECT_THAT(notes, Contains(HasSubstr("stage3_param_persistence_threshold")));
-
     const std::filesystem::path config =
         std::filesystem::path(testing::TempDir()) / "deepspeed_limits_config.json";
     std::ofstream(config)
@@ -126,11 +123,27 @@ TEST(DeepspeedJob, ReadsAutomaticLimitsAsTransformersFillsThemIn) {
                scenarios::parse_scenario("{model: llama3-8b, cluster: hgx-h100}", "m.yaml").model)
                .text;
     std::vector<Override> given = kDeepspeedGiven;
+    const auto expect_width = [&](std::int64_t hidden) {
+        EXPECT_THAT(import_text(job, "ds.json", "deepspeed", given).notes,
+                    testing::Not(Contains(HasSubstr("stage3_"))));
+        const Scenario s = read_as(job, "ds.json", given);
+        const auto limits = scenarios::gather_limits(s);
+        ASSERT_TRUE(limits);
+        EXPECT_EQ(limits->prefetch, 9 * hidden * hidden / 10);
+        EXPECT_EQ(limits->parameter, 10 * hidden);
+        EXPECT_EQ(s.framework.grad_bucket.count, 2 * hidden * hidden);
+    };
     given[2] = {"model", config.string()};
-    const auto limits = scenarios::gather_limits(read_as(job, "ds.json", given));
-    ASSERT_TRUE(limits);
-    EXPECT_EQ(limits->prefetch, 9 * 4096 * 4096 / 10);
-    EXPECT_EQ(limits->parameter, 10 * 4096);
+    expect_width(4096);
+    given[2] = {"model", "llama2-13b"};
+    expect_width(5120);
+    given.emplace_back("model.layers", "4");
+    expect_width(5120);
+    given.pop_back();
+    given[2] = {"model",
+                "{family: llama, layers: 4, hidden: 1024, heads: 8, ffn: 2048, vocab: "
+                "32000, max_positions: 4096}"};
+    expect_width(1024);
 }
 
 TEST(DeepspeedJob, SaysWhereALimitIsNoNumberOfElements) {
