@@ -1,6 +1,7 @@
 #include "sim/uneven/document_groups.h"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -152,6 +153,20 @@ TEST(DocumentGroups, PlaceEveryDocumentOnceAndOverfillNoRank) {
 
 /// Three documents on eight ranks make groups of 4, 2 and 2; the second microbatch of an even
 /// number gets those of the second half, each with as many ranks again.
+/// A pass over all that waits for each microbatch would take minutes.
+TEST(DocumentGroups, AreFoundSoonForManyDocuments) {
+    std::vector<Document> documents;
+    for (int id = 0; id < 400'000; ++id) documents.push_back({id, 64 * (1 + id * 37L % 1021)});
+    const GroupRules rules{8192, {1, 2, 4, 8}};
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<PackedMicroBatch> packed = schedule_dynamic_groups(documents, rules);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+    std::size_t placed = 0;
+    for (const PackedMicroBatch& micro_batch : packed)
+        for (const DocumentGroup& group : micro_batch) placed += group.documents.size();
+    EXPECT_EQ(placed, documents.size());
+}
+
 TEST(DocumentGroups, AreSplitUntilMicrobatchesAreAMultiple) {
     const GroupRules rules = rules_of(8, 64);
     std::vector<PackedMicroBatch> packed =
