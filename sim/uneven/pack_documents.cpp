@@ -63,9 +63,11 @@ std::vector<PackedMicroBatch> dynamic_groups(const Scenario& scenario, int draw,
     std::vector<PackedMicroBatch> packed = schedule_dynamic_groups(documents, rules);
     if (!align_micro_batches(packed, multiple_of(scenario), rules))
         throw InputError(fmt::format(
-            "the {} microbatches of drawn step {} are no multiple of {} pipeline ranks, which "
-            "interleaved stages want, and each is one group of all ranks, which Megatron-Core "
-            "does not split: more samples would leave some that are not",
+            "the scheduler default_dynamic_cp makes {} microbatches of drawn step {}, no multiple "
+            "of {} "
+            "pipeline ranks, which interleaved stages want, and each is one group of all ranks, "
+            "which Megatron-Core does not split: more samples of training.global_batch would leave "
+            "some that are not",
             packed.size(), draw, scenario.parallel.pipeline));
     return packed;
 }

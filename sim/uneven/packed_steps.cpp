@@ -1,10 +1,10 @@
 #include "sim/uneven/packed_steps.h"
 
 #include <algorithm>
-#include <functional>
 #include <mutex>
 
 #include "base/cancelled.h"
+#include "base/diagnostic.h"
 #include "scenarios/packing.h"
 #include "sim/grid/parallel.h"
 #include "sim/uneven/uneven_steps.h"
@@ -89,9 +89,9 @@ void PackedSteps::prepare(int draws, int jobs) {
     };
     run_parallel(static_cast<std::size_t>(draws), jobs, nullptr, [&](std::size_t draw) {
         give_up_if(how_.stop);
-        look_at(static_cast<int>(draw), Groups::Equal);
-        if (groups_ == Groups::Dynamic) look_at(static_cast<int>(draw), groups_);
+        look_at(static_cast<int>(draw), groups_);
     });
+    if (groups_ == Groups::Dynamic) look_at_equal_groups(draws, look_at);
     for (const std::size_t count : counts) {
         scenarios::Scenario of_count = scenario_;
         of_count.training.micro_batches = static_cast<int>(count);
@@ -99,6 +99,19 @@ void PackedSteps::prepare(int draws, int jobs) {
     }
     prices_ = std::make_unique<const PackedPrices>(scenario_, plan_.stages, plan_.schedule,
                                                    plan_.program, sizes);
+}
+
+/// What equal groups cannot be packed for is no plan to compare with.
+void PackedSteps::look_at_equal_groups(int draws, const std::function<void(int, Groups)>& look_at) {
+    try {
+        for (int draw = 0; draw < draws; ++draw) {
+            give_up_if(how_.stop);
+            look_at(draw, Groups::Equal);
+        }
+        compares_ = true;
+    } catch (const InputError&) {
+        compares_ = false;
+    }
 }
 
 const Program& PackedSteps::program_of(const PackedStep& step) const {
@@ -124,7 +137,7 @@ PackedSteps::PlayedDraw PackedSteps::play(int draw) const {
     const PackedStep step = step_of(draw, groups_);
     played.played = play(step, draw);
     played.figures = figures_of(step, scenarios::rank_capacity(scenario_));
-    if (groups_ == Groups::Equal) return played;
+    if (!compares_) return played;
     const PackedStep equal = step_of(draw, Groups::Equal);
     played.with_equal_groups = play(equal, draw);
     played.equal_micro_batches = static_cast<double>(equal.micro_batches().size());
@@ -149,7 +162,7 @@ void PackedSteps::sum_up(const std::vector<PlayedDraw>& draws) {
     }
     figures.document = pairs / figures.tokens;
     figures.position = draws[static_cast<std::size_t>(steps_.median)].played.position;
-    if (groups_ == Groups::Equal) return;
+    if (!compares_) return;
     const std::vector<Duration> equal = steps_of(draws, &PlayedDraw::with_equal_groups);
     figures.static_p50_s = seconds(quantile(equal, 0.5));
     figures.static_p95_s = seconds(quantile(equal, 0.95));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -40,6 +41,7 @@ private:
         double equal_micro_batches = 0;
     };
     void prepare(int draws, int jobs);
+    void look_at_equal_groups(int draws, const std::function<void(int, Groups)>& look_at);
     const Program& program_of(const PackedStep& step) const;
     PackedStep step_of(int draw, Groups groups) const {
         return {*prices_, pack_documents(scenario_, draw, groups)};
@@ -54,6 +56,7 @@ private:
     const scenarios::Plan& plan_;
     SimulateOptions how_;
     Groups groups_;
+    bool compares_ = false;  ///< with the same documents in equal groups
     std::unique_ptr<const PackedPrices> prices_;
     std::map<std::size_t, scenarios::Plan> plans_;  ///< by microbatches
     UnevenSteps steps_;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/diagnostic.h"
 #include "scenarios/packing.h"
 #include "scenarios/read_scenario.h"
 #include "sim/cost/physical_cost_model.h"
@@ -241,6 +242,29 @@ TEST(PackedSteps, RunInterleavedInAMultipleOfMicrobatches) {
     EXPECT_EQ(answer.prediction.step_time_s, answer.prediction.uneven->p50_s);
     for (const RankStatistics& rank : answer.statistics.ranks)
         EXPECT_EQ(rank.busy + rank.exposed + rank.optimizer + rank.idle, answer.statistics.step);
+}
+
+/// Too few documents for dp_balanced are enough for groups that the documents need.
+TEST(PackedSteps, AreComparedWithEqualGroupsWhereThoseCanBePacked) {
+    const auto job = [](const char* context, const char* batch) {
+        return packed_job(fmt::format("pipeline: 2, context: {}, {}", context, kDynamic),
+                          fmt::format("global_batch: {}, seq_length: 16384", batch),
+                          "mean: 16384, spread: 0, global_batch_packing: true",
+                          "}\nschedule: {name: interleaved-1f1b, stages_per_rank: 2");
+    };
+    EXPECT_THROW(pack_documents(job("2", "6"), 0, Groups::Equal), InputError);
+    const Prediction alone = predict(job("2", "6")).prediction;
+    EXPECT_FALSE(alone.uneven->packed->static_p50_s);
+    EXPECT_EQ(alone.uneven->packed->micro_batches, 4);
+    EXPECT_TRUE(predict(job("2", "8")).prediction.uneven->packed->static_p50_s);
+    try {
+        predict(job("4", "3"));
+        FAIL() << "three groups of all ranks cannot be split";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("default_dynamic_cp"));
+        EXPECT_THAT(error.what(), testing::Not(HasSubstr("dp_balanced")));
+        EXPECT_THAT(error.what(), HasSubstr("training.global_batch"));
+    }
 }
 
 TEST(PackedSteps, TakeLongerWithLongerDocumentsOfAsManyTokens) {
