@@ -19,11 +19,12 @@ std::string zero_part(JobWriter& job) {
     if (stage != p.zero_stage)
         job.cannot("parallel.zero_stage", "DeepSpeed's pipelines have ZeRO 0 or 1; 1 is written");
     const std::int64_t bytes = models::size_of(s.training.precision.grads);
+    // Passes that gather overlap their messages in every plan, whatever overlap_grad_reduce says.
     std::string out = fmt::format(
-        "    \"zero_optimization\": {{\n        \"stage\": {},\n        \"overlap_comm\": {},\n    "
-        " "
-        "   \"reduce_bucket_size\": {}",
-        stage, s.framework.overlap_grad_reduce, s.framework.grad_bucket.count / bytes);
+        "    \"zero_optimization\": {{\n        \"stage\": {},\n        \"overlap_comm\": {},\n"
+        "        \"reduce_bucket_size\": {}",
+        stage, (stage == 3 && p.gathers_in_passes()) || s.framework.overlap_grad_reduce,
+        s.framework.grad_bucket.count / bytes);
     if (p.copies() > 1 && p.zero_stage > 0)
         out += fmt::format(",\n        \"mics_shard_size\": {}", p.shards());
     if (const auto limits = scenarios::gather_limits(s); limits && stage == 3)

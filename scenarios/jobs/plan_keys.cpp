@@ -167,7 +167,9 @@ void add_software(const Scenario& s, Keys& keys) {
     const scenarios::Framework& f = s.framework;
     const models::KernelOptions& k = f.kernels;
     keys["framework.base"] = f.name;
-    keys["framework.overlap_grad_reduce"] = yes_no(f.overlap_grad_reduce);
+    // Passes that gather reduce too.
+    keys["framework.overlap_grad_reduce"] =
+        yes_no(f.overlap_grad_reduce || s.parallel.gathers_in_passes());
     keys["framework.overlap_param_gather"] = yes_no(f.overlap_param_gather);
     if (f.overlap_grad_reduce && s.has_replicas() && s.parallel.zero_stage < 2)
         keys["framework.grad_bucket"] = std::to_string(f.grad_bucket.count);

@@ -282,6 +282,23 @@ TEST(ExportedJob, OfDeepspeedHasItsLimitsOfGatheredParameters) {
     expect_round_trip(plan, "deepspeed");
 }
 
+TEST(ExportedJob, OfDeepspeedOverlapsAtStageThreeAsThePlanDoes) {
+    for (const int stage : {1, 3}) {
+        const Scenario plan = scenarios::parse_scenario(
+            fmt::format("model: llama3-8b\ncluster: hgx-h100\nparallel: {{zero_stage: {}}}\n"
+                        "training: {{global_batch: 64, micro_batch: 2, seq_length: 4096}}\n"
+                        "framework: deepspeed\n",
+                        stage),
+            "plan.yaml");
+        const Exported job = export_job(plan, "deepspeed");
+        EXPECT_THAT(job.text,
+                    testing::HasSubstr(fmt::format("\"overlap_comm\": {},", stage == 3)));
+        EXPECT_THAT(keys_of(job),
+                    testing::Not(testing::Contains("framework.overlap_grad_reduce")));
+        expect_round_trip(plan, "deepspeed");
+    }
+}
+
 TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {
     const Scenario plan = scenarios::read_scenario("gpt2-xl-zb-h1");
     EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("not zb-h1"));
