@@ -111,6 +111,33 @@ void read_documents(Reading& job, const Setting* packing) {
                     word));
 }
 
+/// The scheduler's word, noted if Megatron-LM has none of it.
+std::string read_scheduler(Reading& job, bool dynamic) {
+    const std::string word = job.in.word("sequence_packing_scheduler").value_or("");
+    const Setting* const from = job.in.find("sequence_packing_scheduler");
+    if (word.empty() || word == "dp_balanced") return word;
+    if (word != "default_dynamic_cp")
+        job.note(*from, fmt::format("'{}' is no scheduler that is known here: dp_balanced and "
+                                    "default_dynamic_cp are",
+                                    word));
+    else if (!dynamic)
+        job.note(*from,
+                 "no step packs its documents, since --dynamic-context-parallel is not there");
+    return word;
+}
+
+/// What a job says of documents that no step packs changes no plan.
+void leave_documents(Reading& job) {
+    Settings& in = job.in;
+    in.whole("max_seqlen_per_dp_cp_rank", 1, kMost);
+    in.whole("min_dynamic_context_parallel_size", 1, kMostDegree);
+    in.find("varlen_mock_dataset_config_json");
+    if (in.is_on("use_varlen_dataset"))
+        job.note(*in.find("use_varlen_dataset"),
+                 "documents that no --sequence-packing-scheduler packs are planned as whole "
+                 "sequences");
+}
+
 }  // namespace
 
 void read_megatron_packing(Reading& job) {
@@ -122,15 +149,12 @@ void read_megatron_packing(Reading& job) {
             *in.find("hybrid_context_parallel"),
             "--hybrid-context-parallel is the former name of --dynamic-context-parallel, and "
             "Megatron-LM takes one of them");
-    const std::string scheduler = in.word("sequence_packing_scheduler").value_or("");
+    const std::string scheduler = read_scheduler(job, dynamic || formerly);
     const bool varlen = in.is_on("use_varlen_dataset");
     const bool global = in.is_on("enable_global_batch_packing");
     const bool each_is_a_sample = global || varlen;
     const bool packs = dynamic || formerly || scheduler == "dp_balanced";
-    if (!packs) {
-        in.whole("max_seqlen_per_dp_cp_rank", 1, kMost);
-        return;
-    }
+    if (!packs) return leave_documents(job);
     if (dynamic || formerly) {
         job.set("parallel.dynamic_context_parallel", true,
                 in.find(dynamic ? "dynamic_context_parallel" : "hybrid_context_parallel"));

@@ -199,6 +199,25 @@ TEST(MegatronJob, NamesMockDataOfOtherDistributionsAndAsksForTheirLengths) {
     }
 }
 
+TEST(MegatronJob, KnowsSettingsOfDocumentsThatNoStepPacks) {
+    const std::string documents =
+        "--micro-batch-size 1 --use-varlen-dataset --min-dynamic-context-parallel-size 2 "
+        "--max-seqlen-per-dp-cp-rank 512 --varlen-mock-dataset-config-json '{\"mode\":\"file\"}' ";
+    const Imported job = imported(documents);
+    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("is not known here as a setting"))));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("--use-varlen-dataset: documents that no")));
+    EXPECT_THAT(imported(documents + "--sequence-packing-scheduler bogus").notes,
+                Contains(HasSubstr("train.sh:1 --sequence-packing-scheduler: 'bogus' is no")));
+    EXPECT_THAT(imported(documents + "--sequence-packing-scheduler default_dynamic_cp").notes,
+                Contains(HasSubstr("--dynamic-context-parallel is not there")));
+    EXPECT_THAT(
+        imported("--micro-batch-size 1 --context-parallel-size 2 --max-seqlen-per-dp-cp-rank "
+                 "2048 --sequence-packing-scheduler dp_balanced",
+                 {{"imbalance.sequence", "{mean: 700}"}})
+            .notes,
+        testing::Not(Contains(HasSubstr("scheduler"))));
+}
+
 TEST(MegatronJob, SaysWhereMockDataSpreadBeyondAnyScenario) {
     const auto with_sigma = [](const char* sigma) {
         return mock_flags("\"type\":\"lognormal\",\"mean_seq_len\":1024,\"lognormal_sigma\":" +
