@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/job_writer.h"
-#include "scenarios/packing.h"
 
 /// Megatron-Bridge's overrides, as its scripts take them: section.field=value.
 namespace debubble::jobs {
@@ -128,9 +127,6 @@ std::string write_bridge(JobWriter& job) {
     else
         line("mixed_precision=" + name);
     line(fmt::format("mixed_precision.grad_reduce_in_fp32={}", p.grads == models::DataType::Fp32));
-    if (scenarios::packs_in_step(s))
-        job.cannot("imbalance.sequence",
-                   "the lengths of documents are those of Megatron-Bridge's data");
     out += ")\n";
     return out + fmt::format("{} run_recipe.py --mode pretrain \"${{OVERRIDES[@]}}\" \"$@\"\n",
                              launcher(s));

@@ -10,6 +10,7 @@
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/job_writer.h"
 #include "scenarios/jobs/plan_keys.h"
+#include "scenarios/packing.h"
 #include "scenarios/read_scenario.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
@@ -51,6 +52,13 @@ std::string cluster_of(const Scenario& s) {
                        s.cluster.gpus_per_node);
 }
 
+std::string documents_of(const scenarios::Documents& documents) {
+    return fmt::format("{{mean: {}, spread: {}, shortest: {}{}, global_batch_packing: {}}}",
+                       documents.mean, documents.spread, documents.shortest,
+                       documents.longest ? fmt::format(", longest: {}", *documents.longest) : "",
+                       documents.global_batch_packing);
+}
+
 /// What no job says: the machines, and what the writer named as lying in Python.
 std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& unsaid) {
     std::vector<Override> given{{"cluster", cluster_of(s)}, {"gpus", std::to_string(s.gpus)}};
@@ -65,10 +73,7 @@ std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& u
         else if (one.key == "parallel.pipeline")
             given.emplace_back(one.key, std::to_string(p.pipeline));
         else if (one.key == "imbalance.sequence")
-            given.emplace_back(
-                one.key, fmt::format("{{mean: {}, spread: {}, global_batch_packing: {}}}",
-                                     s.imbalance.documents->mean, s.imbalance.documents->spread,
-                                     s.imbalance.documents->global_batch_packing));
+            given.emplace_back(one.key, documents_of(*s.imbalance.documents));
         else if (one.key == "parallel.sequence")
             given.emplace_back(one.key, p.sequence ? "true" : "false");
         else if (one.key == "parallel.expert")
@@ -156,6 +161,8 @@ Exported export_job(const Scenario& scenario, const std::string& word) {
                             scenario.model.name));
     JobWriter job(scenario);
     const std::string body = format.write(job);
+    const bool has_lengths = format.word == "megatron" && scenarios::packs_in_step(scenario);
+    if (!has_lengths) name_documents(job, format.tool);
     name_differences(format, job, body);
     const std::string start = format.ending == ".sh" ? "#!/bin/bash\n" : "";
     return {start + job.head(format.comment, format.tool) + body, std::move(job.unsaid)};

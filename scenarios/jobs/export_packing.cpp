@@ -33,4 +33,14 @@ void add_packing_fields(JobWriter& job) {
                     documents.mean, std::sqrt(std::log1p(documents.spread * documents.spread))));
 }
 
+void name_documents(JobWriter& job, std::string_view tool) {
+    const auto& documents = job.s.imbalance.documents;
+    if (!documents) return;
+    std::string lengths = fmt::format("mean {}, spread {}, shortest {}", documents->mean,
+                                      documents->spread, documents->shortest);
+    if (documents->longest) lengths += fmt::format(", longest {}", *documents->longest);
+    job.cannot("imbalance.sequence",
+               fmt::format("the lengths of documents ({}) are those of {}'s data", lengths, tool));
+}
+
 }  // namespace debubble::jobs

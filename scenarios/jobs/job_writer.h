@@ -52,6 +52,8 @@ std::string write_colossalai(JobWriter& job);
 void add_megatron_fields(JobWriter& job);
 /// Those of documents that every step packs, with mock data of their lengths.
 void add_packing_fields(JobWriter& job);
+/// Names the documents of a plan whose job does not say their lengths.
+void name_documents(JobWriter& job, std::string_view tool);
 
 /// "NODES" and GPUs of each, for a launcher.
 std::string launcher(const scenarios::Scenario& scenario);

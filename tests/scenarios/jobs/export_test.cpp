@@ -266,6 +266,29 @@ TEST(ExportedJob, OfDynamicContextParallelismHasMegatronsFlags) {
     expect_round_trip(equal, "megatron");
 }
 
+TEST(ExportedJob, NamesDocumentsWhoseLengthsItDoesNotSay) {
+    const std::string plan =
+        "model: {base: llama3-8b, layers: 4}\ncluster: hgx-h100\n"
+        "training: {global_batch: 32, micro_batch: 1, seq_length: 8192}\n"
+        "imbalance: {sequence: {mean: 2048, spread: 2, shortest: 96, longest: 8000";
+    const Scenario packed_before = scenarios::parse_scenario(plan + "}}\n", "plan.yaml");
+    const Scenario packed_in_step =
+        scenarios::parse_scenario(plan + ", global_batch_packing: true}}\n", "plan.yaml");
+    for (const std::string& format : export_formats()) {
+        const Exported before = export_job(packed_before, format);
+        EXPECT_THAT(keys_of(before), testing::Contains("imbalance.sequence")) << format;
+        EXPECT_THAT(before.text,
+                    testing::HasSubstr("(mean 2048, spread 2, shortest 96, longest 8000)"));
+        const auto named = keys_of(export_job(packed_in_step, format));
+        EXPECT_EQ(named.contains("imbalance.sequence"), format != "megatron") << format;
+        EXPECT_FALSE(keys_of(export_job(scenarios::parse_scenario(
+                                            "{model: llama3-8b, cluster: hgx-h100}", "plan.yaml"),
+                                        format))
+                         .contains("imbalance.sequence"));
+    }
+    expect_round_trip(packed_before, "megatron");
+}
+
 TEST(ExportedJob, OfDeepspeedHasItsLimitsOfGatheredParameters) {
     const Scenario plan = scenarios::parse_scenario(
         "model: llama3-8b\ncluster: hgx-h100\nparallel: {zero_stage: 3}\n"
@@ -291,10 +314,8 @@ TEST(ExportedJob, OfDeepspeedOverlapsAtStageThreeAsThePlanDoes) {
                         stage),
             "plan.yaml");
         const Exported job = export_job(plan, "deepspeed");
-        EXPECT_THAT(job.text,
-                    testing::HasSubstr(fmt::format("\"overlap_comm\": {},", stage == 3)));
-        EXPECT_THAT(keys_of(job),
-                    testing::Not(testing::Contains("framework.overlap_grad_reduce")));
+        EXPECT_THAT(job.text, testing::HasSubstr(fmt::format("\"overlap_comm\": {},", stage == 3)));
+        EXPECT_THAT(keys_of(job), testing::Not(testing::Contains("framework.overlap_grad_reduce")));
         expect_round_trip(plan, "deepspeed");
     }
 }
