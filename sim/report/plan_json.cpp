@@ -5,6 +5,7 @@
 
 #include "models/layout.h"
 #include "models/partition.h"
+#include "scenarios/packing.h"
 #include "sim/plan_words.h"
 
 namespace debubble::sim {
@@ -14,11 +15,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
-Json cut_json(const scenarios::Parallel& p) {
-    return {{"tensor", p.tensor},     {"pipeline", p.pipeline},
-            {"data", p.data},         {"context", p.context},
-            {"expert", p.expert},     {"expert_tensor", p.expert_tensor},
-            {"sequence", p.sequence}, {"zero_stage", p.zero_stage}};
+Json cut_json(const scenarios::Scenario& s) {
+    const scenarios::Parallel& p = s.parallel;
+    Json json{{"tensor", p.tensor},     {"pipeline", p.pipeline},
+              {"data", p.data},         {"context", p.context},
+              {"expert", p.expert},     {"expert_tensor", p.expert_tensor},
+              {"sequence", p.sequence}, {"zero_stage", p.zero_stage}};
+    if (!scenarios::packs_in_step(s)) return json;
+    json["dynamic_context_parallel"] = p.dynamic_context_parallel;
+    json["max_seqlen_per_dp_cp_rank"] = scenarios::rank_capacity(s);
+    if (p.dynamic_context_parallel)
+        json["min_dynamic_context_parallel_size"] = p.min_dynamic_context_parallel_size;
+    return json;
 }
 
 /// The layout string of stages that are listed; others follow from the model.
@@ -40,15 +48,18 @@ Json schedule_json(const scenarios::Scenario& s) {
     return json;
 }
 
-Json training_json(const scenarios::Training& t) {
+Json training_json(const scenarios::Scenario& s) {
+    const scenarios::Training& t = s.training;
     const bool flash = t.attention == models::AttentionKernel::Flash;
-    return {{"global_batch", t.global_batch},
-            {"micro_batch", t.micro_batch},
-            {"micro_batches", t.micro_batches},
-            {"seq_length", t.seq_length},
-            {"compute", models::name_of(t.precision.compute)},
-            {"recompute", scenarios::recompute_text(t)},
-            {"attention", flash ? "flash" : "unfused"}};
+    Json json{{"global_batch", t.global_batch},
+              {"micro_batch", t.micro_batch},
+              {"micro_batches", t.micro_batches},
+              {"seq_length", t.seq_length},
+              {"compute", models::name_of(t.precision.compute)},
+              {"recompute", scenarios::recompute_text(t)},
+              {"attention", flash ? "flash" : "unfused"}};
+    if (scenarios::packs_in_step(s)) json.erase("micro_batches");  // every step has others
+    return json;
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ Json schema_json(std::string_view name) {
 }
 
 Json plan_json(const scenarios::Scenario& s) {
-    Json parallel = cut_json(s.parallel);
+    Json parallel = cut_json(s);
     if (!s.parallel.layers_per_stage.empty()) parallel["layout"] = listed_layout(s);
     return {{"words", whole_plan_of(s)},
             {"model", s.model.name},
@@ -68,7 +79,7 @@ Json plan_json(const scenarios::Scenario& s) {
             {"nodes", s.cluster.nodes},
             {"parallel", parallel},
             {"schedule", schedule_json(s)},
-            {"training", training_json(s.training)}};
+            {"training", training_json(s)}};
 }
 
 }  // namespace debubble::sim

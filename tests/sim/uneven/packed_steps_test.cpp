@@ -12,6 +12,7 @@
 #include "sim/cost/physical_cost_model.h"
 #include "sim/plan_bound.h"
 #include "sim/predict.h"
+#include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "sim/uneven/packed_steps.h"
@@ -336,6 +337,20 @@ TEST(PackedSteps, LeaveNoNanosecondUnaccountedAndSayWhatRanksCost) {
     const auto json = report_json(answer)["uneven_loads"]["packing"];
     EXPECT_GT(json["groups_by_ranks"]["1"], 0);
     EXPECT_GT(json["static"]["times_as_long"], 0);
+}
+
+TEST(PackedSteps, SayTheirCutInThePlanAndNoNumberOfMicrobatches) {
+    const std::string batch = "global_batch: 32, seq_length: 16384";
+    const auto dynamic = plan_json(packed_job(
+        "context: 2, min_dynamic_context_parallel_size: 2, " + kDynamic, batch, "mean: 2000"));
+    EXPECT_EQ(dynamic["parallel"]["dynamic_context_parallel"], true);
+    EXPECT_EQ(dynamic["parallel"]["max_seqlen_per_dp_cp_rank"], 8192);
+    EXPECT_EQ(dynamic["parallel"]["min_dynamic_context_parallel_size"], 2);
+    EXPECT_FALSE(dynamic["training"].contains("micro_batches"));
+    EXPECT_EQ(dynamic["training"]["global_batch"], 32);
+    const auto plain = plan_json(packed_job("context: 2", batch, ""));
+    EXPECT_FALSE(plain["parallel"].contains("dynamic_context_parallel"));
+    EXPECT_EQ(plain["training"]["micro_batches"], 8);
 }
 
 /// A search compares plans under even loads.
