@@ -40,6 +40,17 @@ std::string plain_json(std::string text) {
     return text;
 }
 
+/// An empty map has no keys, yet it is no value of a setting either.
+void add_empty_maps(const text::Node& root, Settings& settings) {
+    const text::NodePtr zero = root.get("zero_optimization");
+    if (!zero || !zero->is(text::Node::Kind::Map)) return;
+    for (const text::Node::Entry& entry : zero->entries)
+        if (entry.value->is(text::Node::Kind::Map) && entry.value->entries.empty() &&
+            !entry.key.starts_with("offload_"))
+            settings.add({"zero_optimization." + entry.key, "zero_optimization." + entry.key,
+                          entry.value, entry.place, true});
+}
+
 }  // namespace
 
 void add_deepspeed(const JobText& text, Settings& settings) {
@@ -47,6 +58,7 @@ void add_deepspeed(const JobText& text, Settings& settings) {
     if (!root->is(text::Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of settings", {}}});
     add_keys(*root, true, settings);
+    add_empty_maps(*root, settings);
 }
 
 }  // namespace debubble::jobs

@@ -163,6 +163,7 @@ Exported export_job(const Scenario& scenario, const std::string& word) {
     const std::string body = format.write(job);
     const bool has_lengths = format.word == "megatron" && scenarios::packs_in_step(scenario);
     if (!has_lengths) name_documents(job, format.tool);
+    name_loads(job);
     name_differences(format, job, body);
     const std::string start = format.ending == ".sh" ? "#!/bin/bash\n" : "";
     return {start + job.head(format.comment, format.tool) + body, std::move(job.unsaid)};

@@ -43,4 +43,14 @@ void name_documents(JobWriter& job, std::string_view tool) {
                fmt::format("the lengths of documents ({}) are those of {}'s data", lengths, tool));
 }
 
+void name_loads(JobWriter& job) {
+    const scenarios::Imbalance& imbalance = job.s.imbalance;
+    if (imbalance.draws_routers())
+        job.cannot("imbalance.router", "the loads of experts follow from the job's data");
+    if (!imbalance.ranks.empty())
+        job.cannot("imbalance.ranks", "slow ranks are the machine's, which no job says");
+    if (imbalance.jitter > 0)
+        job.cannot("imbalance.jitter", "times that vary are the machine's, which no job says");
+}
+
 }  // namespace debubble::jobs

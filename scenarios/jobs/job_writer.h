@@ -54,6 +54,8 @@ void add_megatron_fields(JobWriter& job);
 void add_packing_fields(JobWriter& job);
 /// Names the documents of a plan whose job does not say their lengths.
 void name_documents(JobWriter& job, std::string_view tool);
+/// Names what a plan has of uneven loads beside its documents.
+void name_loads(JobWriter& job);
 
 /// "NODES" and GPUs of each, for a launcher.
 std::string launcher(const scenarios::Scenario& scenario);

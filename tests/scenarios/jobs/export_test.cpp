@@ -289,6 +289,20 @@ TEST(ExportedJob, NamesDocumentsWhoseLengthsItDoesNotSay) {
     expect_round_trip(packed_before, "megatron");
 }
 
+TEST(ExportedJob, NamesUnevenLoadsWhichNoJobSays) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: {base: mixtral-8x7b, layers: 4}\ncluster: hgx-h100\nparallel: {expert: 8}\n"
+        "training: {global_batch: 32, micro_batch: 1, seq_length: 4096}\n"
+        "imbalance: {router: {spread: 0.2}, ranks: {0: 1.5}, jitter: 0.1}\n",
+        "plan.yaml");
+    for (const std::string& format : export_formats())
+        EXPECT_THAT(
+            keys_of(export_job(plan, format)),
+            testing::IsSupersetOf({std::string("imbalance.router"), std::string("imbalance.ranks"),
+                                   std::string("imbalance.jitter")}))
+            << format;
+}
+
 TEST(ExportedJob, OfDeepspeedHasItsLimitsOfGatheredParameters) {
     const Scenario plan = scenarios::parse_scenario(
         "model: llama3-8b\ncluster: hgx-h100\nparallel: {zero_stage: 3}\n"

@@ -155,6 +155,9 @@ TEST(DeepspeedJob, SaysWhereALimitIsNoNumberOfElements) {
         refusal_of(stage3(",\n\"stage3_prefetch_bucket_size\": {\"a\": 1}"), "ds.json"),
         testing::AllOf(HasSubstr("ds.json:2:"),
                        HasSubstr("stage3_prefetch_bucket_size takes one value, not a map")));
+    EXPECT_THAT(
+        refusal_of(stage3(",\n\"stage3_prefetch_bucket_size\": {}"), "ds.json"),
+        testing::AllOf(HasSubstr("ds.json:2:"), HasSubstr("takes a whole number, not a map")));
 }
 
 TEST(DeepspeedJob, NamesSettingsThatItDoesNotKnowOrPlan) {
