@@ -144,7 +144,13 @@ PredictOptions what_is_written(const SimulateArguments& args) {
     return options;
 }
 
-std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenario>& scenarios,
+/// The file of a scenario's argument, as errors name it.
+std::string file_of(const std::string& name) {
+    return name == "-" ? "standard-input" : scenarios::find_scenario(name).string();
+}
+
+std::vector<PredictionWithTrace> predict_all(const SimulateArguments& args,
+                                             const std::vector<scenarios::Scenario>& scenarios,
                                              const PredictOptions& options) {
     std::vector<std::optional<PredictionWithTrace>> slots(scenarios.size());
     std::vector<std::vector<Diagnostic>> mistakes(scenarios.size());
@@ -156,8 +162,7 @@ std::vector<PredictionWithTrace> predict_all(const std::vector<scenarios::Scenar
         } catch (const InputError& error) {
             mistakes[i] = error.diagnostics();
             for (Diagnostic& d : mistakes[i])
-                if (d.where.file.empty() && scenarios.size() > 1)
-                    d.message = fmt::format("{}: {}", scenarios[i].name, d.message);
+                if (d.where.file.empty()) d.where.file = file_of(args.scenarios[i]);
         }
     });
     std::vector<Diagnostic> all;
@@ -229,7 +234,7 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
 ExitStatus carry_out(const SimulateArguments& args) {
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
-    const Answers answers = predict_all(scenarios, what_is_written(args));
+    const Answers answers = predict_all(args, scenarios, what_is_written(args));
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
                        args.csv == "-" || args.html == "-";

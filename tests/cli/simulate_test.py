@@ -288,6 +288,19 @@ class Answers(SimulateTest):
         for name in names:
             self.assertIn(f"{name.name}:1:8", stderr)
 
+    def test_a_plan_that_draws_make_impossible_is_refused_in_its_file(self):
+        plan = self.write("drawn.yaml", """
+            model: {base: llama2-7b, layers: 8}
+            cluster: hgx-h100
+            gpus: 8
+            parallel: {pipeline: 2, context: 4, zero_stage: 1, dynamic_context_parallel: true}
+            schedule: {name: interleaved-1f1b, stages_per_rank: 2}
+            training: {global_batch: 3, micro_batch: 1, seq_length: 4096}
+            imbalance: {draws: 2, sequence: {mean: 4096, spread: 0, global_batch_packing: true}}
+            """)
+        self.ends(debubble("simulate", plan), BAD_INPUT,
+                  says=f"{plan}: error: the scheduler default_dynamic_cp makes 3 microbatches")
+
     def test_a_folder_that_cannot_be_is_the_worlds_fault(self):
         self.ends(debubble("simulate", self.plan, "--svg", self.plan / "x.svg"), WORLD)
 
