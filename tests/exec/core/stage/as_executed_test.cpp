@@ -32,7 +32,8 @@ TEST(AsExecuted, IsThatProfileWhateverFrameworkTheScenarioNames) {
 /// Its gathers are a layer ahead of the one that computes, as without any limit.
 TEST(AsExecuted, GathersWithinNoLimitsOfDeepspeed) {
     const scenarios::Scenario asked = scenarios::parse_scenario(
-        "{model: gpt2, cluster: dgx-a100-40gb, parallel: {zero_stage: 3}, framework: deepspeed}",
+        "{model: gpt2, cluster: dgx-a100-40gb, parallel: {zero_stage: 3}, "
+        "framework: {base: deepspeed, grad_reduce_dtype: fp32}}",
         "here.yaml");
     EXPECT_TRUE(scenarios::gather_limits(asked));
     EXPECT_FALSE(scenarios::gather_limits(as_executed(asked)));
