@@ -45,11 +45,11 @@ private:
     struct State {
         double left = 0;
         double wait = 0;  ///< of it before, for the last rank
-        double issued_at = 0;
+        double sent_at = 0;
         double begin = 0;
         double end = 0;
         bool reached = false;  ///< by the host
-        bool issued = false;
+        bool sent = false;     ///< by the host: all of its kernels, or an exchange's
         bool begun = false;
         bool done = false;
     };
@@ -73,7 +73,7 @@ private:
         for (std::size_t stream = 0; stream < 2; ++stream) {
             const std::size_t i = head(stream);
             if (i == kNone || state_[i].begun || !ready(i)) continue;
-            if (!(stream == 0 ? state_[i].reached : state_[i].issued)) continue;
+            if (!(stream == 0 ? state_[i].reached : state_[i].sent)) continue;
             state_[i].begun = true;
             state_[i].begin = now_;
             if (stream == 1) state_[i].wait = std::max(0.0, last_rank_comes(i) - now_);
@@ -83,7 +83,7 @@ private:
     /// stream does meanwhile.
     double last_rank_comes(std::size_t i) const {
         const double computed = before_[i] == kNone ? 0 : state_[before_[i]].end;
-        return std::max(computed, state_[i].issued_at) + lanes_.waits * issued_[i].seconds;
+        return std::max(computed, state_[i].sent_at) + lanes_.waits * issued_[i].seconds;
     }
     /// Whether the stream runs something, and does not only wait for the host's next kernel.
     bool runs(std::size_t stream) const {
@@ -93,15 +93,20 @@ private:
     /// Whether what the stream has begun is over.
     bool ends(std::size_t stream) const {
         const std::size_t i = head(stream);
-        return i != kNone && state_[i].begun && state_[i].issued && state_[i].left == 0;
+        return i != kNone && state_[i].begun && state_[i].sent && state_[i].left == 0;
     }
     double rate(std::size_t stream) const {
         if (!runs(1 - stream)) return 1;
         return stream == 0 ? 1 - lanes_.slowed : 1 / lanes_.stretched;
     }
     bool issuing() const { return at_ < issued_.size() && state_[at_].reached; }
+    double least() const { return kLeast * lanes_.host * issued_[at_].host; }
+    /// The host's time until it has sent the part, or until it is done with what comes after it.
+    double host_goes_on() const {
+        return state_[at_].sent ? host_left_ : host_left_ - lanes_.host * issued_[at_].after;
+    }
     double soonest() const {
-        double step = issuing() ? host_left_ : kNever;
+        double step = issuing() ? host_goes_on() : kNever;
         for (std::size_t stream = 0; stream < 2; ++stream) {
             if (ends(stream)) return 0;
             if (!runs(stream)) continue;
@@ -125,11 +130,11 @@ private:
         now_ += step;
     }
     void finish() {
-        if (issuing() && host_left_ <= kLeast * lanes_.host * issued_[at_].host) {
-            state_[at_].issued = true;
-            state_[at_].issued_at = now_;
-            ++at_;
+        if (issuing() && !state_[at_].sent && host_goes_on() <= least()) {
+            state_[at_].sent = true;
+            state_[at_].sent_at = now_;
         }
+        if (issuing() && host_left_ <= least()) ++at_;
         for (std::size_t stream = 0; stream < 2; ++stream) {
             if (!ends(stream)) continue;
             const std::size_t i = head(stream);

@@ -18,16 +18,17 @@ struct IssuedPart {
     double host = 0;      ///< to issue it
     bool alone = false;   ///< a delayed weight gradient, which its pass does not wait for
     double products = 0;  ///< seconds of products and attention among `seconds`
+    double after = 0;     ///< of `host`, what comes after the kernel of an exchange
 };
 
 /// What the lanes do to each other.
 struct PairLanes {
     double slowed = 0;     ///< part of its rate that a kernel loses beside an exchange
     double stretched = 1;  ///< an exchange's time beside kernels, relative to its time alone
-    /// Seconds by which the last rank comes later to an exchange than this one, relative to those of
-    /// the exchange; none where the stream is not free sooner.
+    /// Seconds by which the last rank comes later to an exchange than this one, relative to those
+    /// of the exchange; none where the stream is not free sooner.
     double waits = 0;
-    double host = 1;       ///< the host's time for a pair, relative to that for both passes apart
+    double host = 1;  ///< the host's time for a pair, relative to that for both passes apart
     bool awaits_counts = false;  ///< before a forward's exchange the host waits for the numbers of
                                  ///< rows, and with them for the part before it
 };
@@ -52,7 +53,8 @@ struct PlayedPair {
 };
 
 /// A kernel begins once it has been reached by the host, and a part of many kernels does not end
-/// before the host has issued the last one; an exchange is one kernel, which comes last.
+/// before the host has issued the last one. An exchange is one kernel: it begins once the host has
+/// issued it, and runs while the host goes on with what comes after it in its part.
 PlayedPair play(const std::vector<IssuedPart>& issued, const PairLanes& lanes);
 
 }  // namespace debubble::sim

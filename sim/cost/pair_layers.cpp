@@ -75,6 +75,8 @@ public:
         LayerParts& back = parts_.backward.back();
         const double weights = host(weights_, index);
         of(front.host, part) += host(forward_, index);
+        if (part == Part::Combine && op.as<models::op::Dispatch>() == nullptr)
+            front.after_combine += host(forward_, index);
         of(back.host, part) += host(backward_, index) - weights;
         const Seconds forward = seconds_of(op, models::Part::Forward);
         put(front, part, forward);

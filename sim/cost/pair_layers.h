@@ -26,7 +26,8 @@ struct OfLayer {
 /// On the device, and on the host that issues them.
 struct LayerParts : OfLayer {
     OfLayer host = {};
-    OfLayer products = {};  ///< of it on the device, products and attention
+    double after_combine = 0;  ///< of the host's time for the combine, after the exchange's kernel
+    OfLayer products = {};     ///< of it on the device, products and attention
 };
 inline double sum_of(const OfLayer& layer) {
     return layer.attention + layer.dispatch + layer.mlp + layer.combine + layer.attention_weights +

@@ -18,7 +18,10 @@ public:
     void attention() { add(Attention, &OfLayer::attention); }
     void dispatch() { add(Dispatch, &OfLayer::dispatch, true); }
     void experts() { add(Experts, &OfLayer::mlp); }
-    void combine() { add(Combine, &OfLayer::combine, true); }
+    void combine() {
+        add(Combine, &OfLayer::combine, true);
+        issued_.back().after = parts_->after_combine;
+    }
     void attention_weights() { add(AttentionWeights, &OfLayer::attention_weights, false, true); }
     void expert_weights() { add(ExpertWeights, &OfLayer::mlp_weights, false, true); }
 

@@ -73,6 +73,23 @@ TEST(PairLanes, IssueAnExchangeAfterItsRowsAreCounted) {
         << "a backward's rows are known";
 }
 
+/// The host issues the exchange after half a second, and what follows it for 1.5 s more, before it
+/// reaches the kernels: the exchange is alone for that long, and no stream waits.
+TEST(PairLanes, ExchangeWhileTheHostGoesOnWithThePart) {
+    IssuedPart combine = exchange(true, 2, 2);
+    combine.after = 1.5;
+    const PlayedPair pair = play({combine, kernel(false, 1, 0.25)}, {});
+    ASSERT_EQ(pair.parts.size(), 2U);
+    EXPECT_DOUBLE_EQ(pair.parts[0].begin, 0.5);
+    EXPECT_DOUBLE_EQ(pair.parts[0].end, 2.5);
+    EXPECT_DOUBLE_EQ(pair.parts[1].begin, 2);
+    EXPECT_DOUBLE_EQ(pair.seconds, 3);
+    EXPECT_DOUBLE_EQ(pair.idle, 0.5);
+    EXPECT_DOUBLE_EQ(pair.exposed, 1.5);
+    combine.after = 0;
+    EXPECT_DOUBLE_EQ(play({combine, kernel(false, 1, 0.25)}, {}).seconds, 4);
+}
+
 /// A dense layer has no rows to count.
 TEST(PairLanes, IssueWhatFollowsALayerWithoutExpertsAtOnce) {
     PairLanes lanes;
