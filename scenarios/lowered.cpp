@@ -21,11 +21,10 @@ std::shared_ptr<const Lowered> lowered(const GeneratedOrder& order, const Schedu
     static auto& known = *new Memo<GeneratedOrder, const Lowered>(kMostProgramsKept);
     std::size_t computes = 0;
     for (const ActionList& rank : schedule.ranks) computes += rank.size();
-    const auto make = [&] {
+    if (computes > kMostComputesKept) return nullptr;
+    return known.get(order, [&] {
         return std::make_unique<const Lowered>(lower(schedule, order.lowering));
-    };
-    if (computes > kMostComputesKept) return make();
-    return known.get(order, make);
+    });
 }
 
 }  // namespace debubble::scenarios

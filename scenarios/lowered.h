@@ -33,8 +33,8 @@ struct GeneratedOrder {
     friend bool operator==(const GeneratedOrder&, const GeneratedOrder&) = default;
 };
 
-/// lower() of the schedule that the order gives. The plans of a sweep that differ in what their
-/// passes cost have one program: the latest small ones are kept for the whole process.
+/// lower() of the schedule that the order gives; null for a large one. The plans of a sweep that
+/// differ in what passes cost have one program: the latest small ones are kept for the process.
 std::shared_ptr<const Lowered> lowered(const GeneratedOrder& order, const Schedule& schedule);
 
 }  // namespace debubble::scenarios

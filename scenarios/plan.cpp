@@ -14,6 +14,7 @@
 #include "schedule/complete.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
+#include "schedule/lower.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -206,7 +207,7 @@ Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& cos
         cut();
         plan.lowered = lowered({choice.name, scenario.pipeline_shape(), options, plan.lowering},
                                plan.schedule);
-        plan.program = plan.lowered->program();
+        plan.program = plan.lowered ? plan.lowered->program() : lower(plan.schedule, plan.lowering);
         return plan;
     }
     plan.schedule = valid_imported_schedule(scenario);

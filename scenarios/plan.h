@@ -33,7 +33,7 @@ struct Plan {
     Schedule schedule;  ///< contains computes only
     LowerOptions lowering;
     Program program;
-    std::shared_ptr<const Lowered> lowered;  ///< `program`, as others share it; null of a file
+    std::shared_ptr<const Lowered> lowered;  ///< `program`, where others may share it; else null
 };
 
 /// True if the scenario's schedule comes from a generator that uses costs.

@@ -1,6 +1,7 @@
 #include "trace/statistics.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "trace/span_graph.h"
@@ -124,7 +125,7 @@ private:
                 ++gather_;
             if (gather_ == unit_.gather.size()) break;
             const Span& filler = spans()[unit_.gather[gather_]];
-            const Instant joined = spans()[graph_.last_to_join(unit_.gather[gather_])].begin;
+            const Instant joined = joined_at(unit_.gather[gather_]);
             if (joined >= until) break;
             bubble(from, joined, cause, waited_for);
             const Instant end = std::min(until, filler.end);
@@ -135,6 +136,15 @@ private:
             if (filler.end > until) break;  // it continues in the next gap
         }
         bubble(from, until, cause, waited_for);
+    }
+
+    /// The time at which the last member joined a collective, which all gaps before it ask for.
+    Instant joined_at(std::uint32_t collective) {
+        if (last_asked_ != collective) {
+            last_asked_ = collective;
+            joined_ = spans()[graph_.last_to_join(collective)].begin;
+        }
+        return joined_;
     }
 
     void bubble(Instant from, Instant until, BubbleCause cause, std::size_t waited_for) {
@@ -150,6 +160,8 @@ private:
     Instant computes_end_;
     Interval own_;  ///< first compute start to last compute end of this rank
     std::size_t gather_ = 0;
+    std::optional<std::uint32_t> last_asked_;  ///< a collective, and when all had joined it
+    Instant joined_;
     Duration work_{};
     RankStatistics sums_;
     std::vector<Bubble> bubbles_;

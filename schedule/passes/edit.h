@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,9 @@ public:
 
     void before(std::size_t position, Action action) {
         Chain& chain = before_[position];
-        (chain.last == kNone ? chain.first : added_[chain.last].next) = added_.size();
-        chain.last = added_.size();
+        const auto here = static_cast<std::uint32_t>(added_.size());
+        (chain.last == kNone ? chain.first : added_[chain.last].next) = here;
+        chain.last = here;
         added_.push_back({std::move(action), kNone});
     }
     void move(std::size_t from, std::size_t position) {
@@ -29,9 +31,9 @@ public:
 
     ActionList apply() && {
         ActionList result;
-        result.reserve(list_->size() + added_.size());
+        result.reserve(list_->size() + added_.size() + kAppended);
         for (std::size_t i = 0; i < before_.size(); ++i) {
-            for (std::size_t at = before_[i].first; at != kNone; at = added_[at].next)
+            for (std::uint32_t at = before_[i].first; at != kNone; at = added_[at].next)
                 result.push_back(std::move(added_[at].action));
             if (i < moved_.size() && !moved_[i]) result.push_back((*list_)[i]);
         }
@@ -39,14 +41,16 @@ public:
     }
 
 private:
-    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    static constexpr std::uint32_t kNone = UINT32_MAX;
+    /// What later passes append to a list: its norm and its step.
+    static constexpr std::size_t kAppended = 2;
     struct Added {
         Action action;
-        std::size_t next;  ///< at the same position, in added_
+        std::uint32_t next;  ///< at the same position, in added_
     };
     struct Chain {
-        std::size_t first = kNone;
-        std::size_t last = kNone;
+        std::uint32_t first = kNone;
+        std::uint32_t last = kNone;
     };
 
     const ActionList* list_;

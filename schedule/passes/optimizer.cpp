@@ -9,6 +9,7 @@ Schedule add_optimizer(Schedule schedule, const LowerOptions& options) {
     if (options.optimizer == OptimizerPlacement::None) return schedule;
     const bool synchronized = options.optimizer == OptimizerPlacement::Synchronized;
     for (ActionList& list : schedule.ranks) {
+        list.reserve(list.size() + 2);
         if (synchronized) list.emplace_back(GradNorm{});
         list.emplace_back(OptimizerStep{});
         if (!synchronized) list.emplace_back(GradNorm{});

@@ -14,9 +14,10 @@ std::vector<int> reductions_of(const Schedule& schedule, bool after_every_backwa
         std::ranges::fill(here, 0);
         for (const Action& action : list)
             for_each_compute(action, [&](const Compute& c) {
-                if (makes_weight_gradient(c)) ++here[c.stage.index];
+                if (!makes_weight_gradient(c)) return;
+                int& so_far = most[c.stage.index];
+                so_far = std::max(so_far, ++here[c.stage.index]);
             });
-        for (std::size_t s = 0; s < most.size(); ++s) most[s] = std::max(most[s], here[s]);
     }
     if (!after_every_backward)
         for (int& count : most) count = std::min(count, 1);
@@ -68,13 +69,18 @@ Schedule add_reduce_grad(Schedule schedule, const LowerOptions& options) {
     for (const auto& row : schedule.placement.stages)
         for (const Stage stage : row) ++holders[stage.index];
 
+    const auto is_reduced = [&](Stage stage) {
+        return holders[stage.index] > 1 || (options.data_parallel && !inside_computes);
+    };
+
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
+        if (std::ranges::none_of(schedule.placement.stages[r], is_reduced)) continue;
         ActionList& list = schedule.ranks[r];
         std::vector<Slot> shared;
         Edit edit(list);
         for (const Stage stage : schedule.placement.stages[r]) {
+            if (!is_reduced(stage)) continue;
             const bool alone = holders[stage.index] == 1;
-            if (alone && (!options.data_parallel || inside_computes)) continue;
             const auto slots = slots_of(list, stage, reductions[stage.index], every);
             if (!alone) shared.insert(shared.end(), slots.begin(), slots.end());
             if (alone)

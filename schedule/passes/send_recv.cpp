@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "schedule/dependencies.h"
 #include "schedule/passes/edit.h"
@@ -8,23 +9,36 @@
 namespace debubble {
 namespace {
 
-/// The sending rank, the receiving rank and the kind of message.
-using Channel = std::tuple<Rank, Rank, Message::Kind>;
+/// The other rank, and the kind of message that one rank sends to it or receives from it.
+using Channel = std::pair<Rank, Message::Kind>;
+
+/// What a rank has on each of its channels, which are a handful.
+template <class What>
+using OnChannels = std::vector<std::pair<Channel, What>>;
+
+template <class What>
+What& on(OnChannels<What>& all, const Channel& channel) {
+    for (auto& [known, what] : all)
+        if (known == channel) return what;
+    return all.emplace_back(channel, What{}).second;
+}
 
 /// For each result, its place among the messages of its channel, in sending order.
 std::vector<std::size_t> sending_order(const Schedule& schedule, const ResultIndex& index,
                                        const Owners& owners) {
     std::vector<std::size_t> order(index.size(), 0);
-    std::map<Channel, std::size_t> sent;
-    for (std::size_t r = 0; r < schedule.ranks.size(); ++r)
+    OnChannels<std::size_t> sent;
+    for (std::size_t r = 0; r < schedule.ranks.size(); ++r) {
+        sent.clear();
         for (const Action& action : schedule.ranks[r])
             for_each_compute(action, [&](const Compute& c) {
                 const auto result = result_of(c);
                 if (!result) return;
                 const auto to = owners.consumer_of(*result);
                 const Rank from{static_cast<int>(r)};
-                if (to && *to != from) order[index.of(*result)] = sent[{from, *to, result->kind}]++;
+                if (to && *to != from) order[index.of(*result)] = on(sent, {*to, result->kind})++;
             });
+    }
     return order;
 }
 
@@ -62,7 +76,7 @@ private:
     /// sending: a message that is needed late but sent early is received early.
     std::vector<Arrival> arrivals(Rank rank) const {
         const ActionList& list = schedule_.ranks[rank.index];
-        std::map<Channel, std::vector<Arrival>> channels;
+        OnChannels<std::vector<Arrival>> channels;
         for (std::size_t i = 0; i < list.size(); ++i)
             for_each_compute(list[i], [&](const Compute& c) {
                 const auto input = neighbour_input_of(c, index_.stage_count());
@@ -70,18 +84,21 @@ private:
                 if (!from || *from == rank) return;
                 const bool early = options_.receive == ReceivePlacement::Early;
                 const std::size_t at = early ? compute_before(list, i) : i;
-                channels[{*from, rank, input->kind}].push_back(
-                    {at, order_[index_.of(*input)], Recv{*input, *from}});
+                on(channels, {*from, input->kind})
+                    .push_back({at, order_[index_.of(*input)], Recv{*input, *from}});
             });
+        std::ranges::sort(channels, {}, &std::pair<Channel, std::vector<Arrival>>::first);
         std::vector<Arrival> all;
         for (auto& [channel, arrivals] : channels) {
-            std::ranges::sort(arrivals, {}, &Arrival::order);
+            if (!std::ranges::is_sorted(arrivals, {}, &Arrival::order))
+                std::ranges::sort(arrivals, {}, &Arrival::order);
             std::size_t latest = list.size();
             for (auto it = arrivals.rbegin(); it != arrivals.rend(); ++it)
                 latest = it->position = std::min(it->position, latest);
+            const auto before = static_cast<std::ptrdiff_t>(all.size());
             all.insert(all.end(), arrivals.begin(), arrivals.end());
+            std::ranges::inplace_merge(all, all.begin() + before, {}, &Arrival::position);
         }
-        std::ranges::stable_sort(all, {}, &Arrival::position);
         return all;
     }
 
@@ -98,6 +115,7 @@ private:
 Schedule add_send_recv(Schedule schedule, const LowerOptions& options) {
     const ReceivePlacer placer(schedule, options);
     std::vector<ActionList> lowered;
+    lowered.reserve(schedule.ranks.size());
     for (int rank = 0; rank < static_cast<int>(schedule.ranks.size()); ++rank)
         lowered.push_back(placer.lower(Rank{rank}));
     schedule.ranks = std::move(lowered);
