@@ -14,9 +14,10 @@ void say_even_loads(const Grid& grid) {
     if (is_quiet()) return;
     try {
         const scenarios::Scenario first = grid.instantiate(grid.points.front());
-        if (!first.imbalance.any()) return;
+        if (!sweeps_loads(grid) && !first.imbalance.any()) return;
         fmt::print(stderr, "plans are compared {}\n",
-                   draws_steps(grid, first) ? "by their drawn steps, which pack documents"
+                   sweeps_loads(grid)         ? "by their drawn steps, as loads are swept"
+                   : draws_steps(grid, first) ? "by their drawn steps, which pack documents"
                    : first.imbalance.documents
                        ? "under even loads: the documents of 'imbalance' count by their mean, and "
                          "the rest of it is left out"

@@ -167,12 +167,18 @@ std::vector<std::string> Grid::keys() const {
     return names;
 }
 
+bool sweeps_loads(const Grid& grid) {
+    return std::ranges::any_of(grid.sweep.keys, [](const scenarios::SweepKey& key) {
+        return key.key == "imbalance" || key.key.starts_with("imbalance.");
+    });
+}
+
 bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario) {
-    if (!scenario.imbalance.documents) return false;
-    return scenarios::packs_in_step(scenario) ||
+    if (!scenario.imbalance.any()) return false;
+    if (sweeps_loads(grid) || scenarios::packs_in_step(scenario)) return true;
+    return scenario.imbalance.documents &&
            std::ranges::any_of(grid.sweep.keys, [](const scenarios::SweepKey& key) {
-               return key.key == "parallel.dynamic_context_parallel" ||
-                      key.key == "imbalance.sequence.global_batch_packing";
+               return key.key == "parallel.dynamic_context_parallel";
            });
 }
 

@@ -32,9 +32,11 @@ private:
     void choose_points(const std::string& name);
 };
 
-/// True if the point is compared by its drawn steps and not under even loads: it
-/// packs its documents in every step, or other points of the grid do. No bound of even loads holds
-/// for it.
+/// True if a key of `imbalance` is swept: the grid asks what loads cost.
+bool sweeps_loads(const Grid& grid);
+/// True if the point is compared by its drawn steps and not under even loads: the grid sweeps
+/// loads, or it packs its documents in every step, or other points of the grid do. No bound of even
+/// loads holds for it.
 bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);
 
 /// Predicts one point. An impossible plan is a row with its reason.
