@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/memo.h"
+#include "models/frozen_flops.h"
 #include "models/graph.h"
 
 namespace debubble::models {
@@ -196,9 +197,14 @@ double pairs_of(const Attention& attention, const Architecture& model, double to
     return among(tokens, std::min(tokens, attention.window ? number(*attention.window) : tokens));
 }
 
-/// A product of weights costs 2 FLOPs forward and 4 backward per weight and token; scores and
-/// context cost 2 (d + v) forward per head and pair, three times that in all.
-double layer_flops(const Layer& layer, const Architecture& model, double tokens, Count count) {
+/// FLOPs per weight and token of a product of weights: 2 forward, 2 for its input's gradient and 2
+/// for the weights'.
+constexpr double kTrained = 6;
+constexpr double kFrozen = 4;
+
+/// Scores and context cost 2 (d + v) FLOPs forward per head and pair, three times that in all.
+double layer_flops(const Layer& layer, const Architecture& model, double tokens, Count count,
+                   double per_weight) {
     const double hidden = number(model.hidden);
     const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
     double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
@@ -214,24 +220,27 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
     if (const auto* attention = layer.as<Attention>())
         attended = number(attention->query_width() + attention->context_width()) *
                    pairs_of(*attention, model, tokens, count);
-    return (6 * weights + 3 * recurrence) * tokens + 6 * attended;
+    return (per_weight * weights + 3 * recurrence) * tokens + 6 * attended;
 }
 
-double flops_per_sample(const Architecture& model, std::int64_t seq_length, Count count) {
+double flops_per_sample(const Architecture& model, std::int64_t seq_length, Count count,
+                        double per_weight = kTrained) {
     const double tokens = number(seq_length);
     const double hidden = number(model.hidden);
-    double layers = model.mtp_layers * layer_flops(model.layers.ahead(), model, tokens, count);
+    double layers =
+        model.mtp_layers * layer_flops(model.layers.ahead(), model, tokens, count, per_weight);
     const std::vector<Layer>& kinds = model.layers.kinds();
     for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-        layers += model.layers.count_of(kind) * layer_flops(kinds[kind], model, tokens, count);
+        layers += model.layers.count_of(kind) *
+                  layer_flops(kinds[kind], model, tokens, count, per_weight);
     const double classes = number(model.vocab);
     // Each depth of multi-token prediction has a projection of 2 h to h and the head once more.
-    double ends = 6 * hidden * classes * tokens * (1 + model.mtp_layers) +
-                  model.mtp_layers * 12 * hidden * hidden * tokens;
+    double ends = per_weight * hidden * classes * tokens * (1 + model.mtp_layers) +
+                  model.mtp_layers * 2 * per_weight * hidden * hidden * tokens;
     if (model.sees_images()) {
         const double side = number(model.patch_size.value_or(16));
         const double pixels = number(model.channels.value_or(3)) * side * side;
-        ends = 6 * hidden * (classes + pixels * (tokens - 1));
+        ends = per_weight * hidden * (classes + pixels * (tokens - 1));
     }
     return layers + ends;
 }
@@ -248,6 +257,14 @@ double causal_flops_per_sample(const Architecture& model, std::int64_t seq_lengt
 
 double attended_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
     return flops_per_sample(model, seq_length, Count::Attended);
+}
+
+double frozen_model_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    return flops_per_sample(model, seq_length, Count::Model, kFrozen);
+}
+
+double frozen_attended_flops_per_sample(const Architecture& model, std::int64_t seq_length) {
+    return flops_per_sample(model, seq_length, Count::Attended, kFrozen);
 }
 
 }  // namespace debubble::models

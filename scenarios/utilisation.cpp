@@ -3,22 +3,36 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/frozen_flops.h"
 #include "models/graph.h"
+#include "models/low_precision.h"
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/plan.h"
 
 namespace debubble::scenarios {
 
+namespace {
+
+double flops_per_sample(const Scenario& scenario) {
+    const std::int64_t tokens = scenario.training.seq_length;
+    return scenario.training.lora.adapts()
+               ? models::frozen_model_flops_per_sample(scenario.model, tokens)
+               : models::model_flops_per_sample(scenario.model, tokens);
+}
+
+}  // namespace
+
 double model_flops_per_step(const Scenario& scenario) {
-    return static_cast<double>(scenario.training.global_batch) *
-           models::model_flops_per_sample(scenario.model, scenario.training.seq_length);
+    return static_cast<double>(scenario.training.global_batch) * flops_per_sample(scenario);
 }
 
 double attended_share(const Scenario& scenario) {
     const std::int64_t tokens = scenario.training.seq_length;
-    return models::attended_flops_per_sample(scenario.model, tokens) /
-           models::model_flops_per_sample(scenario.model, tokens);
+    const double attended = scenario.training.lora.adapts()
+                                ? models::frozen_attended_flops_per_sample(scenario.model, tokens)
+                                : models::attended_flops_per_sample(scenario.model, tokens);
+    return attended / flops_per_sample(scenario);
 }
 
 namespace {
@@ -65,7 +79,8 @@ double flops_of_modules(const Scenario& scenario) {
 
 double recomputed_share(const Scenario& scenario) {
     const models::Architecture& model = scenario.model;
-    const double all = models::model_flops_per_sample(model, scenario.training.seq_length);
+    const double all = flops_per_sample(scenario);
+    const double forward = models::model_flops_per_sample(model, scenario.training.seq_length) / 3;
     const auto s = static_cast<double>(scenario.training.seq_length);
     double widths = 0;  // columns of the queries of all layers
     for (int layer = 0; layer < model.layers.count(); ++layer)
@@ -77,7 +92,7 @@ double recomputed_share(const Scenario& scenario) {
         case models::Recompute::Selective:  // a fused kernel has nothing to select
             if (scenario.training.attention == models::AttentionKernel::Flash) return 0;
             return 4.0 * widths * s * s / all;
-        case models::Recompute::Full: return (all / 3 - head) / all * reached_share(scenario);
+        case models::Recompute::Full: return (forward - head) / all * reached_share(scenario);
         case models::Recompute::Modules:
         case models::Recompute::Products:
             return flops_of_modules(scenario) / all * reached_share(scenario);
@@ -88,7 +103,14 @@ double recomputed_share(const Scenario& scenario) {
 std::optional<double> peak_flops_per_s(const Scenario& scenario) {
     const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
     const Gpu& gpu = scenario.cluster.gpu;
-    const double peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
+    double peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
+    switch (models::operands_of(scenario.training.precision.recipe)) {
+        case models::Narrow::None: break;
+        case models::Narrow::Fp8:
+        case models::Narrow::Fp8Blockwise:
+        case models::Narrow::MxFp8: peak = gpu.fp8_flops_per_s; break;
+        case models::Narrow::NvFp4: peak = gpu.fp4_flops_per_s; break;
+    }
     return peak > 0 ? std::optional(peak) : std::nullopt;
 }
 

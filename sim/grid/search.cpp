@@ -10,8 +10,8 @@
 
 #include "base/diagnostic.h"
 #include "base/spelling.h"
-#include "models/graph.h"
 #include "scenarios/plan.h"
+#include "scenarios/utilisation.h"
 #include "sim/grid/parallel.h"
 #include "sim/grid/twins.h"
 #include "sim/plan_bound.h"
@@ -62,15 +62,9 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
         case Objective::TokensPerS: return tokens / bound.step_time_s;
         case Objective::StepTime: return -bound.step_time_s;
         case Objective::PeakMemory: return -static_cast<double>(bound.memory.count);
-        case Objective::Mfu: {
-            const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
-            const double peak = fp32 ? scenario.cluster.gpu.fp32_flops_per_s
-                                     : scenario.cluster.gpu.fp16_flops_per_s;
-            const double flops =
-                models::model_flops_per_sample(scenario.model, scenario.training.seq_length) *
-                scenario.training.global_batch;
-            return flops / bound.step_time_s / scenario.parallel.gpus() / peak;
-        }
+        case Objective::Mfu:
+            return scenarios::model_flops_per_step(scenario) / bound.step_time_s /
+                   scenario.parallel.gpus() / scenarios::peak_flops_per_s(scenario).value_or(0);
     }
     return 0;
 }
