@@ -10,6 +10,7 @@
 #include "exec/core/kernels/experts.h"
 #include "exec/core/kernels/loss.h"
 #include "exec/core/kernels/moving.h"
+#include "exec/core/kernels/muon.h"
 #include "exec/core/kernels/norms.h"
 #include "exec/core/kernels/optimizer.h"
 #include "exec/core/kernels/products.h"
@@ -44,7 +45,8 @@ class Kernels : public ProductKernels,
                 public LossKernels,
                 public VisionKernels,
                 public MovingKernels,
-                public OptimizerKernels {
+                public OptimizerKernels,
+                public MuonKernels {
 public:
     virtual ~Kernels() = default;
     virtual std::string_view name() const = 0;  ///< "fixed-order", "onednn", "cuda"

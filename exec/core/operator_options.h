@@ -170,6 +170,25 @@ struct CrossEntropy {
     std::int64_t entries = std::numeric_limits<std::int64_t>::max();
 };
 
+/// A rectangle of a matrix whose elements lie in a flat tensor too: element [r, c] of it is element
+/// first + r row_stride + c column_stride there, and first_in_whole + r whole_row + c of the
+/// matrix.
+struct MatrixSlice {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t first = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 1;
+    std::int64_t first_in_whole = 0;
+    std::int64_t whole_row = 0;  ///< columns of the matrix
+};
+
+struct MuonMomentum {
+    double momentum = 0;
+    bool nesterov = false;
+    double gradient_factor = 1;  ///< undoes loss scaling and clips
+};
+
 using scenarios::AdamOptions;
 using scenarios::SgdOptions;
 

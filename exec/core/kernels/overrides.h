@@ -83,4 +83,8 @@
     DEBUBBLE_OVERRIDE(Kernels, copy);                            \
     DEBUBBLE_OVERRIDE(Kernels, adam_step);                       \
     DEBUBBLE_OVERRIDE(Kernels, sgd_step);                        \
-    DEBUBBLE_OVERRIDE(Kernels, sum_of_squares)
+    DEBUBBLE_OVERRIDE(Kernels, sum_of_squares);                  \
+    DEBUBBLE_OVERRIDE(Kernels, muon_momentum);                   \
+    DEBUBBLE_OVERRIDE(Kernels, muon_step);                       \
+    DEBUBBLE_OVERRIDE(Kernels, scale_to_unit_norm);              \
+    DEBUBBLE_OVERRIDE(Kernels, combine)

@@ -208,6 +208,7 @@ void RankJob::rehearse() {
                                 inputs.micro_batches.front());
     rehearses_ = true;
     run(rehearsal_of(plan_.program), inputs);
+    training_.step->rehearse();
     rehearses_ = false;
 }
 

@@ -2,35 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "exec/core/half.h"
 #include "exec/core/training/newton_schulz.h"
 
 namespace debubble::exec {
 
 namespace {
 
-float element(const ConstTensorView& view, std::int64_t i) {
-    switch (view.type) {
-        case DataType::Fp32: return reinterpret_cast<const float*>(view.data)[i];
-        case DataType::Bf16: return to_float(reinterpret_cast<const BFloat16*>(view.data)[i]);
-        case DataType::Fp16: return to_float(reinterpret_cast<const Float16*>(view.data)[i]);
-        case DataType::Fp64:
-        case DataType::Int32: break;
-    }
-    return 0;
+MatrixSlice place_of(const Slice& slice, std::int64_t columns) {
+    const Dimensions &begin = slice.box.begin, &extent = slice.box.extent;
+    return {extent[0],        extent[1],        slice.offset,
+            slice.strides[0], slice.strides[1], begin[0] * columns + begin[1],
+            columns};
 }
 
-void put(const TensorView& view, std::int64_t i, float value) {
-    switch (view.type) {
-        case DataType::Fp32: reinterpret_cast<float*>(view.data)[i] = value; return;
-        case DataType::Bf16: reinterpret_cast<BFloat16*>(view.data)[i] = to_bfloat16(value); return;
-        case DataType::Fp16: reinterpret_cast<Float16*>(view.data)[i] = to_float16(value); return;
-        case DataType::Fp64:
-        case DataType::Int32: return;
-    }
+/// How the parts of a packed matrix lie in it; a matrix that is not packed is its only part.
+struct Parts {
+    std::int64_t high, wide;  ///< rows and columns of each
+    bool stacked;             ///< one below the other, and not side by side
+};
+
+Parts parts_of(const models::Parameter& parameter) {
+    Parts parts{parameter.shape[0], parameter.shape[1], parameter.cut_dimension == 0};
+    (parts.stacked ? parts.high : parts.wide) /= parameter.parts;
+    return parts;
+}
+
+ArenaTensor room_for(const Parts& parts, Arena& arena) {
+    return arena.allocate({parts.high, parts.wide}, DataType::Fp32, MemoryClass::Workspace,
+                          "part of a matrix");
 }
 
 /// The step of one matrix on this rank.
@@ -44,36 +48,30 @@ public:
           mine_(intersection(slot.range, unit.stepped())),
           kernels_(kernels),
           arena_(arena),
-          memory_(arena.allocate({parameter_.shape[0], parameter_.shape[1]}, DataType::Fp32,
-                                 MemoryClass::Workspace, "momentum of a matrix")),
-          whole_(reinterpret_cast<float*>(memory_.view().data)) {
-        if (mine_.count > 0)
-            slices_ = slices_of(parameter_, state.execution(), state.cutting_rank(slot.parameter),
-                                FlatRange{mine_.first - slot.range.first, mine_.count});
+          whole_(arena.allocate({parameter_.shape[0], parameter_.shape[1]}, DataType::Fp32,
+                                MemoryClass::Workspace, "momentum of a matrix")) {
+        if (mine_.count == 0) return;
+        const FlatRange range{mine_.first - slot.range.first, mine_.count};
+        for (const Slice& slice :
+             slices_of(parameter_, state.execution(), state.cutting_rank(slot.parameter), range))
+            slices_.push_back(place_of(slice, parameter_.shape[1]));
     }
 
     /// Puts this rank's part of the momentum into the whole, and zeros where others have it.
     void advance_momentum() {
-        kernels_.fill_zero(memory_.view());
-        kernels_.finish();
+        kernels_.fill_zero(whole_.view());
         if (mine_.count == 0) return;
         const TensorView gradient = unit_.held_gradients(mine_), moment = unit_.moment(0, mine_);
-        const auto factor = static_cast<float>(pass_.gradient_factor);
-        const auto decay = static_cast<float>(pass_.muon.momentum);
-        each([&](std::int64_t local, std::int64_t global) {
-            const float g = element(gradient, local) * factor;
-            const float before = element(moment, local);
-            const float m = before + (1 - decay) * (g - before);
-            put(moment, local, m);
-            whole_[global] = pass_.muon.nesterov ? g + decay * (m - g) : m;
-        });
+        const MuonMomentum how{pass_.muon.momentum, pass_.muon.nesterov, pass_.gradient_factor};
+        for (const MatrixSlice& slice : slices_)
+            kernels_.muon_momentum(how, slice, gradient, moment, whole_.view());
     }
 
     /// The whole is the sum over the ranks that have parts of it.
     void sum(Communicator* among, Deadline deadline) {
         if (among == nullptr) return;
         const std::string label = fmt::format("momentum of {}", parameter_.name);
-        among->all_reduce(memory_.view(), Reduction::Sum, label)->wait(deadline);
+        among->all_reduce(whole_.view(), Reduction::Sum, label)->wait(deadline);
     }
 
     void step() {
@@ -81,44 +79,25 @@ public:
         orthogonal_parts();
         const TensorView values = unit_.held_values(mine_);
         const TensorView main = unit_.policy().main ? unit_.main(mine_) : values;
+        const TensorView copy = unit_.policy().main ? values : TensorView{};
         const double scale = step_scale(pass_.muon.scale_mode, models::part_of(parameter_));
-        const auto rate = static_cast<float>(pass_.lr * scale);
-        const auto keep = static_cast<float>(1 - pass_.lr * pass_.muon.weight_decay);
-        each([&](std::int64_t local, std::int64_t global) {
-            const float stepped = keep * element(main, local) - rate * whole_[global];
-            put(main, local, stepped);
-            if (unit_.policy().main) put(values, local, stepped);
-        });
+        const double kept = 1 - pass_.lr * pass_.muon.weight_decay;
+        for (const MatrixSlice& slice : slices_)
+            kernels_.muon_step(kept, pass_.lr * scale, slice, whole_.view(), main, copy);
     }
 
 private:
-    /// Calls `visit` with the index of every element of this rank's range, and its index in the
-    /// whole matrix.
-    template <class Visit>
-    void each(const Visit& visit) const {
-        const std::int64_t columns = parameter_.shape[1];
-        for (const Slice& slice : slices_)
-            for (std::int64_t r = 0; r < slice.box.extent[0]; ++r)
-                for (std::int64_t c = 0; c < slice.box.extent[1]; ++c)
-                    visit(slice.offset + r * slice.strides[0] + c * slice.strides[1],
-                          (slice.box.begin[0] + r) * columns + slice.box.begin[1] + c);
-    }
-
     void orthogonal_parts() {
         const std::int64_t columns = parameter_.shape[1];
-        std::int64_t high = parameter_.shape[0], wide = columns;
-        const bool stacked = parameter_.cut_dimension == 0;
-        (stacked ? high : wide) /= parameter_.parts;
-        const ArenaTensor part = arena_.allocate({high, wide}, DataType::Fp32,
-                                                 MemoryClass::Workspace, "part of a matrix");
-        auto* const of_part = reinterpret_cast<float*>(part.view().data);
+        const auto [high, wide, stacked] = parts_of(parameter_);
+        const ArenaTensor part = room_for(parts_of(parameter_), arena_);
+        const Blocks out{high, 1, wide, columns, wide}, back{high, 1, wide, wide, columns};
         for (int p = 0; p < parameter_.parts; ++p) {
-            float* const first = whole_ + (stacked ? p * high * columns : p * wide);
-            for (std::int64_t r = 0; r < high; ++r)
-                std::copy_n(first + r * columns, wide, of_part + r * wide);
+            const TensorView in_whole =
+                part_of(whole_.view(), stacked ? p * high * columns : p * wide, wide);
+            kernels_.copy_blocks(out, in_whole, part_of(part.view(), 0, wide));
             make_orthogonal(part.view(), pass_.muon.steps, kernels_, arena_);
-            for (std::int64_t r = 0; r < high; ++r)
-                std::copy_n(of_part + r * wide, wide, first + r * columns);
+            kernels_.copy_blocks(back, part_of(part.view(), 0, wide), in_whole);
         }
     }
 
@@ -128,9 +107,8 @@ private:
     FlatRange mine_;  ///< this rank steps of the matrix, in its unit
     Kernels& kernels_;
     Arena& arena_;
-    std::vector<Slice> slices_;
-    ArenaTensor memory_;
-    float* whole_;
+    std::vector<MatrixSlice> slices_;  ///< those elements, relative to their first one
+    ArenaTensor whole_;
 };
 
 /// The ranks that cut the parameter; nullptr if it is whole on each.
@@ -155,7 +133,6 @@ double step_scale(scenarios::MuonOptions::ScaleMode mode, const models::MatrixPa
 
 void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages,
                    TrainingGroups& groups, Kernels& kernels, Arena& arena, Deadline deadline) {
-    kernels.finish();
     for (const LocalStage& local : stages) {
         const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
@@ -174,6 +151,22 @@ void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages
             }
         }
     }
+}
+
+void rehearse_matrices(const std::vector<LocalStage>& stages, Kernels& kernels, Arena& arena) {
+    std::set<std::pair<std::int64_t, std::int64_t>> known;
+    for (const LocalStage& local : stages)
+        for (const UnitState& unit : local.state->units())
+            for (const UnitSlot& slot : unit.unit().slots) {
+                if (!unit.unit().matrices) continue;
+                const Parts parts =
+                    parts_of(local.state->parameters()[static_cast<std::size_t>(slot.parameter)]);
+                if (!known.insert({parts.high, parts.wide}).second) continue;
+                const ArenaTensor part = room_for(parts, arena);
+                kernels.fill_zero(part.view());
+                make_orthogonal(part.view(), 1, kernels, arena);
+            }
+    kernels.finish();
 }
 
 }  // namespace debubble::exec

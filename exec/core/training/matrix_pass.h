@@ -24,6 +24,10 @@ struct MatrixPass {
 void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages,
                    TrainingGroups& groups, Kernels& kernels, Arena& arena, Deadline deadline);
 
+/// Makes each kind of product of these steps once, of zeros, and changes no state: a device chooses
+/// how to make them then (docs/decisions/0015).
+void rehearse_matrices(const std::vector<LocalStage>& stages, Kernels& kernels, Arena& arena);
+
 /// The factor of an orthogonal step.
 double step_scale(scenarios::MuonOptions::ScaleMode mode, const models::MatrixPart& shape);
 

@@ -11,7 +11,7 @@ namespace debubble::exec {
 /// of X / |x|, with the coefficients (3.4445, -4.7750, 2.0315) of Jordan et al. 2024 (Muon), which
 /// torch.optim.Muon has too. Products and sums are in fp32.
 ///
-/// x is fp32 [rows, columns] in the host's memory. The arena gives room for as much again and for
+/// x is fp32 [rows, columns] in the kernels' memory. The arena gives room for as much again and for
 /// two matrices of the shorter side.
 void make_orthogonal(TensorView x, int steps, Kernels& kernels, Arena& arena);
 

@@ -79,10 +79,6 @@ RankTraining make_rank_training(const scenarios::Scenario& scenario, const scena
     const int moments = matrices ? 2 : moments_of(options.optimizer);
     StatePolicy policy = state_policy(scenario, moments);
     policy.steps_matrices = matrices;
-    if (matrices && !kernels.on_host())
-        throw InputError(
-            "training.optimizer is muon, whose orthogonal steps the processor alone computes: "
-            "run it with --device cpu, or choose adamw");
 
     RankTraining training;
     training.kernels = &kernels;

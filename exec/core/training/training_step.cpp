@@ -181,6 +181,11 @@ void TrainingStep::step(double gradient_factor) {
                       within(patience_));
 }
 
+void TrainingStep::rehearse() {
+    if (std::holds_alternative<scenarios::MuonOptions>(options_.optimizer))
+        rehearse_matrices(stages_, kernels_, arena_);
+}
+
 void TrainingStep::keep_copies() {
     std::size_t next = 0;
     const auto keep = [&](const TensorView& original, bool on_host) {

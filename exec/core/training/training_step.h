@@ -69,6 +69,8 @@ public:
     /// What the biases by which routers correct their choice change by in a step.
     void correct_routers_by(double rate) { router_rate_ = rate; }
     const StepOutcome& outcome() const { return outcome_; }  ///< outcome of the last step
+    /// Makes the products of an optimizer step once, and steps nothing.
+    void rehearse();
     /// Whether every weight is a finite number; a collective over all ranks, between steps.
     bool weights_are_finite();
 

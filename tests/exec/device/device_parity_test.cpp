@@ -45,6 +45,12 @@ Case momentum(Case c) {
     c.optimizer = "{name: sgd, lr: 0.1, momentum: 0.9}";
     return c;
 }
+/// Singular values that are next to nothing become large: their rounding counts, times the rate.
+Case muon(Case c) {
+    c.name += "_muon";
+    c.optimizer = "{name: muon, lr: 0.0005, nesterov: true}";
+    return c;
+}
 Case dropping(Case c) {
     c.framework = ", capacity_factor: 1";
     return c;
@@ -117,6 +123,15 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(
+    Muon, AgainstTheProcessor,
+    testing::Values(
+        muon(on_device("llama", "llama")), muon(on_device("experts", "mixtral")),
+        muon(on_device("llama_clipped", "llama", "1f1b", "{data: 1}", "clip_norm: 0.1")),
+        muon(on_device("llama_dp2_zero1", "llama", "1f1b", "{data: 2, zero_stage: 1}")),
+        muon(on_device("llama_tp2_sp", "llama", "1f1b", "{tensor: 2, data: 1, sequence: true}"))),
+    name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(
     Pairs, AgainstTheProcessor,
     testing::Values(on_device("pairs_ep2", "mixtral", "combined-1f1b", "{data: 2, expert: 2}"),
                     on_device("pairs_ep2_pp2", "shared-experts", "combined-1f1b",
@@ -138,13 +153,14 @@ Case post_validated(Case c) {
 const Case kLlamaOnFour =
     adamw(on_device("llama_pp2_dp2_zero1", "llama", "zb-h1",
                     "{pipeline: 2, data: 2, zero_stage: 1}", "clip_norm: 0.1"));
-INSTANTIATE_TEST_SUITE_P(Trainings, OffloadedOptimizer,
-                         testing::Values(adamw(on_device("gpt2", "gpt2")),
-                                         in_slices(adamw(on_device("gpt2", "gpt2"))), kLlamaOnFour,
-                                         in_slices(post_validated(kLlamaOnFour)),
-                                         momentum(on_device("vit_dp2_zero3", "vit", "1f1b",
-                                                            "{data: 2, zero_stage: 3}"))),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Trainings, OffloadedOptimizer,
+    testing::Values(adamw(on_device("gpt2", "gpt2")), in_slices(adamw(on_device("gpt2", "gpt2"))),
+                    kLlamaOnFour, in_slices(post_validated(kLlamaOnFour)),
+                    momentum(on_device("vit_dp2_zero3", "vit", "1f1b", "{data: 2, zero_stage: 3}")),
+                    muon(on_device("llama_dp2_zero1", "llama", "1f1b",
+                                   "{data: 2, zero_stage: 1}"))),
+    name_of_case);
 
 class AgainstOneRank : public DeviceParity {};
 TEST_P(AgainstOneRank, IsTheSameTraining) {
@@ -183,7 +199,14 @@ INSTANTIATE_TEST_SUITE_P(
         on_device("dropout_pp2", "gpt2-dropout", "zb-h1", "{pipeline: 2, data: 1}"),
         on_device("recompute_pp2", "gpt2", "zb-h1", "{pipeline: 2, data: 1}", "recompute: full"),
         on_device("offload_pp2", "gpt2", "1f1b", "{pipeline: 2, data: 1}",
-                  "offload_activations: true")),
+                  "offload_activations: true"),
+        muon(on_device("dp2", "llama", "1f1b", "{data: 2}")),
+        muon(on_device("dp2_zero3", "llama", "1f1b", "{data: 2, zero_stage: 3}")),
+        muon(on_device("llama_tp2_pp2_dp2_zero1", "llama", "zb-h1",
+                       "{tensor: 2, pipeline: 2, data: 2, zero_stage: 1}")),
+        muon(on_device("ep2", "mixtral", "1f1b", "{data: 2, expert: 2, zero_stage: 1}")),
+        muon(post_validated(on_device("pp2", "gpt2", "zb-h1", "{pipeline: 2, data: 1}",
+                                      "clip_norm: 0.1")))),
     name_of_case);
 
 }  // namespace

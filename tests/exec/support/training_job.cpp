@@ -81,6 +81,7 @@ struct JobRank {
     const Layout& layout;
     const scenarios::Scenario& scenario;
     const scenarios::Plan& plan;
+    DeviceLanes* lanes;  ///< of the rank's device; nullptr: the processor computes
     RankTraining training;
     std::vector<models::StageGraph> graphs = {};  ///< by stage
     std::vector<Pending> gathers = {};            ///< by stage
@@ -119,7 +120,8 @@ struct JobRank {
         const models::StageGraph& graph = graphs[compute.stage.index];
         const models::Parameter& described = state.parameters()[parameter];
         const int sample = sample_of(training.groups->place, compute);
-        const TensorView gradient = state.gradient(parameter);
+        HostCopies host(*training.kernels);
+        const TensorView gradient = host.of(state.gradient(parameter));
         const Dimensions strides = row_major_strides(described.shape);
         for (const std::string& role : roles_of(graph, described)) {
             for (const auto& [of_sample, half] : seen_by(described, graph.execution, compute)) {
@@ -141,6 +143,7 @@ struct JobRank {
         const bool overflows = std::ranges::count(layout.overflowing_steps, step) > 0;
         if (overflows && sample == kSamples - 1 && role_is_last(graph, parameter))
             add(gradient, 0, std::numeric_limits<double>::infinity());
+        host.write_back();
     }
     static bool role_is_last(const models::StageGraph& graph, int parameter) {
         return graph.content.head && parameter + 1 == static_cast<int>(graph.parameters.size());
@@ -214,6 +217,7 @@ struct JobRank {
 
     void run_step(int number) {
         step = number;
+        if (lanes != nullptr) lanes->begin_step();
         training.step->begin_step(number);
         const ActionList& list = plan.program.ranks[training.groups->place.pipeline];
         for (std::size_t i = 0; i < list.size(); ++i) {
@@ -227,6 +231,7 @@ struct JobRank {
         for (Pending& pending : last) wait(pending);
         for (Pending& pending : gathers) wait(pending);
         last.clear();
+        if (lanes != nullptr) lanes->finish();
     }
 
     /// Whether all that passes would see is `weights`, rounded to the compute type.
@@ -242,7 +247,8 @@ struct JobRank {
             for (const UnitState& unit : state.units()) state.open(unit.unit().layer);
             for (std::size_t p = 0; p < state.parameters().size(); ++p) {
                 const models::Parameter& parameter = state.parameters()[p];
-                const TensorView value = state.value(static_cast<int>(p));
+                HostCopies host(*training.kernels);
+                const TensorView value = host.of(state.value(static_cast<int>(p)));
                 const Tensor expected(value.shape, value.type);
                 for (const Slice& slice : slices_of(parameter, state.execution(),
                                                     state.cutting_rank(static_cast<int>(p)))) {
@@ -316,10 +322,15 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
     JobResult result;
     result.held.resize(scenario.parallel.gpus());
     std::mutex mutex;  // guards result
-    run_local(scenario.parallel.gpus(), Transport::Buffered, [&](Communicator& world) {
-        const auto kernels = make_fixed_order_kernels();
-        Arena arena(Bytes{1 << 26});
-        JobRank rank{layout, scenario, plan,
+    run_local(scenario.parallel.gpus(), Transport::Buffered, [&](Communicator& hosts) {
+        const std::unique_ptr<Device> device =
+            layout.device ? layout.device(hosts.global_rank(), hosts.size()) : nullptr;
+        DeviceLanes* const lanes = device ? &device->lanes() : nullptr;
+        const std::unique_ptr<Communicator> devices = device ? hosts.on_device(*lanes) : nullptr;
+        Communicator& world = devices ? *devices : hosts;
+        const auto kernels = device ? device->make_kernels() : make_fixed_order_kernels();
+        Arena arena(Bytes{1 << 26}, device.get());
+        JobRank rank{layout, scenario, plan, lanes,
                      make_rank_training(scenario, plan, options, world, *kernels, arena,
                                         std::chrono::seconds(60))};
         for (const models::StageContent& content : plan.stages)

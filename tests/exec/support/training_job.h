@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/memory_class.h"
+#include "exec/core/device.h"
 #include "exec/core/training/rank_training.h"
 #include "tests/exec/support/global_tensors.h"
 
@@ -23,6 +25,8 @@ struct Layout {
     bool post_validation = false;
     bool rough = false;
     std::vector<int> overflowing_steps = {};  ///< one element on one rank is infinite there
+    /// For a rank, on its thread; without one the processor computes. A device has no experts here.
+    std::unique_ptr<Device> (*device)(int rank, int ranks) = nullptr;
     friend void PrintTo(const Layout& layout, std::ostream* out) {
         *out << layout.model << ' ' << layout.schedule << ' ' << layout.precision << ' '
              << layout.parallel;

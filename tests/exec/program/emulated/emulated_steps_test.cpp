@@ -38,6 +38,12 @@ Case on(std::unique_ptr<Device> (*device)(int, int), std::string name, std::stri
 
 const std::string kOffloadedOptimizer = "offload_optimizer: true";
 
+Case with_muon(Case c) {
+    c.name += "_muon";
+    c.optimizer = "{name: muon, lr: 0.0005}";
+    return c;
+}
+
 /// No work counts as done before its lane has done it, and none is in time by chance.
 class Paces : public testing::TestWithParam<Case> {};
 TEST_P(Paces, ChangeNothing) {
@@ -62,6 +68,9 @@ std::vector<Case> paced_cases() {
         add("offload", "{pipeline: 2, data: 1}", "1f1b", "offload_activations: true");
         add("offloaded_optimizer", "{pipeline: 2, data: 1}", "1f1b", kOffloadedOptimizer);
         cases.back().framework = ", offload_buffer: 16 KiB";
+        cases.push_back(with_muon(
+            on(device, std::string(pace) + "_tp2_zero1", "{tensor: 2, data: 2, zero_stage: 1}")));
+        cases.back().model = "llama";  // keys without biases, whose gradient AdamW makes of noise
     }
     return cases;
 }
@@ -147,6 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
         on(at_any_pace, "cp2", "{context: 2, data: 1}"),
         on(at_any_pace, "zero3", "{data: 2, zero_stage: 3}"),
         on(on_gpus_of_their_own, "staged", "{pipeline: 2, data: 1}"),
+        with_muon(on(at_any_pace, "alone", "{data: 1}")),
+        with_muon(on(at_any_pace, "tp2_zero1", "{tensor: 2, data: 2, zero_stage: 1}")),
         on(at_any_pace, "zero2", "{data: 2, zero_stage: 2}"),
         on(at_any_pace, "zero3_by_stage", "{data: 2, zero_stage: 3, wrap: stage}"),
         on(at_any_pace, "zb_h1_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1"),
