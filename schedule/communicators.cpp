@@ -1,36 +1,33 @@
 #include "schedule/communicators.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace debubble {
 namespace {
 
 /// Identifies a communicator: its purpose, then ranks or a stage.
-using Key = std::array<int, 3>;
+struct Key {
+    int purpose = 0;
+    int first = 0;
+    int second = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+};
+constexpr int kNone = -1;
+constexpr int kReduces = 2;  ///< below it are the kinds of messages
+constexpr int kTied = 3;
+constexpr int kNorm = 4;
 
-std::optional<Key> key_of(const Action& action, int rank) {
-    return std::visit(
-        Overloaded{
-            [&](const Send& s) {
-                return std::optional(Key{static_cast<int>(s.message.kind), rank, s.to.index});
-            },
-            [&](const Recv& r) {
-                return std::optional(Key{static_cast<int>(r.message.kind), r.from.index, rank});
-            },
-            [](const ReduceGrad& r) {
-                return std::optional(Key{2, r.stage.index, 0});
-            },
-            [](const TiedGradReduce&) {
-                return std::optional(Key{3, 0, 0});
-            },
-            [](const GradNorm&) {
-                return std::optional(Key{4, 0, 0});
-            },
-            [](const auto&) { return std::optional<Key>{}; },
-        },
-        action);
+/// Of the purpose kNone for an action that does not communicate.
+Key key_of(const Action& action, int rank) {
+    if (const auto* s = std::get_if<Send>(&action))
+        return {static_cast<int>(s->message.kind), rank, s->to.index};
+    if (const auto* r = std::get_if<Recv>(&action))
+        return {static_cast<int>(r->message.kind), r->from.index, rank};
+    if (const auto* r = std::get_if<ReduceGrad>(&action)) return {kReduces, r->stage.index, 0};
+    if (std::holds_alternative<TiedGradReduce>(action)) return {kTied, 0, 0};
+    if (std::holds_alternative<GradNorm>(action)) return {kNorm, 0, 0};
+    return {kNone, 0, 0};
 }
 
 }  // namespace
@@ -43,8 +40,8 @@ Communicators::Communicators(const Program& program) {
         const auto [entry, is_new] = known.try_emplace(key, static_cast<int>(all_.size()));
         if (is_new) {
             Communicator& made = all_.emplace_back();
-            made.is_channel = key[0] < 2;
-            if (made.is_channel) made.sides = {{Rank{key[1]}, {}}, {Rank{key[2]}, {}}};
+            made.is_channel = key.purpose < kReduces;
+            if (made.is_channel) made.sides = {{Rank{key.first}, {}}, {Rank{key.second}, {}}};
         }
         auto& sides = all_[entry->second].sides;
         auto side = std::ranges::find(sides, Rank{r}, &Communicator::Side::rank);
@@ -59,10 +56,10 @@ Communicators::Communicators(const Program& program) {
         of_rank_.emplace_back();
         joined.clear();
         for (std::size_t i = 0; i < list.size(); ++i) {
-            const auto key = key_of(list[i], r);
-            if (!key) continue;
-            const auto found = std::ranges::find(joined, *key, &std::pair<Key, Part>::first);
-            Part part = found != joined.end() ? found->second : join(*key, r);
+            const Key key = key_of(list[i], r);
+            if (key.purpose == kNone) continue;
+            const auto found = std::ranges::find(joined, key, &std::pair<Key, Part>::first);
+            Part part = found != joined.end() ? found->second : join(key, r);
             auto& positions = all_[part.communicator].sides[part.side].positions;
             part.number = positions.size();
             parts[i] = part;

@@ -83,9 +83,11 @@ private:
             const int rank = queue_.front();
             queue_.pop_front();
             queued_[rank] = false;
+            active_ = rank;
             start_what_can(rank);
             advance(rank);
         }
+        active_ = kNobody;
     }
 
     std::optional<ListPosition> first_unfinished() const {
@@ -102,8 +104,11 @@ private:
     }
     bool is_channel(const Part& p) const { return communicators_[p.communicator].is_channel; }
 
+    /// A rank that is going through its list looks at what has changed by itself, if its
+    /// communications start in their order.
     void wake(int rank) {
         if (queued_[rank]) return;
+        if (rank == active_ && transport_ == Transport::IssueOrdered) return;
         queued_[rank] = true;
         queue_.push_back(rank);
     }
@@ -336,6 +341,7 @@ private:
     }
 
     static constexpr std::size_t kPastTheEnd = static_cast<std::size_t>(-1);
+    static constexpr int kNobody = -1;
 
     const Program& program_;
     Transport transport_;
@@ -350,6 +356,7 @@ private:
     std::vector<ListPosition> receive_of_;
     std::deque<int> queue_;  ///< ranks that may be able to go on
     std::vector<bool> queued_;
+    int active_ = kNobody;  ///< the rank that is going through its list
 };
 
 }  // namespace

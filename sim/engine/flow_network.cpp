@@ -17,6 +17,7 @@ void FlowNetwork::join(std::int32_t task, Bytes bytes, const FlowLinks& links) {
     active_.push_back(
         {task, next_version_++, links, static_cast<double>(bytes.count), 0, queue_.now(), false});
     for (const std::int32_t link : links) on_link_[link].push_back(task);
+    if (alone_on(links)) return announce(active_.back(), narrowest(links));
     system_.assign(1, active_.size() - 1);
     active_.back().in_system = true;
     collect_neighbours();

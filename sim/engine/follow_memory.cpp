@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "sim/memory/alike_ranks.h"
 #include "sim/memory/local_stages.h"
 #include "sim/memory/memory_events.h"
 
@@ -291,6 +292,18 @@ private:
     bool unseen_ = false;                      ///< true if buffers of messages have changed
 };
 
+/// True if the rank's events are those of the rank before it, whose events name no stage that
+/// anything is asked about.
+bool follows_its_neighbour(const Program& program, const PlacementIndex& index, Rank rank,
+                           const MemoryModel& memory) {
+    const auto moves_saved = [](const Action& action) {
+        return std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action);
+    };
+    return rank.index > 0 &&
+           have_alike_events(program, index, memory, Rank{rank.index - 1}, rank) &&
+           std::ranges::none_of(program.ranks[rank.index], moves_saved);
+}
+
 }  // namespace
 
 FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
@@ -303,7 +316,8 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
         const Rank rank{r};
         const ActionList& list = program.ranks[r];
         PassTable passes(program, index, rank, memory);
-        events = memory_events(program, index, rank, memory, std::move(events));
+        if (!follows_its_neighbour(program, index, rank, memory))
+            events = memory_events(program, index, rank, memory, std::move(events));
         const auto changes = RankChanges(list, graph.tasks_of[r], times, passes).collect(events);
         Player player(list, rank, memory.static_memory(rank),
                       keep_samples ? &followed.samples : nullptr);

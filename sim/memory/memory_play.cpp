@@ -57,11 +57,12 @@ std::size_t played_part(const RankStages& stages, const ActionList& list,
 }
 
 /// Plays the list up to the rank's fullest moment.
-void play_list(const RankStages& stages, const Program& program, const RankEvents& of,
-               MemoryLog& log, const RowsThatCame& rows = {}) {
-    const ActionList& list = program.ranks[of.rank.index];
-    const std::size_t played = rows ? list.size() : played_part(stages, list, of.events);
-    AllocatorPlayer(stages, list, of.rank, log, rows).play(of.events, played);
+void play_list(const RankStages& stages, const Program& program, Rank rank,
+               const std::vector<MemoryEvent>& events, MemoryLog& log,
+               const RowsThatCame& rows = {}) {
+    const ActionList& list = program.ranks[rank.index];
+    const std::size_t played = rows ? list.size() : played_part(stages, list, events);
+    AllocatorPlayer(stages, list, rank, log, rows).play(events, played);
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          Rank rank, std::size_t largest, const RowsThatCame& rows) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfEachStage);
     MemoryLog log(scenario.framework.allocator);
-    play_list(stages, program, {rank, memory_events(program, stages.index(), rank, stages)}, log,
+    play_list(stages, program, rank, memory_events(program, stages.index(), rank, stages), log,
               rows);
     PlayedMemory played = log.result(largest);
     played.peak_reserved += stages.on_collective_streams(rank);
@@ -84,15 +85,13 @@ std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
     const RankStages stages(scenario, contents, program, RankStages::Names::OfOneAlike);
     std::vector<Bytes> reserved;
     Bytes by_allocator;
-    RankEvents now;
-    RankEvents before;
+    std::vector<MemoryEvent> events;
     for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
         give_up_if(stop);
-        std::swap(now, before);
-        now = {rank, memory_events(program, stages.index(), rank, stages, std::move(now.events))};
-        if (rank.index == 0 || !asks_alike(stages, program, before, now)) {
+        if (rank.index == 0 || !asks_alike(stages, program, Rank{rank.index - 1}, rank)) {
             MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
-            play_list(stages, program, now, log);
+            events = memory_events(program, stages.index(), rank, stages, std::move(events));
+            play_list(stages, program, rank, events, log);
             by_allocator = log.usage().peak_reserved;
         }
         reserved.push_back(by_allocator + stages.on_collective_streams(rank));

@@ -1,17 +1,30 @@
 #include "sim/memory/alike_ranks.h"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/overloaded.h"
 #include "models/partition.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "sim/memory/memory_events.h"
 #include "sim/memory/memory_play.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
 namespace {
+
+/// True if the lists' actions are of the same kinds in turn.
+bool same_kinds(const Program& program, int a, int b) {
+    return std::ranges::equal(
+        program.ranks[static_cast<std::size_t>(a)], program.ranks[static_cast<std::size_t>(b)],
+        [](const Action& x, const Action& y) { return x.index() == y.index(); });
+}
 
 /// Eight ranks of two layers in each of their stages, and few microbatches.
 struct DeepJob {
@@ -51,18 +64,83 @@ TEST(AlikeRanks, ReserveWhatEachOfThemDoesByItself) {
     EXPECT_GE(jobs, 20);
 }
 
+/// The place of a stage among those of its rank, which alike ranks share.
+int place_of(const Program& program, Rank rank, Stage stage) {
+    const auto stages = program.placement.stages_of(rank);
+    return static_cast<int>(std::ranges::find(stages, stage) - stages.begin());
+}
+
+/// An event as words, its stages by their places.
+std::string words_of(const Program& program, Rank rank, const MemoryEvent& event) {
+    const auto pass = [&](const Compute& c) {
+        return fmt::format("{} {} {}", static_cast<int>(c.pass), place_of(program, rank, c.stage),
+                           to_text(c.micro_batch));
+    };
+    const auto moment = [](const Moment& m) {
+        return fmt::format("{}.{}", m.action, static_cast<int>(m.edge));
+    };
+    return fmt::format("{} ", event.action) +
+           std::visit(
+               Overloaded{
+                   [&](const Allocation& a) {
+                       return fmt::format("allocate {} {} {} {}", moment(a.at),
+                                          static_cast<int>(a.held), static_cast<int>(a.held_as),
+                                          a.bytes.count);
+                   },
+                   [&](const Release& r) {
+                       return fmt::format("release {} {} {}", moment(r.at),
+                                          r.not_before ? moment(*r.not_before) : "-", r.allocation);
+                   },
+                   [&](const PassRuns& p) { return fmt::format("{} {}", pass(p.pass), p.again); },
+                   [](const OptimizerRuns&) { return std::string("optimizer"); },
+                   [&](const SavedLeaves& l) { return "leaves " + pass(l.forward); },
+                   [&](const SavedReturns& b) { return "returns " + pass(b.forward); },
+               },
+               event.what);
+}
+
+std::vector<std::string> events_of(const DeepJob& job, const RankStages& stages, int rank) {
+    std::vector<std::string> all;
+    for (const MemoryEvent& event : memory_events(job.program, stages.index(), Rank{rank}, stages))
+        all.push_back(words_of(job.program, Rank{rank}, event));
+    return all;
+}
+
+TEST(AlikeRanks, HaveTheSameEventsForTheirStagesInTurnAndOthersDoNot) {
+    int alike_ranks = 0;
+    for (const Generator& generator : generators())
+        for (const int chunks : {1, 2})
+            for (const bool keeps : {false, true}) {
+                if (generator.why_not({8, chunks, 8, 1}, {})) continue;
+                DeepJob job(generator.name, 8, chunks);
+                job.scenario.framework.keeps_messages = keeps;
+                const RankStages stages(job.scenario, job.stages, job.program,
+                                        RankStages::Names::OfOneAlike);
+                for (int a = 0; a + 1 < 8; ++a) {
+                    const bool alike = have_alike_events(job.program, stages.index(), stages,
+                                                         Rank{a}, Rank{a + 1});
+                    alike_ranks += alike;
+                    const auto of_a = events_of(job, stages, a);
+                    const auto of_b = events_of(job, stages, a + 1);
+                    if (alike) {
+                        EXPECT_EQ(of_a, of_b) << generator.name << ", rank " << a;
+                    } else {
+                        EXPECT_TRUE(of_a != of_b || !same_kinds(job.program, a, a + 1))
+                            << generator.name << ", rank " << a;
+                    }
+                }
+            }
+    EXPECT_GE(alike_ranks, 20);
+}
+
 /// Of 1F1B with three microbatches all inner ranks with at least three ranks after them have one
 /// list; the last ones have fewer forwards before their first backward, and either end has an
 /// embedding.
 TEST(AlikeRanks, AreTheInnerOnesOfADeepPipeline) {
     const DeepJob job("1f1b", 3);
     const RankStages stages(job.scenario, job.stages, job.program, RankStages::Names::OfOneAlike);
-    const auto events = [&](int rank) {
-        return RankEvents{Rank{rank},
-                          memory_events(job.program, stages.index(), Rank{rank}, stages)};
-    };
     for (int rank = 0; rank + 1 < 8; ++rank)
-        EXPECT_EQ(asks_alike(stages, job.program, events(rank), events(rank + 1)),
+        EXPECT_EQ(asks_alike(stages, job.program, Rank{rank}, Rank{rank + 1}),
                   rank >= 1 && rank <= 4)
             << rank;
 }
@@ -70,12 +148,28 @@ TEST(AlikeRanks, AreTheInnerOnesOfADeepPipeline) {
 TEST(AlikeRanks, AreNoneWhereEachStageHasAGraphOfItsOwn) {
     const DeepJob job("1f1b", 3);
     const RankStages stages(job.scenario, job.stages, job.program, RankStages::Names::OfEachStage);
-    const auto events = [&](int rank) {
-        return RankEvents{Rank{rank},
-                          memory_events(job.program, stages.index(), Rank{rank}, stages)};
+    EXPECT_FALSE(asks_alike(stages, job.program, Rank{2}, Rank{3}));
+    EXPECT_TRUE(asks_alike(stages, job.program, Rank{2}, Rank{2}));
+}
+
+/// A neighbour that makes larger messages is not alike, though its list is.
+TEST(AlikeRanks, AreNotThoseWhoseMessagesAreLarger) {
+    class Growing : public MemoryModel {
+    public:
+        Bytes message(const Message& message) const override {
+            return Bytes{message.producer.index < 4 ? 100 : 200};
+        }
     };
-    EXPECT_FALSE(asks_alike(stages, job.program, events(2), events(3)));
-    EXPECT_TRUE(asks_alike(stages, job.program, events(2), events(2)));
+    const DeepJob job("1f1b", 3);
+    const PlacementIndex index(job.program.placement);
+    for (int rank = 1; rank < 5; ++rank) {
+        EXPECT_EQ(have_alike_events(job.program, index, Growing{}, Rank{rank}, Rank{rank + 1}),
+                  rank == 1)
+            << rank;
+        EXPECT_TRUE(
+            have_alike_events(job.program, index, MemoryModel{}, Rank{rank}, Rank{rank + 1}))
+            << rank;
+    }
 }
 
 }  // namespace
