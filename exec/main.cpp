@@ -77,6 +77,7 @@ int end(const std::exception_ptr& error, Known known) {
 int main(int argc, char** argv) {
     using namespace debubble;
     std::signal(SIGPIPE, SIG_DFL);
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return static_cast<int>(exec::run(argc, argv));
     } catch (const exec::KnownToAll&) {

@@ -78,6 +78,7 @@ void Groups::read(const text::NodePtr& list, std::string_view name, int times, i
 
 void Groups::read_group(const text::NodePtr& item, int depth) {
     text::MappingReader in(item, "layer_groups", mistakes());
+    in.inherits(top.mapping());
     int count = 1;
     read_fields(in, group_fields(), count);
     if (const text::NodePtr pattern = in.value("pattern")) {

@@ -81,6 +81,7 @@ ExitStatus run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_DFL);  // `debubble ... | head` ends silently
+    std::signal(SIGXFSZ, SIG_IGN);  // a file over the user's limit is one that cannot be written
     try {
         return static_cast<int>(debubble::sim::run(argc, argv));
     } catch (...) {

@@ -44,7 +44,8 @@ NodePtr set(const NodePtr& node, std::string_view key_of_node, std::string_view 
     entry->place = place;
     entry->value =
         last ? value : set(entry->value, key, path.substr(key.size() + 1), value, place, depth + 1);
-    return make_map(std::move(entries), node ? node->place : place);
+    const bool stays = node && (depth == 0 || node->is(Node::Kind::Map));
+    return make_map(std::move(entries), stays ? node->place : place);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ bool MappingReader::read_whole(std::string_view key, std::int64_t& out, std::int
                                std::int64_t most) {
     const NodePtr found = scalar(key, "a whole number");
     if (!found) return false;
-    const auto number = parse_whole(found->scalar);
+    const auto number = parse_whole_value(found->scalar);
     if (!number) {
         const bool digits = !found->scalar.empty() &&
                             found->scalar.find_first_not_of("0123456789") == std::string::npos;
@@ -199,7 +199,7 @@ bool MappingReader::numbers(std::string_view key, std::vector<T>& out, T least, 
 
 bool MappingReader::wholes(std::string_view key, std::vector<int>& out, int least, int most) {
     return numbers(key, out, least, most, "whole numbers",
-                   [](std::string_view text) { return parse_whole(text); });
+                   [](std::string_view text) { return parse_whole_value(text); });
 }
 
 bool MappingReader::reals(std::string_view key, std::vector<double>& out, double least,
@@ -232,7 +232,8 @@ void MappingReader::demand(std::string_view key) {
 }
 
 void MappingReader::complain(std::string_view key, std::string message, Diagnostic::Kind kind) {
-    const NodePtr found = mapping_->get(key);
+    NodePtr found = mapping_->get(key);
+    if (!found && outer_) found = outer_->get(key);
     mistakes_->add(found ? found->place : mapping_->place, std::move(message), kind);
 }
 

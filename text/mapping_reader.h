@@ -73,6 +73,9 @@ public:
 
     /// Complains if the key is absent.
     void demand(std::string_view key);
+    /// The mapping takes values that it does not give from `outer`, and mistakes in them stand
+    /// there.
+    void inherits(NodePtr outer) { outer_ = std::move(outer); }
     /// A mistake at the value of `key`, or at the mapping if it is absent.
     void complain(std::string_view key, std::string message,
                   Diagnostic::Kind kind = Diagnostic::Kind::Mistake);
@@ -99,6 +102,7 @@ private:
     bool quantity(std::string_view key, T& out, std::string_view wanted, auto parse);
 
     NodePtr mapping_;
+    NodePtr outer_;
     std::string_view name_;
     Mistakes* mistakes_;
     std::size_t mistakes_at_start_;

@@ -114,6 +114,14 @@ std::optional<std::int64_t> parse_whole(std::string_view text) {
     return value;
 }
 
+std::optional<std::int64_t> parse_whole_value(std::string_view text) {
+    if (const auto digits = parse_whole(text)) return digits;
+    constexpr double kMostExact = 9007199254740992;  // 2^53: every whole double up to it is exact
+    const std::optional<double> real = parse_real(text);
+    if (!real || std::abs(*real) > kMostExact || *real != std::floor(*real)) return std::nullopt;
+    return static_cast<std::int64_t>(*real);
+}
+
 std::optional<double> parse_real(std::string_view text) {
     double value = 0;
     const char* const end = text.data() + text.size();

@@ -16,6 +16,8 @@ namespace debubble::text {
 /// A whole or real number and nothing else; no inf, no nan. Reals may end in .5 and
 /// have an exponent; whole numbers have digits only.
 std::optional<std::int64_t> parse_whole(std::string_view text);
+/// Also one that is written with an exponent or decimals, as 1e9, 6.4e1 or 64.0, up to 2^53.
+std::optional<std::int64_t> parse_whole_value(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 
 enum class Quantity : std::uint8_t { Bytes, Rate, Duration, FlopRate, Power };

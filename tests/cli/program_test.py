@@ -84,6 +84,14 @@ class Output(ProgramTest):
         self.assertEqual(result.returncode, WORLD)
         self.assertIn("No space left", result.stderr)
 
+    def test_of_more_than_a_limit_is_an_error_of_the_world(self):
+        result = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$0" "$@"', PROGRAM, "simulate",
+                                 "gpt2-xl", "--quiet", "--json", self.folder / "x.json"],
+                                stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, WORLD)
+        self.assertIn("File too large", result.stderr)
+        self.assertEqual(self.left_behind(), [])
+
     def test_into_a_folder_that_cannot_be_is_an_error_of_the_world(self):
         self.write("file", "")
         out = self.folder / "file" / "x.csv"

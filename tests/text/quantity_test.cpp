@@ -32,5 +32,15 @@ TEST(Quantity, WholeNumbersAreWholeAndInRange) {
         EXPECT_FALSE(text::parse_whole(text)) << text;
 }
 
+TEST(Quantity, WholeValuesMayHaveAnExponent) {
+    EXPECT_EQ(text::parse_whole_value("9223372036854775807"), 9223372036854775807);
+    EXPECT_EQ(text::parse_whole_value("1e9"), 1000000000);
+    EXPECT_EQ(text::parse_whole_value("6.4e1"), 64);
+    EXPECT_EQ(text::parse_whole_value("-2.0"), -2);
+    EXPECT_EQ(text::parse_whole_value("9007199254740992.0"), std::int64_t{1} << 53);
+    for (const char* text : {"", "1e-1", "64.5", "1e16", "1e400", "nan", "inf", "1e", "1e9 ", "x"})
+        EXPECT_FALSE(text::parse_whole_value(text)) << text;
+}
+
 }  // namespace
 }  // namespace debubble::models
