@@ -6,92 +6,26 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <simdjson.h>
 #include <nlohmann/json.hpp>
 
 #include "trace/profile/byte_source.h"
 #include "trace/profile/json_stream.h"
+#include "trace/profile/kineto_event.h"
 
 namespace debubble::profile {
 namespace {
 
 using Json = nlohmann::json;
-namespace sj = simdjson::ondemand;
-
-static_assert(JsonStream::kPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr std::size_t kMostRecords = 100'000'000;
-constexpr std::int64_t kMostInstant = 2'000'000'000'000'000'000;  ///< ns; the year 2033
-constexpr std::int64_t kLongestEvent = 100'000'000'000'000;       ///< ns; more than a day
-constexpr int kMostRank = 1 << 24;
-
-/// "4549177894387.460" microseconds as nanoseconds, digit by digit: a double has no such digits.
-std::optional<std::int64_t> nanoseconds(std::string_view token) {
-    while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r'))
-        token.remove_suffix(1);
-    const bool negative = token.starts_with('-');
-    if (negative) token.remove_prefix(1);
-    if (token.find_first_of("eE") != std::string_view::npos) {
-        double micros = 0;
-        const auto [end, error] = std::from_chars(token.begin(), token.end(), micros);
-        if (error != std::errc() || end != token.end() || !(micros < 2e15)) return std::nullopt;
-        const auto ns = static_cast<std::int64_t>(micros * 1000);
-        return negative ? -ns : ns;
-    }
-    const std::size_t dot = std::min(token.find('.'), token.size());
-    std::int64_t whole = 0;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + dot, whole);
-    if (error != std::errc() || end != token.data() + dot || whole > kMostInstant / 1000)
-        return std::nullopt;
-    std::int64_t part = 0;
-    std::int64_t unit = 100;
-    for (const char c : token.substr(std::min(dot + 1, token.size()))) {
-        if (c < '0' || c > '9') return std::nullopt;
-        part += unit * (c - '0');
-        unit /= 10;
-    }
-    const std::int64_t ns = whole * 1000 + part;
-    return negative ? -ns : ns;
-}
-
-enum class Category { Kernel, Copy, Range, DeviceRange, Operator, Launch, Instant, Other };
-
-Category category_of(std::string_view cat) {
-    if (cat == "kernel" || cat == "Kernel") return Category::Kernel;
-    if (cat == "gpu_memcpy" || cat == "gpu_memset" || cat == "Memcpy" || cat == "Memset")
-        return Category::Copy;
-    if (cat == "user_annotation") return Category::Range;
-    if (cat == "gpu_user_annotation") return Category::DeviceRange;
-    if (cat == "cpu_op" || cat == "Operator") return Category::Operator;
-    if (cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime") return Category::Launch;
-    if (cat == "cpu_instant_event") return Category::Instant;
-    return Category::Other;
-}
-
-/// The part of an event that is read.
-struct Event {
-    char phase = 0;
-    Category category = Category::Other;
-    std::string_view name;
-    std::string name_text;  ///< where the name has escapes
-    std::int64_t begin = 0;
-    std::int64_t length = 0;
-    std::int64_t process = 0;
-    std::int64_t thread = 0;
-    bool timed = false;
-    std::int64_t correlation = -1;
-    std::int64_t device = -1;
-    std::int64_t stream = -1;
-    std::int64_t allocated = -1;
-    std::int64_t device_type = -1;
-    std::int64_t memory_device = -1;
-    CollectiveNote note;
-};
+constexpr std::int64_t kLongestEvent = 100'000'000'000'000;  ///< ns; more than a day
 
 class KinetoReader {
 public:
     KinetoReader(ByteSource& source, bool keep_operators)
-        : stream_(source), keep_operators_(keep_operators) {
+        : stream_(source),
+          events_(stream_, profile_.file, [this] { return wants_operators(); }),
+          keep_operators_(keep_operators) {
         profile_.file = source.file();
         profile_.format = "Kineto";
     }
@@ -219,78 +153,25 @@ private:
                                        stream_.offset(), profile_.events);
     }
 
-    [[noreturn]] void refuse_event(const std::string& sentence) const {
-        refuse_at(profile_.file, stream_.value_offset(), sentence);
-    }
-
     void event(Text text) {
         ++profile_.events;
-        if (text.front() != '{') refuse_event("an event must be an object");
-        Event event;
-        if (!parse(text, event)) return;
+        if (text.front() != '{') events_.refuse("an event must be an object");
+        KinetoEvent event;
+        if (!events_.parse(text, event)) return;
         if (event.phase == 'i' || event.phase == 'I') return memory(event);
         if (event.phase != 'X') return;
-        if (event.category == Category::Other || event.category == Category::Instant) return;
-        if (!event.timed) refuse_event("\"ts\" is missing");
-        if (event.length < 0) refuse_event("\"dur\" is less than zero");
-        if (event.length > kLongestEvent) refuse_event("\"dur\" is longer than a day");
+        if (event.category == KinetoCategory::Other || event.category == KinetoCategory::Instant)
+            return;
+        if (!event.timed) events_.refuse("\"ts\" is missing");
+        if (event.length < 0) events_.refuse("\"dur\" is less than zero");
+        if (event.length > kLongestEvent) events_.refuse("\"dur\" is longer than a day");
         keep(event);
-        if (records() > kMostRecords) refuse_event("this file has too many kernels and ranges");
+        if (records() > kMostRecords) events_.refuse("this file has too many kernels and ranges");
     }
 
     std::size_t records() const {
         return profile_.kernels.size() + profile_.ranges.size() + profile_.ops.size() +
                launches_.size();
-    }
-
-    void check(simdjson::error_code error) const {
-        if (error != simdjson::SUCCESS)
-            refuse_event(
-                fmt::format("this event is not valid JSON: {}", simdjson::error_message(error)));
-    }
-
-    /// False for an event of which nothing is kept. Kineto writes ph and cat first, so that most
-    /// events are left after two fields.
-    bool parse(Text text, Event& event) {
-        sj::document document;
-        check(parser_
-                  .iterate(simdjson::padded_string_view(text.data(), text.size(),
-                                                        text.size() + JsonStream::kPadding))
-                  .get(document));
-        sj::object object;
-        check(document.get_object().get(object));
-        for (auto field : object) {
-            simdjson::ondemand::raw_json_string key;
-            check(field.key().get(key));
-            sj::value value;
-            check(field.value().get(value));
-            if (key == "ph") {
-                const Text phase = string(value);
-                event.phase = phase.size() == 1 ? phase.front() : 0;
-                if (event.phase != 'X' && event.phase != 'i' && event.phase != 'I') return false;
-            } else if (key == "cat") {
-                event.category = category_of(string(value));
-                if (event.phase == 'X' &&
-                    (event.category == Category::Other || event.category == Category::Instant))
-                    return false;
-                if (event.category == Category::Operator && !wants_operators()) return false;
-            } else if (key == "name") {
-                event.name_text = string(value);
-                event.name = event.name_text;
-            } else if (key == "ts") {
-                event.begin = time(value, "ts");
-                event.timed = true;
-            } else if (key == "dur") {
-                event.length = time(value, "dur");
-            } else if (key == "tid") {
-                event.thread = number(value);
-            } else if (key == "pid") {
-                event.process = number(value);
-            } else if (key == "args") {
-                arguments(value, event);
-            }
-        }
-        return true;
     }
 
     /// Operators are kept where no kernel tells what a rank computed.
@@ -302,77 +183,7 @@ private:
         return false;
     }
 
-    Text string(sj::value& value) const {
-        Text text;
-        const auto error = value.get_string().get(text);
-        if (error == simdjson::INCORRECT_TYPE) {
-            check(value.type().error());  // something else than a string, if it is a value at all
-            return {};
-        }
-        check(error);
-        return text;
-    }
-
-    static std::int64_t number(sj::value& value, std::int64_t otherwise = 0) {
-        std::int64_t out = 0;
-        if (value.get_int64().get(out) == simdjson::SUCCESS) return out;
-        return otherwise;
-    }
-
-    std::int64_t time(sj::value& value, const char* key) const {
-        Text token = value.raw_json_token();
-        if (token.starts_with('"')) {  // some writers quote it
-            token.remove_prefix(1);
-            token = token.substr(0, token.find('"'));
-        }
-        const auto ns = nanoseconds(token.substr(0, token.find_first_of(",}] \t\r\n")));
-        if (!ns) refuse_event(fmt::format("\"{}\" is not a time in microseconds", key));
-        return *ns;
-    }
-
-    void arguments(sj::value& value, Event& event) {
-        sj::object object;
-        if (value.get_object().get(object) != simdjson::SUCCESS) return;
-        if (event.category == Category::Operator || event.category == Category::Range) return;
-        for (auto field : object) {
-            simdjson::ondemand::raw_json_string key;
-            check(field.key().get(key));
-            sj::value inner;
-            check(field.value().get(inner));
-            if (key == "correlation") {
-                event.correlation = number(inner);
-            } else if (key == "device") {
-                event.device = number(inner);
-            } else if (key == "stream") {
-                event.stream = number(inner);
-            } else if (key == "Collective name") {
-                event.note.collective = string(inner);
-            } else if (key == "Process Group Description") {
-                event.note.group = string(inner);
-            } else if (key == "In msg nelems") {
-                event.note.in_elements = number(inner);
-            } else if (key == "Out msg nelems") {
-                event.note.out_elements = number(inner);
-            } else if (key == "Group size") {
-                event.note.group_size =
-                    static_cast<int>(std::clamp<std::int64_t>(number(inner), 0, kMostRank));
-            } else if (key == "Src Rank" || key == "Dst Rank") {
-                const std::int64_t peer = number(inner, -1);
-                event.note.peer =
-                    peer <= kMostRank ? static_cast<int>(std::max<std::int64_t>(-1, peer)) : -1;
-            } else if (key == "dtype") {
-                event.note.type = string(inner);
-            } else if (key == "Total Allocated") {
-                event.allocated = number(inner);
-            } else if (key == "Device Type") {
-                event.device_type = number(inner);
-            } else if (key == "Device Id") {
-                event.memory_device = number(inner);
-            }
-        }
-    }
-
-    void memory(const Event& event) {
+    void memory(const KinetoEvent& event) {
         constexpr std::int64_t kHost = 0;  // c10::DeviceType
         constexpr std::int64_t kGpu = 1;
         if (event.name != "[memory]" || event.allocated < 0 || !event.timed) return;
@@ -388,11 +199,11 @@ private:
         return static_cast<std::int32_t>(number ^ (number >> 32));
     }
 
-    void keep(const Event& event) {
+    void keep(const KinetoEvent& event) {
         const std::int64_t end = event.begin + event.length;
         switch (event.category) {
-            case Category::Kernel:
-            case Category::Copy: {
+            case KinetoCategory::Kernel:
+            case KinetoCategory::Copy: {
                 DeviceSpan span;
                 span.begin = event.begin;
                 span.end = end;
@@ -400,25 +211,25 @@ private:
                 span.device = narrow(event.device >= 0 ? event.device : event.process);
                 span.stream = narrow(event.stream >= 0 ? event.stream : event.thread);
                 span.note = note_of(event.note);
-                if (event.category == Category::Copy) span.kernel_class = KernelClass::Copy;
+                if (event.category == KinetoCategory::Copy) span.kernel_class = KernelClass::Copy;
                 profile_.kernels.push_back(span);
                 correlations_.push_back(event.correlation);
                 return;
             }
-            case Category::Launch:
+            case KinetoCategory::Launch:
                 if (event.correlation >= 0) launches_.emplace_back(event.correlation, event.begin);
                 return;
-            case Category::Range:
+            case KinetoCategory::Range:
                 profile_.ranges.push_back(
                     {event.begin, end, profile_.names.number_of(event.name), narrow(event.thread)});
                 return;
-            case Category::Operator:
+            case KinetoCategory::Operator:
                 profile_.ops.push_back(
                     {event.begin, end, profile_.names.number_of(event.name), narrow(event.thread)});
                 return;
-            case Category::DeviceRange:
-            case Category::Instant:
-            case Category::Other: return;
+            case KinetoCategory::DeviceRange:
+            case KinetoCategory::Instant:
+            case KinetoCategory::Other: return;
         }
     }
 
@@ -465,7 +276,7 @@ private:
     }
 
     JsonStream stream_;
-    sj::parser parser_;
+    KinetoEvents events_;
     bool keep_operators_ = false;
     bool left_out_ = false;
     bool no_kernels_ = false;
