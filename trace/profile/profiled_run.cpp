@@ -30,19 +30,6 @@ Lane lane_of(const Action& action) {
         action);
 }
 
-struct MessageKey {
-    std::int32_t replica = 0;
-    int step = 0;
-    Message message;
-    friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
-};
-
-/// One end of a message: the rank's index and its action's.
-struct End {
-    std::size_t rank = 0;
-    std::size_t action = 0;
-};
-
 class Assembler {
 public:
     Assembler(std::vector<RankProfile> ranks, const RunOptions& options)
@@ -167,66 +154,14 @@ private:
                                          dropped.size(), passes.size()));
     }
 
-    /// Finds both ends of every message, and with them its peers.
     void match() {
-        std::map<MessageKey, End> sends;
-        std::map<MessageKey, End> recvs;
-        for (std::size_t r = 0; r < found_.size(); ++r)
-            for (std::size_t a = 0; a < found_[r].actions.size(); ++a) {
-                const TimedAction& timed = found_[r].actions[a];
-                const std::int32_t replica = places_[r].replica;
-                if (const auto* send = std::get_if<Send>(&timed.action))
-                    sends.try_emplace({replica, timed.step, send->message}, End{r, a});
-                if (const auto* recv = std::get_if<Recv>(&timed.action))
-                    recvs.try_emplace({replica, timed.step, recv->message}, End{r, a});
-            }
-        std::size_t alone = 0;
-        for (const auto& [key, send] : sends) {
-            const auto recv = recvs.find(key);
-            if (recv == recvs.end()) {
-                ++alone;
-                continue;
-            }
-            pairs_.emplace_back(send, recv->second);
-            std::get<Send>(action(send).action).to = places_[recv->second.rank].rank;
-            std::get<Recv>(action(recv->second).action).from = places_[send.rank].rank;
-        }
-        alone += recvs.size() - pairs_.size();
-        if (alone > 0) out_.notes.push_back(fmt::format("{} messages have one end only", alone));
-        peers_of_lonely();
+        MatchedMessages matched = match_messages(found_, places_);
+        pairs_ = std::move(matched.pairs);
+        if (matched.alone > 0)
+            out_.notes.push_back(fmt::format("{} messages have one end only", matched.alone));
     }
 
-    TimedAction& action(const End& end) { return found_[end.rank].actions[end.action]; }
-
-    /// The peer of a message whose other end was not recorded is who computes the neighbouring
-    /// stage.
-    void peers_of_lonely() {
-        std::map<int, Rank> holder;
-        for (std::size_t r = 0; r < found_.size(); ++r)
-            for (const TimedAction& timed : found_[r].actions)
-                for_each_compute(timed.action, [&](const Compute& compute) {
-                    holder.try_emplace(compute.stage.index, places_[r].rank);
-                });
-        std::set<std::pair<std::size_t, std::size_t>> paired;
-        for (const auto& [send, recv] : pairs_) {
-            paired.insert({send.rank, send.action});
-            paired.insert({recv.rank, recv.action});
-        }
-        for (std::size_t r = 0; r < found_.size(); ++r)
-            for (std::size_t a = 0; a < found_[r].actions.size(); ++a) {
-                if (paired.contains({r, a})) continue;
-                Action& lonely = found_[r].actions[a].action;
-                if (auto* send = std::get_if<Send>(&lonely)) {
-                    const bool up = send->message.kind == Message::Kind::Activation;
-                    const auto to = holder.find(send->message.producer.index + (up ? 1 : -1));
-                    if (to != holder.end()) send->to = to->second;
-                }
-                if (auto* recv = std::get_if<Recv>(&lonely)) {
-                    const auto from = holder.find(recv->message.producer.index);
-                    if (from != holder.end()) recv->from = from->second;
-                }
-            }
-    }
+    TimedAction& action(const MessageEnd& end) { return found_[end.rank].actions[end.action]; }
 
     void align() {
         std::vector<MatchedEnds> matched;
@@ -252,48 +187,23 @@ private:
                 timed.begin = out_.clocks.moved(r, timed.begin);
                 timed.end = out_.clocks.moved(r, timed.end);
             }
-        split_exchanges();
+        exchanges_ = exchange_times(found_, pairs_);
         end_sends();
     }
 
     /// The all-reduce of the norm ends everywhere at once.
     void match_norms(std::vector<MatchedEnds>& matched) const {
-        std::map<int, End> first;
+        std::map<int, MessageEnd> first;
         for (std::size_t r = 0; r < found_.size(); ++r)
             for (std::size_t a = 0; a < found_[r].actions.size(); ++a) {
                 const TimedAction& timed = found_[r].actions[a];
                 if (!std::holds_alternative<GradNorm>(timed.action)) continue;
-                const auto [found, is_new] = first.try_emplace(timed.step, End{r, a});
+                const auto [found, is_new] = first.try_emplace(timed.step, MessageEnd{r, a});
                 if (is_new) continue;
                 const TimedAction& other = found_[found->second.rank].actions[found->second.action];
                 matched.push_back(
                     {found->second.rank, r, other.begin, other.end, timed.begin, timed.end});
             }
-    }
-
-    /// The kernel of a message holds its wait for the peer: from the later start on it is transfer.
-    void split_exchanges() {
-        exchanges_.resize(found_.size());
-        std::vector<std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>> began(
-            found_.size());
-        for (const auto& [send, recv] : pairs_) {
-            const TimedAction& s = action(send);
-            const TimedAction& r = action(recv);
-            const std::int64_t both = std::max(s.begin, r.begin);
-            for (const auto& [end, timed] : {std::pair(send, &s), std::pair(recv, &r)}) {
-                auto& ready = began[end.rank][{timed->begin, timed->end}];
-                ready = std::max(ready, std::clamp(both, timed->begin, timed->end));
-            }
-        }
-        for (std::size_t r = 0; r < found_.size(); ++r) {
-            ExchangeTimes& sum = exchanges_[r];
-            for (const auto& [kernel, ready] : began[r]) {
-                ++sum.kernels;
-                sum.total += Duration{kernel.second - kernel.first};
-                sum.transfer += Duration{kernel.second - ready};
-                sum.wait += Duration{ready - kernel.first};
-            }
-        }
     }
 
     /// A send on the host ends when somebody asks whether it has ended, long after its message
@@ -405,7 +315,7 @@ private:
     int pipeline_ = 1;
     int replicas_ = 1;
     std::vector<RankActions> found_;
-    std::vector<std::pair<End, End>> pairs_;  ///< send, recv
+    EndPairs pairs_;
     std::vector<ExchangeTimes> exchanges_;
     ProfiledRun out_;
 };

@@ -7,6 +7,7 @@
 
 #include "trace/profile/accounts.h"
 #include "trace/profile/clocks.h"
+#include "trace/profile/message_ends.h"
 #include "trace/profile/rank_actions.h"
 #include "trace/trace.h"
 
@@ -17,14 +18,6 @@ struct RunOptions {
     /// The plan that was executed, if it is known: names the passes where nothing else does.
     std::optional<Program> program;
     std::vector<int> layers;  ///< attention layers of each stage of that plan; empty if not known
-};
-
-/// The time of a rank's kernels of point-to-point communication, by what it was spent on.
-struct ExchangeTimes {
-    std::size_t kernels = 0;
-    Duration total{};
-    Duration transfer{};  ///< from the later start of the two ends
-    Duration wait{};      ///< for the other end
 };
 
 /// What was found out about the file of one rank.
