@@ -50,6 +50,8 @@ std::string write_colossalai(JobWriter& job);
 
 /// Megatron-Core's fields of a plan, by Megatron-LM's names.
 void add_megatron_fields(JobWriter& job);
+/// Those of its network.
+void add_model_fields(JobWriter& job);
 /// Those of documents that every step packs, with mock data of their lengths.
 void add_packing_fields(JobWriter& job);
 /// Names the documents of a plan whose job does not say their lengths.

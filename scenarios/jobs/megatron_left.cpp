@@ -6,6 +6,7 @@
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/megatron_left_words.h"
 #include "scenarios/jobs/megatron_silent.h"
+#include "scenarios/jobs/megatron_silent_words.h"
 #include "text/mapping_reader.h"
 
 /// Settings that no key says: those that change no plan, those that do and are named, those that
