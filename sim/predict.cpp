@@ -233,6 +233,10 @@ bool reserve_decides(const Prediction& out, Bytes room) {
     return asked <= room && Bytes{kMostReserved * asked.count} > room;
 }
 
+bool copies_saved(const Action& action) {
+    return std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action);
+}
+
 void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
                      const Program& program, const PredictOptions& options) {
     if (!options.play_allocator) return;
@@ -240,8 +244,14 @@ void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan
         return;
     const std::vector<Bytes> reserved =
         play_reserved(with_full_ranks(scenario), plan.stages, program, options.stop);
-    for (RankPrediction& rank : out.ranks)
-        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
+    for (RankPrediction& rank : out.ranks) {
+        const auto index = static_cast<std::size_t>(rank.rank.index);
+        rank.reserved = reserved[index];
+        // The allocator takes the list in its order, in which copies to the host and back take no
+        // time: what waits for them is held, and so reserved.
+        if (std::ranges::any_of(program.ranks[index], copies_saved))
+            rank.reserved = std::max(rank.reserved, rank.peak_memory);
+    }
 }
 
 /// The step in the middle of those that were drawn, and all of them; or the step of even loads.

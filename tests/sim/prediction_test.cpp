@@ -329,6 +329,20 @@ TEST(Predict, ReservesNoLessThanThePeak) {
     }
 }
 
+/// Copies to the host end later than the computes before them, and hold what they copy until then.
+TEST(Predict, ReservesWhatWaitsForTheHost) {
+    Scenario job = gpt_job(1, 1, 4);
+    job.training.offload_activations = true;
+    job.cluster.gpu.host_link = BytesPerSecond{1000000000};
+    const Prediction slow = predict(job).prediction;
+    job.cluster.gpu.host_link = BytesPerSecond{1000000000000};
+    const Prediction fast = predict(job).prediction;
+    EXPECT_GT(slow.ranks[0].peak_memory, fast.ranks[0].peak_memory);
+    for (const Prediction* plan : {&slow, &fast})
+        for (const RankPrediction& rank : plan->ranks)
+            EXPECT_GE(rank.reserved, rank.peak_memory) << rank.rank.index;
+}
+
 TEST(Predict, SaysThatADeviceHasNoBf16) {
     Scenario job = gpt_job(1, 1, 1, 4);
     const auto says = testing::Contains(HasSubstr("no matrix units for bf16"));
