@@ -156,11 +156,11 @@ double PackedStep::tokens() const {
 }
 
 PackedCostModel::PackedCostModel(const PackedStep& step, std::optional<int> position)
-    : step_(step),
-      position_(position),
-      full_(step.prices().full(
+    : CostsBeside(step.prices().full(
           step.group(static_cast<int>(step.micro_batches().size()) - 1, position.value_or(0))
-              .ranks)) {}
+              .ranks)),
+      step_(step),
+      position_(position) {}
 
 ComputeCost PackedCostModel::cost(const Work& work, const MicroBatch& micro_batch,
                                   Rank rank) const {

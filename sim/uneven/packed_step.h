@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/uneven/costs_beside.h"
 #include "sim/uneven/packed_prices.h"
 
 namespace debubble::sim {
@@ -55,8 +56,9 @@ private:
 };
 
 /// The costs of one rank of data x context in such a step, or of a step in which every microbatch
-/// of every rank has the mean work.
-class PackedCostModel final : public CostModel {
+/// of every rank has the mean work. Beside it are the costs of the last microbatch's group, whose
+/// backward the reduction hides.
+class PackedCostModel final : public CostsBeside {
 public:
     /// `step` must outlive the model. `position` unset: the mean.
     PackedCostModel(const PackedStep& step, std::optional<int> position);
@@ -68,31 +70,11 @@ public:
     }
     Flow transfer(const Message& message, Rank from, Rank to) const override;
 
-    Duration optimizer_step(Rank rank) const override { return full_.optimizer_step(rank); }
-    Flow unshard(Stage stage, Rank rank) const override { return full_.unshard(stage, rank); }
-    Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
-        return full_.reduce_grad(stage, holders);
-    }
-    HiddenPart unshard_hidden(Stage stage, Rank rank) const override {
-        return full_.unshard_hidden(stage, rank);
-    }
-    HiddenPart reduce_grad_hidden(Stage stage, std::span<const Rank> holders) const override {
-        return full_.reduce_grad_hidden(stage, holders);
-    }
-    Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
-        return full_.tied_grad(stage, holders);
-    }
-    Flow grad_norm() const override { return full_.grad_norm(); }
-    Flow offload(Stage stage, Rank rank) const override { return full_.offload(stage, rank); }
-    std::span<const BytesPerSecond> links() const override { return full_.links(); }
-    std::vector<std::string> unmeasured() const override { return full_.unmeasured(); }
-
 private:
     ComputeCost cost(const Work& work, const MicroBatch& micro_batch, Rank rank) const;
 
     const PackedStep& step_;
     std::optional<int> position_;
-    const CostModel& full_;  ///< of the last microbatch's group, whose backward the reduction hides
 };
 
 }  // namespace debubble::sim

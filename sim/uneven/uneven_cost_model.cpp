@@ -87,7 +87,7 @@ double UnevenCostModel::slow_down(Rank rank) const {
 
 Duration UnevenCostModel::optimizer_step(Rank rank) const {
     const double factor = slow_down(rank);
-    const Duration even = even_.optimizer_step(rank);
+    const Duration even = beside().optimizer_step(rank);
     return factor == 1 ? even : from_seconds(factor * seconds(even));
 }
 

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/engine/cost_model.h"
+
+namespace debubble::sim {
+
+/// A cost model whose computes are its own and whose communication, copies and optimizer step are
+/// those of another one, which must outlive it.
+class CostsBeside : public CostModel {
+public:
+    Flow transfer(const Message& message, Rank from, Rank to) const override {
+        return beside_.transfer(message, from, to);
+    }
+    Duration optimizer_step(Rank rank) const override { return beside_.optimizer_step(rank); }
+    Flow unshard(Stage stage, Rank rank) const override { return beside_.unshard(stage, rank); }
+    Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
+        return beside_.reduce_grad(stage, holders);
+    }
+    HiddenPart unshard_hidden(Stage stage, Rank rank) const override {
+        return beside_.unshard_hidden(stage, rank);
+    }
+    HiddenPart reduce_grad_hidden(Stage stage, std::span<const Rank> holders) const override {
+        return beside_.reduce_grad_hidden(stage, holders);
+    }
+    Flow tied_grad(Stage stage, std::span<const Rank> holders) const override {
+        return beside_.tied_grad(stage, holders);
+    }
+    Flow grad_norm() const override { return beside_.grad_norm(); }
+    Flow offload(Stage stage, Rank rank) const override { return beside_.offload(stage, rank); }
+    std::span<const BytesPerSecond> links() const override { return beside_.links(); }
+    std::vector<std::string> unmeasured() const override { return beside_.unmeasured(); }
+
+protected:
+    explicit CostsBeside(const CostModel& beside) : beside_(beside) {}
+    const CostModel& beside() const { return beside_; }
+
+private:
+    const CostModel& beside_;
+};
+
+}  // namespace debubble::sim
