@@ -183,7 +183,7 @@ void read_deepspeed_keys(const JobText& text, Reading& job) {
     }
     settings.mistakes = job.in.mistakes;
     job.in = std::move(settings);
-    read_deepspeed(text, job);
+    read_deepspeed(text, job, false);
 }
 
 }  // namespace

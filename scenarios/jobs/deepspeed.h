@@ -24,7 +24,8 @@ std::optional<std::int64_t> width_of_given_model(const Reading& job,
 void read_deepspeed_limits(Reading& job, std::int64_t stage, std::optional<std::int64_t> hidden);
 
 /// Settings of DeepSpeed's sections that nobody asked for: counts those that change no plan, names
-/// the others, and refuses a map where one value is wanted.
-void sort_deepspeed_left(Reading& job);
+/// the others, and refuses a map where one value is wanted. Of DeepSpeed's own file, first words
+/// that it does not have are named too.
+void sort_deepspeed_left(Reading& job, bool own_file);
 
 }  // namespace debubble::jobs

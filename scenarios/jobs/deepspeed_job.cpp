@@ -173,7 +173,7 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
 
 }  // namespace
 
-void read_deepspeed(const JobText& text, Reading& job) {
+void read_deepspeed(const JobText& text, Reading& job, bool own_file) {
     Settings& in = job.in;
     const auto tensor = in.whole("tensor_parallel.autotp_size", 1, kMostDegree).value_or(1);
     if (tensor > 1) job.set("parallel.tensor", tensor, in.find("tensor_parallel.autotp_size"));
@@ -198,7 +198,7 @@ void read_deepspeed(const JobText& text, Reading& job) {
             job.note(*in.find(name),
                      "kept inputs of layers are spread or offloaded, which is not "
                      "planned");
-    sort_deepspeed_left(job);
+    sort_deepspeed_left(job, own_file);
 }
 
 void read_deepspeed_job(const JobText& text, Reading& job) {

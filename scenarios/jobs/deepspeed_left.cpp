@@ -19,6 +19,70 @@ constexpr std::string_view kDeepspeedSections[] = {
     "zero_optimization.",        "fp16.",           "bf16.", "pipeline.",
     "activation_checkpointing.", "tensor_parallel."};
 
+/// The first words of all that a file may hold (runtime/constants.py and the sections' own files).
+constexpr std::string_view kDeepspeedFirst[] = {"train_batch_size",
+                                                "train_micro_batch_size_per_gpu",
+                                                "gradient_accumulation_steps",
+                                                "optimizer",
+                                                "scheduler",
+                                                "max_grad_norm",
+                                                "gradient_clipping",
+                                                "prescale_gradients",
+                                                "gradient_predivide_factor",
+                                                "sparse_gradients",
+                                                "fp16",
+                                                "bf16",
+                                                "bfloat16",
+                                                "amp",
+                                                "torch_autocast",
+                                                "data_types",
+                                                "communication_data_type",
+                                                "seq_parallel_communication_data_type",
+                                                "disable_allgather",
+                                                "zero_optimization",
+                                                "zero_allow_untested_optimizer",
+                                                "zero_force_ds_cpu_optimizer",
+                                                "use_node_local_storage",
+                                                "checkpoint",
+                                                "load_universal_checkpoint",
+                                                "checkpoint_tag_validation",
+                                                "activation_checkpointing",
+                                                "pipeline",
+                                                "tensor_parallel",
+                                                "sequence_parallel_size",
+                                                "use_data_before_expert_parallelism",
+                                                "hybrid_engine",
+                                                "compile",
+                                                "graph_harvesting",
+                                                "aio",
+                                                "nebula",
+                                                "datastates",
+                                                "elasticity",
+                                                "autotuning",
+                                                "data_efficiency",
+                                                "curriculum_learning",
+                                                "progressive_layer_drop",
+                                                "eigenvalue",
+                                                "quantize_training",
+                                                "compression_training",
+                                                "weight_quantization",
+                                                "sparse_attention",
+                                                "dataloader_drop_last",
+                                                "steps_per_print",
+                                                "wall_clock_breakdown",
+                                                "memory_breakdown",
+                                                "dump_state",
+                                                "timers",
+                                                "flops_profiler",
+                                                "comms_logger",
+                                                "tensorboard",
+                                                "wandb",
+                                                "comet",
+                                                "csv_monitor",
+                                                "vocabulary_size",
+                                                "local_rank",
+                                                "zenflow"};
+
 /// They change no plan.
 constexpr std::string_view kDeepspeedSilent[] = {
     "zero_optimization.contiguous_gradients",
@@ -103,6 +167,24 @@ std::string map_above(std::string name, const std::vector<std::string>& known) {
     return {};
 }
 
+void note_unknown(Reading& job, const Setting& setting, std::string_view name,
+                  const std::vector<std::string>& known) {
+    const std::string guess = text::unknown_word("setting", name, known);
+    const std::size_t mean = guess.find("; did you mean");
+    job.note(
+        fmt::format("{} is not known here as a setting of DeepSpeed that can be planned; it "
+                    "is left out{}",
+                    origin_of(setting), mean == std::string::npos ? "" : guess.substr(mean)));
+}
+
+/// Of no section that plans depend on.
+void sort_other_setting(Reading& job, const Setting& setting) {
+    const std::string first = setting.name.substr(0, setting.name.find('.'));
+    if (std::ranges::find(kDeepspeedFirst, first) != std::end(kDeepspeedFirst))
+        return job.count_silent();
+    note_unknown(job, setting, first, {std::begin(kDeepspeedFirst), std::end(kDeepspeedFirst)});
+}
+
 bool has_usual_value(const Setting& setting, std::string_view usual) {
     if (!setting.value->is(text::Node::Kind::Scalar)) return false;
     const auto number = number_of(setting.value->scalar);
@@ -117,23 +199,20 @@ void sort_deepspeed_setting(Reading& job, const Setting& setting,
         if (setting.name == name && !has_usual_value(setting, usual))
             return job.note(setting, "this setting of DeepSpeed is not planned; it is left out");
     if (std::ranges::find(known, setting.name) != known.end()) return job.count_silent();
-    const std::string guess = text::unknown_word("setting", setting.name, known);
-    const std::size_t mean = guess.find("; did you mean");
-    job.note(
-        fmt::format("{} is not known here as a setting of DeepSpeed that can be planned; it "
-                    "is left out{}",
-                    origin_of(setting), mean == std::string::npos ? "" : guess.substr(mean)));
+    note_unknown(job, setting, setting.name, known);
 }
 
 }  // namespace
 
-void sort_deepspeed_left(Reading& job) {
+void sort_deepspeed_left(Reading& job, bool own_file) {
     const std::vector<std::string> known = known_deepspeed_settings();
     for (const Setting* const setting : job.in.left())
         if (std::ranges::any_of(kDeepspeedSections, [&](std::string_view section) {
                 return setting->name.starts_with(section);
             }))
             sort_deepspeed_setting(job, *setting, known);
+        else if (own_file && setting->name != "num_processes")  // the launcher's
+            sort_other_setting(job, *setting);
         else
             job.count_silent();
 }

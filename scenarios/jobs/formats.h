@@ -26,8 +26,9 @@ void read_colossalai_job(const JobText& text, Reading& job);
 
 /// The settings of DeepSpeed's JSON, by dotted names. Its hjson's comments are read over.
 void add_deepspeed(const JobText& text, Settings& settings);
-/// The keys that such settings mean.
-void read_deepspeed(const JobText& text, Reading& job);
+/// The keys that such settings mean. `own_file`: they are DeepSpeed's alone, and not beside those
+/// of another framework.
+void read_deepspeed(const JobText& text, Reading& job, bool own_file = true);
 
 /// The documents of a YAML stream, each with the places that it has in the whole.
 std::vector<text::NodePtr> yaml_documents(const JobText& text);

@@ -181,6 +181,32 @@ TEST(DeepspeedJob, NamesSettingsThatItDoesNotKnowOrPlan) {
         testing::Not(Contains(HasSubstr("left out"))));
 }
 
+TEST(DeepspeedJob, NamesFirstWordsThatItDoesNotKnow) {
+    const auto job = [](const std::string& settings) {
+        return import_text(
+            "{\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2,\n" + settings + "}",
+            "ds.json", "deepspeed", kDeepspeedGiven);
+    };
+    EXPECT_THAT(job("\"zero_optimisation\": {\"stage\": 3}").notes,
+                Contains(testing::AllOf(HasSubstr("ds.json:2 zero_optimisation.stage"),
+                                        HasSubstr("did you mean 'zero_optimization'"))));
+    const auto usual =
+        job("\"steps_per_print\": 10, \"wall_clock_breakdown\": false, \"scheduler\": {\"type\": "
+            "\"WarmupLR\"}, \"gradient_clipping\": 1.0");
+    EXPECT_THAT(usual.notes, testing::Not(Contains(HasSubstr("left out"))));
+    EXPECT_GE(usual.silent, 3);
+    const auto beside = import_text(
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_processes: 8\n"
+        "mixed_precision: bf16\ndeepspeed_config:\n  zero_stage: 2\n",
+        "a.yaml", "accelerate",
+        {{"cluster", "hgx-h100"},
+         {"model", "llama3-8b"},
+         {"seq_length", "4096"},
+         {"micro_batch", "1"}});
+    EXPECT_THAT(beside.notes, testing::Not(Contains(HasSubstr("setting of DeepSpeed"))))
+        << "accelerate's own settings stand beside DeepSpeed's";
+}
+
 TEST(DeepspeedJob, SaysThatNobodyFillsInAutomaticBounds) {
     for (const char* name : {"stage3_max_live_parameters", "stage3_max_reuse_distance",
                              "stage3_model_persistence_threshold"})
