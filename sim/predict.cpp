@@ -300,7 +300,7 @@ DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
     drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
                                                       plan.program, *priced.costs);
     drawn.steps = play_draws(*drawn.curves, *drawn.even, plan.program, how);
-    drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->median);
+    drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->ends);
     drawn.costs = drawn.of_curves.get();
     return drawn;
 }

@@ -65,7 +65,10 @@ Json json_of(const UnevenSteps& steps) {
     Json json = {{"draws", steps.drawn.size()},        {"even_step_time_s", steps.even_s},
                  {"p50_step_time_s", steps.p50_s},     {"p95_step_time_s", steps.p95_s},
                  {"mean_step_time_s", steps.mean_s()}, {"slow_ranks", std::move(slow)}};
-    if (steps.packed) json["packing"] = json_of(*steps.packed);
+    if (steps.packed)
+        json["packing"] = json_of(*steps.packed);
+    else
+        json["pipelines"] = steps.pipelines;
     return json;
 }
 

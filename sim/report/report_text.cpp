@@ -119,9 +119,13 @@ private:
         const text::TimeUnit unit = text::unit_of(p_.step_time_s);
         const auto time = [&](double s) { return text::time_text(s, unit); };
         std::string words = fmt::format("{} if all loads were even", time(steps.even_s));
+        const std::string slowest =
+            steps.pipelines > 1 ? fmt::format(", each the slowest of {} pipelines", steps.pipelines)
+                                : "";
         if (steps.drawn.size() > 1)
-            words = fmt::format("P50 {}, P95 {}, mean {} of {} drawn steps; {}", time(steps.p50_s),
-                                time(steps.p95_s), time(steps.mean_s()), steps.drawn.size(), words);
+            words = fmt::format("P50 {}, P95 {}, mean {} of {} drawn steps{}; {}",
+                                time(steps.p50_s), time(steps.p95_s), time(steps.mean_s()),
+                                steps.drawn.size(), slowest, words);
         paragraph(fmt::format("  {:<12}{}", "uneven", words), 14);
         if (steps.packed) packed(*steps.packed);
         for (const SlowRank& slow : steps.slow)

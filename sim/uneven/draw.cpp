@@ -18,6 +18,11 @@ std::lognormal_distribution<double> lognormal(double mean, double spread) {
     return std::lognormal_distribution<double>(std::log(mean) - variance / 2, std::sqrt(variance));
 }
 
+/// The first replica of a draw has the draw's own numbers.
+std::uint64_t draw_word(int draw, int replica) {
+    return static_cast<std::uint64_t>(draw) | static_cast<std::uint64_t>(replica) << 32U;
+}
+
 /// Lengths of documents, one after the other.
 class Lengths {
 public:
@@ -64,11 +69,17 @@ private:
     std::uint64_t state_ = 0;
 };
 
-Draw::Draw(const scenarios::Scenario& scenario, int draw)
+int expert_groups(const scenarios::Parallel& parallel) {
+    return std::clamp(parallel.expert_replicas(), 1, parallel.data);
+}
+
+Draw::Draw(const scenarios::Scenario& scenario, DrawnPipeline pipeline)
     : imbalance_(scenario.imbalance),
       mean_load_(scenario.training.expert_load),
       seq_length_(scenario.training.seq_length),
-      draw_(static_cast<std::uint64_t>(draw)) {
+      draw_(draw_word(pipeline.draw, pipeline.replica)),
+      experts_(draw_word(pipeline.draw, pipeline.replica * expert_groups(scenario.parallel) /
+                                            scenario.parallel.data)) {
     if (!imbalance_.documents || scenarios::packs_in_step(scenario)) return;
     const int samples = scenario.training.micro_batch;
     for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {
@@ -79,7 +90,7 @@ Draw::Draw(const scenarios::Scenario& scenario, int draw)
 }
 
 double Draw::load(int layer, int micro_batch) const {
-    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), experts_,
               static_cast<std::uint64_t>(Of::Load), static_cast<std::uint64_t>(layer),
               static_cast<std::uint64_t>(micro_batch)};
     const std::vector<double>& loads = imbalance_.router_loads;
@@ -133,7 +144,7 @@ double mean_attended(const scenarios::Scenario& scenario) {
     if (!scenario.imbalance.documents || scenarios::packs_in_step(scenario)) return 1;
     double sum = 0;
     for (int number = 0; number < scenario.imbalance.draws; ++number) {
-        const Draw draw(scenario, number);
+        const Draw draw(scenario, {number});
         for (int mb = 0; mb < scenario.training.micro_batches; ++mb) sum += draw.attended(mb);
     }
     return sum / scenario.imbalance.draws / scenario.training.micro_batches;

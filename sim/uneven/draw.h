@@ -6,16 +6,22 @@
 
 #include "scenarios/scenario.h"
 #include "schedule/action.h"
+#include "sim/uneven/drawn_pipeline.h"
 
 /// The loads of one drawn step. Every number is a function of the seed, the draw and its place
-/// (layer, microbatch, rank), so that no order and no number of threads changes it.
+/// (layer, microbatch, replica, rank), so that no order and no number of threads changes it.
 namespace debubble::sim {
+
+/// The groups of ranks that share the experts of a layer, as far as their replicas of the data
+/// differ: 1 if all of them share.
+int expert_groups(const scenarios::Parallel& parallel);
 
 class Draw {
 public:
-    Draw(const scenarios::Scenario& scenario, int draw);
+    Draw(const scenarios::Scenario& scenario, DrawnPipeline pipeline);
 
-    /// Load of the fullest rank's experts, at least 1, the same in all passes of the microbatch.
+    /// Load of the fullest rank's experts, at least 1, the same in all passes of the microbatch and
+    /// in all replicas whose ranks share experts.
     double load(int layer, int micro_batch) const;
     /// Pairs of tokens that see each other, relative to sequences that are one document each:
     /// (sum of squared lengths) / (length of the sequence)^2, the mean over the samples.
@@ -37,7 +43,8 @@ private:
     const scenarios::Imbalance& imbalance_;
     double mean_load_;
     std::int64_t seq_length_;
-    std::uint64_t draw_;
+    std::uint64_t draw_;            ///< and the replica
+    std::uint64_t experts_;         ///< the draw, and the group that shares experts
     std::vector<double> attended_;  ///< by microbatch; empty without sequences of documents
 };
 

@@ -15,7 +15,7 @@ using scenarios::Scenario;
 
 /// Of every replica one sequence to a microbatch, with its documents.
 std::vector<PackedMicroBatch> packed_sequences(const Scenario& scenario, int number) {
-    const Draw draw(scenario, number);
+    const Draw draw(scenario, {number});
     const std::int64_t multiple = scenarios::document_alignment(scenario);
     const int context = scenario.parallel.context;
     std::vector<PackedMicroBatch> sequences(
@@ -42,7 +42,7 @@ std::vector<Document> documents_in(const std::vector<PackedMicroBatch>& micro_ba
 }
 
 std::vector<Document> sample_documents(const Scenario& scenario, int number) {
-    const Draw draw(scenario, number);
+    const Draw draw(scenario, {number});
     const std::int64_t multiple = scenarios::document_alignment(scenario);
     std::vector<Document> documents;
     for (int id = 0; id < scenario.training.global_batch; ++id)

@@ -69,7 +69,7 @@ PackedSteps::PackedSteps(const scenarios::Scenario& scenario, const scenarios::P
         *median_, played[static_cast<std::size_t>(steps_.median)].played.position));
     curves_ = std::make_unique<const LoadCurves>(without_documents_, plan_.stages, plan_.schedule,
                                                  plan_.program, *layers_.front());
-    layers_.push_back(std::make_unique<const UnevenCostModel>(*curves_, steps_.median));
+    layers_.push_back(std::make_unique<const UnevenCostModel>(*curves_, steps_.ends));
     costs_ = layers_.back().get();
     steps_.even_s = seconds(simulate(*program_, *even_, how_).trace.header.step_time);
     find_slow_ranks(jobs);
@@ -125,7 +125,7 @@ PackedSteps::Played PackedSteps::play(const PackedStep& step, int draw,
         const PackedCostModel packed(step, position);
         const LoadCurves curves(without_documents_, plan_.stages, plan_.schedule, plan_.program,
                                 packed);
-        const UnevenCostModel costs(curves, draw, spared);
+        const UnevenCostModel costs(curves, DrawnPipeline{draw}, spared);
         const Duration time = simulate(program_of(step), costs, how_).trace.header.step_time;
         if (time > last.step) last = {time, position};
     }

@@ -21,10 +21,11 @@ struct EvenDocuments {
 class UnevenCostModel final : public CostsBeside {
 public:
     /// `curves` must outlive the model. `spared`, if any, is a rank that is not slowed down.
-    UnevenCostModel(const LoadCurves& curves, int draw, std::optional<Rank> spared = {})
+    UnevenCostModel(const LoadCurves& curves, DrawnPipeline pipeline,
+                    std::optional<Rank> spared = {})
         : CostsBeside(curves.even()),
           curves_(curves),
-          draw_(std::in_place, curves.scenario(), draw),
+          draw_(std::in_place, curves.scenario(), pipeline),
           spared_(spared) {}
 
     /// Of a step whose loads are even: every sequence has this share of its pairs of tokens.

@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "sim/uneven/drawn_pipeline.h"
 
 /// The figures of steps whose loads were drawn.
 namespace debubble::sim {
@@ -42,6 +43,8 @@ struct UnevenSteps {
     double p95_s = 0;             ///< and the 95th
     std::vector<Duration> drawn;  ///< the steps by draw; one where nothing is random
     int median = 0;               ///< the draw whose step is p50_s
+    int pipelines = 1;            ///< with loads of their own, of which the slowest ends a step
+    DrawnPipeline ends;           ///< the one that ends the step of p50_s
     std::vector<SlowRank> slow;   ///< the slowest kMostSlowRanks, by what they cost
     std::size_t slow_ranks = 0;   ///< all whose slow-down is above 1
     std::optional<PackedFigures> packed;

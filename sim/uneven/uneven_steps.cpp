@@ -5,6 +5,7 @@
 
 #include "base/cancelled.h"
 #include "sim/grid/parallel.h"
+#include "sim/uneven/drawn_pipelines.h"
 
 namespace debubble::sim {
 namespace {
@@ -13,18 +14,68 @@ Duration step_of(const CostModel& costs, const Program& program, const SimulateO
     return simulate(program, costs, how).trace.header.step_time;
 }
 
-/// The slow ranks, each beside the same draw without its slow-down.
-void find_slow_ranks(UnevenSteps& steps, const LoadCurves& curves, const Program& program,
-                     const SimulateOptions& how, int jobs) {
-    slowest_of(steps, curves.scenario().imbalance);
-    run_parallel(steps.slow.size(), jobs, nullptr, [&](std::size_t i) {
-        SlowRank& slow = steps.slow[i];
-        const UnevenCostModel spared(curves, steps.median, slow.rank);
-        slow.without_s = seconds(step_of(spared, program, how));
-        if (slow.without_s > 0) slow.cost = steps.p50_s / slow.without_s - 1;
-    });
-    std::ranges::stable_sort(steps.slow, std::ranges::greater{}, &SlowRank::cost);
-}
+/// How many of a step's pipelines, the slowest ones, are played without the slow-down of a rank.
+constexpr std::size_t kMostSpared = 8;
+
+/// The drawn pipelines, played.
+class PlayedPipelines {
+public:
+    PlayedPipelines(const LoadCurves& curves, const Program& program, const SimulateOptions& how,
+                    int jobs)
+        : curves_(curves),
+          program_(program),
+          how_(how),
+          jobs_(jobs),
+          pipelines_(curves.scenario(), program),
+          times_(pipelines_.played().size()) {
+        run_parallel(times_.size(), jobs, nullptr, [&](std::size_t i) {
+            give_up_if(how_.stop);
+            times_[i] = play(pipelines_.played()[i]);
+        });
+    }
+
+    void sum_up(UnevenSteps& steps) const {
+        for (int draw = 0; draw < pipelines_.draws(); ++draw)
+            steps.drawn.push_back(times_[slowest_first(draw).front()]);
+        sim::sum_up(steps);
+        steps.pipelines = pipelines_.of_step();
+        steps.ends = pipelines_.played()[slowest_first(steps.median).front()];
+    }
+
+    /// The slow ranks, each beside the same draw without its slow-down.
+    void find_slow_ranks(UnevenSteps& steps) const {
+        slowest_of(steps, curves_.scenario().imbalance);
+        std::vector<std::size_t> places = slowest_first(steps.median);
+        places.resize(std::min(places.size(), kMostSpared));
+        run_parallel(steps.slow.size(), jobs_, nullptr, [&](std::size_t i) {
+            SlowRank& slow = steps.slow[i];
+            Duration longest{};
+            for (const std::size_t place : places)
+                longest = std::max(longest, play(pipelines_.played()[place], slow.rank));
+            slow.without_s = seconds(longest);
+            if (slow.without_s > 0) slow.cost = steps.p50_s / slow.without_s - 1;
+        });
+        std::ranges::stable_sort(steps.slow, std::ranges::greater{}, &SlowRank::cost);
+    }
+
+private:
+    Duration play(DrawnPipeline pipeline, std::optional<Rank> spared = {}) const {
+        return step_of(UnevenCostModel(curves_, pipeline, spared), program_, how_);
+    }
+    std::vector<std::size_t> slowest_first(int draw) const {
+        std::vector<std::size_t> places = pipelines_.of_draw(draw);
+        std::ranges::stable_sort(places, std::ranges::greater{},
+                                 [&](std::size_t place) { return times_[place]; });
+        return places;
+    }
+
+    const LoadCurves& curves_;
+    const Program& program_;
+    const SimulateOptions& how_;
+    int jobs_;
+    DrawnPipelines pipelines_;
+    std::vector<Duration> times_;
+};
 
 }  // namespace
 
@@ -38,6 +89,7 @@ Duration quantile(std::vector<Duration> steps, double share) {
 void sum_up(UnevenSteps& steps) {
     const Duration middle = quantile(steps.drawn, 0.5);
     steps.median = static_cast<int>(std::ranges::find(steps.drawn, middle) - steps.drawn.begin());
+    steps.ends = {steps.median};
     steps.p50_s = seconds(middle);
     steps.p95_s = seconds(quantile(steps.drawn, 0.95));
 }
@@ -55,16 +107,11 @@ UnevenSteps play_draws(const LoadCurves& curves, const CostModel& even, const Pr
     SimulateOptions how = options;
     how.follow_memory = false;
     how.record_spans = false;
-    const scenarios::Imbalance& imbalance = curves.scenario().imbalance;
     UnevenSteps steps;
     steps.even_s = seconds(step_of(even, program, how));
-    steps.drawn.resize(imbalance.is_random() ? static_cast<std::size_t>(imbalance.draws) : 1);
-    run_parallel(steps.drawn.size(), jobs, nullptr, [&](std::size_t draw) {
-        give_up_if(how.stop);
-        steps.drawn[draw] = step_of(UnevenCostModel(curves, static_cast<int>(draw)), program, how);
-    });
-    sum_up(steps);
-    find_slow_ranks(steps, curves, program, how, jobs);
+    const PlayedPipelines played(curves, program, how, jobs);
+    played.sum_up(steps);
+    played.find_slow_ranks(steps);
     return steps;
 }
 

@@ -164,7 +164,7 @@ TEST(UnevenLoads, AreBlamedForTheWaitsThatASlowRankCauses) {
     Abstract job(kPipeline, kPerStep);
     job.scenario.imbalance.ranks = {{kPipeline - 1, 1.1}};
     const LoadCurves curves = job.curves_of();
-    const UnevenCostModel slow(curves, 0);
+    const UnevenCostModel slow(curves, DrawnPipeline{});
     const Trace trace = simulate(job.program, slow).trace;
     const Trace even_trace = simulate(job.program, *job.costs).trace;
     const Statistics plain = statistics(trace);
@@ -193,7 +193,7 @@ TEST(UnevenLoads, HaveTheMeanAndTheSpreadThatTheyAreDrawnBy) {
     Scenario scenario = mixtral({{"imbalance.jitter", "0.25"},
                                  {"imbalance.router.spread", "0.25"},
                                  {"training.expert_load", "4"}});
-    const Draw draw(scenario, 0);
+    const Draw draw(scenario, {});
     constexpr int kCount = 100'000;
     const auto moments = [&](const auto& at) {
         double sum = 0;
@@ -218,9 +218,9 @@ TEST(UnevenLoads, HaveTheMeanAndTheSpreadThatTheyAreDrawnBy) {
 
 TEST(UnevenLoads, OfTwoDocumentsToASequenceHaveHalfThePairsOfTokens) {
     const Scenario scenario = mixtral({{"imbalance.sequence", "{mean: 2048, spread: 0}"}});
-    const Draw draw(scenario, 0);
+    const Draw draw(scenario, {});
     EXPECT_EQ(draw.attended(0), 0.5);
-    EXPECT_EQ(Draw(mixtral({{"imbalance.sequence", "{mean: 1536, spread: 0}"}}), 3).attended(1),
+    EXPECT_EQ(Draw(mixtral({{"imbalance.sequence", "{mean: 1536, spread: 0}"}}), {3}).attended(1),
               (2 * 1536.0 * 1536 + 1024.0 * 1024) / (4096.0 * 4096));
 }
 
@@ -233,7 +233,7 @@ TEST(UnevenLoads, CostWhatAPlanOfThatLoadCosts) {
         const scenarios::Plan plan = scenarios::make_plan(scenario);
         const auto even = make_cost_model(scenario, plan.stages, plan.schedule);
         const LoadCurves curves(scenario, plan.stages, plan.schedule, plan.program, *even);
-        const UnevenCostModel drawn(curves, 0);
+        const UnevenCostModel drawn(curves, DrawnPipeline{});
         Scenario loaded = scenario;
         if (load > 1) loaded.training.expert_load = load;
         if (load < 1) {
