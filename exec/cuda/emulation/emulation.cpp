@@ -112,6 +112,9 @@ private:
 /// The block that this thread of the process emulates.
 class Block {
 public:
+    /// Room for the warps of any block, so that no launch makes new memory that its threads, which
+    /// begin where the launch does, would seem to race with.
+    Block() { warps_.reserve(kMaxThreads / kWarp); }
     ~Block() {
 #if defined(DEBUBBLE_FIND_RACES)
         for (const EmulatedThread& each : threads_)
