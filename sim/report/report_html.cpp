@@ -54,7 +54,7 @@ std::string figures(const Prediction& p) {
         out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", name, escaped(value));
     };
     row("step time", text::time_text(p.step_time_s));
-    if (p.range) row("range", range_words(*p.range));
+    if (p.range) row("range", range_words(*p.range, p.step_time_s));
     row("tokens per second", text::rate_text(p.tokens_per_s));
     row("samples per second", text::rate_text(p.samples_per_s));
     row("MFU", share(p.mfu));

@@ -75,7 +75,9 @@ private:
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
         if (p_.recompute) recompute(*p_.recompute);
         if (p_.uneven) uneven(*p_.uneven);
-        if (p_.range) paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range)), 14);
+        if (p_.range)
+            paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range, p_.step_time_s)),
+                      14);
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
                    fmt::format("causal {}, HFU {}", known(p_.mfu_causal), known(p_.hfu)),
@@ -309,12 +311,15 @@ std::string headline(const Prediction& p) {
     return words + ", " + fits_text(p);
 }
 
-std::string range_words(const StepRange& range) {
+std::string range_words(const StepRange& range, double step_time_s) {
     const ClassResiduals& from = range.from;
-    return fmt::format("{} to {}, as {:.0f} % of the {} measured steps most like it ({})",
+    const char* outside = step_time_s < range.low_s    ? ", which mostly took longer than predicted"
+                          : step_time_s > range.high_s ? ", which mostly took less than predicted"
+                                                       : "";
+    return fmt::format("{} to {}, as {:.0f} % of the {} measured steps most like it ({}){}",
                        text::time_text(range.low_s, text::unit_of(range.high_s)),
                        text::time_text(range.high_s), 100 * kResidualShare, from.rows,
-                       from.steps.words());
+                       from.steps.words(), outside);
 }
 
 std::string fits_text(const Prediction& p) {

@@ -18,10 +18,11 @@ struct ReportOptions {
 std::string report_text(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
                         const ReportOptions& options = {});
 
-/// The words "fits", "fits, but tight" or "does not fit".
-/// "5.31 s to 6.02 s, as 80 % of the 27 measured steps most like it (megatron-2026, ...)".
-std::string range_words(const StepRange& range);
+/// "5.31 s to 6.02 s, as 80 % of the 27 measured steps most like it (megatron-2026, ...)"; says so
+/// where those were mostly longer or shorter than predicted, so that the step itself is outside.
+std::string range_words(const StepRange& range, double step_time_s);
 
+/// The words "fits", "fits, but tight" or "does not fit".
 std::string fits_text(const Prediction& prediction);
 
 /// The headline "gpt2-xl: step 1.23 s, bubble 12.3 %, MFU 41.2 %, fits".

@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
+#include "sim/report/report_text.h"
 
 namespace debubble::sim {
 namespace {
@@ -87,6 +88,13 @@ TEST(Residuals, ThatAreShippedGiveAPredictionItsRange) {
     ASSERT_TRUE(p.range);
     EXPECT_DOUBLE_EQ(p.range->low_s, p.step_time_s * found->low);
     EXPECT_DOUBLE_EQ(p.range->high_s, p.step_time_s * found->high);
+}
+
+TEST(Residuals, SayWhereTheStepItselfIsOutsideTheirRange) {
+    const auto words = [](double step_s) { return range_words({0.9, 1.1, kKnown[1]}, step_s); };
+    EXPECT_EQ(words(1), "0.900 s to 1.100 s, as 80 % of the 40 measured steps most like it (f, A)");
+    EXPECT_THAT(words(0.8), HasSubstr("(f, A), which mostly took longer than predicted"));
+    EXPECT_THAT(words(1.2), HasSubstr("(f, A), which mostly took less than predicted"));
 }
 
 }  // namespace

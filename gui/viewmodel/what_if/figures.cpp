@@ -107,7 +107,7 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
                                    std::optional<Bytes> limit) {
     Summary summary;
     summary.row("step time", text::time_text(p.step_time_s));
-    if (p.range) summary.row("range", sim::range_words(*p.range));
+    if (p.range) summary.row("range", sim::range_words(*p.range, p.step_time_s));
     summary.row("throughput", fmt::format("{} tokens/s", text::rate_text(p.tokens_per_s)));
     summary.row("MFU", p.mfu ? text::percent(*p.mfu) : "unknown");
     summary.row("MFU, causal", p.mfu_causal ? text::percent(*p.mfu_causal) : "unknown");
