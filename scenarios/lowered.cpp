@@ -22,9 +22,8 @@ std::shared_ptr<const Lowered> lowered(const GeneratedOrder& order, const Schedu
     std::size_t computes = 0;
     for (const ActionList& rank : schedule.ranks) computes += rank.size();
     if (computes > kMostComputesKept) return nullptr;
-    return known.get(order, [&] {
-        return std::make_unique<const Lowered>(lower(schedule, order.lowering));
-    });
+    return known.get(
+        order, [&] { return std::make_unique<const Lowered>(lower(schedule, order.lowering)); });
 }
 
 }  // namespace debubble::scenarios
