@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include "scenarios/plan.h"
+#include "sim/engine/cost_model.h"
+#include "sim/memory/memory_model.h"
+
+namespace debubble::sim {
+
+/// A plan with what its passes cost and hold.
+struct PricedPlan {
+    scenarios::Plan plan;
+    std::unique_ptr<CostModel> costs;
+    std::unique_ptr<MemoryModel> memory;
+};
+
+/// The scenario whose microbatches are those that memory must hold.
+scenarios::Scenario with_full_ranks(const scenarios::Scenario& scenario);
+
+/// Prices a plan that was made of the scenario. Throws what make_cost_model() throws.
+PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
+
+/// Makes the plan, and prices it. A generator that uses costs gets those of this scenario, and,
+/// where it takes a limit and none is given, the number of microbatches that its device can hold.
+/// Throws what make_plan() and make_cost_model() throw.
+PricedPlan price(const scenarios::Scenario& scenario);
+
+}  // namespace debubble::sim
