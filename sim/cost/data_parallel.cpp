@@ -44,6 +44,13 @@ PartlyHidden cut(const Flow& flow, double exposed, Duration overlap, Duration sl
     parts.exposed.bytes = scaled(flow.bytes, exposed);
     parts.hidden.flow.latency -= parts.exposed.latency;
     parts.hidden.flow.bytes -= parts.exposed.bytes;
+    parts.exposed.also = {};
+    parts.hidden.flow.also = {};
+    for (const LinkBytes& whole : flow.also) {
+        const Bytes first = scaled(whole.bytes, exposed);
+        parts.exposed.also.push_back({first, whole.links});
+        parts.hidden.flow.also.push_back({whole.bytes - first, whole.links});
+    }
     parts.exposed.latency += slows;
     return parts;
 }
@@ -91,11 +98,8 @@ DataParallelPrices::Exchange DataParallelPrices::over_replicas(
         if (count == 0 || group.size == 1) return;
         const Bytes size{(count - narrow) * width.wide +
                          std::llround(static_cast<double>(narrow) * width.narrow)};
-        const CollectiveCost cost = collective_cost(kind, size, group, scenario_.cluster);
         sum.size += size;
-        sum.cost.latency += cost.latency;
-        sum.cost.transfer += cost.transfer;
-        sum.cost.tier = std::max(sum.cost.tier, cost.tier);
+        sum.cost = sum.cost + collective_cost(kind, size, group, scenario_.cluster);
     };
     add(elements.dense, elements.narrow_dense, false);
     add(elements.expert, elements.narrow_expert, true);
@@ -118,9 +122,7 @@ DataParallelPrices::Exchange DataParallelPrices::reduced(const models::Parameter
     const Exchange copies =
         over_replicas(CollectiveKind::AllReduce, ReplicaGroup::Copies, own, width, holders);
     if (sum.size.count == 0) sum.size = copies.size;
-    sum.cost.latency += copies.cost.latency;
-    sum.cost.transfer += copies.cost.transfer;
-    sum.cost.tier = std::max(sum.cost.tier, copies.cost.tier);
+    sum.cost = sum.cost + copies.cost;
     return sum;
 }
 

@@ -59,7 +59,7 @@ private:
         std::int64_t wide = 0;
         double narrow = 0;
     };
-    /// The exchange of dense parameters and of experts together, at the slower tier.
+    /// The exchange of dense parameters, and after it that of experts.
     Exchange over_replicas(CollectiveKind kind, ReplicaGroup which,
                            const models::ParameterCount& elements, Widths width,
                            std::span<const Rank> holders) const;

@@ -44,12 +44,23 @@ public:
                  ShardingPrices(scenario, makes).copying(use.makes_gradients ? reduced_ : 0);
     }
 
+    /// The share of a layer's time in which the collectives advance, though on no tier while the
+    /// layer uses its links: the tier on which they advance least decides.
+    double room_beside(const PassTime& time) const {
+        const double in_layers = time.layers + time.exposed_in_layers;
+        double room = 1;
+        for (std::size_t tier = 1; tier < sent_.size(); ++tier)
+            if (in_layers > 0 && sent_[tier] > 0)
+                room = std::min(room, std::max(0.0, 1 - time.communicating[tier] / in_layers) *
+                                          alone(sent_) / sent_[tier]);
+        return room;
+    }
+
     std::vector<double> needed;      ///< seconds by visit, before it runs
     std::vector<double> ahead;       ///< seconds by visit, while it runs
     std::vector<double> reductions;  ///< seconds by visit, after it has run; the last after all
     double copies = 0;               ///< seconds of all kernels that copy
     const ShardingTime& time() const { return prices_.time; }
-    Tier tier() const { return prices_.tier; }
 
 private:
     const FetchedParameter& parameter(int index) const {
@@ -60,9 +71,9 @@ private:
         for (const int index : parameters) sent.add(parameter(index));
         if (sent.all() == 0) return 0;
         gathered_ += sent.all();
-        return prices_.gathering(
-            sent.dense, sent.experts, 1,
-            static_cast<double>(sent.narrow) / static_cast<double>(sent.all()));
+        return add(
+            prices_.gathering(sent.dense, sent.experts, 1,
+                              static_cast<double>(sent.narrow) / static_cast<double>(sent.all())));
     }
     /// A parameter's gradient is whole after the last of its operators' runs.
     void reduce() {
@@ -84,12 +95,17 @@ private:
         }
         for (std::size_t at = 0; at < sent.size(); ++at)
             if (sent[at].all() > 0)
-                reductions[at] = prices_.reducing(sent[at].dense, sent[at].experts, 1);
+                reductions[at] = add(prices_.reducing(sent[at].dense, sent[at].experts, 1));
+    }
+    double add(const ShardingSeconds& collective) {
+        sim::add(sent_, collective);
+        return alone(collective);
     }
 
     const FetchPlan& plan_;
     const FetchPass& pass_;
     ShardingPrices prices_;
+    ShardingSeconds sent_{};
     std::int64_t gathered_ = 0;  ///< elements
     std::int64_t reduced_ = 0;
 };
@@ -139,11 +155,7 @@ ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& pl
                         FetchLanes& lanes) {
     const Collectives collectives(scenario, plan, pass, use);
     ShardingTime sharding = collectives.time();
-    // Collectives of the layers on the same links leave them no room.
-    const double in_layers = time.layers + time.exposed_in_layers;
-    const double used = time.communicating[static_cast<std::size_t>(collectives.tier())];
-    const double room = in_layers > 0 ? std::max(0.0, 1 - used / in_layers) : 1;
-
+    const double room = collectives.room_beside(time);
     const auto ask = [&](std::span<const int> parameters, double seconds) {
         double elements = 0;
         for (const int index : parameters)

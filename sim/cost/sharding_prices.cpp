@@ -18,9 +18,9 @@ ShardingPrices::ShardingPrices(const scenarios::Scenario& scenario, PassUse use)
       gathers_(use.reads_parameters &&
                (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {}
 
-double ShardingPrices::gathering(std::int64_t dense, std::int64_t experts, int times,
-                                 double narrow) {
-    if (!gathers_) return 0;
+ShardingSeconds ShardingPrices::gathering(std::int64_t dense, std::int64_t experts, int times,
+                                          double narrow) {
+    if (!gathers_) return {};
     const auto wide = static_cast<double>(parameter_bytes_sent(scenario_));
     const double width = wide + narrow * (narrow_parameter_bytes_sent(scenario_) - wide);
     const auto over = [&](std::int64_t elements, const GroupPlacement& shards) {
@@ -30,8 +30,8 @@ double ShardingPrices::gathering(std::int64_t dense, std::int64_t experts, int t
     return over(dense, shards_) + over(experts, expert_shards_);
 }
 
-double ShardingPrices::reducing(std::int64_t dense, std::int64_t experts, int times) {
-    if (!use_.makes_gradients) return 0;
+ShardingSeconds ShardingPrices::reducing(std::int64_t dense, std::int64_t experts, int times) {
+    if (!use_.makes_gradients) return {};
     const auto over = [&](std::int64_t elements, const GroupPlacement& shards,
                           const GroupPlacement& copies) {
         const std::int64_t bytes = elements * gradient_bytes_sent(scenario_);
@@ -53,14 +53,17 @@ double ShardingPrices::copying(std::int64_t elements) const {
     return bytes / effective_memory_bandwidth(scenario_.cluster.gpu).value;
 }
 
-double ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group,
-                             int times) {
-    if (bytes == 0 || times == 0 || group.size < 2) return 0;
+ShardingSeconds ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes,
+                                      const GroupPlacement& group, int times) {
+    if (bytes == 0 || times == 0 || group.size < 2) return {};
     const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
-    for (std::size_t t = 0; t < cost.busy.size(); ++t) time.busy[t] += times * cost.busy[t];
     time.collectives += times;
-    tier = std::max(tier, cost.tier);
-    return seconds(cost.total());
+    ShardingSeconds takes{seconds(cost.total())};
+    for (std::size_t tier = 1; tier < takes.size(); ++tier) {
+        time.busy[tier] += times * cost.busy[tier];
+        if (cost.busy[tier] > 0) takes[tier] = seconds(cost.latency) + cost.busy[tier];
+    }
+    return takes;
 }
 
 }  // namespace debubble::sim

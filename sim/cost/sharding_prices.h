@@ -19,27 +19,39 @@ struct ShardingTime {
     TierSeconds busy{};
 };
 
-/// Prices gathers and reductions of sharded parameters in a pass, in seconds, and adds up what they
-/// send and how many they are.
+/// Seconds of collectives between replicas, one after the other: those that they take alone, at
+/// Tier::None, and those without which each tier cannot carry them, latency included.
+using ShardingSeconds = TierSeconds;
+inline double alone(const ShardingSeconds& seconds) {
+    return seconds[static_cast<std::size_t>(Tier::None)];
+}
+inline ShardingSeconds operator+(ShardingSeconds one, const ShardingSeconds& other) {
+    add(one, other);
+    return one;
+}
+
+/// Prices gathers and reductions of sharded parameters in a pass, and adds up what they send and
+/// how many they are.
 class ShardingPrices {
 public:
     ShardingPrices(const scenarios::Scenario& scenario, PassUse use);
 
     /// Experts are sharded over the fewer ranks that have them. A share of the elements are weights
     /// of products in 8 or 4 bits.
-    double gathering(std::int64_t dense, std::int64_t experts, int times, double narrow = 0);
+    ShardingSeconds gathering(std::int64_t dense, std::int64_t experts, int times,
+                              double narrow = 0);
     /// Copies of a shard add up what each of their groups has reduced.
-    double reducing(std::int64_t dense, std::int64_t experts, int times);
+    ShardingSeconds reducing(std::int64_t dense, std::int64_t experts, int times);
     /// The cast of a shard reads fp32 and writes the compute type, the slot of the gather takes a
     /// copy of it, and another copy brings the whole into parameters; gradients are copied into the
     /// type and order in which they are reduced.
     double copying(std::int64_t elements) const;
 
     ShardingTime time;
-    Tier tier = Tier::None;
 
 private:
-    double takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group, int times);
+    ShardingSeconds takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group,
+                          int times);
 
     const scenarios::Scenario& scenario_;
     PassUse use_;

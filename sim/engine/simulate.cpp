@@ -23,7 +23,10 @@ namespace {
 class EventLoop {
 public:
     EventLoop(TaskGraph& graph, const CostModel& costs)
-        : graph_(graph), network_(costs.links(), queue_), times_(graph.tasks.size()) {
+        : graph_(graph),
+          network_(costs.links(), queue_),
+          times_(graph.tasks.size()),
+          parts_left_(graph.tasks.size()) {
         begun_.reserve(graph.tasks.size());
     }
 
@@ -53,12 +56,39 @@ private:
             case Event::Kind::FlowBegin: {
                 const Flow& flow = graph_.flows[graph_.tasks[event.task].cost];
                 network_.join(event.task, flow.bytes, flow.links);
+                for (const LinkBytes& part : flow.also)
+                    network_.join(name_part(event.task), part.bytes, part.links);
                 break;
             }
             case Event::Kind::FlowEnd:
-                if (network_.leave_if_current(event.task, event.version)) end(event.task);
+                if (network_.leave_if_current(event.task, event.version)) end_part(event.task);
                 break;
         }
+    }
+
+    /// The bytes of a flow on its other tiers are known to the network by numbers beyond those of
+    /// the tasks.
+    TaskId name_part(TaskId task) {
+        ++parts_left_[task];
+        if (unused_parts_.empty()) {
+            task_of_part_.push_back(task);
+            return static_cast<TaskId>(graph_.tasks.size() + task_of_part_.size() - 1);
+        }
+        const TaskId part = unused_parts_.back();
+        unused_parts_.pop_back();
+        task_of_part_[part - graph_.tasks.size()] = task;
+        return part;
+    }
+    void end_part(TaskId part) {
+        TaskId task = part;
+        if (static_cast<std::size_t>(part) >= graph_.tasks.size()) {
+            task = task_of_part_[part - graph_.tasks.size()];
+            unused_parts_.push_back(part);
+        }
+        if (parts_left_[task] > 0)
+            --parts_left_[task];
+        else
+            end(task);
     }
 
     /// A worklist, not recursion: chains of tasks without duration may be long.
@@ -100,6 +130,10 @@ private:
     std::vector<TaskTimes> times_;
     std::vector<TaskId> begun_;
     std::vector<TaskId> ready_;
+    std::vector<std::uint8_t>
+        parts_left_;  ///< by task: parts of its flow that are under way, less one
+    std::vector<TaskId> task_of_part_;
+    std::vector<TaskId> unused_parts_;
     std::size_t ended_ = 0;
 };
 

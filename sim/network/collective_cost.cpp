@@ -181,12 +181,19 @@ std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
     if (!cluster.measured || !of || group.nodes > 1 || group.size < 2) return std::nullopt;
     const auto at = cluster.measured->collectives.find({*of, group.size});
     if (at == cluster.measured->collectives.end()) return std::nullopt;
-    CollectiveCost cost{at->second.latency, size / at->second.bandwidth, Tier::Node, {}};
+    CollectiveCost cost{at->second.latency, size / at->second.bandwidth, {}};
     cost.busy[static_cast<std::size_t>(Tier::Node)] = seconds(cost.transfer);
     return cost;
 }
 
 }  // namespace
+
+CollectiveCost operator+(CollectiveCost one, const CollectiveCost& then) {
+    one.latency += then.latency;
+    one.transfer += then.transfer;
+    add(one.busy, then.busy);
+    return one;
+}
 
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members) {
     const scenarios::NodeLink& link = cluster.node_link;
@@ -220,9 +227,6 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
     const double slowest = phases.slowest();
     CollectiveCost cost;
     cost.transfer = from_seconds(slowest);
-    cost.tier = slowest == phases.spine && phases.spine > 0       ? Tier::Spine
-                : slowest == phases.network && phases.network > 0 ? Tier::Network
-                                                                  : Tier::Node;
     cost.busy = {0, phases.node, phases.network, phases.spine};
     double fixed = phases.latency;
     if (algorithm == CollectiveAlgorithm::Hierarchical)  // one phase after the other

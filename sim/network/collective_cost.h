@@ -40,11 +40,13 @@ inline void add(TierSeconds& sum, const TierSeconds& more) {
 struct CollectiveCost {
     Duration latency{};   ///< time of hops, and of work on tiers that is not pipelined with the
                           ///< slowest
-    Duration transfer{};  ///< time on the slowest tier; contention stretches it
-    Tier tier = Tier::None;
-    TierSeconds busy{};  ///< time of every tier without contention; no longer than both together
+    Duration transfer{};  ///< time of the bytes without contention, no shorter than on any tier
+    TierSeconds busy{};   ///< time for which each tier carries its bytes, without contention
     Duration total() const { return latency + transfer; }
 };
+
+/// Both collectives, one after the other.
+CollectiveCost operator+(CollectiveCost one, const CollectiveCost& then);
 
 /// `size` is the whole (gathered, reduced, exchanged) tensor of the group. Returns nothing if the
 /// algorithm does not support the collective there.

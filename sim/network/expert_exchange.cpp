@@ -44,11 +44,7 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
     // One kernel writes to all ranks at once: there are no rounds of peers, as the library's have.
     all.latency = cluster.node_link.base_latency + cluster.node_link.latency;
     if (group.nodes > 1) all.latency += cluster.network.latency;
-    const double slowest = std::max({node, network, uplinks});
     all.transfer = from_seconds(seconds_of_hops(std::max(network, uplinks), node, exchange.by));
-    all.tier = uplinks > 0 && slowest == uplinks   ? Tier::Spine
-               : network > 0 && slowest == network ? Tier::Network
-                                                   : Tier::Node;
     return all;
 }
 

@@ -11,13 +11,22 @@ namespace debubble::sim {
 /// One direction of a resource that flows share max-min fairly: an index into CostModel::links().
 using Link = std::int32_t;
 
-/// A communication: `latency` first, then `bytes` over all its links at once.
-/// A flow without links takes exactly its latency.
+/// Bytes that cross all of the links at once.
+struct LinkBytes {
+    Bytes bytes;
+    InlineVector<Link, 4> links;
+};
+
+/// A communication: `latency` first, then `bytes` over all its links at once. A collective through
+/// several tiers of the network occupies the links of each of them, each for its own bytes: those
+/// of the tier that takes longest are `bytes`, the others `also`. They begin together, and the flow
+/// ends when all have arrived. A flow without links takes exactly its latency.
 struct Flow {
     Duration latency{};
     Bytes bytes;
     InlineVector<Link, 4> links;
     Bytes payload;  ///< the tensor's size, which the trace reports
+    InlineVector<LinkBytes, 2> also;
 };
 
 /// The part of a collective that runs at the same time as a compute. It begins `overlap` before the

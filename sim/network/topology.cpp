@@ -1,7 +1,9 @@
 #include "sim/network/topology.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -110,18 +112,36 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
     Flow flow;
     flow.latency = cost.latency;
     flow.payload = payload;
-    if (cost.tier == Tier::None || cost.transfer <= Duration{}) return flow;
-    double slowest = 0;
-    const auto cross = [&](Link link) {
-        if (flow.links.full()) return;
-        flow.links.push_back(link);
-        slowest = slowest == 0 ? capacity(link) : std::min(slowest, capacity(link));
-    };
-    for (const Rank rank : participants) {
-        for (const Link link : links_of(cost.tier, ways_[rank.index])) cross(link);
+    const auto of = [&](Tier tier) { return cost.busy[static_cast<std::size_t>(tier)]; };
+    std::array tiers{Tier::Node, Tier::Network, Tier::Spine};
+    std::ranges::stable_sort(tiers, std::greater{}, of);
+    const double longest = of(tiers.front());
+    // Collectives one after the other may take longer together than any tier is busy.
+    flow.latency += std::max(Duration{}, cost.transfer - from_seconds(longest));
+    for (const Tier tier : tiers) {
+        const LinkBytes part = occupying(tier, of(tier), participants);
+        if (part.bytes.count == 0) continue;
+        if (flow.links.empty()) {
+            flow.bytes = part.bytes;
+            flow.links = part.links;
+        } else {
+            flow.also.push_back(part);
+        }
     }
-    flow.bytes = bytes_in(seconds(cost.transfer), slowest);
     return flow;
+}
+
+LinkBytes Topology::occupying(Tier tier, double seconds, std::span<const Rank> participants) const {
+    LinkBytes part;
+    double slowest = 0;
+    for (const Rank rank : participants)
+        for (const Link link : links_of(tier, ways_[rank.index])) {
+            if (part.links.full()) continue;
+            part.links.push_back(link);
+            slowest = slowest == 0 ? capacity(link) : std::min(slowest, capacity(link));
+        }
+    part.bytes = bytes_in(seconds, slowest);
+    return part;
 }
 
 InnerFlow Topology::inner_flow(Tier tier, double seconds, Rank rank) const {

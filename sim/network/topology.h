@@ -26,7 +26,8 @@ public:
     bool same_node(Rank a, Rank b) const;
     /// A message of `bytes` from one GPU to its peer, after `latency`.
     Flow message(Rank from, Rank to, Bytes bytes, Duration latency) const;
-    /// A collective in which these pipeline ranks take part, each with its replicas.
+    /// A collective in which these pipeline ranks take part, each with its replicas, on the links
+    /// of every tier that it uses.
     Flow collective(const CollectiveCost& cost, Bytes payload,
                     std::span<const Rank> participants) const;
     /// A flow that keeps a pipeline rank's own links of a tier busy for this many seconds.
@@ -48,6 +49,8 @@ private:
     Ways ways_of(int pipeline);
     double capacity(Link link) const { return links_[link].value; }
     static InlineVector<Link, 2> links_of(Tier tier, const Ways& ways);
+    /// What keeps the participants' links of the tier busy for this many seconds.
+    LinkBytes occupying(Tier tier, double seconds, std::span<const Rank> participants) const;
 
     const scenarios::Cluster& cluster_;
     int ranks_per_pipeline_rank_;

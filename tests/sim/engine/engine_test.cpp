@@ -231,6 +231,46 @@ private:
     std::int64_t inner_;
 };
 
+/// As SmallCluster, whose reductions send 100 bytes over one link and so many over another.
+class TwoTiers final : public SmallCluster {
+public:
+    explicit TwoTiers(std::int64_t also) : SmallCluster(2), also_(also) {}
+
+    Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
+        Flow flow = SmallCluster::reduce_grad(stage, holders);
+        flow.bytes = Bytes{100};
+        flow.links = {1};
+        if (also_ > 0) flow.also.push_back({Bytes{also_}, {0}});
+        return flow;
+    }
+
+private:
+    std::int64_t also_;
+};
+
+/// Links carry 10 bytes in a nanosecond.
+TEST(Simulate, ACollectiveEndsWhenItsBytesOfEveryTierHaveArrived) {
+    const Program program =
+        program_of({{backward(0, 0), ReduceGrad{Stage{0}}}, {backward(1, 0)}}, 2);
+    const auto length = [&](std::int64_t also) {
+        const Span span = span_of(simulate(program, TwoTiers(also)), "0REDUCE_GRAD", 0);
+        return span.end - span.begin;
+    };
+    EXPECT_EQ(length(0), nanoseconds{9 + 10});
+    EXPECT_EQ(length(50), nanoseconds{9 + 10}) << "a tier that carries less is not waited for";
+    EXPECT_EQ(length(300), nanoseconds{9 + 30});
+}
+
+/// Both reductions and their other tier share links, and each part of both ends on its own.
+TEST(Simulate, TwoCollectivesShareEveryTierOfTheirs) {
+    const Program program = program_of(
+        {{backward(0, 0), ReduceGrad{Stage{0}}}, {backward(1, 0), ReduceGrad{Stage{1}}}}, 1);
+    const Simulation s = simulate(program, TwoTiers(300));
+    EXPECT_EQ(span_of(s, "0REDUCE_GRAD", 0).end - span_of(s, "0REDUCE_GRAD", 0).begin,
+              nanoseconds{9 + 60});
+    EXPECT_EQ(span_of(s, "1REDUCE_GRAD", 1).end, span_of(s, "0REDUCE_GRAD", 0).end);
+}
+
 TEST(Simulate, AReductionEndsAfterThePartThatItsBackwardHides) {
     const Program program = program_of({{backward(0, 0), ReduceGrad{Stage{0}}, backward(0, 1),
                                          ReduceGrad{Stage{0}}, OptimizerStep{}}},

@@ -41,6 +41,7 @@ struct RandomJob {
     int pipeline = 1;
     int context = 1;
     int expert = 1;
+    int expert_tensor = 0;  ///< 0: as the scenario has it when it does not say
     int zero_stage = 0;
     bool wrap_stage = false;
     bool sequence = false;
@@ -50,13 +51,14 @@ struct RandomJob {
     int data = 1;
     std::string framework;
     std::string recompute;
-    double network_gb_per_s = 0;  ///< of all cards; 0: the cluster's own
+    double network_gb_per_s = 0;  ///< of all cards of a node; 0: the cluster's own
     bool leaves = false;
     std::string csv;  ///< an order instead of the schedule
     std::string placement;
     bool nothing_hidden = false;  ///< of reductions and gathers between replicas
 
-    double faster_gpu = 1;
+    double faster_products = 1;
+    double faster_memory = 1;
     double wider_network = 1;
     double wider_node_link = 1;
 

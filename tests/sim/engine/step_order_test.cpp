@@ -126,8 +126,30 @@ const std::vector<TriedJob>& tried_jobs() {
     return all;
 }
 
+constexpr double kLonger = 0.003;
+constexpr double kMostOfReductions = 0.01;
+
+double step_of(const RandomJob& job) {
+    const auto predicted = try_predict(job, false);
+    return predicted ? predicted->prediction.step_time_s : 0;
+}
+
+/// True where a reduction between replicas that begins earlier takes half of a card from messages
+/// that others wait for, as flows have no priorities: without replicas the step is no longer.
+bool reductions_are_in_the_way(const RandomJob& job, const RandomJob& easier, double by) {
+    const auto alone = [](RandomJob of) {
+        of.data = 1;
+        of.gpus = of.tensor * of.context * of.pipeline;
+        return step_of(of);
+    };
+    const double before = alone(job);
+    return job.data > 1 && by <= kMostOfReductions && before > 0 &&
+           alone(easier) <= before * (1 + kLonger);
+}
+
 TEST(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
     int compared = 0;
+    std::size_t of_reductions = 0;
     std::vector<Longer> longer;
     for (const TriedJob& tried : tried_jobs()) {
         const double step = tried.predicted.prediction.step_time_s;
@@ -136,14 +158,19 @@ TEST(StepOrder, LessWorkAndBetterMachinesNeverLengthenAStep) {
             if (!there) continue;
             ++compared;
             const double by = there->prediction.step_time_s / step - 1;
-            if (by > 0.005)
+            if (by <= kLonger) continue;
+            if (reductions_are_in_the_way(tried.job, easier.job, by))
+                ++of_reductions;
+            else
                 longer.push_back(
                     {by, fmt::format("{} makes {:.4f} s {:.4f} s:\n{}", easier.what, step,
                                      there->prediction.step_time_s, to_text(tried.job))});
         }
     }
     std::ranges::sort(longer, {}, [](const Longer& l) { return -l.by; });
-    fmt::print("{} jobs, {} compared, {} longer\n", tried_jobs().size(), compared, longer.size());
+    fmt::print("{} jobs, {} compared, {} longer, {} by reductions in the way\n",
+               tried_jobs().size(), compared, longer.size(), of_reductions);
+    EXPECT_LE(of_reductions, static_cast<std::size_t>(compared) / 300);
     for (const Longer& l : longer)
         ADD_FAILURE() << fmt::format("{:.2f} % longer: {}", 100 * l.by, l.what);
 }
@@ -179,6 +206,9 @@ Crossing crossing(const scenarios::Scenario& scenario) {
         const Flow& flow = graph.flows[static_cast<std::size_t>(task.cost)];
         for (const Link link : flow.links)
             sum.bytes[static_cast<std::size_t>(link)] += static_cast<double>(flow.bytes.count);
+        for (const LinkBytes& part : flow.also)
+            for (const Link link : part.links)
+                sum.bytes[static_cast<std::size_t>(link)] += static_cast<double>(part.bytes.count);
     }
     for (std::size_t link = 0; link < sum.bytes.size(); ++link)
         sum.seconds = std::max(sum.seconds, sum.bytes[link] / costs->links()[link].value);

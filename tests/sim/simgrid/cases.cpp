@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -122,6 +123,24 @@ Case tiers_case(int ranks, Bytes bytes) {
     return made;
 }
 
+/// Items for the bytes of a task's flow on its other tiers, and one that begins when all of it has
+/// arrived, by which what waits for the task's end begins. Returns the last one.
+std::int32_t add_parts(Case& to, std::int32_t task, const TaskGraph& graph) {
+    const Task& of = graph.tasks[task];
+    if (!of.is_flow || graph.flows[of.cost].also.empty()) return task;
+    const Flow& flow = graph.flows[of.cost];
+    Item all;
+    all.after_end = std::exchange(to.items[task].after_end, {});
+    const auto last = static_cast<std::int32_t>(to.items.size() + flow.also.size());
+    to.items[task].after_end.push_back(last);
+    for (const LinkBytes& part : flow.also) {
+        to.items[task].after_begin.push_back(static_cast<std::int32_t>(to.items.size()));
+        to.items.push_back({flow.latency, part.bytes, part.links, {}, {last}});
+    }
+    to.items.push_back(std::move(all));
+    return last;
+}
+
 Case program_case(const std::string& name) {
     const scenarios::Scenario scenario = scenarios::read_scenario(name);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
@@ -148,11 +167,15 @@ Case program_case(const std::string& name) {
         std::ranges::copy(graph.after_end.of(id), std::back_inserter(item.after_end));
         made.items.push_back(std::move(item));
     }
+    std::vector<std::int32_t> ends(graph.tasks.size());
+    for (std::size_t i = 0; i < graph.tasks.size(); ++i)
+        ends[i] = add_parts(made, static_cast<std::int32_t>(i), graph);
     made.ends.assign(made.items.size(), std::numeric_limits<double>::quiet_NaN());
     const Simulation simulation = simulate(plan.program, *costs, *memory, how);
     const auto tasks = tasks_by_action(plan.program, graph);
     for (const Span& span : simulation.trace.spans)
-        made.ends[tasks.at({span.rank, span.action})] = seconds(span.end.time_since_epoch());
+        made.ends[ends[tasks.at({span.rank, span.action})]] =
+            seconds(span.end.time_since_epoch());
     return made;
 }
 
