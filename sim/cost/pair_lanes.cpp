@@ -15,8 +15,12 @@ public:
     Player(const std::vector<IssuedPart>& issued, const PairLanes& lanes)
         : issued_(issued), lanes_(lanes), before_(issued.size(), kNone), state_(issued.size()) {
         std::array<std::size_t, 2> last{kNone, kNone};
+        std::array<double, 2> sums{};  // seconds of kernels and of exchanges
+        for (const IssuedPart& part : issued) sums[part.exchange] += part.seconds;
+        const double waits = lanes.waits.relative_to(sums[1], sums[0]);
         for (std::size_t i = 0; i < issued.size(); ++i) {
             state_[i].left = issued[i].seconds;
+            if (issued[i].exchange) state_[i].late = waits * issued[i].seconds;
             queues_[issued[i].exchange].push_back(i);
             if (issued[i].alone) continue;
             before_[i] = last[issued[i].forward];
@@ -44,6 +48,7 @@ public:
 private:
     struct State {
         double left = 0;
+        double late = 0;  ///< by which the last rank comes later to it
         double wait = 0;  ///< of it before, for the last rank
         double sent_at = 0;
         double begin = 0;
@@ -83,7 +88,7 @@ private:
     /// stream does meanwhile.
     double last_rank_comes(std::size_t i) const {
         const double computed = before_[i] == kNone ? 0 : state_[before_[i]].end;
-        return std::max(computed, state_[i].sent_at) + lanes_.waits * issued_[i].seconds;
+        return std::max(computed, state_[i].sent_at) + state_[i].late;
     }
     /// Whether the stream runs something, and does not only wait for the host's next kernel.
     bool runs(std::size_t stream) const {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sim/cost/pass_time.h"
 #include "trace/trace.h"
 
 /// The parts of a pair's layers on three lanes: the host issues them one after another, and two
@@ -25,9 +26,9 @@ struct IssuedPart {
 struct PairLanes {
     double slowed = 0;     ///< part of its rate that a kernel loses beside an exchange
     double stretched = 1;  ///< an exchange's time beside kernels, relative to its time alone
-    /// Seconds by which the last rank comes later to an exchange than this one, relative to those
-    /// of the exchange; none where the stream is not free sooner.
-    double waits = 0;
+    /// How much later the last rank comes to an exchange than this one; not at all where the stream
+    /// is not free sooner.
+    RankWaits waits{};
     double host = 1;  ///< the host's time for a pair, relative to that for both passes apart
     bool awaits_counts = false;  ///< before a forward's exchange the host waits for the numbers of
                                  ///< rows, and with them for the part before it

@@ -92,13 +92,13 @@ public:
         const Seconds delayed = seconds_of(op, models::Part::Weight);
         back.*later += delayed.all;
         back.products.*later += delayed.products;
+        back.exposed.*later += delayed.exposed;
         back.host.*later += weights + seconds(framework_.host_module);
     }
 
     /// With as many entries as there are layers.
     PairParts unfolded(LayerFold fold) const {
-        PairParts all{
-            {}, {}, parts_.forward_outside, parts_.backward_outside, pricer_.expert_waits()};
+        PairParts all{{}, {}, parts_.forward_outside, parts_.backward_outside};
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const int times = layers_[i] == fold.layer ? fold.times : 1;
             all.forward.insert(all.forward.end(), times, parts_.forward[i]);
@@ -108,15 +108,17 @@ public:
     }
 
 private:
-    /// Of a part's kernels, and of the products and attention among them.
+    /// Of a part, of the products and attention in it, and of its communication that no kernel
+    /// hides.
     struct Seconds {
         double all = 0;
         double products = 0;
+        double exposed = 0;
     };
     Seconds seconds_of(const models::Operator& op, models::Part part) const {
         const std::vector<models::Kernel> kernels = models::kernels_of(op, part);
         const PassTime time = pricer_.time(kernels);
-        Seconds sum{time.layers + time.ends + time.exposed, 0};
+        Seconds sum{time.layers + time.ends + time.exposed, 0, time.exposed};
         for (std::size_t i = 0; i < kernels.size(); ++i)
             if (std::holds_alternative<models::Gemm>(kernels[i].work) ||
                 std::holds_alternative<models::FlashAttention>(kernels[i].work))
@@ -126,6 +128,7 @@ private:
     static void put(LayerParts& layer, Part part, const Seconds& seconds, int times = 1) {
         of(layer, part) += times * seconds.all;
         of(layer.products, part) += times * seconds.products;
+        of(layer.exposed, part) += times * seconds.exposed;
     }
     void add_outside(const models::Operator& op, int times_again) {
         const double forward = seconds_of(op, models::Part::Forward).all;
@@ -155,14 +158,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<LayerParts> without_waits(std::vector<LayerParts> layers, double waits) {
-    for (LayerParts& layer : layers) {
-        layer.dispatch /= 1 + waits;
-        layer.combine /= 1 + waits;
-    }
-    return layers;
-}
 
 PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
                      const scenarios::Framework& framework, LayerFold fold, bool delays) {

@@ -28,6 +28,7 @@ struct LayerParts : OfLayer {
     OfLayer host = {};
     double after_combine = 0;  ///< of the host's time for the combine, after the exchange's kernel
     OfLayer products = {};     ///< of it on the device, products and attention
+    OfLayer exposed = {};      ///< of it on the device, communication during which no kernel runs
 };
 inline double sum_of(const OfLayer& layer) {
     return layer.attention + layer.dispatch + layer.mlp + layer.combine + layer.attention_weights +
@@ -47,16 +48,12 @@ struct PairParts {
     std::vector<LayerParts> backward;  ///< the same layers
     OutsideParts forward_outside = {};
     OutsideParts backward_outside = {};
-    double waits = 0;  ///< for other ranks, relative to the rest of an exchange (pass_time.h)
 };
 
-/// `delays` as of Megatron-Core's delay_wgrad_compute.
+/// `delays` as of Megatron-Core's delay_wgrad_compute. How long exchanges wait for other ranks is
+/// left to the lanes (pair_lanes.h).
 PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
                      const scenarios::Framework& framework, LayerFold fold, bool delays);
-
-/// The same layers whose exchanges do not wait for other ranks: the kernels of the other pass of a
-/// pair go on meanwhile.
-std::vector<LayerParts> without_waits(std::vector<LayerParts> layers, double waits);
 
 /// Seconds of the layers: the forward's layer i beside the backward's i-th from its end, and what
 /// is left of the longer one alone. Within a layer: combine and MLP backward, attention forward,

@@ -136,8 +136,7 @@ double pair_seconds(const std::vector<LayerParts>& forward,
 std::vector<PairPart> parts_of_pair(const Overlap& pair, const PairParts& forward,
                                     const PairParts& backward, const PairLanes& lanes,
                                     Duration duration) {
-    const PlayedPair placed = played(without_waits(forward.forward, forward.waits),
-                                     without_waits(backward.backward, backward.waits), lanes);
+    const PlayedPair placed = played(forward.forward, backward.backward, lanes);
     const OutsideParts& f = forward.forward_outside;
     const OutsideParts& b = backward.backward_outside;
     Stretched all(pair, f.before + f.after + b.before + b.after + placed.seconds, duration);

@@ -28,6 +28,10 @@ double hidden_by_kernels(const PassWork& one, const PassWork& other,
     return hidden;
 }
 
+double sharding_of(const PassWork& work) {
+    return work.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)].seconds;
+}
+
 }  // namespace
 
 /// The longer of device and host time decides; the other still contributes where both are nearly
@@ -50,25 +54,36 @@ PassWork pair_of(const PassWork& one, const PassWork& other, const scenarios::Ex
 PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairParts& of_forward,
                  const PairParts& of_backward, const PairLanes& lanes) {
     PassWork outside;  // of the layers
-    outside.kernels = forward.kernels + forward.exposed + backward.kernels + backward.exposed;
+    outside.kernels = forward.kernels + backward.kernels;
+    // How long exchanges of a pair wait is a matter of its lanes.
+    outside.exposed = forward.exposed + backward.exposed - forward.waits - backward.waits;
     outside.host = forward.host + backward.host;
+    double exposed_in_layers = 0;  // on the lane of the kernels
     const auto leave = [&](const std::vector<LayerParts>& layers) {
         for (const LayerParts& layer : layers) {
-            outside.kernels -= sum_of(layer);
+            outside.kernels -= sum_of(layer) - sum_of(layer.exposed);
+            outside.exposed -= sum_of(layer.exposed);
             outside.host -= sum_of(layer.host);
+            exposed_in_layers +=
+                sum_of(layer.exposed) - layer.exposed.dispatch - layer.exposed.combine;
         }
     };
     leave(of_forward.forward);
     leave(of_backward.backward);
+    // What gathers and reductions of sharded parameters make the device wait lets the host go on,
+    // in whichever layer it falls behind.
+    const double sharding = sharding_of(forward) + sharding_of(backward);
     outside.kernels = std::max(0.0, outside.kernels);
+    outside.exposed = std::max(0.0, outside.exposed - sharding);
     outside.host = std::max(0.0, outside.host);
-    const PlayedPair layers = played(without_waits(of_forward.forward, of_forward.waits),
-                                     without_waits(of_backward.backward, of_backward.waits), lanes);
+    const PlayedPair layers = played(of_forward.forward, of_backward.backward, lanes);
     PassWork both;
-    both.kernels = layers.seconds - layers.exposed - layers.idle + outside.kernels;
-    both.exposed = layers.exposed;
+    both.kernels =
+        layers.seconds - layers.exposed - layers.idle - exposed_in_layers + outside.kernels;
+    both.exposed = layers.exposed + exposed_in_layers + outside.exposed + sharding;
     both.added = forward.added + backward.added;
-    both.idle = layers.idle + length_of(outside) - outside.kernels;
+    const double host_late = layers.idle + length_of(outside) - outside.kernels - outside.exposed;
+    both.idle = std::max(0.0, host_late - sharding);
     return both;
 }
 

@@ -18,6 +18,7 @@ struct PassWork {
     double idle = 0;   ///< during which the device waits for the host, whatever it does
     int layers = 0;
     ExposedByKind exchanges{};
+    double waits = 0;  ///< for the last rank of exchanges of experts, part of `exposed`
 };
 
 /// The length of the pass, in which device and host work at the same time, and after which the

@@ -56,9 +56,12 @@ bool is_exchange_beside(const models::Kernel& kernel) {
 
 }  // namespace
 
-double waits_for_ranks(int ranks) {
-    constexpr double kOf64 = 0.28 / (1 - 0.28);
-    return kOf64 * greatest_of_normal(ranks) / greatest_of_normal(64);
+RankWaits waits_for_ranks(int ranks) {
+    constexpr double kWaiting = 0.28;     // of the exchanges' time
+    constexpr double kExchanges = 114.5;  // ms
+    constexpr double kKernels = 126.4;    // ms
+    const double of_64 = greatest_of_normal(ranks) / greatest_of_normal(64);
+    return {of_64 * kWaiting / (1 - kWaiting), of_64 * kWaiting * kExchanges / kKernels};
 }
 
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
@@ -99,12 +102,9 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 /// The cost of one such collective.
 CollectiveCost PassPricer::cost_of(const models::Collective& collective,
                                    const GroupPlacement& group) const {
-    if (collective.is_expert_exchange()) {
-        CollectiveCost cost = expert_exchange_cost(
-            {collective.bytes, collective.routing, dispatcher_}, group, cluster_);
-        cost.latency += from_seconds(expert_waits_ * seconds(cost.total()));
-        return cost;
-    }
+    if (collective.is_expert_exchange())
+        return expert_exchange_cost({collective.bytes, collective.routing, dispatcher_}, group,
+                                    cluster_);
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
 }
 
@@ -210,11 +210,27 @@ PassPricer::Room PassPricer::room_of(std::span<const models::Kernel> kernels) co
     return room;
 }
 
+/// Seconds for which exchanges of experts wait for the last rank, relative to their own.
+double PassPricer::relative_waits(std::span<const models::Kernel> kernels, const Room& alone,
+                                  LayerFold fold) const {
+    double computing = 0;
+    double exchanging = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const int times = kernels[i].layer == fold.layer ? fold.times : 1;
+        computing += times * alone[i];
+        const auto* exchange = std::get_if<models::Collective>(&kernels[i].work);
+        if (exchange != nullptr && exchange->is_expert_exchange())
+            exchanging += times * exchange->count * seconds(cost_of(*exchange).total());
+    }
+    return expert_waits_.relative_to(exchanging, computing);
+}
+
 PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fold) const {
     PassTime pass;
     pass.each.reserve(kernels.size());
     const Room alone = room_of(kernels);
     Room room = alone;
+    const double waits = relative_waits(kernels, alone, fold);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const models::Kernel& kernel = kernels[i];
         const int times = kernel.layer == fold.layer ? fold.times : 1;
@@ -226,7 +242,11 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         }
         const auto& collective = std::get<models::Collective>(kernel.work);
         const CollectiveCost cost = cost_of(collective);
-        const double takes = seconds(cost.total() * collective.count);
+        double takes = seconds(cost.total() * collective.count);
+        if (collective.is_expert_exchange()) {
+            pass.waits += times * waits * takes;
+            takes *= 1 + waits;
+        }
         const double hidden = hidden_seconds(kernels, i, takes, room);
         const double copies = copying_seconds(collective);
         (kernel.layer >= 0 ? pass.layers : pass.ends) += times * copies;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -35,16 +36,29 @@ struct PassTime {
     double exposed_in_layers = 0;
     TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
     ExposedByKind exchanges{};    ///< parts of `exposed`
+    double waits = 0;             ///< for the last rank of exchanges of experts
     int collectives = 0;
     std::vector<KernelTime> each{};  ///< times by kernel
     double total() const { return layers + ends + exposed; }
 };
 
-/// The time for which an exchange of experts waits for the last of its ranks, relative to that of
-/// the exchange: 28 % of the communication of 64 ranks in DeepSeek's trace of a training step,
-/// whose router was balanced (deepseek-ai/profile-data 4496024, train.json), and of fewer ranks as
-/// the greatest of fewer normal values is less.
-double waits_for_ranks(int ranks);
+/// The time for which an exchange of experts waits for the last of its ranks. In DeepSeek's trace
+/// of a training step, whose router was balanced (deepseek-ai/profile-data 4496024, train.json), 64
+/// ranks wait for 28 % of 114.5 ms of exchanges, between which lie 126.4 ms of kernels; fewer ranks
+/// wait as the greatest of fewer normal values is less.
+struct RankWaits {
+    double of_exchange = 0;  ///< seconds relative to those of the exchanges themselves
+    double of_kernels = 0;   ///< and to those of the kernels between them
+
+    /// The waits of a pass, relative to its exchanges. All of them together are no longer than the
+    /// share of its kernels, as a rank is late by what it computes, however slow the network; short
+    /// exchanges wait for less (docs/decisions/0048).
+    double relative_to(double exchanges, double kernels) const {
+        if (exchanges <= 0) return 0;
+        return std::min(of_exchange, of_kernels * kernels / exchanges);
+    }
+};
+RankWaits waits_for_ranks(int ranks);
 
 /// Prices kernel lists for one scenario. Tensor and context collectives follow from the placement
 /// of their groups; the part of a collective during which its `hidden_by` kernels run is not
@@ -55,8 +69,6 @@ public:
 
     PassTime time(std::span<const models::Kernel> kernels, LayerFold fold = {}) const;
     Duration collective(const models::Collective& collective) const;
-    /// Of the ranks that share the scenario's experts.
-    double expert_waits() const { return expert_waits_; }
 
 private:
     CollectiveCost cost_of(const models::Collective& collective, const GroupPlacement& group) const;
@@ -80,6 +92,8 @@ private:
     double hidden_by_shared(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                             Room& room) const;
     Room room_of(std::span<const models::Kernel> kernels) const;
+    double relative_waits(std::span<const models::Kernel> kernels, const Room& alone,
+                          LayerFold fold) const;
     double hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                             Room& room) const;
 
@@ -92,7 +106,7 @@ private:
     GroupPlacements data_;
     GroupPlacements expert_;
     GroupPlacements expert_tensor_;
-    double expert_waits_;
+    RankWaits expert_waits_;
     bool overlaps_tensor_;
     bool in_pieces_;
     bool copies_;  ///< what is gathered or reduced along the sequence is put in order

@@ -35,7 +35,8 @@ PairLanes pair_lanes(const scenarios::Scenario& scenario) {
     PairLanes lanes;
     lanes.slowed = std::min(0.99, taken / scenario.cluster.gpu.sms);
     lanes.stretched = framework.exchange_beside;
-    lanes.waits = framework.exchange_beside * waits_for_ranks(scenario.parallel.expert);
+    lanes.waits = waits_for_ranks(scenario.parallel.expert);
+    lanes.waits.of_exchange *= framework.exchange_beside;
     lanes.host = framework.host_pair;
     lanes.awaits_counts = !framework.capacity_factor && !framework.cuda_graphs.full_iteration;
     return lanes;

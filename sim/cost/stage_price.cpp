@@ -270,6 +270,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     work.free = std::max(0.0, work.kernels - time.hidden);
     work.layers = layers_;
     work.exchanges = time.exchanges;
+    work.waits = time.waits;
     const double length = length_of(work);
     const std::vector<AddedTerm> terms = terms_of(scenario, which);
     work.added = seconds(sum_of(terms));

@@ -41,13 +41,29 @@ TEST(SlowestClock, FallsByTheMeanOfTheGreatestOfNormalValues) {
         EXPECT_LT(deviations(devices), deviations(3 * devices));
 }
 
-/// 28 % of the time of an exchange among 64 ranks was waiting (deepseek-ai/profile-data,
-/// train.json).
+/// 28 % of the time of exchanges among 64 ranks, 114.5 ms, was waiting beside 126.4 ms of kernels
+/// (deepseek-ai/profile-data, train.json).
 TEST(WaitsForRanks, GrowWithTheirNumber) {
-    EXPECT_NEAR(waits_for_ranks(64) / (1 + waits_for_ranks(64)), 0.28, 1e-12);
-    EXPECT_EQ(waits_for_ranks(1), 0);
+    const RankWaits traced = waits_for_ranks(64);
+    EXPECT_NEAR(traced.of_kernels * 126.4, 0.28 * 114.5, 1e-12);
+    EXPECT_NEAR(traced.of_exchange * 0.72 * 114.5, 0.28 * 114.5, 1e-12);
+    EXPECT_NEAR(traced.relative_to(0.72 * 114.5, 126.4) * 0.72 * 114.5, 0.28 * 114.5, 1e-12);
+    EXPECT_EQ(waits_for_ranks(1).relative_to(1, 1), 0);
     for (int ranks = 1; ranks < 2000; ranks *= 2)
-        EXPECT_LT(waits_for_ranks(ranks), waits_for_ranks(2 * ranks));
+        EXPECT_LT(waits_for_ranks(ranks).relative_to(1, 1),
+                  waits_for_ranks(2 * ranks).relative_to(1, 1));
+}
+
+TEST(RankWaits, GrowWithKernelsAndExchangesAndAreNoLongerThanAShareOfEither) {
+    const RankWaits waits{0.5, 0.25};
+    const auto seconds = [&](double exchanges, double kernels) {
+        return exchanges * waits.relative_to(exchanges, kernels);
+    };
+    EXPECT_DOUBLE_EQ(seconds(1, 8), 0.5);
+    EXPECT_DOUBLE_EQ(seconds(4, 8), 2);
+    EXPECT_DOUBLE_EQ(seconds(1000, 8), 2) << "however slow the network";
+    EXPECT_EQ(seconds(0, 8), 0);
+    EXPECT_EQ(seconds(1, 0), 0);
 }
 
 /// f V^2 with V as f: an eighth of the power that follows the clock leaves half of the clock.

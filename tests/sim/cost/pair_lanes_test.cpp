@@ -43,13 +43,22 @@ TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
 /// still runs.
 TEST(PairLanes, WaitForTheLastRankWhereTheStreamIsFree) {
     PairLanes lanes;
-    lanes.waits = 0.5;
+    lanes.waits = {0.5, 1.5};
     const PlayedPair pair = play({kernel(true, 1), exchange(true, 1), exchange(false, 2)}, lanes);
     ASSERT_EQ(pair.parts.size(), 3U);
     EXPECT_DOUBLE_EQ(pair.parts[1].begin, 1);
     EXPECT_DOUBLE_EQ(pair.parts[1].end, 1 + 0.5 + 1);
     EXPECT_DOUBLE_EQ(pair.parts[2].end, 2.5 + 2);
     EXPECT_DOUBLE_EQ(pair.exposed, 3.5);
+}
+
+/// However long an exchange is, the last rank is late by what it has computed.
+TEST(PairLanes, WaitForNoMoreThanAShareOfTheKernelsBefore) {
+    PairLanes lanes;
+    lanes.waits = {0.5, 0.25};
+    const PlayedPair pair = play({kernel(true, 1), exchange(true, 100)}, lanes);
+    ASSERT_EQ(pair.parts.size(), 2U);
+    EXPECT_DOUBLE_EQ(pair.parts[1].end, 1 + 0.25 + 100);
 }
 
 /// The device ends with the last kernel that the host issues, and waits for it.
@@ -138,7 +147,7 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
         PairLanes lanes;
         lanes.slowed = draw % 3 == 0 ? 0.25 : 0;
         lanes.stretched = draw % 2 == 0 ? 1.3 : 1;
-        lanes.waits = draw % 7 == 0 ? 0.4 : 0;
+        if (draw % 7 == 0) lanes.waits = {0.4, 0.3};
         lanes.host = 1 + draw % 4;
         lanes.awaits_counts = draw % 5 == 0;
         double kernels = 0, exchanges = 0, host = 0;
@@ -151,7 +160,8 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
         const double computing = pair.seconds - pair.exposed - pair.idle;
         EXPECT_GE(computing, kernels - 1e-9);
         EXPECT_LE(computing, kernels / (1 - lanes.slowed) + 1e-9);
-        EXPECT_LE(pair.exposed, exchanges * (1 + lanes.waits) + 1e-9);
+        EXPECT_LE(pair.exposed, exchanges + lanes.waits.of_kernels * kernels + 1e-9);
+        EXPECT_LE(pair.exposed, exchanges * (1 + lanes.waits.of_exchange) + 1e-9);
         PairLanes slower = lanes;
         slower.host *= 1.5;
         EXPECT_GE(play(issued, slower).seconds, host * 1.5 - 1e-9);

@@ -145,6 +145,37 @@ TEST(Combined1F1BOfExperts, HidesAsMuchOfItsExchangeAsTheProfileWithHybridEp) {
     EXPECT_NEAR(seconds(sum.hidden) / seconds(sum.exchange), 0.51, 0.1);
 }
 
+/// GPT-NeoX 20B, whose parameters every pass gathers over four nodes.
+RankPrediction gathers_in_passes(const std::string& schedule, int seq_length) {
+    const scenarios::Scenario scenario = scenarios::parse_scenario(
+        "model: gpt-neox-20b\ncluster: dgx-a100-80gb\n"
+        "parallel: {tensor: 8, pipeline: 1, data: 4, sequence: true, zero_stage: 3}\n"
+        "schedule: " +
+            schedule + "\ntraining: {micro_batch: 1, micro_batches: 16, seq_length: " +
+            std::to_string(seq_length) + ", precision: bf16}\nframework: megatron-2026\n",
+        "gathers.yaml");
+    return predict(scenario).prediction.ranks.front();
+}
+
+/// The same kernels run, and the same parameters come, whichever order the passes have.
+TEST(Combined1F1B, BooksWhatItGathersAsExposed) {
+    const RankPrediction plain = gathers_in_passes("1f1b", 1024);
+    const RankPrediction pairs = gathers_in_passes("combined-1f1b", 1024);
+    EXPECT_NEAR(pairs.busy_s / plain.busy_s, 1, 0.1);
+    EXPECT_NEAR(pairs.exposed_comm_s / plain.exposed_comm_s, 1, 0.1);
+}
+
+/// While parameters come, the host goes on.
+TEST(Combined1F1B, TakesNoLongerForFewerTokens) {
+    double before = 0;
+    for (const int tokens : {128, 256, 512, 1024, 2048, 4096}) {
+        const RankPrediction rank = gathers_in_passes("combined-1f1b", tokens);
+        const double step = rank.busy_s + rank.exposed_comm_s + rank.idle_s;
+        EXPECT_GE(step, before) << tokens;
+        before = step;
+    }
+}
+
 /// A chunk of the forward more lives.
 TEST(Combined1F1BOfExperts, HoldsMoreThanInterleaved1F1B) {
     const auto peak = [](const std::string& schedule) {
