@@ -69,7 +69,9 @@ void set_attention(LayerKeys& keys, const Attention& attention) {
     keys.head_dim = attention.head_dim;
     if (attention.qkv_bias != keys.linear_bias) keys.qkv_bias = attention.qkv_bias;
     if (attention.output_bias != keys.linear_bias) keys.output_bias = attention.output_bias;
-    if (attention.value_dim != attention.head_dim) keys.value_dim = attention.value_dim;
+    // Latent attention names the width of its values, whether or not it is that of its keys.
+    if (attention.latent || attention.value_dim != attention.head_dim)
+        keys.value_dim = attention.value_dim;
     keys.rotary_dim = attention.rotary_dim;
     keys.rope_scaling = attention.rope_scaling;
     keys.qk_norm = attention.qk_norm;
