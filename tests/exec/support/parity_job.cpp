@@ -45,7 +45,8 @@ const std::map<std::string, std::string> kModels{
     // Norms and parts at other places, and what caps scores and logits or takes part in a softmax.
     {"places",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
-     "ffn: 24, vocab: 22, max_positions: 8, logit_softcap: 3, layer_groups: "
+     "ffn: 24, vocab: 22, max_positions: 8, logit_softcap: 3, zero_centred_norms: true, "
+     "layer_groups: "
      "[{count: 2, pattern: [{sinks: true, window: 3}, {norm_position: both}, "
      "{norm_position: after, qk_norm: width}, {parallel_residual: true, qk_norm: l2}]}]}"},
     {"heads-wide",

@@ -198,6 +198,25 @@ TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
             << export_job(plan, format).text;
 }
 
+/// Only Megatron-Core leaves norms and biases out of weight decay by itself.
+TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
+    const auto unsaid = [](const char* decayed, const std::string& format) {
+        const Scenario plan = scenarios::parse_scenario(
+            fmt::format(
+                "model: llama3-8b\ncluster: hgx-h100\nparallel: {{data: 8, zero_stage: 1}}\n"
+                "training: {{micro_batch: 1, micro_batches: 2, seq_length: 4096, "
+                "optimizer: {{name: adamw, weight_decay_of: {}}}}}\n",
+                decayed),
+            "plan.yaml");
+        return keys_of(export_job(plan, format)).contains("training.optimizer.weight_decay_of");
+    };
+    for (const std::string& format : export_formats()) {
+        const bool megatrons = format == "megatron" || format == "bridge";
+        EXPECT_EQ(unsaid("matrices", format), !megatrons) << format;
+        EXPECT_FALSE(unsaid("all", format)) << format;
+    }
+}
+
 /// Megatron-FSDP has no pipeline there; a job that asks for it is refused.
 TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
     const Scenario plan = scenarios::parse_scenario(
