@@ -35,6 +35,7 @@ Experts experts_of(const LayerKeys& keys) {
     experts.groups_chosen = keys.router_groups_chosen;
     experts.renormalised = keys.router_renormalises;
     experts.scaling = keys.router_scaling;
+    experts.router_dtype = keys.router_dtype;
     experts.router_bias = keys.router_bias;
     experts.bias_correction = keys.router_bias_correction;
     experts.bias = keys.linear_bias;
@@ -55,6 +56,7 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.router_groups_chosen = experts.groups_chosen;
     keys.router_renormalises = experts.renormalised;
     keys.router_scaling = experts.scaling;
+    keys.router_dtype = experts.router_dtype;
     keys.router_bias = experts.router_bias;
     keys.router_bias_correction = experts.bias_correction;
     keys.linear_bias = experts.bias;

@@ -217,6 +217,17 @@ TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
     }
 }
 
+TEST(ExportedJob, HasRoutersInFp32WhereThePlanHas) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: {base: mixtral-8x7b, router_dtype: fp32}\ncluster: hgx-h100\n"
+        "parallel: {data: 8, expert: 8, zero_stage: 1}\n"
+        "training: {micro_batch: 1, micro_batches: 2, seq_length: 4096}\n"
+        "framework: megatron-2026\n",
+        "plan.yaml");
+    EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("--moe-router-dtype fp32"));
+    EXPECT_THAT(export_job(plan, "bridge").text, testing::HasSubstr("model.moe_router_dtype=fp32"));
+}
+
 /// Megatron-FSDP has no pipeline there; a job that asks for it is refused.
 TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
     const Scenario plan = scenarios::parse_scenario(

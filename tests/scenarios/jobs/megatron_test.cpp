@@ -329,6 +329,19 @@ TEST(MegatronJob, DecaysMatricesAlone) {
     EXPECT_EQ(weight_decay_of(optimizer("--weight-decay 0")), scenarios::WeightDecayOf::All);
 }
 
+TEST(MegatronJob, HasRoutersInTheTypeThatItsFlagSays) {
+    const auto dtype = [](const std::string& flags) {
+        return planned("--num-experts 8 --moe-ffn-hidden-size 512 " + flags)
+            .model.layers.first<models::Experts>()
+            ->router_dtype;
+    };
+    EXPECT_EQ(dtype(""), models::RouterDtype::Compute);
+    EXPECT_EQ(dtype("--moe-router-dtype fp32"), models::RouterDtype::Fp32);
+    EXPECT_EQ(dtype("--moe-router-dtype fp64"), models::RouterDtype::Fp32);
+    EXPECT_THAT(imported("--num-experts 8 --moe-ffn-hidden-size 512 --moe-router-dtype fp64").notes,
+                Contains(HasSubstr("planned in fp32")));
+}
+
 TEST(MegatronJob, RecomputesAndOffloadsAsItsFlagsSay) {
     EXPECT_EQ(planned("--recompute-activations").training.recompute, models::Recompute::Selective);
     const auto block = planned(
