@@ -225,7 +225,7 @@ void add_adam(std::vector<Bench>& all) {
                        const bool copied = type != DataType::Fp32;
                        const auto copy = std::make_shared<Tensor>(Shape{kCount}, type);
                        return [=](Kernels& kernels) {
-                           kernels.adam_step({.weight_decay = 0.1, .decoupled = true}, 2, 1,
+                           kernels.adam_step({.weight_decay = 0.1, .decoupled = true}, 2, 1, 0,
                                              (*state)[0].view(), (*state)[1].view(),
                                              (*state)[2].view(), (*state)[3].view(),
                                              copied ? copy->view() : TensorView{});

@@ -43,6 +43,8 @@ inline constexpr std::pair<std::string_view, Router> kRouters[] = {
     {"softmax", Router::Softmax},
     {"pre_softmax", Router::PreSoftmax},
     {"sigmoid", Router::Sigmoid}};
+inline constexpr std::pair<std::string_view, RouterDtype> kRouterDtypes[] = {
+    {"compute", RouterDtype::Compute}, {"fp32", RouterDtype::Fp32}};
 inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] = {
     {"linear", RopeScaling::Kind::Linear},
     {"dynamic", RopeScaling::Kind::Dynamic},

@@ -106,6 +106,8 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
     if (keys.router_groups_chosen > 1) json["router_groups_chosen"] = keys.router_groups_chosen;
     if (!keys.router_renormalises) json["router_renormalises"] = false;
     if (keys.router_scaling != 1) json["router_scaling"] = keys.router_scaling;
+    if (keys.router_dtype != RouterDtype::Compute)
+        json["router_dtype"] = spelled(keys.router_dtype, kRouterDtypes);
     if (keys.router_bias) json["router_bias"] = true;
     if (keys.router_bias_correction) json["router_bias_correction"] = true;
     if (keys.weighs_experts_input) json["weighs_experts_input"] = true;

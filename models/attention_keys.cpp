@@ -17,10 +17,11 @@ using text::real;
 using text::whole;
 using text::word;
 
-/// Precondition: `heads` has been read.
+/// Precondition: `heads` has been read. The heads of latent attention that a group of layers has
+/// from the model keep their width.
 void read_head_dim(text::MappingReader& in, std::string_view key, LayerFile& file) {
     LayerKeys& keys = file.keys;
-    if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads")) return;
+    if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads") || keys.latent) return;
     keys.head_dim = std::max<std::int64_t>(1, file.hidden / keys.heads);
     if (in.good() && !in.has("latent_attention") && file.hidden % keys.heads != 0)
         in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
@@ -65,17 +66,18 @@ const Fields<LatentFile>& latent_fields() {
 
 /// Precondition: heads and head_dim have been read.
 void read_latent(text::MappingReader& in, std::string_view key, LayerFile& file) {
-    const text::NodePtr map = in.value(key);
-    if (!map) return;
-    text::MappingReader inner(map, key, in.mistakes());
-    LatentFile latent;
-    read_fields(inner, latent_fields(), latent);
-    inner.finish();
     LayerKeys& keys = file.keys;
-    keys.latent = latent.latent;
-    keys.kv_heads = keys.heads;
-    keys.head_dim = latent.head_dim + latent.latent.rope_dim;
-    keys.value_dim = latent.value_dim;
+    if (const text::NodePtr map = in.value(key)) {
+        text::MappingReader inner(map, key, in.mistakes());
+        LatentFile latent;
+        read_fields(inner, latent_fields(), latent);
+        inner.finish();
+        keys.latent = latent.latent;
+        keys.kv_heads = keys.heads;
+        keys.head_dim = latent.head_dim + latent.latent.rope_dim;
+        keys.value_dim = latent.value_dim;
+    }
+    if (!keys.latent) return;
     for (const std::string_view other : {"kv_heads", "head_dim"})
         if (in.has(other))
             in.complain(other, fmt::format("latent attention has no '{}' beside its own", other));

@@ -125,8 +125,7 @@ struct HeadNorms {
         return names.prefix + names.attention + name + ".weight";
     }
     int gain_of_heads(const char* name) const {
-        const int index =
-            builder.whole_parameter(gain(name), {builder.attention().head_dim}, Initial::Ones);
+        const int index = builder.norm_weight(gain(name), builder.attention().head_dim);
         builder.graph.parameters[static_cast<std::size_t>(index)].of_own_heads =
             builder.size.heads != builder.attention().heads;
         return index;
@@ -137,6 +136,7 @@ struct HeadNorms {
         Parameter gain_parameter{
             gain(name), {columns}, cut ? Sharding::Column : Sharding::Replicated, 0, 1, {}};
         gain_parameter.initial = Initial::Ones;
+        gain_parameter.zero_centred = builder.model().zero_centred_norms;
         return builder.parameter(std::move(gain_parameter));
     }
     Operator started(int kept, int statistics, std::vector<int> parameters) const {

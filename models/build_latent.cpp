@@ -32,8 +32,7 @@ struct Latent {
         return linear(builder, at(name, kernel), shape, {{weight}, {}}, x);
     }
     Value normed(const char* name, const char* kernel, Value x, std::int64_t columns) const {
-        const int gain =
-            builder.whole_parameter(at(name, kernel).name + ".weight", {columns}, Initial::Ones);
+        const int gain = builder.norm_weight(at(name, kernel).name + ".weight", columns);
         return norm_of_columns(builder, at(name, kernel), gain, x, columns);
     }
     /// A product out of a narrow value, of `columns` for each head.

@@ -88,6 +88,12 @@ int GraphBuilder::whole_parameter(const std::string& name, std::vector<std::int6
     return parameter(std::move(whole));
 }
 
+int GraphBuilder::norm_weight(const std::string& name, std::int64_t columns) {
+    const int index = whole_parameter(name, {columns}, Initial::Ones);
+    graph.parameters.back().zero_centred = model().zero_centred_norms;
+    return index;
+}
+
 void GraphBuilder::begin_layer(int layer) {
     layer_index = layer;
     size_for_layer(size, model(), how(), layer);

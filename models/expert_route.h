@@ -53,6 +53,7 @@ struct ExpertRoute {
 
     // expert_router.cpp
     Value weights(Value tokens) const;
+    void add_backward(Operator& op, op::Router& roles, bool wide) const;
     void count_tokens(Operator& op, op::Router& roles) const;
     void drop_tokens(Operator& op, op::Router& roles) const;
 

@@ -3,12 +3,20 @@
 #include <cmath>
 
 namespace debubble::models {
+namespace {
+
+/// TransformerEngine multiplies operands in fp32 in TF32 (cublaslt_gemm.cu), which has half the
+/// rate of 16 bits (NVIDIA's data sheets of A100 and H100) and twice the bytes: twice the time.
+constexpr double kTf32 = 2;
+
+}  // namespace
 
 /// Logits, scores and the k best: a weight in fp32 for every token and expert.
 Value ExpertRoute::weights(Value tokens) const {
     const std::int64_t count = experts.count;
     const std::int64_t rows = size().stream_tokens;
-    const std::int64_t logits = size().element * rows * count;
+    const bool wide = experts.router_dtype == RouterDtype::Fp32 && size().element < 4;
+    const std::int64_t logits = (wide ? 4 : size().element) * rows * count;
     const std::int64_t probabilities = 4 * rows * count;
     const RouterTerms& terms = builder.how().router_terms;
     // The softmax of the chosen logits has its derivative by itself.
@@ -21,39 +29,77 @@ Value ExpertRoute::weights(Value tokens) const {
     if (experts.router_bias)
         op.parameters.push_back(
             builder.whole_parameter(router() + ".bias", {count}, Initial::Zeros));
+    // The product of 16-bit operands has the logits' type.
+    Gemm product{1, rows, count, size().hidden, {}};
+    product.accumulated = Bytes{logits - size().element * rows * count};
     op.forward = {
-        gemm(builder, "experts.router", layer, {1, rows, count, size().hidden, {}}),
+        gemm(builder, "experts.router", layer, product),
         copies("router.top_k", logits, probabilities),
     };
     op::Router roles{op.parameters.front(), {}, tokens, y};
     if (experts.router_bias) roles.bias = op.parameters.back();
     roles.logits = builder.scratch("experts.router.logits", logits);
-    roles.logits_gradient = builder.scratch("d.experts.router.logits", logits);
+    roles.logits_gradient = wide ? y.gradient : builder.scratch("d.experts.router.logits", logits);
     roles.keeps_logits = keeps_logits;
     if (experts.bias_correction)
         roles.correction = builder.buffer(router() + ".e_score_correction_bias", {count});
     op.forward_uses = {tokens.tensor, roles.logits, y.tensor};
-    // The tokens' gradient has come from the experts: this is added to it.
     op.backward_input = {
-        copies("router.top_k.dx", 2 * probabilities + (keeps_logits ? logits : 0), logits),
-        gemm(builder, "experts.router.dx", layer, {1, rows, size().hidden, count, {}}),
-        copies("router.accumulate", 2 * size().stream_bytes(), size().stream_bytes()),
-    };
-    roles.tokens_gradient_part = builder.scratch("d.experts.router.in", size().stream_bytes());
-    op.backward_input_uses = {y.gradient, y.tensor, roles.logits_gradient,
-                              roles.tokens_gradient_part, tokens.gradient};
+        copies("router.top_k.dx", 2 * probabilities + (keeps_logits ? logits : 0), logits)};
+    op.backward_input_uses = {y.gradient, y.tensor};
+    op.backward_weight_uses = {tokens.tensor, y.gradient};
+    if (!wide) {
+        op.backward_input_uses.push_back(roles.logits_gradient);
+        op.backward_weight_uses.push_back(roles.logits_gradient);
+    }
+    add_backward(op, roles, wide);
     if (keeps_logits) {
         op.saved.push_back(roles.logits);
         op.backward_input_uses.push_back(roles.logits);
     }
-    op.backward_weight = {
-        gemm(builder, "experts.router.dw", layer, {1, size().hidden, count, rows, {}})};
-    op.backward_weight_uses = {tokens.tensor, y.gradient, roles.logits_gradient};
     if (terms.balance) count_tokens(op, roles);
     if (builder.how().expert_capacity) drop_tokens(op, roles);
     op.roles = roles;
     builder.graph.operators.push_back(std::move(op));
     return {roles.kept.value_or(y.tensor), y.gradient};
+}
+
+/// The products of the logits' gradient: in its type, so that fp32 ones have copies of what they
+/// read in 16 bits (Megatron-Core's RouterGatingLinearFunction), and results that are added.
+void ExpertRoute::add_backward(Operator& op, op::Router& roles, bool wide) const {
+    const std::int64_t count = experts.count, rows = size().stream_tokens;
+    const std::int64_t element = wide ? 4 : size().element, hidden = size().hidden;
+    const std::int64_t tokens = size().stream_bytes() / size().element;
+    const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t k) {
+        Gemm shape{1, m, n, k, {}};
+        if (wide) shape.pace = kTf32;
+        return gemm(builder, name, layer, shape);
+    };
+    const auto widens = [&](const char* name, std::int64_t elements) {
+        return copies(name, size().element * elements, 4 * elements);
+    };
+    roles.tokens_gradient_part = builder.scratch("d.experts.router.in", element * tokens);
+    if (wide)
+        roles.wide = {builder.scratch("experts.router.gate", 4 * count * hidden),
+                      builder.scratch("experts.router.tokens", 4 * tokens),
+                      builder.scratch("d.experts.router.gate", 4 * count * hidden)};
+    // The tokens' gradient has come from the experts: this is added to it.
+    if (wide) {
+        op.backward_input.push_back(widens("router.gate", count * hidden));
+        op.backward_input_uses.push_back(roles.wide->gate);
+    }
+    op.backward_input.push_back(product("experts.router.dx", rows, hidden, count));
+    op.backward_input.push_back(copies(
+        "router.accumulate", element * tokens + size().stream_bytes(), size().stream_bytes()));
+    op.backward_input_uses.push_back(roles.tokens_gradient_part);
+    op.backward_input_uses.push_back(roles.tokens.gradient);
+    if (wide) op.backward_weight.push_back(widens("router.tokens", tokens));
+    op.backward_weight.push_back(product("experts.router.dw", hidden, count, rows));
+    if (!wide) return;
+    op.backward_weight.push_back(
+        copies("router.dw.accumulate", 8 * count * hidden, 4 * count * hidden));
+    op.backward_weight_uses.push_back(roles.wide->tokens);
+    op.backward_weight_uses.push_back(roles.wide->gate_gradient);
 }
 
 /// Of each expert's column of weights the largest stay (Megatron-Core's

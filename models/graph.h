@@ -39,6 +39,8 @@ struct Parameter {
     bool expert = false;      ///< belongs to one expert: expert parallelism decides who has it
     bool transposed = false;  ///< stored [inputs, outputs], as GPT-2's Conv1D does
     Initial initial = Initial::Normal;
+    /// A norm's weight that checkpoints hold minus 1 (Architecture::zero_centred_norms).
+    bool zero_centred = false;
     bool narrow = false;  ///< weight of a product in 8 or 4 bits (LowPrecision)
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;

@@ -80,6 +80,8 @@ struct GraphBuilder {
     /// A parameter that every rank has whole.
     int whole_parameter(const std::string& name, std::vector<std::int64_t> shape,
                         Initial initial = Initial::Normal);
+    /// A norm's weight, one for each column, that every rank has whole.
+    int norm_weight(const std::string& name, std::int64_t columns);
     void cut_heads(bool cut);
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);

@@ -3,6 +3,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,8 +19,19 @@
 namespace debubble::models {
 namespace {
 
+/// No configuration says in which type a router's logits are: each class has its own.
+Architecture without_router_dtype(Architecture a) {
+    a.layers = a.layers.changed([](Layer& layer) {
+        if (auto* experts = std::get_if<Experts>(&layer.mlp))
+            experts->router_dtype = RouterDtype::Compute;
+    });
+    return a;
+}
+
 /// The keys of a model's file that differ, apart from what no configuration says.
-std::vector<std::string> differences(const Architecture& a, Architecture other) {
+std::vector<std::string> differences(const Architecture& trained, Architecture other) {
+    const Architecture a = without_router_dtype(trained);
+    other = without_router_dtype(std::move(other));
     other.name = a.name;
     other.source = a.source;
     other.dropout = a.dropout;

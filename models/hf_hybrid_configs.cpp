@@ -103,6 +103,7 @@ void read_nemotron_experts(text::MappingReader& in, Config& config) {
     layer.experts_per_token = 2;
     layer.router = Router::Sigmoid;
     layer.router_bias_correction = true;
+    layer.router_dtype = RouterDtype::Fp32;  // transformers 5.24's NemotronHTopkRouter
     in.real("routed_scaling_factor", layer.router_scaling, 0, 1e6);
     in.whole("n_group", layer.router_groups, 1, kMostExperts);
     in.whole("topk_group", layer.router_groups_chosen, 1, kMostExperts);

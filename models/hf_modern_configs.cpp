@@ -78,12 +78,15 @@ void read_shared_and_dense(text::MappingReader& in, Config& config) {
     note_prediction(in, config);
 }
 
-/// The sigmoid router of DeepSeek-V3 and those after it.
+/// The sigmoid router of DeepSeek-V3 and those after it. transformers 5.24's DeepseekV3TopkRouter
+/// and Glm4MoeTopkRouter make its logits of operands in fp32; the routers of Mixtral, Qwen, gpt-oss
+/// and Llama 4 there do it in the model's type.
 void read_sigmoid_router(text::MappingReader& in, Config& config) {
     LayerKeys& layer = config.layer;
     layer.router_renormalises = layer.router == Router::Softmax;
     layer.router = Router::Sigmoid;
     layer.router_bias_correction = true;
+    layer.router_dtype = RouterDtype::Fp32;
     read_groups(in, layer);
 }
 
@@ -203,6 +206,7 @@ void read_qwen3_moe(text::MappingReader& in, Config& config) {
 
 void read_deepseek_v2(text::MappingReader& in, Config& config) {
     read_deepseek(in, config);
+    config.layer.router_dtype = RouterDtype::Fp32;  // DeepseekV2TopkRouter
     const text::NodePtr method = in.value("topk_method");
     for (const char* key : {"n_group", "topk_group"}) in.value(key);  // of another method alone
     if (method && method->scalar == "group_limited_greedy") read_groups(in, config.layer);

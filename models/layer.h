@@ -177,6 +177,13 @@ enum class Router {
     Sigmoid,     ///< of each logit (DeepSeek-V3, arXiv:2412.19437, section 2.1.2)
 };
 
+/// The type of a router's logits and of their gradients, whatever the type of the training is: of
+/// equal scores the first experts would win, and 16 bits have many equal ones.
+enum class RouterDtype {
+    Compute,  ///< that of the training
+    Fp32,
+};
+
 /// MLPs of which a router chooses some for each token.
 struct Experts {
     std::int64_t count = 1;      ///< [E]
@@ -192,7 +199,8 @@ struct Experts {
     /// Chosen scores are divided by their sum; a sigmoid router's alone may not be (a softmax of
     /// the chosen logits has the sum 1, and what PreSoftmax chooses is not divided).
     bool renormalised = true;
-    double scaling = 1;        ///< factor of the weights after that
+    double scaling = 1;  ///< factor of the weights after that
+    RouterDtype router_dtype = RouterDtype::Compute;
     bool router_bias = false;  ///< the logits have a learned bias
     /// A bias of every expert is added to its score for the choice alone; no gradient changes it
     /// (e_score_correction_bias of arXiv:2412.19437, section 2.1.2).

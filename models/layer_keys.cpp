@@ -35,6 +35,7 @@ Experts experts_of(const LayerKeys& keys) {
     experts.groups_chosen = keys.router_groups_chosen;
     experts.renormalised = keys.router_renormalises;
     experts.scaling = keys.router_scaling;
+    experts.router_dtype = keys.router_dtype;
     experts.router_bias = keys.router_bias;
     experts.bias_correction = keys.router_bias_correction;
     experts.bias = keys.linear_bias;
@@ -55,6 +56,7 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.router_groups_chosen = experts.groups_chosen;
     keys.router_renormalises = experts.renormalised;
     keys.router_scaling = experts.scaling;
+    keys.router_dtype = experts.router_dtype;
     keys.router_bias = experts.router_bias;
     keys.router_bias_correction = experts.bias_correction;
     keys.linear_bias = experts.bias;
@@ -69,7 +71,9 @@ void set_attention(LayerKeys& keys, const Attention& attention) {
     keys.head_dim = attention.head_dim;
     if (attention.qkv_bias != keys.linear_bias) keys.qkv_bias = attention.qkv_bias;
     if (attention.output_bias != keys.linear_bias) keys.output_bias = attention.output_bias;
-    if (attention.value_dim != attention.head_dim) keys.value_dim = attention.value_dim;
+    // Latent attention names the width of its values, whether or not it is that of its keys.
+    if (attention.latent || attention.value_dim != attention.head_dim)
+        keys.value_dim = attention.value_dim;
     keys.rotary_dim = attention.rotary_dim;
     keys.rope_scaling = attention.rope_scaling;
     keys.qk_norm = attention.qk_norm;

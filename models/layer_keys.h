@@ -42,6 +42,7 @@ struct LayerKeys {
     std::int64_t router_groups_chosen = 1;
     bool router_renormalises = true;
     double router_scaling = 1;
+    RouterDtype router_dtype = RouterDtype::Compute;
     bool router_bias = false;
     bool router_bias_correction = false;
     bool weighs_experts_input = false;

@@ -236,7 +236,7 @@ StageNames stage_names(const Architecture& model) {
 
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {
     const std::int64_t hidden = builder.model().hidden;
-    std::vector<int> indices = {builder.whole_parameter(name + ".weight", {hidden}, Initial::Ones)};
+    std::vector<int> indices = {builder.norm_weight(name + ".weight", hidden)};
     if (builder.model().norm == Norm::LayerNorm && builder.model().norm_bias) {
         indices.push_back(builder.whole_parameter(name + ".bias", {hidden}, Initial::Zeros));
     }

@@ -55,6 +55,10 @@ const Fields<LayerFile>& mlp_fields() {
          "A sigmoid router divides the chosen scores by their sum.", "false"},
         {"router_scaling", real(of_keys(&LayerKeys::router_scaling), 0, 1e6),
          "The factor of a router's weights.", "2.5"},
+        {"router_dtype", word(of_keys(&LayerKeys::router_dtype), kRouterDtypes, "router_dtype"),
+         "The type of a router's logits and of their gradients: that of the training, or fp32 in "
+         "any training (Megatron-Core's --moe-router-dtype).",
+         "fp32"},
         {"router_bias", flag(of_keys(&LayerKeys::router_bias)),
          "A router's logits have a learned bias.", "true"},
         {"router_bias_correction", flag(of_keys(&LayerKeys::router_bias_correction)),

@@ -28,6 +28,15 @@ struct Router {
     int logits_gradient = 0;  ///< [Ts, experts]
     int tokens_gradient_part = 0;  ///< [Ts, h]
     bool keeps_logits = false;
+    /// In fp32, the operands of the products that are made in fp32 though the training is in 16
+    /// bits. Set where the logits are: the three tensors above are then in fp32 too, and
+    /// `logits_gradient` is the gradient of the weights, in whose place it is made.
+    struct Wide {
+        int gate = 0;           ///< [experts, h], of the gradient of the tokens
+        int tokens = 0;         ///< [Ts, h], of that of the gate
+        int gate_gradient = 0;  ///< [experts, h], which is added to the gate's
+    };
+    std::optional<Wide> wide = {};
     /// StageGraph::buffers [experts]: is added to scores for the choice alone.
     std::optional<int> correction = {};
     /// fp32 [sequences, experts], or [1, experts]: how many of the tokens that share a term of the

@@ -208,7 +208,7 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
                 return text;
             },
             [](const op::Activation& act) { return std::string(word(act.function)); },
-            [&](const op::Router&) { return chosen(); },
+            [&](const op::Router& router) { return chosen() + (router.wide ? " fp32" : ""); },
             [](const op::OutputGate&) { return std::string(" output_gate"); },
             [](const op::SharedGate&) { return std::string(" shared_gate"); },
             [&](const op::Convolution&) { return nothing; },

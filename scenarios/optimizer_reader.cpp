@@ -41,6 +41,10 @@ constexpr std::pair<std::string_view, MuonOptions::ScaleMode> kScaleModes[] = {
     named(MuonOptions::ScaleMode::Spectral), named(MuonOptions::ScaleMode::ShapeScaling),
     named(MuonOptions::ScaleMode::UnitRmsNorm)};
 
+constexpr std::pair<std::string_view, WeightDecayOf> kWeightDecayOf[] = {
+    {word_of(WeightDecayOf::All), WeightDecayOf::All},
+    {word_of(WeightDecayOf::Matrices), WeightDecayOf::Matrices}};
+
 AdamOptions adam_of(OptimizerName name) {
     return name == OptimizerName::AdamW ? kAdamW : AdamOptions{};
 }
@@ -93,11 +97,21 @@ const Fields<OptimizerChoice>& optimizer_fields() {
 constexpr std::string_view kRateMeaning = "The learning rate, before lr_schedule changes it.";
 constexpr std::string_view kDecayMeaning = "The factor of weight decay.";
 
+/// The row of the key `weight_decay_of`, which every optimizer has.
+template <class Options>
+text::Field<Options> decayed_field() {
+    return {"weight_decay_of", word(&Options::weight_decay_of, kWeightDecayOf, "weight_decay_of"),
+            "The parameters that decay: all, as in PyTorch without parameter groups, or those of "
+            "several dimensions, embeddings among them, but no norms and no biases.",
+            "matrices"};
+}
+
 const Fields<SgdOptions>& sgd_fields() {
     static const Fields<SgdOptions> kFields{
         {"lr", real(&SgdOptions::lr, 0, kHuge), kRateMeaning, "1e-2"},
         {"momentum", real(&SgdOptions::momentum, 0, 1), "The momentum of torch.optim.SGD.", "0.9"},
-        {"weight_decay", real(&SgdOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"}};
+        {"weight_decay", real(&SgdOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
+        decayed_field<SgdOptions>()};
     return kFields;
 }
 
@@ -107,6 +121,7 @@ const Fields<MuonOptions>& muon_fields() {
         {"momentum", real(&MuonOptions::momentum, 0, 1), "The momentum that is made orthogonal.",
          "0.9"},
         {"weight_decay", real(&MuonOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
+        decayed_field<MuonOptions>(),
         {"steps", whole(&MuonOptions::steps, 1, kMostIterations, "steps"),
          "The Newton-Schulz iterations of a step.", "6"},
         {"nesterov", flag(&MuonOptions::nesterov),
@@ -124,6 +139,7 @@ const Fields<AdamOptions>& adam_fields() {
         {"eps", real(&AdamOptions::eps, 0, 1), "The term that keeps the denominator from 0.",
          "1e-6"},
         {"weight_decay", real(&AdamOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
+        decayed_field<AdamOptions>(),
         {"betas", betas(), "The decay of the two moments, each below 1.", "[0.9, 0.95]"}};
     return kFields;
 }

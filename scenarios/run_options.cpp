@@ -45,18 +45,21 @@ void set_optimizer(Section in, const OptimizerOptions& optimizer) {
                               in.set("betas", std::vector{adam.beta1, adam.beta2});
                               in.set("eps", adam.eps);
                               in.set("weight_decay", adam.weight_decay);
+                              in.set("weight_decay_of", std::string(word_of(adam.weight_decay_of)));
                           },
                           [&](const SgdOptions& sgd) {
                               in.set("name", std::string("sgd"));
                               in.set("lr", sgd.lr);
                               in.set("momentum", sgd.momentum);
                               in.set("weight_decay", sgd.weight_decay);
+                              in.set("weight_decay_of", std::string(word_of(sgd.weight_decay_of)));
                           },
                           [&](const MuonOptions& muon) {
                               in.set("name", std::string("muon"));
                               in.set("lr", muon.lr);
                               in.set("momentum", muon.momentum);
                               in.set("weight_decay", muon.weight_decay);
+                              in.set("weight_decay_of", std::string(word_of(muon.weight_decay_of)));
                               in.set("steps", muon.steps);
                               in.set("nesterov", muon.nesterov);
                               in.set("scale_mode", std::string(word_of(muon.scale_mode)));
@@ -104,6 +107,10 @@ void set_data(Section in, const DataOptions& data) {
 
 double lr_of(const OptimizerOptions& optimizer) {
     return std::visit([](const auto& options) { return options.lr; }, optimizer);
+}
+
+WeightDecayOf weight_decay_of(const OptimizerOptions& optimizer) {
+    return std::visit([](const auto& options) { return options.weight_decay_of; }, optimizer);
 }
 
 bool steps_matrices(const OptimizerOptions& optimizer) {

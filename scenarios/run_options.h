@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -12,6 +13,20 @@
 /// The options of a training run: the keys of `training` that a simulation hardly reads. Keys that
 /// are not given have PyTorch's defaults. Paths are relative to the folder where the program runs.
 namespace debubble::scenarios {
+
+/// The parameters that weight decay pulls to 0, as a checkpoint holds them: a norm's weight that
+/// multiplies as 1 + w is pulled to w = 0 (Architecture::zero_centred_norms).
+enum class WeightDecayOf : std::uint8_t {
+    All,       ///< all of them, as torch.optim does without groups of parameters
+    Matrices,  ///< those of several dimensions, embeddings among them: no norm and no bias
+};
+constexpr std::string_view word_of(WeightDecayOf decayed) {
+    switch (decayed) {
+        case WeightDecayOf::All: return "all";
+        case WeightDecayOf::Matrices: return "matrices";
+    }
+    return "";
+}
 
 /// The options of torch.optim.Adam and, with `decoupled`, AdamW (Kingma and Ba 2015; Loshchilov and
 /// Hutter 2019). AdamW's default weight decay is 0.01, Adam's is 0.
@@ -22,6 +37,7 @@ struct AdamOptions {
     double eps = 1e-8;
     double weight_decay = 0;
     bool decoupled = false;  ///< decays the weight itself, not through the gradient
+    WeightDecayOf weight_decay_of{};
     friend bool operator==(const AdamOptions&, const AdamOptions&) = default;
 };
 
@@ -32,6 +48,7 @@ struct SgdOptions {
     double dampening = 0;
     double weight_decay = 0;
     bool nesterov = false;
+    WeightDecayOf weight_decay_of{};
     friend bool operator==(const SgdOptions&, const SgdOptions&) = default;
 };
 
@@ -51,6 +68,7 @@ struct MuonOptions {
     int steps = 5;  ///< of the iteration
     bool nesterov = false;
     ScaleMode scale_mode = ScaleMode::Spectral;
+    WeightDecayOf weight_decay_of{};
     friend bool operator==(const MuonOptions&, const MuonOptions&) = default;
 };
 
@@ -67,6 +85,7 @@ constexpr std::string_view word_of(MuonOptions::ScaleMode mode) {
 using OptimizerOptions = std::variant<AdamOptions, SgdOptions, MuonOptions>;
 inline constexpr AdamOptions kAdamW{1e-3, 0.9, 0.999, 1e-8, 0.01, true};
 double lr_of(const OptimizerOptions& optimizer);
+WeightDecayOf weight_decay_of(const OptimizerOptions& optimizer);
 /// True if hidden matrices step otherwise than the other parameters.
 bool steps_matrices(const OptimizerOptions& optimizer);
 /// The numbers that an optimizer keeps per parameter: Adam 2, SGD 1 for its momentum, or 0, Muon 1

@@ -130,6 +130,9 @@ std::string write_colossalai(JobWriter& job) {
     if (t.recompute != models::Recompute::Full && t.recompute != models::Recompute::None)
         job.cannot("training.recompute", "gradient_checkpointing_enable() recomputes whole layers");
     job.cannot("training.seq_length", "the length of samples is in Python");
+    if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)
+        job.cannot("training.optimizer.weight_decay_of",
+                   "the optimizer that is written decays all of model.parameters()");
     out += s.framework.optimizer == scenarios::OptimizerKind::FusedAdam
                ? "optimizer = HybridAdam(model.parameters())\n"
                : "optimizer = torch.optim.AdamW(model.parameters())\n";

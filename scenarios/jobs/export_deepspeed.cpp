@@ -106,6 +106,11 @@ std::string write_deepspeed(JobWriter& job) {
     if (s.parallel.context > 1)
         out += fmt::format(",\n    \"sequence_parallel_size\": {}", s.parallel.context);
     out += types_part(job);
+    if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)
+        job.cannot(
+            "training.optimizer.weight_decay_of",
+            "groups of parameters are in Python: DeepSpeed's optimizer decays all that it is "
+            "given");
     const bool torch = s.framework.optimizer != scenarios::OptimizerKind::FusedAdam;
     out += fmt::format(
         ",\n    \"optimizer\": {{\"type\": \"AdamW\", \"params\": {{\"torch_adam\": "

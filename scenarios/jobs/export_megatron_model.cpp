@@ -98,6 +98,7 @@ void add_experts_fields(JobWriter& job, const models::Experts& experts) {
     }
     if (experts.scaling != 1)
         job.say("moe_router_topk_scaling_factor", fmt::format("{}", experts.scaling));
+    if (experts.router_dtype == models::RouterDtype::Fp32) job.say("moe_router_dtype", "fp32");
     if (experts.bias_correction) job.flag("moe_router_enable_expert_bias", true);
     if (t.routers.aux_loss_coeff > 0) {
         job.say("moe_router_load_balancing_type",

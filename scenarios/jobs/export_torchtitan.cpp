@@ -146,6 +146,8 @@ void add_titan_training(JobWriter& job) {
     if (t.offload_optimizer) job.flag("training.enable_cpu_offload", true);
     if (t.dropout.value_or(job.s.model.dropout) > 0)
         job.cannot("training.dropout", "torchtitan's networks have no dropout");
+    if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)
+        job.cannot("training.optimizer.weight_decay_of", "torchtitan decays all parameters");
     const scenarios::OptimizerKind kind = job.s.framework.optimizer;
     job.say("optimizer.implementation", kind == scenarios::OptimizerKind::FusedAdam ? "fused"
                                         : kind == scenarios::OptimizerKind::ForeachAdam

@@ -55,6 +55,11 @@ void read_router(Reading& job) {
         job.set_real("model.router_scaling", *factor, in.find("moe_router_topk_scaling_factor"));
     if (in.is_on("moe_router_enable_expert_bias"))
         job.set("model.router_bias_correction", true, in.find("moe_router_enable_expert_bias"));
+    const std::string dtype = in.word("moe_router_dtype").value_or("");
+    if (dtype == "fp32" || dtype == "fp64")
+        job.set("model.router_dtype", std::string("fp32"), in.find("moe_router_dtype"));
+    if (dtype == "fp64")
+        job.note(*in.find("moe_router_dtype"), "the router's logits are planned in fp32");
     const std::string balancing = in.word("moe_router_load_balancing_type").value_or("aux_loss");
     const std::optional<double> coefficient = in.real("moe_aux_loss_coeff");
     if (balancing == "seq_aux_loss")

@@ -177,6 +177,9 @@ void read_optimizer(Reading& job) {
     if (rate && *rate >= 0 && *rate < 1e6) value += fmt::format(", lr: {}", *rate);
     const auto decay = in.real("weight_decay");
     if (decay && *decay >= 0 && *decay < 1e6) value += fmt::format(", weight_decay: {}", *decay);
+    // core/optimizer/__init__.py: biases and what has one dimension have a factor of 0.
+    const bool decays = decay ? *decay > 0 : name != "sgd";
+    if (decays) value += ", weight_decay_of: matrices";
     const double beta1 = in.real("adam_beta1").value_or(0.9);
     const double beta2 = in.real("adam_beta2").value_or(0.999);
     const bool sound = beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1;
@@ -184,7 +187,8 @@ void read_optimizer(Reading& job) {
         value += fmt::format(", betas: [{}, {}]", beta1, beta2);
     const bool more = value.find(',') != std::string::npos;
     if (more || name != "adamw")
-        job.set("training.optimizer", more ? value + "}" : name, rate ? in.find("lr") : from);
+        job.set("training.optimizer", more ? value + "}" : name, rate ? in.find("lr") : from,
+                decays ? "Megatron-Core decays no norms and no biases" : "");
     if (const auto clip = in.real("clip_grad"); clip && *clip > 0 && *clip < 1e9)
         job.set_real("training.clip_norm", *clip, in.find("clip_grad"));
 }

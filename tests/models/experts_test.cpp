@@ -310,6 +310,55 @@ TEST(Experts, ReadANarrowerValueWhereTheLayerHasOne) {
     EXPECT_EQ(count.dense, 4096 + 4096 * 512 + 2 * 4096 * 1024 + 2 * 4096 * 5376);
 }
 
+std::int64_t bytes_of_tensor(const StageGraph& graph, const std::string& name) {
+    const auto found = std::ranges::find(graph.tensors, name, &Tensor::name);
+    return found == graph.tensors.end() ? 0 : found->bytes.count;
+}
+
+/// Bytes that a pass's kernels of the router read and write.
+std::int64_t router_traffic(const std::vector<Kernel>& kernels) {
+    std::int64_t sum = 0;
+    for (const Kernel& kernel : kernels) sum += traffic(kernel).count;
+    return sum;
+}
+
+TEST(Experts, OfRoutersInFp32HaveLogitsTwiceAsWide) {
+    const auto of = [](RouterDtype dtype, DataType compute) {
+        Architecture model = small_mixture();
+        change_layers(model, [&](LayerKeys& keys) {
+            keys.router = Router::Sigmoid;
+            keys.router_dtype = dtype;
+        });
+        Execution how = on(1, 1, 1);
+        how.compute = compute;
+        return build_stage(model, how, {1, 1, false, false});
+    };
+    const StageGraph narrow = of(RouterDtype::Compute, DataType::Bf16);
+    const StageGraph wide = of(RouterDtype::Fp32, DataType::Bf16);
+    constexpr std::int64_t kLogits = kTokens * kExperts, kGate = kExperts * kHidden;
+    EXPECT_EQ(bytes_of_tensor(narrow, "experts.router.logits"), 2 * kLogits);
+    EXPECT_EQ(bytes_of_tensor(wide, "experts.router.logits"), 4 * kLogits);
+    // A sigmoid router keeps them for its backward.
+    EXPECT_EQ(held_after_forward(wide) - held_after_forward(narrow), 2 * kLogits);
+    EXPECT_EQ(bytes_of_tensor(wide, "d.experts.router.in"), 4 * kTokens * kHidden);
+    EXPECT_EQ(bytes_of_tensor(wide, "experts.router.tokens"), 4 * kTokens * kHidden);
+    EXPECT_EQ(bytes_of_tensor(wide, "experts.router.gate"), 4 * kGate);
+    EXPECT_EQ(bytes_of_tensor(wide, "d.experts.router.gate"), 4 * kGate);
+    const auto router = [](const StageGraph& graph) {
+        return *std::ranges::find_if(
+            graph.operators, [](const Operator& op) { return op.as<op::Router>() != nullptr; });
+    };
+    // The product writes two more bytes of a logit, and the choice reads them.
+    EXPECT_EQ(router_traffic(router(wide).forward) - router_traffic(router(narrow).forward),
+              2 * 2 * kLogits);
+    EXPECT_GT(router_traffic(router(wide).backward_input),
+              router_traffic(router(narrow).backward_input));
+    // A training in fp32 has nothing to widen.
+    EXPECT_EQ(held_after_forward(of(RouterDtype::Fp32, DataType::Fp32)),
+              held_after_forward(of(RouterDtype::Compute, DataType::Fp32)));
+    EXPECT_EQ(bytes_of_tensor(of(RouterDtype::Fp32, DataType::Fp32), "experts.router.tokens"), 0);
+}
+
 TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
     const auto refusal = [](const Architecture& model, const Execution& how) -> std::string {
         try {

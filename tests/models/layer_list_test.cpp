@@ -36,8 +36,8 @@ layers:
   - count: 58
     attention: *latent
     mlp: {kind: moe, ffn: 2048, experts: 256, experts_per_token: 8, shared_ffn: 2048,
-          router: sigmoid, router_groups: 8, router_groups_chosen: 4, router_scaling: 2.5,
-          router_bias_correction: true}
+          router: sigmoid, router_dtype: fp32, router_groups: 8, router_groups_chosen: 4,
+          router_scaling: 2.5, router_bias_correction: true}
 mtp: 1
 hidden: 7168
 vocab: 129280

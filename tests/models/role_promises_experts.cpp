@@ -7,7 +7,9 @@ void Promise::operator()(const op::Router& it) {
     const std::int64_t entries = routed * keys().experts;
     read(it.tokens, e * stream, "fw", "i");
     make(it.weights, 4 * entries, "fi", "iw");
-    role(it.logits, e * entries, it.keeps_logits ? "fi" : "f");
+    const bool wide = keys().router_dtype == RouterDtype::Fp32 && e < 4;
+    const std::int64_t in_products = wide ? 4 : e;  // bytes of an element
+    role(it.logits, in_products * entries, it.keeps_logits ? "fi" : "f");
     EXPECT_EQ(it.keeps_logits, keys().router != Router::Softmax || how.router_terms.any());
     EXPECT_EQ(it.counts.has_value(), how.router_terms.balance);
     if (it.counts)
@@ -19,8 +21,16 @@ void Promise::operator()(const op::Router& it) {
     }
     EXPECT_EQ(it.kept.has_value(), how.expert_capacity.has_value());
     role(it.kept, 4 * entries, "f");
-    role(it.logits_gradient, e * entries, "iw");
-    role(it.tokens_gradient_part, e * stream, "i");
+    EXPECT_EQ(it.wide.has_value(), wide);
+    if (it.wide) {
+        EXPECT_EQ(it.logits_gradient, it.weights.gradient);
+        role(it.wide->gate, 4 * keys().experts * model.hidden, "i");
+        role(it.wide->tokens, 4 * stream, "w");
+        role(it.wide->gate_gradient, 4 * keys().experts * model.hidden, "w");
+    } else {
+        role(it.logits_gradient, e * entries, "iw");
+    }
+    role(it.tokens_gradient_part, in_products * stream, "i");
     EXPECT_EQ(graph.parameters[it.gate].elements(), keys().experts * model.hidden);
     EXPECT_EQ(it.bias.has_value(), keys().router_bias);
     if (it.bias) {

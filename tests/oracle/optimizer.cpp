@@ -7,8 +7,8 @@ namespace debubble::exec {
 
 /// torch.optim.Adam; `decoupled` makes it AdamW.
 void Oracle::adam_step(const AdamOptions& options, std::int64_t step, double gradient_factor,
-                       ConstTensorView gradient, TensorView main, TensorView first_moment,
-                       TensorView second_moment, TensorView parameter) {
+                       double decays_to, ConstTensorView gradient, TensorView main,
+                       TensorView first_moment, TensorView second_moment, TensorView parameter) {
     const std::int64_t count = main.shape.elements();
     const auto grad = read(gradient, {count});
     const auto p = write(main, {count});
@@ -18,9 +18,9 @@ void Oracle::adam_step(const AdamOptions& options, std::int64_t step, double gra
     for (std::int64_t i = 0; i < count; ++i) {
         double g = grad(i) * gradient_factor;
         if (options.decoupled) {
-            p(i) *= 1 - options.lr * options.weight_decay;
+            p(i) -= options.lr * options.weight_decay * (p(i) - decays_to);
         } else {
-            g += options.weight_decay * p(i);
+            g += options.weight_decay * (p(i) - decays_to);
         }
         m(i) = options.beta1 * m(i) + (1 - options.beta1) * g;
         v(i) = options.beta2 * v(i) + (1 - options.beta2) * g * g;
@@ -31,13 +31,13 @@ void Oracle::adam_step(const AdamOptions& options, std::int64_t step, double gra
 
 /// torch.optim.SGD, whose velocity is the gradient at its first step.
 void Oracle::sgd_step(const SgdOptions& options, std::int64_t step, double gradient_factor,
-                      ConstTensorView gradient, TensorView main, TensorView velocity,
-                      TensorView parameter) {
+                      double decays_to, ConstTensorView gradient, TensorView main,
+                      TensorView velocity, TensorView parameter) {
     const std::int64_t count = main.shape.elements();
     const auto grad = read(gradient, {count});
     const auto p = write(main, {count});
     for (std::int64_t i = 0; i < count; ++i) {
-        double g = grad(i) * gradient_factor + options.weight_decay * p(i);
+        double g = grad(i) * gradient_factor + options.weight_decay * (p(i) - decays_to);
         if (options.momentum != 0) {
             const auto b = write(velocity, {count});
             b(i) = step == 1 ? g : options.momentum * b(i) + (1 - options.dampening) * g;

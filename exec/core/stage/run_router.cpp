@@ -32,7 +32,9 @@ struct RouterCall {
     RouterChoice choice = choice_of(experts);
 
     TensorView logits() const {
-        return call.tensor(roles.logits, {call.stream_tokens(), experts.count});
+        const Shape shape{call.stream_tokens(), experts.count};
+        return roles.wide ? call.tensor(roles.logits, shape, DataType::Fp32)
+                          : call.tensor(roles.logits, shape);
     }
     TensorView bias() const { return roles.bias ? call.parameter(*roles.bias) : TensorView{}; }
     TensorView weights() const { return by_expert(roles.weights.tensor, call.stream_tokens()); }
@@ -167,10 +169,19 @@ void RouterCall::backward_input() const {
 /// The gradient of the logits, which has overwritten that of the weights, as an operand of
 /// products.
 TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
+    const TensorView made = RouterCall{call, roles}.gradient();
+    if (roles.wide) return made;
     const TensorView narrow =
         call.tensor(roles.logits_gradient, {call.stream_tokens(), call.experts().count});
-    call.kernels().copy(RouterCall{call, roles}.gradient(), narrow);
+    call.kernels().copy(made, narrow);
     return narrow;
+}
+
+/// A copy in fp32 of an operand of a product that is made in fp32.
+TensorView widened(const OperatorCall& call, const TensorView& narrow, int index) {
+    const TensorView wide = call.tensor(index, narrow.shape, DataType::Fp32);
+    call.kernels().copy(narrow, wide);
+    return wide;
 }
 
 }  // namespace
@@ -181,16 +192,29 @@ void forward(const OperatorCall& call, const op::Router& roles) {
 
 void backward_input(const OperatorCall& call, const op::Router& roles) {
     RouterCall{call, roles}.backward_input();
-    const TensorView part = call.stream(roles.tokens_gradient_part);
+    const TensorView tokens = call.stream(roles.tokens.gradient);
+    const TensorView part = call.tensor(roles.tokens_gradient_part, tokens.shape,
+                                        roles.wide ? DataType::Fp32 : tokens.type);
+    const TensorView gate = roles.wide ? widened(call, call.parameter(roles.gate), roles.wide->gate)
+                                       : call.parameter(roles.gate);
     call.kernels().linear_backward_input(WeightLayout::OutputsInputs, logits_gradient(call, roles),
-                                         call.parameter(roles.gate), part, Write::Overwrite);
-    call.kernels().add(part, call.stream(roles.tokens.gradient));
+                                         gate, part, Write::Overwrite);
+    call.kernels().add(part, tokens);
 }
 
 void backward_weight(const OperatorCall& call, const op::Router& roles) {
-    call.kernels().linear_backward_weight(
-        WeightLayout::OutputsInputs, call.stream(roles.tokens.tensor), logits_gradient(call, roles),
-        call.gradient(roles.gate), roles.bias ? call.gradient(*roles.bias) : TensorView{});
+    const TensorView tokens = call.stream(roles.tokens.tensor), gate = call.gradient(roles.gate);
+    const TensorView bias = roles.bias ? call.gradient(*roles.bias) : TensorView{};
+    const TensorView dlogits = logits_gradient(call, roles);
+    if (!roles.wide)
+        return call.kernels().linear_backward_weight(WeightLayout::OutputsInputs, tokens, dlogits,
+                                                     gate, bias);
+    const TensorView part = call.tensor(roles.wide->gate_gradient, gate.shape, DataType::Fp32);
+    call.kernels().fill_zero(part);
+    call.kernels().linear_backward_weight(WeightLayout::OutputsInputs,
+                                          widened(call, tokens, roles.wide->tokens), dlogits, part,
+                                          bias);
+    call.kernels().add(part, gate);
 }
 
 namespace {

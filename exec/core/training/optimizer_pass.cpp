@@ -18,6 +18,12 @@ struct Operands {
     TensorView parameter;  ///< the copy of `main` in its own type
     TensorView moments[2];
 
+    Operands part(const FlatRange& range) const {
+        const auto cut = [&](const TensorView& all) {
+            return part_of(all, range.first, range.count);
+        };
+        return {cut(gradient), cut(main), cut(parameter), {cut(moments[0]), cut(moments[1])}};
+    }
     template <class Visit>
     void each_on_host(const StatePolicy& policy, const Visit& visit) {
         if (policy.main) visit(main);
@@ -38,6 +44,40 @@ Operands operands_of(const UnitState& unit, const StatePolicy& policy) {
     return all;
 }
 
+/// What weight decay does to parameters that lie side by side.
+struct Decay {
+    bool decays = true;
+    double to = 0;  ///< value that they are pulled to
+    friend bool operator==(const Decay&, const Decay&) = default;
+};
+struct DecayRun {
+    FlatRange range;  ///< of what the rank steps of the unit
+    Decay decay;
+};
+
+/// The parts of a unit that decay alike. The padding after its parameters is in none.
+std::vector<DecayRun> decay_runs(const OptimizerOptions& optimizer, const TrainedStage& stage,
+                                 const UnitState& unit) {
+    const bool matrices = weight_decay_of(optimizer) == scenarios::WeightDecayOf::Matrices;
+    const bool decays =
+        std::visit([](const auto& options) { return options.weight_decay != 0; }, optimizer);
+    std::vector<DecayRun> runs;
+    for (const UnitSlot& slot : unit.unit().slots) {
+        const models::Parameter& parameter =
+            stage.parameters()[static_cast<std::size_t>(slot.parameter)];
+        Decay decay{decays && (!matrices || parameter.shape.size() > 1), 0};
+        if (decay.decays && parameter.zero_centred) decay.to = 1;
+        FlatRange range = intersection(slot.range, unit.stepped());
+        if (range.count == 0) continue;
+        range.first -= unit.stepped().first;
+        if (!runs.empty() && runs.back().decay == decay)
+            runs.back().range.count += range.count;
+        else
+            runs.push_back({range, decay});
+    }
+    return runs;
+}
+
 /// Adam's options, also for what Muon leaves to AdamW.
 std::optional<AdamOptions> adam_of(const OptimizerOptions& optimizer) {
     if (const auto* adam = std::get_if<AdamOptions>(&optimizer)) return *adam;
@@ -48,34 +88,41 @@ std::optional<AdamOptions> adam_of(const OptimizerOptions& optimizer) {
     return rest;
 }
 
-void step(const OptimizerPass& pass, const Operands& of, Kernels& kernels) {
-    if (const auto adam = adam_of(pass.optimizer)) {
-        AdamOptions now = *adam;
-        now.lr = pass.lr;
-        kernels.adam_step(now, pass.step, pass.gradient_factor, of.gradient, of.main, of.moments[0],
-                          of.moments[1], of.parameter);
-    } else {
-        SgdOptions now = std::get<SgdOptions>(pass.optimizer);
-        now.lr = pass.lr;
-        kernels.sgd_step(now, pass.step, pass.gradient_factor, of.gradient, of.main, of.moments[0],
-                         of.parameter);
+void step(const OptimizerPass& pass, const Decay& decay, const Operands& of, Kernels& kernels) {
+    const auto now = [&](auto options) {
+        options.lr = pass.lr;
+        if (!decay.decays) options.weight_decay = 0;
+        return options;
+    };
+    if (const auto adam = adam_of(pass.optimizer))
+        kernels.adam_step(now(*adam), pass.step, pass.gradient_factor, decay.to, of.gradient,
+                          of.main, of.moments[0], of.moments[1], of.parameter);
+    else
+        kernels.sgd_step(now(std::get<SgdOptions>(pass.optimizer)), pass.step, pass.gradient_factor,
+                         decay.to, of.gradient, of.main, of.moments[0], of.parameter);
+}
+
+/// Steps the elements from `first` on of what the rank steps of a unit, whose operands are these.
+void step_runs(const OptimizerPass& pass, const std::vector<DecayRun>& runs, std::int64_t first,
+               const Operands& of, Kernels& kernels) {
+    for (const DecayRun& run : runs) {
+        FlatRange here = intersection(run.range, {first, of.main.shape.elements()});
+        if (here.count == 0) continue;
+        here.first -= first;
+        step(pass, run.decay, of.part(here), kernels);
     }
 }
 
-HostState through_device(const OptimizerPass& pass, Operands all, const StatePolicy& policy,
-                         Kernels& kernels) {
+HostState through_device(const OptimizerPass& pass, const std::vector<DecayRun>& runs, Operands all,
+                         const StatePolicy& policy, Kernels& kernels) {
     HostState unit;
     all.each_on_host(policy, [&](const TensorView& tensor) { unit.tensors.push_back(tensor); });
     unit.step = [=, &pass, &policy, &kernels](std::int64_t first,
                                               std::span<const TensorView> slices) {
-        const std::int64_t count = slices.front().shape.elements();
-        Operands part = all;
-        part.gradient = part_of(all.gradient, first, count);
-        part.parameter = part_of(all.parameter, first, count);
-        part.main = part_of(all.main, first, count);
+        Operands part = all.part({first, slices.front().shape.elements()});
         auto slice = slices.begin();
         part.each_on_host(policy, [&](TensorView& tensor) { tensor = *slice++; });
-        step(pass, part, kernels);
+        step_runs(pass, runs, first, part, kernels);
     };
     return unit;
 }
@@ -90,10 +137,11 @@ void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& s
         for (const UnitState& unit : local.state->units()) {
             if (unit.stepped().count == 0 || unit.unit().matrices) continue;
             const Operands all = operands_of(unit, policy);
+            const std::vector<DecayRun> runs = decay_runs(pass.optimizer, *local.state, unit);
             HostState state;
-            if (device != nullptr) state = through_device(pass, all, policy, kernels);
+            if (device != nullptr) state = through_device(pass, runs, all, policy, kernels);
             if (state.tensors.empty())
-                step(pass, all, kernels);
+                step_runs(pass, runs, 0, all, kernels);
             else
                 on_host.push_back(std::move(state));
         }

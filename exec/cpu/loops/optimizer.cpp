@@ -8,8 +8,8 @@
 
 namespace debubble::exec::loops {
 
-void adam_step(const AdamOptions& options, std::int64_t step, double factor, In gradient,
-               Out parameter, Out first_moment, Out second_moment) {
+void adam_step(const AdamOptions& options, std::int64_t step, double factor, double decays_to,
+               In gradient, Out parameter, Out first_moment, Out second_moment) {
     assert(step >= 1 && gradient.size() == parameter.size() &&
            first_moment.size() == parameter.size() && second_moment.size() == parameter.size() &&
            "a moment of each kind for every parameter");
@@ -27,11 +27,14 @@ void adam_step(const AdamOptions& options, std::int64_t step, double factor, In 
     const auto coupled = static_cast<float>(options.decoupled ? 0 : options.weight_decay);
     const auto kept =
         static_cast<float>(options.decoupled ? 1 - options.lr * options.weight_decay : 1);
+    // What decay leaves of the distance to the centre, and the centre with what it takes.
+    const auto centre = static_cast<float>(decays_to);
+    const float returned = centre * (1 - kept);
     vectorised([=]() DEBUBBLE_INLINE {
         const std::int64_t count = parameter.size();
         for (std::int64_t i = 0; i < count; ++i) {
-            const float before = parameter[i] * kept;
-            const float g = gradient[i] * unscale + coupled * before;
+            const float before = parameter[i] * kept + returned;
+            const float g = gradient[i] * unscale + coupled * (before - centre);
             const float m = first_moment[i] * beta1 + rest1 * g;
             const float v = second_moment[i] * beta2 + rest2 * g * g;
             first_moment[i] = m;
@@ -41,20 +44,21 @@ void adam_step(const AdamOptions& options, std::int64_t step, double factor, In 
     });
 }
 
-void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In gradient,
-              Out parameter, Out velocity) {
+void sgd_step(const SgdOptions& options, std::int64_t step, double factor, double decays_to,
+              In gradient, Out parameter, Out velocity) {
     assert(step >= 1 && gradient.size() == parameter.size() && "a gradient for every parameter");
     assert((options.momentum == 0 || velocity.size() == parameter.size()) &&
            "momentum needs a velocity for every parameter");
     const auto lr = static_cast<float>(options.lr);
     const auto unscale = static_cast<float>(factor);
     const auto decay = static_cast<float>(options.weight_decay);
+    const auto centre = static_cast<float>(decays_to);
     const auto momentum = static_cast<float>(options.momentum);
     const auto taken = static_cast<float>(step == 1 ? 1 : 1 - options.dampening);
     const float carried = step == 1 ? 0.F : momentum;
     const std::int64_t count = parameter.size();
     for (std::int64_t i = 0; i < count; ++i) {
-        float g = gradient[i] * unscale + decay * parameter[i];
+        float g = gradient[i] * unscale + decay * (parameter[i] - centre);
         if (options.momentum != 0) {
             velocity[i] = (step == 1 ? 0.F : carried * velocity[i]) + taken * g;
             g = options.nesterov ? g + momentum * velocity[i] : velocity[i];

@@ -7,13 +7,13 @@
 namespace debubble::exec::loops {
 
 /// `step` counts from 1; both moments are zero before the first. The step is made with the gradient
-/// times `factor`.
-void adam_step(const AdamOptions& options, std::int64_t step, double factor, In gradient,
-               Out parameter, Out first_moment, Out second_moment);
+/// times `factor`; weight decay pulls parameters to `decays_to`.
+void adam_step(const AdamOptions& options, std::int64_t step, double factor, double decays_to,
+               In gradient, Out parameter, Out first_moment, Out second_moment);
 
 /// `velocity` may be empty if there is no momentum; the first step (1) overwrites it.
-void sgd_step(const SgdOptions& options, std::int64_t step, double factor, In gradient,
-              Out parameter, Out velocity);
+void sgd_step(const SgdOptions& options, std::int64_t step, double factor, double decays_to,
+              In gradient, Out parameter, Out velocity);
 
 /// The sum of squares, in double: parts of the global norm are added before the root.
 double sum_of_squares(In gradient);

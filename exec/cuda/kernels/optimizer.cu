@@ -15,8 +15,8 @@ __global__ void adam_kernel(std::int64_t n, AdamNumbers use, Operand gradient, R
     Eight m = load_run(first_moment, run);
     Eight v = load_run(second_moment, run);
     for (int i = 0; i < kElementsEach; ++i) {
-        const float before = w.at[i] * use.kept;
-        const float slope = g.at[i] * use.unscale + use.coupled * before;
+        const float before = w.at[i] * use.kept + use.returned;
+        const float slope = g.at[i] * use.unscale + use.coupled * (before - use.centre);
         m.at[i] = m.at[i] * use.beta1 + use.rest1 * slope;
         v.at[i] = v.at[i] * use.beta2 + use.rest2 * slope * slope;
         w.at[i] = before - use.step_size * (m.at[i] / (sqrtf(v.at[i]) / use.root2 + use.eps));
@@ -36,7 +36,7 @@ __global__ void sgd_kernel(std::int64_t n, SgdNumbers use, Operand gradient, Res
     Eight v{};
     if (use.momentum != 0 && !use.first) v = load_run(velocity, run);
     for (int i = 0; i < kElementsEach; ++i) {
-        float slope = g.at[i] * use.unscale + use.decay * w.at[i];
+        float slope = g.at[i] * use.unscale + use.decay * (w.at[i] - use.centre);
         if (use.momentum != 0) {
             v.at[i] = (use.first ? 0.F : use.momentum * v.at[i]) + use.taken * slope;
             slope = use.nesterov ? slope + use.momentum * v.at[i] : v.at[i];

@@ -14,9 +14,11 @@ struct AdamNumbers {
     float rest1 = 1;  ///< 1 - beta1
     float rest2 = 1;
     float eps = 0;
-    float unscale = 1;  ///< factor on the gradient: loss scale and clipping
-    float coupled = 0;  ///< weight decay through the gradient
-    float kept = 1;     ///< factor that AdamW's decay leaves of a weight
+    float unscale = 1;   ///< factor on the gradient: loss scale and clipping
+    float coupled = 0;   ///< weight decay through the gradient
+    float kept = 1;      ///< factor that AdamW's decay leaves of a weight's distance to the centre
+    float returned = 0;  ///< centre (1 - kept)
+    float centre = 0;    ///< value that decay pulls weights to
 };
 /// Writes `main` in the type of `parameter` to `parameter`, unless that is empty.
 void adam_step(Stream stream, std::int64_t n, const AdamNumbers& numbers, Operand gradient,
@@ -26,6 +28,7 @@ struct SgdNumbers {
     float lr = 0;
     float unscale = 1;
     float decay = 0;
+    float centre = 0;  ///< value that decay pulls weights to
     float momentum = 0;
     float taken = 1;    ///< 1 - dampening; 1 in the first step
     bool first = true;  ///< whether the velocity is overwritten

@@ -9,8 +9,9 @@
 namespace debubble::exec::cuda {
 
 void CudaKernels::adam_step(const AdamOptions& options, std::int64_t step, double gradient_factor,
-                            ConstTensorView gradient, TensorView main, TensorView first_moment,
-                            TensorView second_moment, TensorView parameter) {
+                            double decays_to, ConstTensorView gradient, TensorView main,
+                            TensorView first_moment, TensorView second_moment,
+                            TensorView parameter) {
     const auto steps = static_cast<double>(step);
     AdamNumbers use;
     use.step_size = static_cast<float>(options.lr / (1 - std::pow(options.beta1, steps)));
@@ -25,17 +26,20 @@ void CudaKernels::adam_step(const AdamOptions& options, std::int64_t step, doubl
         use.kept = static_cast<float>(1 - options.lr * options.weight_decay);
     else
         use.coupled = static_cast<float>(options.weight_decay);
+    use.centre = static_cast<float>(decays_to);
+    use.returned = use.centre * (1 - use.kept);
     cuda::adam_step(queue_.stream(), main.shape.elements(), use, in(gradient), out(main),
                     out(first_moment), out(second_moment), out(parameter));
 }
 
 void CudaKernels::sgd_step(const SgdOptions& options, std::int64_t step, double gradient_factor,
-                           ConstTensorView gradient, TensorView main, TensorView velocity,
-                           TensorView parameter) {
+                           double decays_to, ConstTensorView gradient, TensorView main,
+                           TensorView velocity, TensorView parameter) {
     SgdNumbers use;
     use.lr = static_cast<float>(options.lr);
     use.unscale = static_cast<float>(gradient_factor);
     use.decay = static_cast<float>(options.weight_decay);
+    use.centre = static_cast<float>(decays_to);
     use.momentum = static_cast<float>(options.momentum);
     use.first = step == 1;
     use.taken = static_cast<float>(use.first ? 1 : 1 - options.dampening);

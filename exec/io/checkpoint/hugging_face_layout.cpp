@@ -181,8 +181,7 @@ StoredParameter stored_parameter(const HuggingFaceLayout& layout,
                                  const models::Parameter& parameter) {
     StoredParameter stored{parameter.name, parameter.shape, {}};
     stored.places = {{whole(parameter.shape), 0, row_major_strides(parameter.shape)}};
-    if (architecture.zero_centred_norms && parameter.initial == models::Initial::Ones)
-        stored.minus = 1;
+    if (parameter.zero_centred) stored.minus = 1;
     if (layout.experts != StoredExperts::Apart && parameter.expert)
         stack(stored, layout.experts, *architecture.layers.first<models::Experts>(), parameter);
     else

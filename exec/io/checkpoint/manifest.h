@@ -65,4 +65,8 @@ std::string manifest_json(const Manifest& manifest);
 /// Parses a manifest. Throws InputError, located in `file`.
 Manifest parse_manifest(std::string text, const std::string& file);
 
+/// Throws InputError if what is written of the manifest could not be read, or would be read as
+/// another network: a checkpoint with it would be lost.
+void check_reads_back(const Manifest& manifest);
+
 }  // namespace debubble::exec

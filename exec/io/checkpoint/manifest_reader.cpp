@@ -1,5 +1,8 @@
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
 #include "exec/io/checkpoint/manifest.h"
 #include "exec/io/checkpoint/manifest_seal.h"
 #include "models/architecture_reader.h"
@@ -107,6 +110,28 @@ Manifest parse_manifest(std::string text, const std::string& file) {
     in.finish();
     mistakes.throw_if_any();
     return manifest;
+}
+
+void check_reads_back(const Manifest& manifest) {
+    const auto refuse = [](const std::string& why) {
+        throw InputError(
+            fmt::format("a checkpoint of this training could not be read back: {}; it can be "
+                        "trained without 'training.checkpoint'",
+                        why));
+    };
+    Manifest read;
+    std::string mistake;
+    try {
+        read = parse_manifest(manifest_json(manifest), "manifest.json");
+    } catch (const InputError& error) {
+        mistake = error.diagnostics().front().message;
+    }
+    if (!mistake.empty()) refuse(mistake);
+    // Texts of bytes that are no UTF-8 are written with other ones.
+    read.architecture.name = manifest.architecture.name;
+    read.architecture.source = manifest.architecture.source;
+    if (read.architecture != manifest.architecture)
+        refuse("its network would be another one than is trained");
 }
 
 }  // namespace debubble::exec

@@ -135,6 +135,7 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     say_where_rates_end(job.scenario.training.run, request, job.data.train);
     job.options = training_options(job.scenario);
     job.grid = grid_of(job.scenario);
+    if (job.options.checkpoint && prices) check_checkpoints(job.scenario, job.grid.size());
     job.last_step = last_step_of(job.options, request, job.data.train);
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);

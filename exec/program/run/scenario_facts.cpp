@@ -110,35 +110,39 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
 
 void add_optimizer(RunFacts& facts, const OptimizerOptions& optimizer) {
     Section in(facts, "training.optimizer.");
-    std::visit(Overloaded{[&](const AdamOptions& adam) {
-                              const auto& [lr, beta1, beta2, eps, weight_decay, decoupled] = adam;
-                              in.add("name", decoupled ? "adamw" : "adam");
-                              in.add("lr", lr);
-                              in.add("betas", fmt::format("[{}, {}]", beta1, beta2));
-                              in.add("eps", eps);
-                              in.add("weight_decay", weight_decay);
-                          },
-                          [&](const SgdOptions& sgd) {
-                              const auto& [lr, momentum, dampening, weight_decay, nesterov] = sgd;
-                              in.add("name", "sgd");
-                              in.add("lr", lr);
-                              in.add("momentum", momentum);
-                              in.add("dampening", dampening);
-                              in.add("weight_decay", weight_decay);
-                              in.add("nesterov", nesterov);
-                          },
-                          [&](const scenarios::MuonOptions& muon) {
-                              const auto& [lr, momentum, weight_decay, steps, nesterov,
-                                           scale_mode] = muon;
-                              in.add("name", "muon");
-                              in.add("lr", lr);
-                              in.add("momentum", momentum);
-                              in.add("weight_decay", weight_decay);
-                              in.add("steps", steps);
-                              in.add("nesterov", nesterov);
-                              in.add("scale_mode", word_of(scale_mode));
-                          }},
-               optimizer);
+    std::visit(
+        Overloaded{[&](const AdamOptions& adam) {
+                       const auto& [lr, beta1, beta2, eps, weight_decay, decoupled, decayed] = adam;
+                       in.add("name", decoupled ? "adamw" : "adam");
+                       in.add("lr", lr);
+                       in.add("betas", fmt::format("[{}, {}]", beta1, beta2));
+                       in.add("eps", eps);
+                       in.add("weight_decay", weight_decay);
+                       in.add("weight_decay_of", word_of(decayed));
+                   },
+                   [&](const SgdOptions& sgd) {
+                       const auto& [lr, momentum, dampening, weight_decay, nesterov, decayed] = sgd;
+                       in.add("name", "sgd");
+                       in.add("lr", lr);
+                       in.add("momentum", momentum);
+                       in.add("dampening", dampening);
+                       in.add("weight_decay", weight_decay);
+                       in.add("weight_decay_of", word_of(decayed));
+                       in.add("nesterov", nesterov);
+                   },
+                   [&](const scenarios::MuonOptions& muon) {
+                       const auto& [lr, momentum, weight_decay, steps, nesterov, scale_mode,
+                                    decayed] = muon;
+                       in.add("name", "muon");
+                       in.add("lr", lr);
+                       in.add("momentum", momentum);
+                       in.add("weight_decay", weight_decay);
+                       in.add("weight_decay_of", word_of(decayed));
+                       in.add("steps", steps);
+                       in.add("nesterov", nesterov);
+                       in.add("scale_mode", word_of(scale_mode));
+                   }},
+        optimizer);
 }
 
 void add_lr_schedule(RunFacts& facts, const LrSchedule& schedule) {

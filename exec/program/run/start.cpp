@@ -147,17 +147,37 @@ std::vector<std::string> load_start(const Start& start, const scenarios::Scenari
     return notes;
 }
 
+namespace {
+
+/// The manifest of a checkpoint but for what the training has counted and its files.
+Manifest manifest_of(const scenarios::Scenario& scenario, int ranks) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    Manifest manifest;
+    manifest.layout = {
+        ranks,         parallel.pipeline,   parallel.tensor,   parallel.context,
+        parallel.data, parallel.zero_stage, parallel.sequence, scenario.schedule.name};
+    manifest.architecture = scenario.model;
+    manifest.settings = settings_of(scenario.training.run);
+    manifest.settings["scenario"] = scenario.name;
+    return manifest;
+}
+
+}  // namespace
+
+void check_checkpoints(const scenarios::Scenario& scenario, int ranks) {
+    check_reads_back(manifest_of(scenario, ranks));
+}
+
 std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
                             Communicator& world) {
     const scenarios::Scenario& scenario = request.scenario;
-    const scenarios::Parallel& parallel = scenario.parallel;
     const CheckpointOptions& where = *request.options.checkpoint;
     const CheckpointWriter writer(where.dir, request.step, world.size());
     writer.write_rank(world.rank(), training.pieces_to_save());
     const std::string label = fmt::format("the checkpoint of step {}", request.step);
     world.barrier(label)->wait(within(request.patience));
     if (world.rank() == 0) {
-        Manifest manifest;
+        Manifest manifest = manifest_of(scenario, world.size());
         TrainingState& state = manifest.training;
         state.step = request.step;
         state.optimizer_steps = state.schedule_steps = training.step->steps_taken();
@@ -169,13 +189,7 @@ std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
         state.data.sample = state.data.samples_seen % samples;
         state.data.tokens_seen = state.data.samples_seen * scenario.training.seq_length;
         state.loss_scale = training.step->loss_scale_state();
-        manifest.layout = {world.size(),      parallel.pipeline,     parallel.tensor,
-                           parallel.context,  parallel.data,         parallel.zero_stage,
-                           parallel.sequence, scenario.schedule.name};
         manifest.program_sha256 = request.program_hash;
-        manifest.architecture = scenario.model;
-        manifest.settings = settings_of(scenario.training.run);
-        manifest.settings["scenario"] = scenario.name;
         manifest.settings[kDataOfRun] = request.data;
         writer.commit(std::move(manifest), where.keep);
     }

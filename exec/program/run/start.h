@@ -36,6 +36,10 @@ Start open_start(const scenarios::Scenario& scenario, const TrainingOptions& opt
 std::vector<std::string> load_start(const Start& start, const scenarios::Scenario& scenario,
                                     RankTraining& training);
 
+/// Throws InputError if a checkpoint of this training could not be read back, so that it does not
+/// train until its first one and end there.
+void check_checkpoints(const scenarios::Scenario& scenario, int ranks);
+
 /// The request to save the state after `step` steps; a collective over all ranks that returns the
 /// folder.
 struct SaveRequest {

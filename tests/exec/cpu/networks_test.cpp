@@ -71,7 +71,7 @@ TEST_P(Network, FollowsPyTorchThroughTenStepsOfAdamW) {
         transformer.zero_gradients();
         transformer.backward(Transformer::Order::Fused);
         for (auto& [name, weight] : transformer.weights) {
-            loops::adam_step(adamw, step, 1, transformer.gradients.at(name).as<float>(),
+            loops::adam_step(adamw, step, 1, 0, transformer.gradients.at(name).as<float>(),
                              weight.as<float>(), first.at(name).as<float>(),
                              second.at(name).as<float>());
         }

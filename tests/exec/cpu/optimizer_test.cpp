@@ -29,16 +29,17 @@ std::vector<Case> cases() {
 struct Shard {
     const Case& which;
     View<float> parameter, first, second;
+    double decays_to = 0;
 
     Shard part(std::int64_t from, std::int64_t count) const {
         const auto cut = [&](View<float> x) { return View<float>{x.data + from, {count}}; };
-        return {which, cut(parameter), cut(first), cut(second)};
+        return {which, cut(parameter), cut(first), cut(second), decays_to};
     }
     void step(std::int64_t number, View<const float> gradient) const {
         if (which.adam) {
-            adam_step(*which.adam, number, 1, gradient, parameter, first, second);
+            adam_step(*which.adam, number, 1, decays_to, gradient, parameter, first, second);
         } else {
-            sgd_step(which.sgd, number, 1, gradient, parameter, first);
+            sgd_step(which.sgd, number, 1, decays_to, gradient, parameter, first);
         }
     }
 };
@@ -59,6 +60,19 @@ TEST_P(Optimizer, TakesPyTorchsSteps) {
         whole.step(step, gradient(step));
         const View<const float> expected{golden_[GetParam().name].as<float>().row(step - 1), {40}};
         EXPECT_LT(relative_difference<float>(parameter.as<float>(), expected), 1e-6) << step;
+    }
+}
+
+/// PyTorch steps w where the parameter is 1 + w: the same numbers, one further.
+TEST_P(Optimizer, DecaysToOneAsPyTorchDecaysTheDistanceToIt) {
+    const Tensor parameter = golden_["start"].clone(), first({40}), second({40});
+    for (float& value : parameter.as<float>()) value += 1;
+    const Shard whole{GetParam(), parameter.as<float>(), first.as<float>(), second.as<float>(), 1};
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        whole.step(step, gradient(step));
+        const float* expected = golden_[GetParam().name].as<float>().row(step - 1);
+        for (std::int64_t i = 0; i < 40; ++i)
+            EXPECT_NEAR(parameter.as<float>()[i] - 1, expected[i], 1e-6) << step;
     }
 }
 
@@ -86,10 +100,10 @@ TEST_P(Optimizer, ScalesTheGradientByAPowerOfTwoExactly) {
     for (std::int64_t i = 0; i < 40; ++i) larger.as<float>()[i] = 1024 * gradient(1)[i];
     Shard{GetParam(), once.as<float>(), first.as<float>(), second.as<float>()}.step(1, gradient(1));
     if (const auto& adam = GetParam().adam) {
-        adam_step(*adam, 1, 1.0 / 1024, larger.as<float>(), scaled.as<float>(),
+        adam_step(*adam, 1, 1.0 / 1024, 0, larger.as<float>(), scaled.as<float>(),
                   first_scaled.as<float>(), second_scaled.as<float>());
     } else {
-        sgd_step(GetParam().sgd, 1, 1.0 / 1024, larger.as<float>(), scaled.as<float>(),
+        sgd_step(GetParam().sgd, 1, 1.0 / 1024, 0, larger.as<float>(), scaled.as<float>(),
                  first_scaled.as<float>());
     }
     EXPECT_TRUE(same_bits(once, scaled));

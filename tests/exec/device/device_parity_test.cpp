@@ -45,6 +45,19 @@ Case momentum(Case c) {
     c.optimizer = "{name: sgd, lr: 0.1, momentum: 0.9}";
     return c;
 }
+/// Norms, biases and matrices decay apart.
+Case decaying(Case c) {
+    c.name += "_decaying";
+    c.optimizer =
+        "{name: adamw, lr: 0.001, eps: 0.01, weight_decay: 20, weight_decay_of: matrices}";
+    return c;
+}
+/// Norms decay to 1, all else to 0.
+Case decaying_whole(Case c) {
+    c.name += "_decaying_whole";
+    c.optimizer = "{name: sgd, lr: 0.1, momentum: 0.9, weight_decay: 0.2}";
+    return c;
+}
 /// Singular values that are next to nothing become large: their rounding counts, times the rate.
 Case muon(Case c) {
     c.name += "_muon";
@@ -76,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                     on_device("sliced_routers", "sigmoid-experts", "{name: seq-1f1b, slices: 2}",
                               "{data: 1}", "moe_aux_loss_coeff: 0.3"),
                     on_device("heads", "heads"), on_device("latent", "latent"),
-                    on_device("places", "places"),
+                    on_device("places", "places"), decaying(on_device("places", "places")),
+                    decaying_whole(on_device("places", "places")),
                     dropping(on_device("dropping_experts", "mixtral")),
                     on_device("gated_attention", "gated-attention"), on_device("alibi", "alibi"),
                     on_device("weighed_experts", "weighed-experts"),
@@ -155,11 +169,13 @@ const Case kLlamaOnFour =
                     "{pipeline: 2, data: 2, zero_stage: 1}", "clip_norm: 0.1"));
 INSTANTIATE_TEST_SUITE_P(
     Trainings, OffloadedOptimizer,
-    testing::Values(adamw(on_device("gpt2", "gpt2")), in_slices(adamw(on_device("gpt2", "gpt2"))),
-                    kLlamaOnFour, in_slices(post_validated(kLlamaOnFour)),
-                    momentum(on_device("vit_dp2_zero3", "vit", "1f1b", "{data: 2, zero_stage: 3}")),
-                    muon(on_device("llama_dp2_zero1", "llama", "1f1b",
-                                   "{data: 2, zero_stage: 1}"))),
+    testing::Values(
+        adamw(on_device("gpt2", "gpt2")), in_slices(adamw(on_device("gpt2", "gpt2"))), kLlamaOnFour,
+        in_slices(post_validated(kLlamaOnFour)), in_slices(decaying(on_device("gpt2", "gpt2"))),
+        in_slices(decaying_whole(on_device("places_dp2_zero1", "places", "1f1b",
+                                           "{data: 2, zero_stage: 1}"))),
+        momentum(on_device("vit_dp2_zero3", "vit", "1f1b", "{data: 2, zero_stage: 3}")),
+        muon(on_device("llama_dp2_zero1", "llama", "1f1b", "{data: 2, zero_stage: 1}"))),
     name_of_case);
 
 class AgainstOneRank : public DeviceParity {};

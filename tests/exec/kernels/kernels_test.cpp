@@ -232,7 +232,8 @@ TEST_P(KernelsTest, Moves) {
 }
 
 TEST_P(KernelsTest, OptimizersStepMainAndItsCopy) {
-    const AdamOptions adam{0.01, 0.9, 0.95, 1e-8, 0.1, true};
+    const AdamOptions adamw{0.01, 0.9, 0.95, 1e-8, 0.1, true};
+    const AdamOptions adam{0.01, 0.9, 0.95, 1e-8, 0.1, false};
     const SgdOptions sgd{0.1, 0.9, 0.2, 0.01, true};
     const Twins gradient = random({3, 111}), main = fp32({3, 111}), copy = random({3, 111});
     const Twins first = random({3, 111}), second = random({3, 111}), velocity = fp32({3, 111});
@@ -241,12 +242,16 @@ TEST_P(KernelsTest, OptimizersStepMainAndItsCopy) {
         kernels.sum_of_squares(side(gradient), side(total));
         kernels.fill_zero(side(first));
         kernels.fill_zero(side(second));
-        for (const std::int64_t step : {1, 2}) {
-            kernels.adam_step(adam, step, 0.5, side(gradient), side(main), side(first),
-                              side(second), side(copy));
+        for (const double decays_to : {0.0, 1.0}) {
+            for (const AdamOptions& one : {adamw, adam})
+                for (const std::int64_t step : {1, 2})
+                    kernels.adam_step(one, step, 0.5, decays_to, side(gradient), side(main),
+                                      side(first), side(second), side(copy));
+            kernels.sgd_step(sgd, 2, 0.5, decays_to, side(gradient), side(main), side(velocity),
+                             side(copy));
+            kernels.sgd_step(sgd, 3, 0.5, decays_to, side(gradient), side(main), side(velocity),
+                             {});
         }
-        kernels.sgd_step(sgd, 2, 0.5, side(gradient), side(main), side(velocity), side(copy));
-        kernels.sgd_step(sgd, 3, 0.5, side(gradient), side(main), side(velocity), {});
     });
     expect_alike(total, "norm");
     expect_alike(main, "main");

@@ -45,7 +45,8 @@ const std::map<std::string, std::string> kModels{
     // Norms and parts at other places, and what caps scores and logits or takes part in a softmax.
     {"places",
      "{name: tiny, family: llama, layers: 8, hidden: 16, heads: 4, kv_heads: 2, head_dim: 6, "
-     "ffn: 24, vocab: 22, max_positions: 8, logit_softcap: 3, layer_groups: "
+     "ffn: 24, vocab: 22, max_positions: 8, logit_softcap: 3, zero_centred_norms: true, "
+     "layer_groups: "
      "[{count: 2, pattern: [{sinks: true, window: 3}, {norm_position: both}, "
      "{norm_position: after, qk_norm: width}, {parallel_residual: true, qk_norm: l2}]}]}"},
     {"heads-wide",
@@ -100,12 +101,14 @@ const std::map<std::string, std::string> kModels{
      "{name: tiny, family: deepseek, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 22, max_positions: 8, experts: 8, experts_per_token: 2, shared_ffn: 20, "
      "router: sigmoid, router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
-     "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 7}]}"},
+     "router_bias_correction: true, router_dtype: fp32, "
+     "layer_groups: [{count: 1, experts: 0, ffn: 40}, {count: 7}]}"},
     {"sigmoid-experts-wide",
      "{name: wide, family: deepseek, layers: 8, hidden: 64, heads: 4, kv_heads: 2, ffn: 48, "
      "vocab: 203, max_positions: 64, experts: 8, experts_per_token: 2, shared_ffn: 80, "
      "router: sigmoid, router_groups: 4, router_groups_chosen: 2, router_scaling: 2.5, "
-     "router_bias_correction: true, layer_groups: [{count: 1, experts: 0, ffn: 160}, {count: 7}]}"},
+     "router_bias_correction: true, router_dtype: fp32, "
+     "layer_groups: [{count: 1, experts: 0, ffn: 160}, {count: 7}]}"},
     // Qwen3-Next's experts beside common attention.
     {"gated-shared-experts",
      "{name: tiny, family: qwen3_next, layers: 8, hidden: 16, heads: 4, kv_heads: 2, ffn: 12, "

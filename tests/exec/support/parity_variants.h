@@ -43,6 +43,13 @@ inline Case routed(Case c) {
     return c;
 }
 
+/// Norms decay to 1, or not at all, beside matrices that decay to 0.
+inline Case decaying(const char* of, Case c) {
+    c.optimizer =
+        std::string("{name: sgd, lr: 0.1, weight_decay: 0.2, weight_decay_of: ") + of + "}";
+    return c;
+}
+
 /// Experts take as many tokens of a microbatch as routers that are even would send them.
 inline Case dropping(Case c) {
     c.framework = ", capacity_factor: 1";

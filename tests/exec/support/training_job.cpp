@@ -31,6 +31,11 @@ const std::map<std::string, std::string> kModels{
     {"llama",
      "{name: tiny, family: llama, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 12, "
      "vocab: 11, max_positions: 8}"},
+    // Norms whose weights are w of 1 + w, and biases.
+    {"centred",
+     "{name: tiny, family: llama, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 12, "
+     "vocab: 11, max_positions: 8, norm: layer_norm, zero_centred_norms: true, qk_norm: heads, "
+     "linear_bias: true}"},
     {"deepseek",
      "{name: tiny, family: deepseek, layers: 4, hidden: 8, heads: 4, kv_heads: 2, ffn: 4, "
      "vocab: 11, max_positions: 8, experts: 4, experts_per_token: 2, router: sigmoid, "

@@ -198,6 +198,36 @@ TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
             << export_job(plan, format).text;
 }
 
+/// Only Megatron-Core leaves norms and biases out of weight decay by itself.
+TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
+    const auto unsaid = [](const char* decayed, const std::string& format) {
+        const Scenario plan = scenarios::parse_scenario(
+            fmt::format(
+                "model: llama3-8b\ncluster: hgx-h100\nparallel: {{data: 8, zero_stage: 1}}\n"
+                "training: {{micro_batch: 1, micro_batches: 2, seq_length: 4096, "
+                "optimizer: {{name: adamw, weight_decay_of: {}}}}}\n",
+                decayed),
+            "plan.yaml");
+        return keys_of(export_job(plan, format)).contains("training.optimizer.weight_decay_of");
+    };
+    for (const std::string& format : export_formats()) {
+        const bool megatrons = format == "megatron" || format == "bridge";
+        EXPECT_EQ(unsaid("matrices", format), !megatrons) << format;
+        EXPECT_FALSE(unsaid("all", format)) << format;
+    }
+}
+
+TEST(ExportedJob, HasRoutersInFp32WhereThePlanHas) {
+    const Scenario plan = scenarios::parse_scenario(
+        "model: {base: mixtral-8x7b, router_dtype: fp32}\ncluster: hgx-h100\n"
+        "parallel: {data: 8, expert: 8, zero_stage: 1}\n"
+        "training: {micro_batch: 1, micro_batches: 2, seq_length: 4096}\n"
+        "framework: megatron-2026\n",
+        "plan.yaml");
+    EXPECT_THAT(export_job(plan, "megatron").text, testing::HasSubstr("--moe-router-dtype fp32"));
+    EXPECT_THAT(export_job(plan, "bridge").text, testing::HasSubstr("model.moe_router_dtype=fp32"));
+}
+
 /// Megatron-FSDP has no pipeline there; a job that asks for it is refused.
 TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
     const Scenario plan = scenarios::parse_scenario(

@@ -315,6 +315,33 @@ TEST(MegatronJob, HasExpertsWithTheDefaultsOfItsRouter) {
     EXPECT_TRUE(s.training.expert_load_unknown);
 }
 
+/// Its optimizers decay no tensor of one dimension (core/optimizer/__init__.py).
+TEST(MegatronJob, DecaysMatricesAlone) {
+    const auto optimizer = [](const std::string& flags) {
+        return planned(flags).training.run.optimizer;
+    };
+    for (const std::string flags :
+         {"", "--weight-decay 0.1", "--optimizer sgd --weight-decay 0.1", "--optimizer muon"})
+        EXPECT_EQ(weight_decay_of(optimizer(flags)), scenarios::WeightDecayOf::Matrices) << flags;
+    EXPECT_EQ(std::get<scenarios::AdamOptions>(optimizer("--weight-decay 0.1")).weight_decay, 0.1);
+    EXPECT_THAT(imported("--weight-decay 0.1").text,
+                HasSubstr("Megatron-Core decays no norms and no biases"));
+    EXPECT_EQ(weight_decay_of(optimizer("--weight-decay 0")), scenarios::WeightDecayOf::All);
+}
+
+TEST(MegatronJob, HasRoutersInTheTypeThatItsFlagSays) {
+    const auto dtype = [](const std::string& flags) {
+        return planned("--num-experts 8 --moe-ffn-hidden-size 512 " + flags)
+            .model.layers.first<models::Experts>()
+            ->router_dtype;
+    };
+    EXPECT_EQ(dtype(""), models::RouterDtype::Compute);
+    EXPECT_EQ(dtype("--moe-router-dtype fp32"), models::RouterDtype::Fp32);
+    EXPECT_EQ(dtype("--moe-router-dtype fp64"), models::RouterDtype::Fp32);
+    EXPECT_THAT(imported("--num-experts 8 --moe-ffn-hidden-size 512 --moe-router-dtype fp64").notes,
+                Contains(HasSubstr("planned in fp32")));
+}
+
 TEST(MegatronJob, RecomputesAndOffloadsAsItsFlagsSay) {
     EXPECT_EQ(planned("--recompute-activations").training.recompute, models::Recompute::Selective);
     const auto block = planned(

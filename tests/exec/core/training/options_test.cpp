@@ -66,6 +66,23 @@ TEST(TrainingOptions, AreWhatTheScenarioSays) {
     EXPECT_EQ(options.checkpoint, (CheckpointOptions{"/tmp/run", 10, 2}));
 }
 
+TEST(TrainingOptions, SayWhatDecays) {
+    for (const std::string name : {"adamw", "adam", "sgd", "muon"}) {
+        const auto decayed = [&](const std::string& more) {
+            return weight_decay_of(read("optimizer: {name: " + name + more + "}").optimizer);
+        };
+        EXPECT_EQ(decayed(""), scenarios::WeightDecayOf::All) << name;
+        EXPECT_EQ(decayed(", weight_decay_of: all"), scenarios::WeightDecayOf::All) << name;
+        EXPECT_EQ(decayed(", weight_decay_of: matrices"), scenarios::WeightDecayOf::Matrices)
+            << name;
+        const TrainingOptions options =
+            read("optimizer: {name: " + name + ", weight_decay_of: matrices}");
+        EXPECT_EQ(settings_of(options).at("optimizer.weight_decay_of"), "matrices") << name;
+    }
+    EXPECT_EQ(refusal("optimizer: {weight_decay_of: matrix}"),
+              "unknown weight_decay_of 'matrix'; did you mean 'matrices'? known: all, matrices\n");
+}
+
 TEST(TrainingOptions, ListAllMistakesInWords) {
     EXPECT_EQ(refusal(R"(optimizer: {name: sgd, lr: 0.1, betas: [0.9, 0.99], eps: 1e-8}
   lr_schedule: {name: linear, min_lr: 0.2}

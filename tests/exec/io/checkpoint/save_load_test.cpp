@@ -234,6 +234,30 @@ TEST(Checkpoint, TheManifestKeepsEverything) {
     EXPECT_EQ(parse_manifest(manifest_json(manifest), "manifest.json"), manifest);
 }
 
+/// The sentence about a manifest that could not be read back; empty if it could.
+std::string why_lost(const Manifest& manifest) {
+    try {
+        check_reads_back(manifest);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(Checkpoint, ThatCouldNotBeReadBackIsSaidBeforeItIsSaved) {
+    Manifest manifest = manifest_of(small_gpt(), 1);
+    EXPECT_EQ(why_lost(manifest), "");
+    // These networks are none that a file describes: no reader makes them.
+    Manifest unreadable = manifest;
+    unreadable.architecture.vocab = 0;
+    EXPECT_THAT(why_lost(unreadable), HasSubstr("'vocab' must be at least 1, not 0"));
+    EXPECT_THAT(why_lost(unreadable), HasSubstr("trained without 'training.checkpoint'"));
+    Manifest untold = manifest;
+    untold.architecture.layers = untold.architecture.layers.changed(
+        [](models::Layer& layer) { std::get<models::Attention>(layer.mixer).value_dim += 1; });
+    EXPECT_THAT(why_lost(untold), HasSubstr("its network would be another one than is trained"));
+}
+
 TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {
     const ScratchFolder folder;
     save(folder.path(), small_gpt(), {}, 1);

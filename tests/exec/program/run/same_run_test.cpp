@@ -83,6 +83,9 @@ TEST(TheFactsOfAScenario, AreTheSameHoweverTheScenarioSaysThem) {
         facts_in("precision: fp32"),
         facts_in("precision: {compute: fp32, main_params: none, grads: fp32, moments: fp32}"));
     EXPECT_THAT(facts_in("clip_norm: 1.0"), Contains(Fact{"training.clip_norm", "1"}));
+    for (const std::string name : {"adamw", "sgd", "muon"})
+        EXPECT_THAT(facts_in("optimizer: {name: " + name + ", weight_decay_of: matrices}"),
+                    Contains(Fact{"training.optimizer.weight_decay_of", "matrices"}));
 }
 
 TEST(TheFactsOfAScenario, HaveANameOfTheirOwnEach) {

@@ -12,11 +12,14 @@
 namespace debubble::exec {
 namespace {
 
+constexpr const char* kGpt =
+    "{name: tiny, family: gpt2, layers: 2, hidden: 8, heads: 1, vocab: 257, max_positions: 8}";
+
 /// A training of six steps on one rank, each of which is saved.
-RunJob job_in(const std::filesystem::path& folder) {
+RunJob job_in(const std::filesystem::path& folder, const char* model = kGpt,
+              const char* resume = "never") {
     std::ofstream(folder / "text.txt") << std::string(400, 'a') + std::string(400, 'b');
-    std::ofstream(folder / "tiny.yaml") << R"(
-model: {name: tiny, family: gpt2, layers: 2, hidden: 8, heads: 1, vocab: 257, max_positions: 8}
+    std::ofstream(folder / "tiny.yaml") << "model: " << model << R"(
 cluster: dgx-a100-40gb
 gpus: 1
 schedule: gpipe
@@ -33,6 +36,7 @@ training:
     RunRequest request;
     request.scenario = (folder / "tiny.yaml").string();
     request.kernels = "fixed-order";
+    request.resume = resume;
     return prepare_run(request, {});
 }
 
@@ -81,6 +85,31 @@ TEST(ATraining, EndsAtTheStepThatRanInAnotherOrderAndSavesNothingOfIt) {
     EXPECT_EQ(steps, 3);
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "kept/step_3"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "kept/step_4"));
+}
+
+/// Values as wide as queries and keys are what GLM-4.7-Flash and Mistral 4 have.
+TEST(ATraining, OfLatentAttentionWithValuesAsWideAsKeysGoesOnFromItsCheckpoint) {
+    const ScratchFolder folder;
+    constexpr const char* kLatent =
+        "{name: tiny, family: deepseek, layers: 1, hidden: 8, heads: 1, vocab: 257, "
+        "max_positions: 8, latent_attention: {key_rank: 4, head_dim: 4, rope_dim: 4, "
+        "value_dim: 8}}";
+    RunJob job = job_in(folder.path(), kLatent);
+    job.last_step = 3;
+    EXPECT_EQ(train_in(job, [](std::int64_t) {}).failure, "");
+    RunJob further = job_in(folder.path(), kLatent, "auto");
+    EXPECT_EQ(further.start.first_step(), 3);
+    const Ended ended = train_in(further, [](std::int64_t) {});
+    EXPECT_EQ(ended.failure, "");
+    EXPECT_EQ(ended.outcome.proven_steps, 3);
+}
+
+TEST(ATraining, ThatNoCheckpointCanHoldIsRefused) {
+    const ScratchFolder folder;
+    scenarios::Scenario scenario = job_in(folder.path()).scenario;
+    EXPECT_NO_THROW(check_checkpoints(scenario, 1));
+    scenario.model.vocab = 0;
+    EXPECT_THROW(check_checkpoints(scenario, 1), InputError);
 }
 
 }  // namespace
