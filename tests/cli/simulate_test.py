@@ -61,7 +61,7 @@ class Json(SimulateTest):
         expert = 3 * hidden * 2048
         dense = layers * (2 * hidden + latent + 256 * hidden + expert)
         experts = layers * 256 // 64 * expert
-        figures = json.loads(self.done("simulate", "deepseek-v3", "--json", "-").stdout)
+        figures = json.loads(self.done("simulate", "deepseek-v3-bf16", "--json", "-").stdout)
         rank = figures["ranks"][7]
         held = rank["memory"]
         self.assertEqual(held["parameters"], 2 * (dense + experts))

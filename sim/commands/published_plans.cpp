@@ -1,0 +1,80 @@
+#include "sim/commands/published_plans.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "scenarios/read_scenario.h"
+#include "scenarios/utilisation.h"
+#include "sim/predict.h"
+#include "text/shipped_files.h"
+#include "text/wording.h"
+#include "text/yaml_document_reader.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr std::string_view kFolder = "scenarios";
+
+/// The scenarios whose file has the key itself: a grid that includes one has none of its own.
+std::vector<std::string> published_names() {
+    std::vector<std::string> names;
+    for (const std::string& name : text::shipped_names(kFolder)) {
+        const auto file = text::data_folder() / kFolder / (name + ".yaml");
+        if (text::read_yaml(file)->get("published")) names.push_back(name);
+    }
+    return names;
+}
+
+double published_seconds(const scenarios::Scenario& scenario) {
+    const scenarios::Published& published = *scenario.published;
+    if (published.step) return seconds(*published.step);
+    if (published.tokens_per_s_per_gpu)
+        return static_cast<double>(scenario.training.global_batch) *
+               static_cast<double>(scenario.training.seq_length) /
+               (*published.tokens_per_s_per_gpu * scenario.gpus);
+    return scenarios::printed_flops_per_step(scenario) /
+           (*published.tflops_per_gpu * 1e12 * scenario.gpus);
+}
+
+PublishedPlan plan_of(const std::string& name) {
+    const scenarios::Scenario scenario = scenarios::read_scenario(name);
+    PredictOptions options;
+    options.keep_trace = options.hash_program = options.explain = false;
+    const Prediction prediction = predict(scenario, options).prediction;
+    return {name,
+            scenario.published->source,
+            published_seconds(scenario),
+            prediction.step_time_s,
+            prediction.fits,
+            prediction.memory_left};
+}
+
+std::string memory_text(const PublishedPlan& plan) {
+    if (plan.fits) return fmt::format("{} GiB left", text::gib_text(plan.left));
+    return fmt::format("{} GiB too large", text::gib_text(Bytes{-plan.left.count}));
+}
+
+}  // namespace
+
+std::vector<PublishedPlan> published_plans() {
+    std::vector<PublishedPlan> plans;
+    for (const std::string& name : published_names()) plans.push_back(plan_of(name));
+    return plans;
+}
+
+std::string to_text(const std::vector<PublishedPlan>& plans) {
+    if (plans.empty()) return {};
+    std::size_t width = std::string_view("published plan").size();
+    for (const PublishedPlan& plan : plans) width = std::max(width, plan.name.size());
+    std::string out = fmt::format("{:<{}}  {:>11}  {:>11}  {:>8}  {:<18}  {}\n", "published plan",
+                                  width, "published", "predicted", "", "memory", "source");
+    for (const PublishedPlan& plan : plans)
+        out += fmt::format("{:<{}}  {:>11}  {:>11}  {:>+6.1f} %  {:<18}  {}\n", plan.name, width,
+                           fmt::format("{:.3f} s", plan.published_s),
+                           fmt::format("{:.3f} s", plan.predicted_s), 100 * plan.difference(),
+                           memory_text(plan), plan.source);
+    return out;
+}
+
+}  // namespace debubble::sim
