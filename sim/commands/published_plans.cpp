@@ -15,6 +15,7 @@ namespace debubble::sim {
 namespace {
 
 constexpr std::string_view kFolder = "scenarios";
+constexpr std::string_view kTitle = "published plan";
 
 /// The scenarios whose file has the key itself: a grid that includes one has none of its own.
 std::vector<std::string> published_names() {
@@ -65,15 +66,17 @@ std::vector<PublishedPlan> published_plans() {
 
 std::string to_text(const std::vector<PublishedPlan>& plans) {
     if (plans.empty()) return {};
-    std::size_t width = std::string_view("published plan").size();
+    std::size_t width = kTitle.size();
     for (const PublishedPlan& plan : plans) width = std::max(width, plan.name.size());
-    std::string out = fmt::format("{:<{}}  {:>11}  {:>11}  {:>8}  {:<18}  {}\n", "published plan",
-                                  width, "published", "predicted", "", "memory", "source");
-    for (const PublishedPlan& plan : plans)
-        out += fmt::format("{:<{}}  {:>11}  {:>11}  {:>+6.1f} %  {:<18}  {}\n", plan.name, width,
-                           fmt::format("{:.3f} s", plan.published_s),
-                           fmt::format("{:.3f} s", plan.predicted_s), 100 * plan.difference(),
-                           memory_text(plan), plan.source);
+    std::string out = fmt::format("{:<{}}  {:>9}  {:>9}  {:>8}  {:<18}  {}\n", kTitle, width,
+                                  "published", "predicted", "", "memory", "source");
+    for (const PublishedPlan& plan : plans) {
+        const std::string row = fmt::format(
+            "{:<{}}  {:>9}  {:>9}  {:>+6.1f} %  {:<18}  ", plan.name, width,
+            fmt::format("{:.3f} s", plan.published_s), fmt::format("{:.3f} s", plan.predicted_s),
+            100 * plan.difference(), memory_text(plan));
+        out += row + text::shortened(plan.source, text::kReportColumns - row.size()) + '\n';
+    }
     return out;
 }
 
