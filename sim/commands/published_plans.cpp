@@ -38,7 +38,7 @@ double published_seconds(const scenarios::Scenario& scenario) {
            (*published.tflops_per_gpu * 1e12 * scenario.gpus);
 }
 
-PublishedPlan plan_of(const std::string& name) {
+PublishedPlan beside_prediction(const std::string& name) {
     const scenarios::Scenario scenario = scenarios::read_scenario(name);
     PredictOptions options;
     options.keep_trace = options.hash_program = options.explain = false;
@@ -60,7 +60,7 @@ std::string memory_text(const PublishedPlan& plan) {
 
 std::vector<PublishedPlan> published_plans() {
     std::vector<PublishedPlan> plans;
-    for (const std::string& name : published_names()) plans.push_back(plan_of(name));
+    for (const std::string& name : published_names()) plans.push_back(beside_prediction(name));
     return plans;
 }
 
