@@ -19,12 +19,14 @@ const Fields<Published>& published_fields() {
         {"source", required(free_text(&Published::source)),
          "Where the figure stands: a paper's number and table, or a repository's file and line.",
          "arXiv:2407.21783, table 4"},
-        {"step", duration(&Published::step), "The time of an optimizer step.", "20 s"},
+        {"step", duration(&Published::step), "The time of an optimizer step.", "20 s",
+         "not published"},
         {"tokens_per_s_per_gpu",
          real(&Published::tokens_per_s_per_gpu, 1e-6, kMostTokens, "tokens/s"),
-         "The tokens that one GPU trains on in a second.", "1664"},
+         "The tokens that one GPU trains on in a second.", "1664", "not published"},
         {"tflops_per_gpu", real(&Published::tflops_per_gpu, 1e-6, kMostTeraflops, "TFLOP/s"),
-         "The model's FLOPs that one GPU computes in a second, as the source counts them.", "400"}};
+         "The model's FLOPs that one GPU computes in a second, as the source counts them.", "400",
+         "not published"}};
     return kFields;
 }
 
