@@ -78,6 +78,19 @@ class Json(SimulateTest):
                  + 3 * rows)                  # rows sorted, out of the experts, and back
         self.assertLess(abs(held["activations"] - inputs - again), 0.03 * (inputs + again))
 
+    def test_deepseek_v3_fits_by_the_types_of_its_report(self):
+        plan = json.loads(self.done("simulate", "deepseek-v3", "--json", "-").stdout)
+        self.assertTrue(plan["fits"])
+        # 17 microbatches of four layers, each of 4,096 tokens and the bytes of a token that docs/jobs/plan-deepseek-v3.md
+        # adds up; the rest is what one pair of a forward and a backward has beside them.
+        kept = 17 * 4 * 4096 * 159_296
+        held = plan["ranks"][7]["memory"]["activations"]
+        self.assertGreater(held, kept)
+        self.assertLess(held, 1.06 * kept)
+        for key in ("activations", "param_gather"):
+            wide = debubble("simulate", "deepseek-v3", "--set", f"training.precision.{key}=bf16", "--json", "-")
+            self.assertFalse(json.loads(wide.stdout)["fits"], key)
+
     def test_speeds_follow_from_the_step_time(self):
         got = self.figures()
         self.assertAlmostEqual(got["samples_per_s"] * got["step_time_s"], 32, 9)
