@@ -1,6 +1,7 @@
 #include "sim/commands/published_plans.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,11 @@ PublishedPlan beside_prediction(const std::string& name) {
             prediction.memory_left};
 }
 
+/// In tenths, and none of them below zero where it is nothing.
+double percent_of(const PublishedPlan& plan) {
+    return std::round(1000 * plan.difference()) / 10 + 0.0;
+}
+
 std::string memory_text(const PublishedPlan& plan) {
     if (plan.fits) return fmt::format("{} GiB left", text::gib_text(plan.left));
     return fmt::format("{} GiB too large", text::gib_text(Bytes{-plan.left.count}));
@@ -74,7 +80,7 @@ std::string to_text(const std::vector<PublishedPlan>& plans) {
         const std::string row = fmt::format(
             "{:<{}}  {:>9}  {:>9}  {:>+6.1f} %  {:<18}  ", plan.name, width,
             fmt::format("{:.3f} s", plan.published_s), fmt::format("{:.3f} s", plan.predicted_s),
-            100 * plan.difference(), memory_text(plan));
+            percent_of(plan), memory_text(plan));
         out += row + text::shortened(plan.source, text::kReportColumns - row.size()) + '\n';
     }
     return out;
