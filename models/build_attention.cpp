@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/overloaded.h"
 #include "models/attention_core.h"
 #include "models/graph_builder.h"
@@ -106,6 +108,33 @@ Value attention_context(GraphBuilder& builder, const LayerNames& names, const At
     return gate ? gate_context(builder, at("attn.gate"), context, *gate) : context;
 }
 
+/// Keeps the result of the last operator in 12 bits instead of the compute type, if it is a fused
+/// attention whose result the product after it reads as it is: the copy serves the backward of
+/// both. Returns it.
+std::optional<int> keep_context_narrow(GraphBuilder& builder, Value context) {
+    if (!builder.how().low_precision.narrows_activations(builder.layer_index)) return {};
+    Operator& op = builder.graph.operators.back();
+    auto* core = std::get_if<op::Attention>(&op.roles);
+    const bool keeps = core != nullptr && core->out.tensor == context.tensor &&
+                       std::holds_alternative<op::FlashKernel>(core->kernel) &&
+                       std::ranges::find(op.saved, context.tensor) != op.saved.end();
+    if (!keeps || (builder.size.tensor > 1 && !context.cut)) return {};
+    const std::string name = builder.graph.tensors[context.tensor].name;
+    const std::int64_t wide = builder.graph.tensors[context.tensor].bytes.count;
+    const std::int64_t narrow = e5m6_bytes(wide / builder.size.element);
+    const int kept = builder.tensor(name + ".e5m6", narrow);
+    const int again = builder.scratch(name + ".again", wide);
+    core->narrow_context = op::NarrowContext{kept, again};
+    std::ranges::replace(op.saved, context.tensor, kept);
+    op.forward_uses.push_back(kept);
+    op.forward.push_back(moves(op.forward.front().name + ".keep", op.layer, wide, narrow));
+    std::ranges::replace(op.backward_input_uses, context.tensor, kept);
+    op.backward_input_uses.push_back(again);
+    op.backward_input.insert(op.backward_input.begin(),
+                             moves(name + ".widen", op.layer, narrow, wide));
+    return kept;
+}
+
 /// What the layer's last product reads, and its columns over all ranks.
 struct Context {
     Value value;
@@ -162,6 +191,7 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
                                builder.how().low_precision.recipe != Recipe::Fp8Delayed;
     const BranchEnd end(builder, at(names.norm1_after, "ln1_after"),
                         branch_gradient(builder, residual_place, gradients.y));
+    out_shape.kept_copy = keep_context_narrow(builder, context.value);
     const std::size_t projection = builder.next_operator();
     const Value product = linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape,
                                            out_weights, context.value, end.product_gradient);

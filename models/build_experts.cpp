@@ -15,6 +15,7 @@ void ExpertRoute::weigh_activation(Value weights) const {
     std::get<op::Activation>(op.roles).weights = {mine, weights.gradient};
     op.saved.push_back(mine);
     op.forward_uses.push_back(mine);
+    if (op.kept_copy) op.kept_copy->uses_again.push_back(mine);
     op.backward_input_uses.push_back(mine);
     op.backward_input_uses.push_back(weights.gradient);
 }
@@ -105,6 +106,8 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
         activate(builder, route.at("act"), wide,
                  {experts.activation, experts.bias, true, size.all_expert_rows(), size.expert_ffn});
     route.mark_at_experts(active);
+    if (const auto& kept = builder.graph.operators.back().kept_copy)
+        route.mark_at_experts({kept->copy, kept->copy});
     if (builder.how().kernels.weighted_experts_activation && !experts.weighs_input)
         route.weigh_activation(weights);
     route.clamp();
@@ -112,6 +115,7 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = route.width();
+    out.keeps_original = builder.leaves_to_replay(Module::MoeActivation);
     const Value back =
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
     route.mark_at_experts(back);

@@ -29,11 +29,17 @@ struct Latent {
         LinearShape shape{hidden, outputs, Sharding::Replicated};
         shape.rows = builder.size.stream_tokens;
         shape.adds_gradient = adds_gradient;
+        shape.keeps_original = builder.leaves_to_replay(Module::LayerNorm);
         return linear(builder, at(name, kernel), shape, {{weight}, {}}, x);
     }
+    /// The norm is fused with the product after it, and made again with it
+    /// (TELayerNormColumnParallelLinear in Megatron-LM 00611e6, models/gpt/gpt_layer_specs.py).
     Value normed(const char* name, const char* kernel, Value x, std::int64_t columns) const {
         const int gain = builder.norm_weight(at(name, kernel).name + ".weight", columns);
-        return norm_of_columns(builder, at(name, kernel), gain, x, columns);
+        const std::size_t first = builder.next_operator();
+        const Value y = norm_of_columns(builder, at(name, kernel), gain, x, columns);
+        builder.mark(first, Module::MlaUpProjection);
+        return y;
     }
     /// A product out of a narrow value, of `columns` for each head.
     Value up(const char* name, const char* kernel, Value x, std::int64_t inputs,

@@ -3,6 +3,17 @@
 
 namespace debubble::models {
 
+namespace {
+
+/// DeepSeek-V3 kept the inputs of the nonlinearities of its layers with experts in 8 bits
+/// (arXiv:2412.19437, 3.3.3). A kernel of its own for silu keeps that in the compute type.
+bool keeps_narrow_input(const GraphBuilder& builder) {
+    return builder.how().low_precision.narrows_activations(builder.layer_index) &&
+           builder.layer().as<Experts>() != nullptr && builder.how().kernels.fused_bias_activation;
+}
+
+}  // namespace
+
 Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
                const ActivationShape& shape) {
     const Sizes& size = builder.size;
@@ -21,8 +32,20 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     op.saved = {wide.tensor};
     op.forward_uses = {wide.tensor};
     op.forward = {moves(place.kernel, place.layer, gates * bytes, bytes)};
+    std::int64_t kept_bytes = gates * bytes;
+    if (keeps_narrow_input(builder)) {
+        const Narrow type = operands_of(builder.how().low_precision.recipe);
+        kept_bytes = shape.rows * narrow_bytes(type, gates * shape.columns);
+        const int copy = builder.tensor(place.kernel + ".in.fp8", kept_bytes);
+        roles.x_narrow = copy;
+        op.saved = {copy};
+        op.forward_uses.push_back(copy);
+        op.forward = {moves(place.kernel, place.layer, gates * bytes, bytes + kept_bytes)};
+        op.kept_copy = KeptCopy{
+            wide.tensor, copy, {copy}, {moves(place.kernel, place.layer, kept_bytes, bytes)}};
+    }
     op.backward_input = {
-        moves(place.kernel + ".dx", place.layer, (1 + gates) * bytes, gates * bytes)};
+        moves(place.kernel + ".dx", place.layer, bytes + kept_bytes, gates * bytes)};
     if (!builder.how().kernels.fused_bias_activation && shape.biased) {
         op.forward.push_back(
             moves(place.kernel + ".bias", place.layer, gates * bytes, gates * bytes));
@@ -37,6 +60,7 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
             moves(place.kernel + ".silu.dx", place.layer, 2 * bytes, 2 * bytes));
     }
     op.forward_uses.push_back(out.tensor);
+    if (op.kept_copy) op.kept_copy->uses_again.push_back(out.tensor);
     op.backward_input_uses = {out.gradient};
     op.backward_input_uses.insert(op.backward_input_uses.end(), op.saved.begin(), op.saved.end());
     if (!in_place) op.backward_input_uses.push_back(wide.gradient);

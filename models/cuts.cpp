@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "models/graph_builder.h"
+#include "models/replays.h"
 
 /// The cut of each parameter by tensor parallelism, and the operators that bring a value from one
 /// cut to another: Megatron-LM's "gather" and "scatter" regions (arXiv:1909.08053, section 3).
@@ -25,6 +26,13 @@ void GraphBuilder::refuse(std::string sentence) {
     if (mistakes.size() >= kMostMistakes) return;
     if (std::any_of(mistakes.begin(), mistakes.end(), same)) return;
     mistakes.push_back({{}, std::move(sentence), {}});
+}
+
+bool GraphBuilder::leaves_to_replay(Module module) const {
+    return how().recompute == Recompute::Modules && discards_output(module) &&
+           how().recompute_extent.modules.has(module) &&
+           how().recompute_extent.reaches(layers_before(graph, layer_index)) &&
+           how().low_precision.recipe != Recipe::Fp8Delayed;
 }
 
 std::int64_t GraphBuilder::part(bool cut, std::int64_t whole, const char* what) {

@@ -43,6 +43,7 @@ void ExpertRoute::clamp() const {
         return eager(builder, "experts.act", layer, wide, moved);
     };
     append(op.forward, kernels({{".clamp", e, e}, {".join", e, e}}));
+    if (op.kept_copy) append(op.kept_copy->again, kernels({{".clamp", e, e}, {".join", e, e}}));
     append(op.backward_input, kernels({{".clamp.dx", 2 * e, e}, {".join.dx", e, e}}));
 }
 

@@ -103,6 +103,15 @@ struct Tensor {
     std::optional<RoutedRows> routed = {};
 };
 
+/// A copy in a narrower type that is kept for the backward instead of an operator's input. The
+/// operator makes it in the forward, and reads it where it runs again without what made its input.
+struct KeptCopy {
+    int of = 0;    ///< the input
+    int copy = 0;  ///< among what the operator saves and uses
+    std::vector<int> uses_again;
+    std::vector<Kernel> again;
+};
+
 /// One operator with separate forward, backward-input and backward-weight. The `uses` of a pass are
 /// all tensors that must exist while its kernels run, in the order of allocation; a tensor lives
 /// from its first use to its last, and the steps of a pass are derived from nothing else.
@@ -118,6 +127,7 @@ struct Operator {
     std::vector<Kernel> forward;
     /// Set where an operator runs again with other kernels than in the forward (select_products.h).
     std::optional<std::vector<Kernel>> again;
+    std::optional<KeptCopy> kept_copy;
     std::vector<Kernel> backward_input;
     std::vector<Kernel> backward_weight;
     std::vector<int> forward_uses;
@@ -128,6 +138,12 @@ struct Operator {
     template <class Kind>
     const Kind* as() const {
         return std::get_if<Kind>(&roles);
+    }
+    /// True for a tensor that exists when the operator runs again; `alone`: without what made its
+    /// inputs.
+    bool is_given(int tensor, bool alone) const {
+        if (alone && kept_copy && kept_copy->copy == tensor) return true;
+        return std::ranges::find(inputs, tensor) != inputs.end();
     }
     /// Its parameters in the order of memory: those of one product are side by side, weights and
     /// then biases.

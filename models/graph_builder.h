@@ -86,6 +86,11 @@ struct GraphBuilder {
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);
 
+    /// True if a product in 8 bits that reads what the module gives keeps no cast of it: it is
+    /// freed after the forward, made again and cast again (Megatron-LM's set_save_original_input,
+    /// which delayed scales do not have).
+    bool leaves_to_replay(Module module) const;
+
     /// True if hidden dropout runs: a branch's gradient is then not the stream's.
     bool drops() const { return how().hidden_dropout || how().kernels.dropout_masks_always; }
     /// True if dropout masks exist.
@@ -134,6 +139,7 @@ struct LinearShape {
     bool adapter = false;                   ///< has a low-rank adapter, if there are any
     bool after_norm = false;                ///< x is a norm's result, which TransformerEngine's
                                             ///< LayerNormLinear makes together with the product
+    std::optional<int> kept_copy = {};      ///< a copy of x in 12 bits, kept instead of it
     bool keeps_original = false;  ///< x is kept in the compute type even for a product in 8 bits,
                                   ///< since another operator keeps it anyway
 };

@@ -19,6 +19,10 @@ struct OperatorUse {
     int pass;  ///< pass: 0 forward, 1 backward or backward-input, 2 backward-weight
     /// By tensor, what a run again gives and something else keeps; null if that is nothing.
     std::shared_ptr<const std::vector<bool>> kept = {};
+    /// It runs again without what made its inputs, and reads the copy that it has kept of one.
+    bool alone = false;
+
+    bool reads_copy() const { return alone && op->kept_copy.has_value(); }
 
     /// The tensors of the two halves of a fused backward, else one list and an empty one.
     std::array<std::span<const int>, 2> tensors() const;

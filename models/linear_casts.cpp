@@ -104,7 +104,10 @@ void LinearCasts::forward(Operator& op) {
         roles.x_columns = make(true, name + ".columns");
         op.forward_uses.push_back(roles.x_columns);
     }
-    if (!keeps_x()) op.saved = {roles.x_columns};
+    if (!keeps_x())
+        op.saved = {roles.x_columns};
+    else if (keeps_copy())
+        op.saved = {*shape.kept_copy};
     cast_weight(op, false);
 }
 
@@ -153,7 +156,10 @@ void LinearCasts::backward_weight_begins(Operator& op, bool keeps_gathered) {
     if (rule.reads_twice) find_largest(op.backward_weight, name + ".amax", inputs(), gathers_x);
     op.backward_weight.push_back(casts(name, inputs(), 1));
     roles.x_again = builder.scratch(name, bytes(inputs()));
-    op.backward_weight_uses.push_back(x);
+    const int kept = keeps_copy() ? *shape.kept_copy : x;
+    if (keeps_copy())
+        std::get<Traffic>(op.backward_weight.back().work).read = builder.graph.tensors[kept].bytes;
+    op.backward_weight_uses.push_back(kept);
     op.backward_weight_uses.push_back(*roles.x_again);
 }
 

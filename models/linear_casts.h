@@ -48,6 +48,10 @@ private:
     bool keeps_x() const {
         return !how.keeps_casts || shape.keeps_original || builder.how().lora.adapts();
     }
+    /// Adapters read x itself.
+    bool keeps_copy() const {
+        return shape.kept_copy && how.keeps_casts && !builder.how().lora.adapts();
+    }
     Kernel casts(const std::string& name, std::int64_t elements, int copies) const;
     void find_largest(std::vector<Kernel>& kernels, const std::string& name, std::int64_t elements,
                       bool gathered) const;

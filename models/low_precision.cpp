@@ -80,6 +80,10 @@ std::int64_t narrow_bytes(Narrow type, std::int64_t elements) {
     return 0;
 }
 
+std::int64_t e5m6_bytes(std::int64_t elements) {
+    return (3 * elements + 1) / 2 + 4 * ((elements + kBlock - 1) / kBlock);
+}
+
 std::int64_t width_multiple(Recipe recipe) {
     switch (operands_of(recipe)) {
         case Narrow::None: return 1;

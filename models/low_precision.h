@@ -28,6 +28,9 @@ Narrow operands_of(Recipe recipe);
 /// Bytes of `elements` of that type with their scales, rounded up.
 std::int64_t narrow_bytes(Narrow type, std::int64_t elements);
 
+/// Bytes of `elements` of 12 bits (E5M6) with a scale of fp32 per 128 values, rounded up.
+std::int64_t e5m6_bytes(std::int64_t elements);
+
 /// Rows, inputs and outputs of a product by the recipe are multiples of this: each of them is the
 /// dimension along which one of its three directions sums, in blocks of so many values or in steps
 /// of 16 bytes (TransformerEngine d0067d0, assert_dim_for_fp8_exec in pytorch/utils.py and
@@ -60,6 +63,10 @@ struct LowPrecision {
     /// are kept over microbatches (TransformerEngine); else inputs are kept in the compute type,
     /// and all casts are made anew (torchao).
     bool keeps_casts = true;
+    /// What the nonlinearities of a layer with experts read is kept in the recipe's type, and fused
+    /// attention's result, which the product after it reads too, in 12 bits (DeepSeek-V3,
+    /// arXiv:2412.19437, 3.3.3); else both are kept in the compute type.
+    bool narrow_activations = false;
     WideLayers wide_first;  ///< layers that stay in the compute type
     WideLayers wide_last;
     friend bool operator==(const LowPrecision&, const LowPrecision&) = default;
@@ -67,6 +74,7 @@ struct LowPrecision {
     bool quantises(int layer) const {
         return recipe != Recipe::None && !wide_first.contains(layer) && !wide_last.contains(layer);
     }
+    bool narrows_activations(int layer) const { return narrow_activations && quantises(layer); }
 };
 
 /// The work on a tensor of the compute type before products can read it.

@@ -40,8 +40,7 @@ std::set<int> made_again(const StageGraph& graph) {
             for (const int index : replay.operators) {
                 const Operator& op = graph.operators[static_cast<std::size_t>(index)];
                 for (const int tensor : op.forward_uses)
-                    if (replay.discards && std::ranges::find(op.inputs, tensor) == op.inputs.end())
-                        made.insert(tensor);
+                    if (replay.discards && !op.is_given(tensor, true)) made.insert(tensor);
             }
     return made;
 }
@@ -62,7 +61,7 @@ OffloadGroup saved_of(const StageGraph& graph, const Range& layer, const Module*
         if (module != nullptr && !op.modules.has(*module)) continue;
         for (const int tensor : op.saved) {
             if (module != nullptr && made.contains(tensor)) continue;
-            const bool own = std::ranges::find(op.inputs, tensor) == op.inputs.end();
+            const bool own = !op.is_given(tensor, true);
             if ((module != nullptr && own) || !is_large(graph, tensor)) continue;
             if (graph.tensors[static_cast<std::size_t>(tensor)].slices != Across::None) continue;
             if (taken.insert(tensor).second) group.tensors.push_back(tensor);

@@ -75,6 +75,12 @@ struct NarrowAttention {
     std::optional<int> heads_gradient = {};   ///< where the kernel writes gradients in 8 bits
 };
 
+/// A result that is kept in 12 bits instead of the compute type.
+struct NarrowContext {
+    int kept = 0;
+    int wide_again = 0;  ///< [T, q] made of it for the backward
+};
+
 struct Attention {
     Heads in;
     Value out;  ///< [T, q]
@@ -85,6 +91,7 @@ struct Attention {
     std::optional<NarrowAttention> narrow = {};
     std::optional<int> packed = {};                ///< the product that the values are a view of
     std::optional<ExchangedAgain> out_again = {};  ///< not kept, but made again for the backward
+    std::optional<NarrowContext> narrow_context = {};
     /// Parameter [heads]: a logit of each head that takes part in the softmax. Its gradient is made
     /// in the backward-input.
     std::optional<int> sinks = {};

@@ -52,8 +52,9 @@ struct Activation {
     Value y;  ///< [rows, columns]
     std::int64_t rows = 1;
     std::int64_t columns = 1;
-    bool of_experts = false;       ///< rows are planned: a router may send fewer
-    std::optional<int> silu = {};  ///< silu of a gated one that is not fused, kept
+    bool of_experts = false;           ///< rows are planned: a router may send fewer
+    std::optional<int> silu = {};      ///< silu of a gated one that is not fused, kept
+    std::optional<int> x_narrow = {};  ///< x in 8 bits, kept instead of it
     std::optional<RowWeights> weights = {};
 
     bool gated() const { return is_gated(function); }

@@ -85,8 +85,10 @@ private:
 
 std::array<std::span<const int>, 2> OperatorUse::tensors() const {
     switch (part) {
-        case Part::Forward:
-        case Part::Again: return {op->forward_uses, {}};
+        case Part::Forward: return {op->forward_uses, {}};
+        case Part::Again:
+            if (reads_copy()) return {op->kept_copy->uses_again, {}};
+            return {op->forward_uses, {}};
         case Part::Input: return {op->backward_input_uses, {}};
         case Part::Weight: return {op->backward_weight_uses, {}};
         case Part::Fused: break;
@@ -98,7 +100,7 @@ bool OperatorUse::begins(const StageGraph& graph, int tensor) const {
     if (part != Part::Forward && part != Part::Again) return false;
     if (part == Part::Again && graph.tensors[tensor].slices == Across::Seen) return false;
     if (kept && (*kept)[static_cast<std::size_t>(tensor)]) return false;
-    return std::find(op->inputs.begin(), op->inputs.end(), tensor) == op->inputs.end();
+    return !op->is_given(tensor, alone);
 }
 
 std::vector<OperatorUse> uses_of(const StageGraph& graph, bool split) {
@@ -115,7 +117,8 @@ std::vector<OperatorUse> uses_of(const StageGraph& graph, bool split) {
             const auto kept =
                 (split || delays) && !replay.discards ? kept_outside(graph, replay) : nullptr;
             for (const int index : replay.operators)
-                uses.push_back({&ops[static_cast<std::size_t>(index)], Part::Again, 1, kept});
+                uses.push_back(
+                    {&ops[static_cast<std::size_t>(index)], Part::Again, 1, kept, replay.discards});
         }
         const bool apart = delays && delays_weight(ops[i]);
         uses.push_back({&ops[i], split || apart ? Part::Input : Part::Fused, 1});

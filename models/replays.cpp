@@ -83,7 +83,7 @@ std::set<int> made_by(const StageGraph& graph, const Replay& replay) {
     for (const int index : replay.operators) {
         const Operator& op = graph.operators[static_cast<std::size_t>(index)];
         for (const int tensor : op.forward_uses)
-            if (std::ranges::find(op.inputs, tensor) == op.inputs.end()) made.insert(tensor);
+            if (!op.is_given(tensor, replay.discards)) made.insert(tensor);
     }
     return made;
 }

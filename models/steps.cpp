@@ -99,7 +99,9 @@ PassSteps plan(const StageGraph& graph, const std::vector<OperatorUse>& uses,
             pass.makes_dense_gradients.push_back(dense);
             pass.after_beside.push_back(std::exchange(beside, false));
         };
-        if (const std::vector<Kernel>* listed = kernels_as_listed(*use.op, use.part))
+        if (use.reads_copy())
+            for (const Kernel& kernel : use.op->kept_copy->again) run(kernel);
+        else if (const std::vector<Kernel>* listed = kernels_as_listed(*use.op, use.part))
             for (const Kernel& kernel : *listed) run(kernel);
         else
             for (Kernel& kernel : kernels_of(*use.op, use.part)) run(std::move(kernel));

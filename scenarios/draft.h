@@ -65,6 +65,10 @@ void read_optimizer(text::MappingReader& training, std::string_view key, Draft& 
 /// Precondition: `steps` and the optimizer have been read.
 void read_lr_schedule(text::MappingReader& training, std::string_view key, Draft& draft);
 
+/// The key `published` of the scenario.
+std::vector<text::Form> published_forms();
+void read_published(text::MappingReader& scenario, std::string_view key, Draft& draft);
+
 /// The key `imbalance` of the scenario.
 std::vector<text::Form> imbalance_forms();
 void read_imbalance(text::MappingReader& scenario, std::string_view key, Draft& draft);

@@ -16,6 +16,7 @@ models::LowPrecision low_precision_of(const Scenario& scenario) {
     how.attention = precision.fp8_attention;
     how.narrow_parameters = precision.param_gather != ParamGather::Bf16;
     how.transposes = scenario.cluster.gpu.fp4_flops_per_s <= 0;
+    how.narrow_activations = precision.fp8_activations;
     how.keeps_casts = !scenario.framework.kernels.casts_anew;
     if (how.recipe == models::Recipe::None) return how;
     how.wide_first = {0, precision.bf16_first};

@@ -110,6 +110,9 @@ struct Precision {
     models::Recipe recipe = models::Recipe::None;  ///< of the products of layers
     ParamGather param_gather = ParamGather::Bf16;
     bool fp8_attention = false;
+    /// What nonlinearities of experts read and what attention gives is kept in 8 and 12 bits
+    /// (models::LowPrecision::narrow_activations).
+    bool fp8_activations = false;
     int bf16_first = 0;  ///< layers at the beginning whose products are in the compute type
     int bf16_last = 0;   ///< and at the end
     friend bool operator==(const Precision&, const Precision&) = default;
@@ -160,9 +163,18 @@ std::string recompute_text(const Training& training);
 /// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing travels.
 std::string offload_text(const Training& training);
 
+/// What was published of a scenario, by those who ran it. A prediction knows nothing of it.
+struct Published {
+    std::string source;
+    std::optional<Duration> step;  ///< of an optimizer step
+    std::optional<double> tokens_per_s_per_gpu;
+    std::optional<double> tflops_per_gpu;  ///< model FLOPs by the source's own formula
+};
+
 struct Scenario {
     std::string name;
     std::string description;
+    std::optional<Published> published;
     models::Architecture model;
     Cluster cluster;
     int gpus = 1;  ///< GPUs in use: tensor x pipeline x data x context

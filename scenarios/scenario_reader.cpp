@@ -102,6 +102,10 @@ const Fields<Draft>& own_fields() {
          "Loads that are not even, and slow ranks: steps are drawn, and the one in the middle is "
          "shown.",
          "{ranks: {3: 1.04}, jitter: 0.02}", "none: every load is even"},
+        {"published", text::custom(read_published, published_forms()),
+         "What others published of this job, beside which `debubble list scenarios` shows the "
+         "prediction. Nothing is predicted from it.",
+         "{tflops_per_gpu: 400, source: 'arXiv:2407.21783, table 4'}", "nothing is known"},
         {"sweep", elsewhere(), "A grid of scenarios, for `debubble sweep` and `search`.",
          "{parallel.tensor: [1, 2, 4]}", "none"}};
     return kFields;

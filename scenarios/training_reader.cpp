@@ -40,6 +40,7 @@ constexpr std::pair<std::string_view, Recipe> kRecipes[] = {{"bf16", Recipe::Non
 constexpr std::pair<std::string_view, ParamGather> kParamGathers[] = {
     {"bf16", ParamGather::Bf16}, {"fp8", ParamGather::Fp8}, {"fp4", ParamGather::Fp4}};
 constexpr std::pair<std::string_view, bool> kAttentionTypes[] = {{"bf16", false}, {"fp8", true}};
+constexpr std::pair<std::string_view, bool> kActivationTypes[] = {{"bf16", false}, {"fp8", true}};
 constexpr std::pair<std::string_view, bool> kMainGrads[] = {{"fp32", true}, {"none", false}};
 constexpr std::pair<std::string_view, RouterOptions::Balancing> kBalancings[] = {
     {"aux_loss", RouterOptions::Balancing::AuxLoss},
@@ -142,6 +143,12 @@ const Fields<Precision>& precision_fields() {
          "fp8"},
         {"attention", word(&Precision::fp8_attention, kAttentionTypes),
          "The type of the products of fused attention.", "fp8"},
+        {"activations", word(&Precision::fp8_activations, kActivationTypes),
+         "The type in which the inputs of nonlinearities in layers with experts are kept for the "
+         "backward; with fp8 fused attention's result, too, is kept narrow, in 12 bits "
+         "(DeepSeek-V3, "
+         "arXiv:2412.19437, 3.3.3). Takes the recipe fp8-blockwise.",
+         "fp8"},
         {"bf16_layers",
          custom(read_bf16_layers, {Form{text::MapForm{described(bf16_layers_fields())}}}),
          "Layers whose products stay in bf16 (Megatron's --first-last-layers-bf16).",
@@ -161,6 +168,15 @@ void check_recipe(const Draft& draft, const auto& complain) {
     if (precision.fp8_attention && gpu.fp8_flops_per_s <= 0)
         complain("attention",
                  fmt::format("attention in fp8 needs gpu.fp8_flops, and '{}' has none", gpu.name));
+    if (precision.fp8_activations && recipe != Recipe::Fp8Blockwise)
+        complain("activations",
+                 fmt::format("activations are kept in 8 bits with a scale per block: 'recipe' must "
+                             "be fp8-blockwise, not {}",
+                             name));
+    if (precision.fp8_activations && !draft.scenario.framework.kernels.fused_bias_activation)
+        complain("activations",
+                 "framework.fused_bias_activation is false: a nonlinearity in several kernels "
+                 "keeps what it reads in bf16");
     if (recipe == Recipe::None) {
         if (precision.param_gather != ParamGather::Bf16)
             complain("param_gather", "no product is in 8 or 4 bits: give a 'recipe'");

@@ -27,6 +27,12 @@ double model_flops_per_step(const Scenario& scenario) {
     return static_cast<double>(scenario.training.global_batch) * flops_per_sample(scenario);
 }
 
+double printed_flops_per_step(const Scenario& scenario) {
+    if (!scenario.framework.counts_causal_half) return model_flops_per_step(scenario);
+    return static_cast<double>(scenario.training.global_batch) *
+           models::causal_flops_per_sample(scenario.model, scenario.training.seq_length);
+}
+
 double attended_share(const Scenario& scenario) {
     const std::int64_t tokens = scenario.training.seq_length;
     const double attended = scenario.training.lora.adapts()

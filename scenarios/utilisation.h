@@ -7,6 +7,8 @@
 /// The use that a training makes of the peak rate of its devices.
 namespace debubble::scenarios {
 
+/// The FLOPs of a step by which the scenario's software prints its rate.
+double printed_flops_per_step(const Scenario& scenario);
 /// The FLOPs of the whole job: no recompute, attention in full; beside adapters without gradients
 /// of the frozen weights.
 double model_flops_per_step(const Scenario& scenario);

@@ -74,7 +74,8 @@ std::string write_colossalai(JobWriter& job) {
         const std::string_view way = word_of(s.framework.kernels.context_communication);
         say("sp_size", std::to_string(p.context));
         say("enable_sequence_parallelism", "True");
-        say("sequence_parallelism_mode", way.ends_with("p2p") ? "\"ring_attn\"" : "\"all_to_all\"");
+        const bool ring = way.ends_with("p2p") || !divides_heads(s);
+        say("sequence_parallelism_mode", ring ? "\"ring_attn\"" : "\"all_to_all\"");
         if (way == "all-gather" || way == "a2a+p2p")
             job.cannot("framework.context_communication",
                        "Colossal-AI exchanges by all_to_all or ring_attn");

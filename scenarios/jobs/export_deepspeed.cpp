@@ -103,7 +103,12 @@ std::string write_deepspeed(JobWriter& job) {
     if (s.parallel.tensor > 1)
         out +=
             fmt::format(",\n    \"tensor_parallel\": {{\"autotp_size\": {}}}", s.parallel.tensor);
-    if (s.parallel.context > 1)
+    if (s.parallel.context > 1 && !divides_heads(s))
+        job.cannot("parallel.context",
+                   fmt::format("DeepSpeed exchanges tokens for heads, which {} ranks cannot share "
+                               "evenly",
+                               s.parallel.tensor * s.parallel.context));
+    else if (s.parallel.context > 1)
         out += fmt::format(",\n    \"sequence_parallel_size\": {}", s.parallel.context);
     out += types_part(job);
     if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)

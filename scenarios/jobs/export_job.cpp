@@ -52,6 +52,19 @@ std::string cluster_of(const Scenario& s) {
                        s.cluster.gpus_per_node);
 }
 
+}  // namespace
+
+bool divides_heads(const Scenario& scenario) {
+    const int ranks = scenario.parallel.tensor * scenario.parallel.context;
+    return std::ranges::all_of(scenario.model.layers.kinds(), [&](const models::Layer& layer) {
+        const auto* attention = layer.as<models::Attention>();
+        return attention == nullptr ||
+               (attention->heads % ranks == 0 && attention->kv_heads % ranks == 0);
+    });
+}
+
+namespace {
+
 std::string documents_of(const scenarios::Documents& documents) {
     return fmt::format("{{mean: {}, spread: {}, shortest: {}{}, global_batch_packing: {}}}",
                        documents.mean, documents.spread, documents.shortest,

@@ -123,6 +123,12 @@ void add_precision_fields(JobWriter& job) {
     if (p.recipe != Recipe::None && p.recipe != Recipe::NvFp4) job.say("fp8_format", "hybrid");
     if (p.param_gather != scenarios::ParamGather::Bf16) job.flag("fp8_param_gather", true);
     if (p.fp8_attention) job.flag("fp8_dot_product_attention", true);
+    if (p.fp8_activations) {
+        job.flag("activation_func_fp8_input_store", true);
+        job.cannot("training.precision.activations",
+                   "Megatron-LM keeps inputs of nonlinearities in 8 bits, those of dense layers "
+                   "too, and attention's result in bf16");
+    }
     if (p.bf16_first + p.bf16_last > 0) {
         job.flag("first_last_layers_bf16", true);
         job.say("num_layers_at_start_in_bf16", p.bf16_first);

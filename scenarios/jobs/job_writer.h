@@ -59,6 +59,9 @@ void name_documents(JobWriter& job, std::string_view tool);
 /// Names what a plan has of uneven loads beside its documents.
 void name_loads(JobWriter& job);
 
+/// True if context-parallel ranks can exchange tokens for heads: each gets as many heads.
+bool divides_heads(const scenarios::Scenario& scenario);
+
 /// "NODES" and GPUs of each, for a launcher.
 std::string launcher(const scenarios::Scenario& scenario);
 

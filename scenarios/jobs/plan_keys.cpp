@@ -251,11 +251,11 @@ std::string precision_text(const scenarios::Precision& p) {
     constexpr std::string_view kGathers[] = {"bf16", "fp8", "fp4"};
     return fmt::format(
         "compute {}, main {}, grads {}, moments {}, scaling {}, main grads {}, "
-        "recipe {}, gather {}, attention {}, bf16 layers {} {}",
+        "recipe {}, gather {}, attention {}, activations {}, bf16 layers {} {}",
         word_of(p.compute), p.main_params ? word_of(*p.main_params) : "none", word_of(p.grads),
         word_of(p.moments), p.loss_scaling, p.main_grads, models::name_of(p.recipe),
-        kGathers[static_cast<std::size_t>(p.param_gather)], p.fp8_attention, p.bf16_first,
-        p.bf16_last);
+        kGathers[static_cast<std::size_t>(p.param_gather)], p.fp8_attention, p.fp8_activations,
+        p.bf16_first, p.bf16_last);
 }
 
 std::vector<std::string> graph_words(const scenarios::CudaGraphs& graphs) {

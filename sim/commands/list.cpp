@@ -9,11 +9,13 @@
 #include "schedule/generators/generators.h"
 #include "sim/commands/list.h"
 #include "sim/commands/output.h"
+#include "sim/commands/published_plans.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
 #include "text/yaml_document_reader.h"
 
-/// `debubble list`: what is shipped, a line each.
+/// `debubble list`: what is shipped, a line each; of plans whose authors published a step also that
+/// step beside the predicted one.
 namespace debubble::sim {
 namespace {
 
@@ -48,8 +50,10 @@ struct Listing {
     std::vector<Entry> (*entries)();
 };
 
+constexpr std::string_view kScenarios = "scenarios";
+
 constexpr Listing kListings[] = {
-    {"scenarios", [] { return files_in("scenarios", "description"); }},
+    {kScenarios, [] { return files_in("scenarios", "description"); }},
     {"models", [] { return files_in("models/zoo", "source"); }},
     {"clusters", [] { return files_in("scenarios/clusters", "source"); }},
     {"frameworks", [] { return files_in("scenarios/frameworks", "source"); }},
@@ -69,7 +73,10 @@ std::string text_of(const std::vector<Entry>& entries) {
 
 constexpr const char* kListFooter = R"(Examples:
   debubble list scenarios
-  debubble list models --names)";
+  debubble list models --names
+
+After the scenarios, those whose authors published a step come once more, with that step beside the
+predicted one.)";
 
 }  // namespace
 
@@ -97,7 +104,10 @@ void add_list(CLI::App& program, ExitStatus& answer) {
             std::vector<Entry> entries = listing.entries();
             if (args->names)
                 for (Entry& entry : entries) entry.about.clear();
-            write_output("-", text_of(entries));
+            std::string out = text_of(entries);
+            if (listing.word == kScenarios && !args->names)
+                out += '\n' + to_text(published_plans());
+            write_output("-", out);
         }
         answer = ExitStatus::Done;
     });

@@ -171,13 +171,6 @@ void take_memory(MeasuredComparison& row, const Scenario& scenario, const Predic
         });
 }
 
-/// The FLOPs of a step by which the scenario's software prints its rate.
-double printed_flops(const Scenario& scenario) {
-    if (!scenario.framework.counts_causal_half) return scenarios::model_flops_per_step(scenario);
-    return static_cast<double>(scenario.training.global_batch) *
-           models::causal_flops_per_sample(scenario.model, scenario.training.seq_length);
-}
-
 /// The seconds of the measured step; from rates where the source states nothing else.
 std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario& scenario,
                                        const Prediction& prediction) {
@@ -186,7 +179,8 @@ std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario&
         return prediction.tokens_per_s * prediction.mean_step_s() /
                (*step.tokens_per_s_per_gpu * scenario.gpus);
     if (step.tflops_per_gpu)
-        return printed_flops(scenario) / (*step.tflops_per_gpu * 1e12 * scenario.gpus);
+        return scenarios::printed_flops_per_step(scenario) /
+               (*step.tflops_per_gpu * 1e12 * scenario.gpus);
     return std::nullopt;
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import unittest
@@ -26,6 +27,25 @@ class Lists(ProgramTest):
     def test_say_what_each_one_is(self):
         self.assertRegex(self.done("list", "scenarios").stdout, r"(?m)^tales +\w.*")
         self.assertRegex(self.done("list", "schedules").stdout, r"(?m)^zb-h1 +\w.*\[.*\]")
+
+    def published(self):
+        """The rows of the table of published plans: name, published and predicted seconds."""
+        text = self.done("list", "scenarios").stdout
+        table = text[text.index("published plan"):].splitlines()[1:]
+        return {row.split()[0]: (float(row.split()[1]), float(row.split()[3])) for row in table}
+
+    def test_of_scenarios_have_every_published_step_beside_the_predicted_one(self):
+        rows = self.published()
+        having = [f.stem for f in (SOURCES / "scenarios").glob("*.yaml")
+                  if re.search(r"(?m)^published:", f.read_text())]
+        self.assertEqual(list(rows), sorted(having))
+        self.assertGreaterEqual(set(having), {"deepseek-v3", "llama3-405b", "llama3-70b-fp8", "qwen3-235b",
+                                              "gpt-oss-120b", "kimi-k2"})
+        # 180,000 GPU hours for 10^12 tokens, and 1,664 tokens a second on each of 64 GPUs
+        self.assertAlmostEqual(rows["deepseek-v3"][0], 15360 * 4096 / (1e12 / 180e3 / 3600 * 2048), 2)
+        self.assertAlmostEqual(rows["llama3-70b-fp8"][0], 256 * 8192 / (1664 * 64), 3)
+        step = json.loads(self.done("simulate", "llama3-70b-fp8", "--json", "-").stdout)["step_time_s"]
+        self.assertAlmostEqual(rows["llama3-70b-fp8"][1], step, 3)
 
     def test_of_schedules_are_those_that_can_be_written(self):
         names = self.done("list", "schedules", "--names").stdout.split()

@@ -61,7 +61,7 @@ class Json(SimulateTest):
         expert = 3 * hidden * 2048
         dense = layers * (2 * hidden + latent + 256 * hidden + expert)
         experts = layers * 256 // 64 * expert
-        figures = json.loads(self.done("simulate", "deepseek-v3", "--json", "-").stdout)
+        figures = json.loads(self.done("simulate", "deepseek-v3-bf16", "--json", "-").stdout)
         rank = figures["ranks"][7]
         held = rank["memory"]
         self.assertEqual(held["parameters"], 2 * (dense + experts))
@@ -77,6 +77,19 @@ class Json(SimulateTest):
                  + 2 * 3 * 2048 * tokens      # the same of the shared expert
                  + 3 * rows)                  # rows sorted, out of the experts, and back
         self.assertLess(abs(held["activations"] - inputs - again), 0.03 * (inputs + again))
+
+    def test_deepseek_v3_fits_by_the_types_of_its_report(self):
+        plan = json.loads(self.done("simulate", "deepseek-v3", "--json", "-").stdout)
+        self.assertTrue(plan["fits"])
+        # 17 microbatches of four layers, each of 4,096 tokens and the bytes of a token that docs/jobs/plan-deepseek-v3.md
+        # adds up; the rest is what one pair of a forward and a backward has beside them.
+        kept = 17 * 4 * 4096 * 159_296
+        held = plan["ranks"][7]["memory"]["activations"]
+        self.assertGreater(held, kept)
+        self.assertLess(held, 1.06 * kept)
+        for key in ("activations", "param_gather"):
+            wide = debubble("simulate", "deepseek-v3", "--set", f"training.precision.{key}=bf16", "--json", "-")
+            self.assertFalse(json.loads(wide.stdout)["fits"], key)
 
     def test_speeds_follow_from_the_step_time(self):
         got = self.figures()

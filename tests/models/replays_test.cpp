@@ -68,15 +68,20 @@ TEST(RecomputedModule, MoeActDropsWhatTheNonlinearityGives) {
 }
 
 /// Queries, keys and values twice, before and after their angles are turned: of Megatron-Core's
-/// 2 T a (2 (192) + 128) those that attention reads, and the products that made them.
+/// 2 T a (2 (192) + 128) those that attention reads, and the products that made them. The norms of
+/// the narrow values, 1536 and 512 wide, are fused with these and go with them.
 TEST(RecomputedModule, MlaUpProjDropsQueriesKeysAndValues) {
     const Architecture model = read_model("deepseek-v3");
     const std::int64_t heads = 128;
-    EXPECT_EQ(spared(model, 10, Module::MlaUpProjection),
-              2 * kFewTokens * heads * (2 * (128 + 64) + 128));
+    EXPECT_EQ(
+        spared(model, 10, Module::MlaUpProjection),
+        2 * kFewTokens * heads * (2 * (128 + 64) + 128) + kFewTokens * (2 * (1536 + 512) + 2 * 4));
     const auto runs = again(layer(model, 10, with_modules({Module::MlaUpProjection})));
-    EXPECT_EQ(runs,
-              (std::map<std::string, int>{{"attn.q_up", 1}, {"attn.kv_up", 1}, {"attn.split", 1}}));
+    EXPECT_EQ(runs, (std::map<std::string, int>{{"attn.q_norm", 1},
+                                                {"attn.q_up", 1},
+                                                {"attn.kv_norm", 1},
+                                                {"attn.kv_up", 1},
+                                                {"attn.split", 1}}));
 }
 
 /// The norms before latent attention and before experts: 2 T h each, and their statistics.

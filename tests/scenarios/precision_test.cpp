@@ -99,6 +99,18 @@ TEST(Precision, PartsThatDoNotGoTogetherAreRefusedWhereTheyStand) {
               "4:23: unknown precision 'fp8-curent'; did you mean 'fp8-current'?");
 }
 
+TEST(Precision, ActivationsAreKeptIn8BitsByBlocksAlone) {
+    const Scenario s = on("hgx-h100", "{recipe: fp8-blockwise, activations: fp8}");
+    EXPECT_TRUE(execution_of(s).low_precision.narrow_activations);
+    EXPECT_FALSE(execution_of(on("hgx-h100", "fp8-blockwise")).low_precision.narrow_activations);
+    EXPECT_EQ(mistake("hgx-h100", "{recipe: fp8-current, activations: fp8}"),
+              "4:58: activations are kept in 8 bits with a scale per block: 'recipe' must be "
+              "fp8-blockwise, not fp8-current");
+    EXPECT_EQ(mistake("hgx-h100", "{activations: fp8}"),
+              "4:37: activations are kept in 8 bits with a scale per block: 'recipe' must be "
+              "fp8-blockwise, not bf16");
+}
+
 TEST(Precision, OnlyUnitsThatScaleBlocksTakeOperandsAsTheyLie) {
     EXPECT_TRUE(execution_of(on("hgx-h100", "fp8-current")).low_precision.transposes);
     EXPECT_FALSE(execution_of(on("hgx-b200", "fp8-current")).low_precision.transposes);

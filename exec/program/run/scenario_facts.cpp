@@ -92,7 +92,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("dropout", dropout.value_or(scenario.model.dropout));
     // The types of products and gathers are bf16 in what is executed (check_executed).
     const auto& [compute, main_params, grads, moments, loss_scaling, main_grads, recipe,
-                 param_gather, fp8_attention, bf16_first, bf16_last] = precision;
+                 param_gather, fp8_attention, fp8_activations, bf16_first, bf16_last] = precision;
     Section of_precision(facts, "training.precision.");
     of_precision.add("compute", word(compute));
     of_precision.add("main_params", main_params);

@@ -23,7 +23,7 @@ using State = SweepRun::State;
 
 /// DeepSeek-V3's plan with fewer microbatches, which every test here asks for.
 ScenarioText plan_text() {
-    return with_change(shipped("deepseek-v3"), "training.global_batch", "2048");
+    return with_change(shipped("deepseek-v3-bf16"), "training.global_batch", "2048");
 }
 
 std::string value_of(const std::vector<SummaryRow>& rows, const std::string& name) {

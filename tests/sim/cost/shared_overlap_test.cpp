@@ -24,7 +24,7 @@ scenarios::Scenario job(bool overlaps) {
     keys.push_back(scenarios::parse_override(
         overlaps ? "framework={base: megatron-2026, moe_shared_expert_overlap: true}"
                  : "framework=megatron-2026"));
-    return scenarios::read_scenario("deepseek-v3", keys);
+    return scenarios::read_scenario("deepseek-v3-bf16", keys);
 }
 
 models::StageGraph layers_of(const scenarios::Scenario& scenario, int first, int count) {
