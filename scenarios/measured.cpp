@@ -35,6 +35,7 @@ constexpr std::size_t kLongestSignature = 1000;
 constexpr int kMostMeasurements = 1'000'000'000;
 constexpr int kMostMembers = 1'000'000;
 constexpr double kMostSecondsPerElement = 1;
+constexpr double kLeastCoreShare = 1e-6;
 
 constexpr std::pair<std::string_view, Part> kParts[] = {{"forward", Part::Forward},
                                                         {"recompute", Part::Again},
@@ -195,11 +196,19 @@ const Fields<Measured>& measured_fields() {
         {"pass_overhead", duration(&Measured::pass_overhead),
          "Time added for each pass, beyond its operators.", "10 us"},
         {"step_overhead", duration(&Measured::step_overhead),
-         "Time added for each step, beyond its actions.", "100 us"},
+         "Time added between two steps: the host's beyond their actions.", "100 us"},
+        {"core_share", real(&Measured::core_share, kLeastCoreShare, 1),
+         "The share of their time for which the threads had a core that were timed, where others "
+         "used the machine meanwhile: then the times are too long.",
+         "0.58", "the machine was idle, or nobody knows"},
         {"optimizer_seconds_per_element",
          required(
              real(&Measured::optimizer_seconds_per_element, 0, kMostSecondsPerElement, "seconds")),
          "The time of the optimizer's step per parameter.", "1e-9"},
+        {"zero_seconds_per_element",
+         real(&Measured::zero_seconds_per_element, 0, kMostSecondsPerElement, "seconds"),
+         "The time before a step's first pass per gradient that is held, which is set to zero.",
+         "1e-10"},
         {"norm_seconds_per_element",
          real(&Measured::norm_seconds_per_element, 0, kMostSecondsPerElement, "seconds"),
          "The time of the gradient's norm per parameter, where a step takes it.", "1e-10"},
@@ -260,12 +269,14 @@ std::string measured_text(const Measured& measured) {
     std::string plans;
     for (const std::string& plan : measured.plans) plans += "\n    - " + yaml_quoted(plan);
     std::string out = fmt::format(
-        "measured:\n  with: {}\n  plans:{}{}\n  pass_overhead: {} ns\n  step_overhead: {} ns\n"
-        "  optimizer_seconds_per_element: {}\n  norm_seconds_per_element: {}\n  collectives:{}\n",
+        "measured:\n  with: {}\n  plans:{}{}\n  pass_overhead: {} ns\n  step_overhead: {} ns\n{}"
+        "  optimizer_seconds_per_element: {}\n  zero_seconds_per_element: {}\n"
+        "  norm_seconds_per_element: {}\n  collectives:{}\n",
         yaml_quoted(measured.with), plans.empty() ? " []" : "", plans,
         measured.pass_overhead.count(), measured.step_overhead.count(),
-        measured.optimizer_seconds_per_element, measured.norm_seconds_per_element,
-        measured.collectives.empty() ? " []" : "");
+        measured.core_share ? fmt::format("  core_share: {}\n", *measured.core_share) : "",
+        measured.optimizer_seconds_per_element, measured.zero_seconds_per_element,
+        measured.norm_seconds_per_element, measured.collectives.empty() ? " []" : "");
     for (const auto& [key, found] : measured.collectives)
         out += fmt::format("    - {{kind: {}, ranks: {}, latency: {} ns, bandwidth: {} B/s}}\n",
                            word_of<Collective::Kind>(kCollectives, key.first), key.second,

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,12 +42,16 @@ struct Measured {
     std::map<std::pair<std::string, models::Part>, MeasuredOperator> operators;
     Duration pass_overhead{};  ///< added for each pass, beyond its operators: the interpreter's
                                ///< time
-    /// The time of the optimizer's step and of the work that every step does on all gradients, such
-    /// as zeroing them.
     double optimizer_seconds_per_element = 0;
     double norm_seconds_per_element = 0;  ///< time of the sum of squares, where a step takes the
                                           ///< norm
-    Duration step_overhead{};             ///< added for each step, beyond its actions
+    Duration step_overhead{};  ///< added between two steps: the host's time beyond their actions
+    /// The time before the first pass of a step, per element of the gradients that are held through
+    /// a step: they are set to zero.
+    double zero_seconds_per_element = 0;
+    /// The share of the time that passes computed for which the threads of the rank that was worst
+    /// off had a core, if others used the machine meanwhile; unset: it was idle, or nobody knows.
+    std::optional<double> core_share;
     /// Collectives by kind and size of the group, all of it inside a node.
     std::map<std::pair<models::Collective::Kind, int>, MeasuredCollective> collectives;
     /// Algorithms of matrix products that were the fastest when they were timed, by product: the

@@ -118,7 +118,9 @@ const Fields<DataOptions>& data_fields() {
          "The token that fills samples that are too short.", "50256",
          "the end of text, if it is known, else 0"},
         {"end_of_text", whole(&DataOptions::end_of_text, 0, kLargestTokenId, "token id"),
-         "The token between two texts.", "50256", "the tokenizer's own, if it has one"},
+         "The token between two texts: it ends each text of JSON lines, and 'pack: false' begins a "
+         "sample after it.",
+         "50256", "the tokenizer's own, if it has one"},
         {"ignore_index", whole(&DataOptions::ignore_index, -kLargestTokenId, kLargestTokenId),
          "The target that the loss leaves out.", "-100"},
         {"mean", custom(read_mean, per_channel(0)),

@@ -68,6 +68,18 @@ void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
                  fmt::format("not given, so {}: {}", constant.value, constant.source)});
 }
 
+/// Medians of a busy machine are too long, in every prediction that is made of them.
+void say_if_measured_on_a_busy_machine(Prediction& out, const scenarios::Cluster& cluster) {
+    const std::optional<double>& share = cluster.measured->core_share;
+    if (!share) return;
+    const std::string what = fmt::format(
+        "when {} was measured, its threads had a core for {:.0f} % of the time that "
+        "they computed, since others used the machine",
+        cluster.name, 100 * *share);
+    out.provenance.push_back({"measured.core_share", "measured", what});
+    out.notes.push_back(what + ": its times are too long; calibrate again on an idle machine");
+}
+
 /// Every operator that was priced by rates although others were measured has a line of provenance.
 void say_what_was_measured(Prediction& out, const Scenario& scenario, const CostModel& costs) {
     const auto& measured = scenario.cluster.measured;
@@ -77,6 +89,7 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
         return;
     }
     out.provenance.push_back({"measured.operators", "measured", measured->with});
+    say_if_measured_on_a_busy_machine(out, scenario.cluster);
     const std::vector<std::string> missing = costs.unmeasured();
     for (const std::string& what : missing)
         out.provenance.push_back(

@@ -258,7 +258,11 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
         const Trace even = simulate(program, *drawn.even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }
-    if (!barrier) settle(simulation.trace.header.step_time, result.statistics);
+    const Duration step_time = simulation.trace.header.step_time;
+    if (!barrier)
+        settle(simulation.trace.header.step_time, result.statistics);
+    else if (step_time > result.statistics.step)
+        result.statistics = with_time_between(std::move(result.statistics), step_time);
     Prediction& out = result.prediction;
     out.uneven = std::move(drawn.steps);
     out.scenario = scenario.name;

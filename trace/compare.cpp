@@ -27,7 +27,10 @@ public:
         const bool overlapping = std::ranges::any_of(
             statistics_.ranks,
             [](const RankStatistics& rank) { return rank.exposed_after > Duration{}; });
-        if (overlapping) statistics_ = in_steady_state(std::move(statistics_), step_time_);
+        if (overlapping)
+            statistics_ = in_steady_state(std::move(statistics_), step_time_);
+        else if (step_time_ > statistics_.step)
+            statistics_ = with_time_between(std::move(statistics_), step_time_);
     }
 
     StepFigures step() const {

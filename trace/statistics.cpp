@@ -272,6 +272,16 @@ Statistics in_steady_state(Statistics of_trace, Duration step_time) {
     return of_trace;
 }
 
+Statistics with_time_between(Statistics of_trace, Duration step_time) {
+    const Duration between = step_time - of_trace.step;
+    for (RankStatistics& rank : of_trace.ranks) {
+        rank.idle += between;
+        rank.idle_by_cause[static_cast<std::size_t>(BubbleCause::Launch)] += between;
+    }
+    of_trace.step = step_time;
+    return of_trace;
+}
+
 std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics) {
     std::array<Duration, kBubbleCauses> sums{};
     for (const RankStatistics& rank : statistics.ranks)

@@ -76,6 +76,11 @@ Statistics statistics(const Trace& trace, bool with_critical_path = true);
 /// bubbles remain those of the trace. Precondition: no rank works longer than `step_time`.
 Statistics in_steady_state(Statistics of_trace, Duration step_time);
 
+/// The account of a step with the time that passes before the next one begins: what it is longer
+/// than the trace is the host's, before the first action and after the last one. Precondition:
+/// `step_time` is at least the step's own.
+Statistics with_time_between(Statistics of_trace, Duration step_time);
+
 /// The time of a rank's computes and optimizer, including the waits inside its computes: no two of
 /// its steps follow each other faster.
 Duration work_of(const RankStatistics& rank);

@@ -28,6 +28,9 @@ struct Span {
     Instant end;
     Duration exposed{};  ///< communication inside a compute that nothing hides
     Bytes bytes;         ///< bytes that a communication moves, 0 for a compute
+    /// Processor time of the rank's thread in what a pass computed itself, that is, in the length
+    /// less what is exposed; 0 where nobody knows, as for computes of a device.
+    Duration on_core{};
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };
@@ -106,6 +109,9 @@ struct TraceHeader {
     bool copies_block = false;      ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad listed before it
     ClockError clock_error = {};
+    /// The cores of a host for each thread that computes on it, at most 1: where ranks are more
+    /// than cores, they cannot all have one.
+    double cores_per_thread = 1;
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 

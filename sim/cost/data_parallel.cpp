@@ -139,12 +139,41 @@ Duration DataParallelPrices::slowed(const CollectiveCost& cost, double exposed,
     return from_seconds(taken * std::min(hidden, seconds(beside)));
 }
 
+DataParallelPrices::Exchange DataParallelPrices::reduced_one_by_one(
+    const models::ParameterCount& elements, std::span<const Rank> holders,
+    const LastBackward& last_backward) const {
+    Exchange all = reduced(elements, holders);
+    if (scenario_.cluster.gpu.threads && scenario_.framework.reduces_by_layer)
+        all.cost.latency *= last_backward.reductions;
+    return all;
+}
+
+bool DataParallelPrices::reduces_in_backward(std::span<const Rank> holders) const {
+    return scenario_.cluster.gpu.threads && scenario_.framework.reduces_by_layer &&
+           scenario_.parallel.shares_gradients() && holders.size() == 1;
+}
+
+Duration DataParallelPrices::reduced_in_backward(const models::ParameterCount& elements,
+                                                 std::span<const Rank> holders,
+                                                 const LastBackward& last_backward) const {
+    if (!reduces_in_backward(holders)) return {};
+    const CollectiveCost all = reduced_one_by_one(elements, holders, last_backward).cost;
+    return all.latency - all.latency / last_backward.reductions +
+           from_seconds(seconds(all.transfer) * (1 - last_backward.comes_last));
+}
+
 PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& elements,
                                                   std::span<const Rank> holders,
                                                   const LastBackward& last_backward) const {
-    const auto [cost, size] = reduced(elements, holders);
+    const auto [cost, size] = reduced_one_by_one(elements, holders, last_backward);
     const Flow flow = topology_.collective(cost, size, holders);
     const scenarios::Framework& framework = scenario_.framework;
+    if (reduces_in_backward(holders)) {
+        Flow of_last_unit = flow;
+        of_last_unit.latency = flow.latency / last_backward.reductions;
+        of_last_unit.bytes = scaled(flow.bytes, last_backward.comes_last);
+        return {of_last_unit, {}};
+    }
     if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
     const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
     // The other gradients are made in the rest of the backward, and reduced from the first of them

@@ -16,6 +16,7 @@ struct LastBackward {
     /// The share of the gradients that is complete only at its end, where layers are reduced one by
     /// one (Framework::reduces_by_layer).
     double comes_last = 1;
+    int reductions = 1;  ///< the collectives that reduce them, one by one
 };
 
 /// A collective, divided into the part that runs at the same time as a compute and the rest.
@@ -32,11 +33,16 @@ public:
     /// All-reduce of a stage's gradients over data x context ranks and all holders, or
     /// reduce-scatter when they are sharded. When the framework overlaps, buckets or layers are
     /// sent as the last backward makes them, and only the last of them is left at its end; not on a
-    /// processor, which would have to do both. The gradients of experts go over fewer ranks,
-    /// afterwards.
+    /// processor, which would have to do both: there all are left, or what reduced_in_backward()
+    /// leaves. The gradients of experts go over fewer ranks, afterwards.
     PartlyHidden reduce_gradients(const models::ParameterCount& elements,
                                   std::span<const Rank> holders,
                                   const LastBackward& last_backward) const;
+    /// The time for which a backward on a processor stands still for its reductions: of layers, one
+    /// by one, if whole gradients have no room until its end.
+    Duration reduced_in_backward(const models::ParameterCount& elements,
+                                 std::span<const Rank> holders,
+                                 const LastBackward& last_backward) const;
     /// All-gather of a stage's parameters. If the framework overlaps, all but the first bucket is
     /// gathered during its first forward; not on a processor.
     PartlyHidden gather_parameters(const models::ParameterCount& elements, Rank rank,
@@ -65,6 +71,12 @@ private:
                            std::span<const Rank> holders) const;
     /// The reduction of gradients; where shards have copies, their sum over those comes after it.
     Exchange reduced(const models::ParameterCount& elements, std::span<const Rank> holders) const;
+    /// The same where a processor reduces gradients, each collective by itself.
+    Exchange reduced_one_by_one(const models::ParameterCount& elements,
+                                std::span<const Rank> holders,
+                                const LastBackward& last_backward) const;
+    /// Whether passes wait for the reductions of their layers but the last.
+    bool reduces_in_backward(std::span<const Rank> holders) const;
     double last_bucket(Bytes size) const;
     /// The time by which the hidden part of a collective lengthens the kernels beside it.
     Duration slowed(const CollectiveCost& cost, double exposed, Duration beside) const;

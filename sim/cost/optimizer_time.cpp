@@ -17,8 +17,7 @@ double fixed_seconds(const scenarios::Scenario& scenario) {
 Duration in_device_memory(const scenarios::Scenario& scenario, double elements) {
     if (scenarios::measures_operators(scenario.cluster.measured)) {
         const scenarios::Measured& measured = *scenario.cluster.measured;
-        return from_seconds(elements * measured.optimizer_seconds_per_element) +
-               measured.step_overhead;
+        return from_seconds(elements * measured.optimizer_seconds_per_element);
     }
     // The profile's bytes are those of Adam, which reads and writes two moments, and beside main
     // parameters reads and writes them in fp32, and reads gradients of fp32.

@@ -49,6 +49,7 @@ public:
           scenario_(prices_->scenario()),
           topology_(scenario_),
           between_replicas_(scenario_, topology_),
+          several_holders_(has_several_holders(prices_->placement())),
           tensor_gather_(tensor_gather()) {
         find_shared_links();
     }
@@ -57,6 +58,9 @@ public:
         const StagePrice& stage = prices_->of(action);
         ComputeCost cost = stage.of(action.pass);
         sends(cost, stage.busy(action.pass), rank);
+        const Duration reduced = reduced_in(action, rank);
+        cost.duration += reduced;
+        cost.exposed += reduced;
         return cost;
     }
     ComputeCost recompute(const Recompute& action, Rank rank) const override {
@@ -103,6 +107,13 @@ public:
                between_replicas_.gather_whole(prices_->whole_elements_of(rank), rank);
     }
 
+    Duration between_steps(Rank rank) const override {
+        if (!scenarios::measures_operators(scenario_.cluster.measured)) return {};
+        const scenarios::Measured& measured = *scenario_.cluster.measured;
+        return measured.step_overhead + from_seconds(static_cast<double>(gradients_held(rank)) *
+                                                     measured.zero_seconds_per_element);
+    }
+
     std::span<const BytesPerSecond> links() const override { return topology_.links(); }
     std::vector<std::string> unmeasured() const override {
         std::set<std::string> all;
@@ -144,12 +155,29 @@ private:
             return {between_replicas_.reduce_between_holders(
                         prices_->elements(stage).total() / scenario_.parallel.shards(), holders),
                     {}};
+        return between_replicas_.reduce_gradients(prices_->elements(stage), holders,
+                                                  last_backward(stage, holders));
+    }
+    LastBackward last_backward(Stage stage, std::span<const Rank> holders) const {
         const StagePrice& price = prices_->of(stage);
+        const ShardedUnits& units = price.parameters().units;
         LastBackward last{
             std::max(price.of(Pass::Backward).duration, price.of(Pass::BackwardWeight).duration)};
         if (holders.size() == 1)  // the passes of several holders are not in step
-            last.comes_last = part_that_comes_last(price.parameters().units);
-        return between_replicas_.reduce_gradients(prices_->elements(stage), holders, last);
+            last.comes_last = part_that_comes_last(units);
+        last.reductions = count_of(units);
+        return last;
+    }
+    /// The time for which a pass stands still for reductions of its gradients, one of which the
+    /// Program lists after it.
+    Duration reduced_in(const Compute& pass, Rank rank) const {
+        const scenarios::Parallel& parallel = scenario_.parallel;
+        if (!parallel.shares_gradients() || parallel.gathers_in_passes() || several_holders_ ||
+            (pass.pass != Pass::Backward && pass.pass != Pass::BackwardWeight))
+            return {};
+        const std::array holders{rank};
+        return between_replicas_.reduced_in_backward(prices_->elements(pass.stage), holders,
+                                                     last_backward(pass.stage, holders));
     }
 
     /// The number of elements that the rank's optimizer steps.
@@ -157,6 +185,12 @@ private:
         const models::ParameterCount held = prices_->elements_of(rank);
         return scenario_.parallel.zero_stage > 0 ? share_of(held, scenario_.parallel)
                                                  : held.total();
+    }
+    /// The number of gradients that the rank holds through a step.
+    std::int64_t gradients_held(Rank rank) const {
+        const models::ParameterCount held = prices_->elements_of(rank);
+        return scenario_.parallel.shares_gradients() ? share_of(held, scenario_.parallel)
+                                                     : held.total();
     }
     /// The tensors of which the rank has a part: ZeRO cuts flat units, so that most are cut by no
     /// boundary.
@@ -198,6 +232,7 @@ private:
     const scenarios::Scenario& scenario_;
     Topology topology_;
     DataParallelPrices between_replicas_;
+    bool several_holders_;             ///< whether a stage has more than one
     std::optional<LinkUse> link_use_;  ///< unset where no pass sends anything
     Duration tensor_gather_{};
 };

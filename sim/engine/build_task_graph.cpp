@@ -33,6 +33,7 @@ public:
         rank_ = rank;
         mine_ = &streams_[rank.index];
         for (StageTasks& stage : mine_->stages) stage.reductions = 0;
+        wait_for_host();
         for (const Action& action : program_.ranks[rank.index])
             if (const auto* unshard = std::get_if<Unshard>(&action)) gather_hidden(unshard->stage);
         for (const Action& action : program_.ranks[rank.index]) {
@@ -69,6 +70,15 @@ private:
         if (of == kNoTask) return;
         graph_.after_begin.add(of, task);
         ++graph_.tasks[task].open_edges;
+    }
+
+    /// The host's time before the first action of the rank's step, which is no action itself.
+    void wait_for_host() {
+        const std::int32_t cost = costs_.between_steps(rank_);
+        if (cost == CostTable::kNone) return;
+        const TaskId host = new_flow(Lane::Compute, cost);
+        wait_for_end(host, mine_->compute.last);
+        mine_->compute = {host, host};
     }
 
     TaskId new_compute(std::int32_t cost) {

@@ -63,6 +63,8 @@ public:
     virtual Flow grad_norm() const { return {}; }
     virtual Flow offload(Stage, Rank) const { return {}; }  ///< reload costs the same
     virtual Duration optimizer_step(Rank) const { return {}; }
+    /// The host's time from the end of a rank's step to its first action of the next one.
+    virtual Duration between_steps(Rank) const { return {}; }
 
     /// Bandwidth of every link.
     virtual std::span<const BytesPerSecond> links() const { return {}; }

@@ -80,6 +80,11 @@ std::int32_t CostTable::of(const Message& message, Rank from, Rank to) {
     return cost;
 }
 
+std::int32_t CostTable::between_steps(Rank rank) {
+    const Duration length = model_.between_steps(rank);
+    return length == Duration{} ? kNone : delay(length);
+}
+
 std::int32_t CostTable::optimizer(Rank rank) {
     ComputeCost cost;
     cost.duration = model_.optimizer_step(rank);

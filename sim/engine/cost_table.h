@@ -22,6 +22,7 @@ public:
     std::int32_t of(const Recompute& recompute, Rank rank);
     std::int32_t of(const Message& message, Rank from, Rank to);
     std::int32_t optimizer(Rank rank);
+    std::int32_t between_steps(Rank rank);  ///< kNone if it takes no time
     std::int32_t unshard(Stage stage, Rank rank);
     std::int32_t reduce_grad(Stage stage);
     /// A part that runs at the same time as a compute, and the delay between the two.

@@ -43,6 +43,7 @@ public:
     Duration optimizer_step(Rank rank) const override {
         return cost_of(OptimizerStep{}, rank).duration;
     }
+    Duration between_steps(Rank) const override { return between_steps_; }
 
 private:
     struct Mean {
@@ -58,6 +59,7 @@ private:
     Flow flow_of(const Key& key) const;
 
     std::map<Key, Mean> means_;
+    Duration between_steps_{};
 };
 
 /// The key of the actions that share one price. A message is priced at its receiver, where it
@@ -89,12 +91,22 @@ MeasuredCosts::Key MeasuredCosts::key_of(const Action& action, Rank rank) {
                       action);
 }
 
+/// Without a barrier at the optimizer the next step begins before this one has ended.
+bool is_post_validated(const Program& program) {
+    const ActionList& list = program.ranks.front();
+    const auto step = std::ranges::find(list, Action{OptimizerStep{}});
+    return std::find(step, list.end(), Action{GradNorm{}}) != list.end();
+}
+
 MeasuredCosts::MeasuredCosts(const Program& program, const Trace& trace) {
     const Trace step = median_step(trace);
     const SpanGraph graph(step);
     const std::vector<Duration> lengths = net_lengths(graph);
     std::map<Rank, std::int32_t> replica;
-    for (const RankStatistics& rank : statistics(step).ranks) replica[rank.rank] = rank.replica;
+    const Statistics of_step = statistics(step);
+    for (const RankStatistics& rank : of_step.ranks) replica[rank.rank] = rank.replica;
+    if (!is_post_validated(program))
+        between_steps_ = std::max(Duration{}, step.header.step_time - of_step.step);
     for (std::size_t i = 0; i < step.spans.size(); ++i) {
         const Span& span = step.spans[i];
         if (replica[span.rank] != span.replica || std::holds_alternative<Send>(span.action))
@@ -127,13 +139,6 @@ Flow MeasuredCosts::flow_of(const Key& key) const {
     flow.latency = mean.sum / mean.count;
     flow.payload = Bytes{mean.bytes.count / mean.count};
     return flow;
-}
-
-/// Without a barrier at the optimizer the next step begins before this one has ended.
-bool is_post_validated(const Program& program) {
-    const ActionList& list = program.ranks.front();
-    const auto step = std::ranges::find(list, Action{OptimizerStep{}});
-    return std::find(step, list.end(), Action{GradNorm{}}) != list.end();
 }
 
 }  // namespace

@@ -92,6 +92,12 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     return units;
 }
 
+int count_of(const ShardedUnits& units) {
+    const int before = units.embedding > 0 || (units.has_embedding && units.tied > 0);
+    const int after = units.head > 0 || (units.has_head && !units.has_embedding && units.tied > 0);
+    return std::max(1, units.layers + before + after);
+}
+
 double part_that_comes_last(const ShardedUnits& units) {
     const std::int64_t all = units.root() + units.layers * units.layer;
     const std::int64_t last = units.has_embedding ? units.embedding + units.tied : units.layer;

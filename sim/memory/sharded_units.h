@@ -56,6 +56,9 @@ struct ShardedUnits {
 /// The units of a stage, of whose layers the graph has those that the fold leaves.
 ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold = {});
 
+/// The number of the units: the layers, and what comes before and after them.
+int count_of(const ShardedUnits& units);
+
 /// The share of the elements whose gradients a backward completes at its end: those of the
 /// embedding, or of the first layer.
 double part_that_comes_last(const ShardedUnits& units);

@@ -11,6 +11,10 @@ Json or_null(const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
+Json or_null(const std::string& sentence) {
+    return sentence.empty() ? Json(nullptr) : Json(sentence);
+}
+
 Json step_json(const StepFigures& step) {
     Json idle = Json::object();
     for (std::size_t k = 0; k < kBubbleCauses; ++k)
@@ -63,6 +67,7 @@ std::string to_json(const CompareReport& report) {
                   {{"simulated", report.headers.simulated.source},
                    {"executed", report.headers.executed.source}}},
                  {"steps", report.steps},
+                 {"busy_machine", or_null(report.busy.executed)},
                  {"step_time_error", or_null(relative_error(step))},
                  {"replayed_step_time_error", nullptr},
                  {"simulated", step_json(c.step.simulated)},

@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "schedule/validate.h"
 #include "sim/engine/replay_measured.h"
+#include "trace/core_share.h"
 #include "trace/executed_order.h"
 #include "trace/steps.h"
 
@@ -50,6 +51,7 @@ CompareReport compare_report(const Trace& simulated, const Trace& executed,
     CompareReport report;
     report.files = files;
     report.headers = {simulated.header, executed.header};
+    report.busy = {busy_machine(simulated), busy_machine(executed)};
     const bool run_knows = !executed.program.ranks.empty();
     report.program = run_knows ? executed.program : simulated.program;
     report.steps = std::max(1, steps_in(executed));

@@ -19,6 +19,8 @@ struct CompareReport {
     std::string why_not_replayed;
     bool order_checked = false;      ///< the check needs the program
     std::vector<std::string> order;  ///< deviations of the executed order from the program
+    /// Of each trace whose ranks shared their cores with others, a sentence; else empty.
+    Compared<std::string> busy;
 };
 
 /// The names of the two traces: "simulated" and "executed", or "first" and "second" if both are of

@@ -75,7 +75,13 @@ private:
         if (report_.steps > 1) executed += fmt::format(", the median of {} steps", report_.steps);
         if (!run.folded) executed += ", the replica of each rank that idles least";
         paragraph(executed);
+        busy(names_.simulated, report_.busy.simulated);
+        busy(names_.executed, report_.busy.executed);
         out_ += '\n';
+    }
+
+    void busy(const std::string& name, const std::string& sentence) {
+        if (!sentence.empty()) paragraph(fmt::format("busy machine, {}: {}", name, sentence));
     }
 
     void step() {

@@ -16,6 +16,7 @@ public:
         return beside_.transfer(message, from, to);
     }
     Duration optimizer_step(Rank rank) const override { return beside_.optimizer_step(rank); }
+    Duration between_steps(Rank rank) const override { return beside_.between_steps(rank); }
     Flow unshard(Stage stage, Rank rank) const override { return beside_.unshard(stage, rank); }
     Flow reduce_grad(Stage stage, std::span<const Rank> holders) const override {
         return beside_.reduce_grad(stage, holders);

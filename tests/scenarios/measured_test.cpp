@@ -47,7 +47,9 @@ Measured some() {
     measured.pass_overhead = Duration{1234};
     measured.step_overhead = Duration{0};
     measured.optimizer_seconds_per_element = 1.0 / 3e9;
+    measured.zero_seconds_per_element = 1.0 / 7e9;
     measured.norm_seconds_per_element = 7e-11;
+    measured.core_share = 0.58;
     measured.operators[{"linear fp32/fp32 gemm 1x2x3x4", Part::Forward}] = {Duration{123'456'789},
                                                                             Duration{12}, 40};
     measured.operators[{"linear fp32/fp32 gemm 1x2x3x4", Part::Weight}] = {Duration{0}, Duration{0},

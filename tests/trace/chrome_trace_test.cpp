@@ -110,6 +110,7 @@ Trace with_program() {
     trace.header.copies_block = true;
     trace.header.reductions_block = true;
     trace.header.clock_error = {Duration{1'200}, Duration{34}};
+    trace.header.cores_per_thread = 2.0 / 3;
     return trace;
 }
 
@@ -216,6 +217,8 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         {slice("send", R"("action":"0SEND_F0","begin_ns":0,"end_ns":1)"), "\"peer\" is missing"},
         {slice("compute", good + R"(,"exposed_ns":6)"),
          "\"exposed_ns\" must be a whole number from 0 to 5"},
+        {slice("compute", good + R"(,"on_core_ns":-1)"),
+         "\"on_core_ns\" must be a whole number from 0"},
         {slice("compute", good + R"(,"bytes":-1)"), "\"bytes\" must be a whole number from 0"},
         {slice("pair compute", good + R"(,"layer":3,"step":"lunch")"),
          "\"step\" names no step of a layer"},

@@ -90,6 +90,18 @@ TEST(Compare, AddsUpEveryRanksStep) {
     EXPECT_NEAR(seconds(by_cause), seconds(idle), 5e-9);
 }
 
+/// What a step is longer than its actions passes between them, on no rank's account but the host's.
+TEST(Compare, CallsTheTimeBetweenStepsTheHosts) {
+    Trace trace = zb_h1();
+    trace.header.step_time = statistics(trace).step + nanoseconds{5'000};
+    const Comparison c = compare(zb_h1(), trace);
+    const auto launch = static_cast<std::size_t>(BubbleCause::Launch);
+    for (std::size_t cause = 0; cause < kBubbleCauses; ++cause)
+        EXPECT_EQ(c.step.executed.idle_by_cause[cause] - c.step.simulated.idle_by_cause[cause],
+                  cause == launch ? 4 * nanoseconds{5'000} : nanoseconds{})
+            << name_of(static_cast<BubbleCause>(cause));
+}
+
 TEST(Compare, CountsAMessageFromWhenBothEndsWereThere) {
     Trace waited = zb_h1();
     for (Span& span : waited.spans)

@@ -68,6 +68,7 @@ OrderedJson header_json(const Trace& trace, std::string_view plan) {
     if (h.clock_error != ClockError{})
         json["clock_error_ns"] = {{"ranks", h.clock_error.ranks.count()},
                                   {"lanes", h.clock_error.lanes.count()}};
+    if (h.cores_per_thread != 1) json["cores_per_thread"] = h.cores_per_thread;
     if (!plan.empty()) json["plan"] = OrderedJson::parse(plan);
     if (can_be_read_back(trace.program))
         json["program"] = {{"name", trace.program.name},
@@ -224,6 +225,7 @@ private:
         if (const auto* recv = std::get_if<Recv>(&s.action))
             args += fmt::format(R"(,"peer":{})", recv->from.index);
         if (s.exposed != Duration{}) args += fmt::format(R"(,"exposed_ns":{})", s.exposed.count());
+        if (s.on_core != Duration{}) args += fmt::format(R"(,"on_core_ns":{})", s.on_core.count());
         if (s.bytes != Bytes{}) args += fmt::format(R"(,"bytes":{})", s.bytes.count);
         event(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},)"
                           R"("dur":{},"args":{{{}}}}})",

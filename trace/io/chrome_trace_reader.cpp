@@ -85,6 +85,14 @@ bool flag(const Json& parent, const char* key) {
     return value.get<bool>();
 }
 
+/// A number above 0 and up to 1.
+double share(const Json& parent, const char* key) {
+    const Json& value = member(parent, key);
+    if (!value.is_number() || !(value.get<double>() > 0) || value.get<double>() > 1)
+        throw Mistake{fmt::format("\"{}\" must be a number above 0, at most 1", key)};
+    return value.get<double>();
+}
+
 TraceHeader read_header(const Json& json) {
     whole(json, "version", 1, 1);
     const auto count = [&](const char* key) {
@@ -108,6 +116,8 @@ TraceHeader read_header(const Json& json) {
         header.clock_error = {Duration{whole(error, "ranks", 0, kMostTime)},
                               Duration{whole(error, "lanes", 0, kMostTime)}};
     }
+    if (json.contains("cores_per_thread"))
+        header.cores_per_thread = share(json, "cores_per_thread");
     return header;
 }
 
@@ -310,6 +320,7 @@ private:
         if (span.end < span.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};
         span.exposed = Duration{whole_or_zero(args, "exposed_ns", span.length().count())};
         span.bytes = Bytes{whole_or_zero(args, "bytes", kMostBytes)};
+        span.on_core = Duration{whole_or_zero(args, "on_core_ns", kMostTime)};
         trace_.spans.push_back(span);
     }
 

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "exec/io/bad_file.h"
 
 namespace debubble::exec {
 namespace {
@@ -30,21 +27,31 @@ std::string text_of(std::string_view line, const MappedFile& file, int number) {
     }
 }
 
-}  // namespace
-
-void encode_json_lines(const MappedFile& file, const Tokenizer& tokenizer, const TokenSink& sink) {
-    const auto end_of_text = tokenizer.end_of_text();
-    if (!end_of_text)
-        throw bad_file(file.path(), fmt::format("{} has no {} to stand between the documents",
-                                                tokenizer.name(), kEndOfText));
+/// Calls `document` with each line that is not blank, and its number.
+template <class Document>
+void for_each_document(const MappedFile& file, const Document& document) {
     std::string_view rest = file.bytes();
     for (int number = 1; !rest.empty(); ++number) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-        if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-        tokenizer.encode(text_of(line, file, number), sink);
-        sink(std::array{*end_of_text});
+        if (line.find_first_not_of(" \t\r") != std::string_view::npos) document(line, number);
     }
+}
+
+}  // namespace
+
+void encode_json_lines(const MappedFile& file, const Tokenizer& tokenizer, std::int32_t end_of_text,
+                       const TokenSink& sink) {
+    for_each_document(file, [&](std::string_view line, int number) {
+        tokenizer.encode(text_of(line, file, number), sink);
+        sink(std::array{end_of_text});
+    });
+}
+
+std::int64_t count_json_lines(const MappedFile& file) {
+    std::int64_t count = 0;
+    for_each_document(file, [&](std::string_view, int) { ++count; });
+    return count;
 }
 
 }  // namespace debubble::exec

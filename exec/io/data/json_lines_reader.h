@@ -6,8 +6,12 @@
 namespace debubble::exec {
 
 /// Encodes a file that holds {"text": "..."} in every line: each line is a document, followed by
-/// the tokenizer's end-of-text. Blank lines are passed over. Throws InputError at a line that is
-/// anything else, or if the tokenizer has no end-of-text.
-void encode_json_lines(const MappedFile& file, const Tokenizer& tokenizer, const TokenSink& sink);
+/// the token `end_of_text`. Blank lines are passed over. Throws InputError at a line that is
+/// anything else.
+void encode_json_lines(const MappedFile& file, const Tokenizer& tokenizer, std::int32_t end_of_text,
+                       const TokenSink& sink);
+
+/// The number of documents in such a file: of its lines that are not blank.
+std::int64_t count_json_lines(const MappedFile& file);
 
 }  // namespace debubble::exec

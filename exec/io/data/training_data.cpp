@@ -8,6 +8,7 @@
 #include "exec/io/bad_file.h"
 #include "exec/io/data/corpus.h"
 #include "exec/io/data/image_data_set.h"
+#include "exec/io/data/json_lines_reader.h"
 #include "exec/io/data/make_tokenizer.h"
 #include "exec/io/data/token_data_set.h"
 
@@ -73,10 +74,29 @@ TokenReading token_reading(CorpusKind kind, const scenarios::Scenario& scenario)
     return reading;
 }
 
+/// Throws InputError if the token that was chosen to end JSON lines is in their texts, too, where
+/// it would end a sample. A tokenizer's own end-of-text may be written into texts on purpose.
+void check_ends(const TokenReading& reading, const TokenFile& tokens, const std::string& path) {
+    if (reading.kind != CorpusKind::JsonLines ||
+        reading.end_of_text == reading.tokenizer->end_of_text())
+        return;
+    const std::int64_t ends = std::ssize(tokens.find(*reading.end_of_text));
+    const MappedFile file(path);
+    const std::int64_t texts = file.whole([&](std::string_view) { return count_json_lines(file); });
+    if (ends > texts)
+        throw bad_file(path, fmt::format("token {}, which 'data.end_of_text' puts after each text, "
+                                         "is also inside texts ({} times), where 'data.pack: "
+                                         "false' would end a sample: choose a token that no text "
+                                         "has",
+                                         *reading.end_of_text, ends - texts));
+}
+
 std::shared_ptr<const DataSet> open_tokens(const TokenReading& reading, const std::string& path) {
     auto file = reading.kind == CorpusKind::Tokens
                     ? std::make_shared<const TokenFile>(path)
-                    : open_corpus({reading.kind, path, reading.cache}, *reading.tokenizer);
+                    : open_corpus({reading.kind, path, reading.cache, reading.end_of_text},
+                                  *reading.tokenizer);
+    if (!reading.pack) check_ends(reading, *file, path);
     return reading.pack ? packed_tokens(std::move(file), reading.rules)
                         : padded_documents(std::move(file), *reading.end_of_text, reading.rules);
 }

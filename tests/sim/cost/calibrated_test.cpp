@@ -152,10 +152,99 @@ TEST(Calibrated, OptimizerAndNormTakeWhatTheirElementsTake) {
     const double without = predict(calibrated(scenario, measured)).prediction.ranks[0].optimizer_s;
     EXPECT_EQ(without, 0);
     measured.optimizer_seconds_per_element = 1e-6;
-    measured.step_overhead = Duration{5000};
     const Prediction p = predict(calibrated(scenario, measured)).prediction;
     const auto elements = graph_of(scenario, {0, 4, true, false}).parameter_elements();
-    EXPECT_NEAR(p.ranks[0].optimizer_s, 1e-6 * static_cast<double>(elements) + 5e-6, 1e-9);
+    EXPECT_NEAR(p.ranks[0].optimizer_s, 1e-6 * static_cast<double>(elements), 1e-9);
+}
+
+/// What a run does between its actions is in no action's time, and in the step's.
+TEST(Calibrated, TheHostsTimeBetweenStepsIsNoActionsTime) {
+    const Scenario scenario = small_job("1f1b");
+    Measured measured = invented(scenario);
+    measured.optimizer_seconds_per_element = 1e-9;
+    measured.norm_seconds_per_element = 1e-10;
+    const auto without = predict(calibrated(scenario, measured));
+    measured.step_overhead = Duration{5000};
+    measured.zero_seconds_per_element = 1e-8;
+    const auto with = predict(calibrated(scenario, measured));
+    const auto elements = graph_of(scenario, {0, 4, true, false}).parameter_elements();
+    const double between = 5e-6 + 1e-8 * static_cast<double>(elements);
+    EXPECT_NEAR(with.prediction.step_time_s - without.prediction.step_time_s, between, 2e-9);
+    ASSERT_EQ(with.trace.spans.size(), without.trace.spans.size());
+    for (std::size_t i = 0; i < with.trace.spans.size(); ++i) {
+        EXPECT_EQ(with.trace.spans[i].action, without.trace.spans[i].action);
+        EXPECT_EQ(with.trace.spans[i].length(), without.trace.spans[i].length())
+            << to_text(with.trace.spans[i].action);
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        const auto launch = static_cast<std::size_t>(BubbleCause::Launch);
+        EXPECT_NEAR(seconds(with.statistics.ranks[rank].idle_by_cause[launch] -
+                            without.statistics.ranks[rank].idle_by_cause[launch]),
+                    between, 2e-9);
+    }
+}
+
+TEST(Calibrated, SaysThatOthersUsedTheMachineThatWasMeasured) {
+    const Scenario scenario = small_job("1f1b");
+    Measured measured = invented(scenario);
+    const auto said = [&] {
+        const Prediction p = predict(calibrated(scenario, measured)).prediction;
+        return std::ranges::count_if(p.notes, [](const std::string& note) {
+            return note.find("had a core for 58 % of the time") != std::string::npos;
+        });
+    };
+    EXPECT_EQ(said(), 0);
+    measured.core_share = 0.58;
+    EXPECT_EQ(said(), 1);
+}
+
+/// Two replicas of one stage whose collectives take what they move, and a time to begin.
+Scenario replicas_of(int zero_stage, Measured& measured, Duration latency) {
+    Scenario scenario = small_job("1f1b");
+    scenario.parallel.data = scenario.gpus = 2;
+    scenario.parallel.pipeline = 1;
+    scenario.parallel.zero_stage = zero_stage;
+    scenario.training.micro_batches = 3;
+    measured = invented(scenario);
+    using Kind = models::Collective::Kind;
+    for (const Kind kind : {Kind::AllReduce, Kind::ReduceScatter, Kind::AllGather})
+        measured.collectives[{kind, 2}] = {latency, {1e9}};
+    return calibrated(scenario, measured);
+}
+
+Duration reduction(const Trace& trace) {
+    for (const Span& span : trace.spans)
+        if (std::holds_alternative<ReduceGrad>(span.action)) return span.length();
+    return Duration{-1};
+}
+
+Span first_backward(const Trace& trace) {
+    return *std::ranges::find_if(trace.spans, [](const Span& span) {
+        const auto* c = std::get_if<Compute>(&span.action);
+        return c != nullptr && c->pass == Pass::Backward;
+    });
+}
+
+/// Whole gradients have no room under ZeRO-2: the pass waits for a layer's reduction before it
+/// makes the next layer's, and only the last one is left to REDUCE_GRAD.
+TEST(Calibrated, AProcessorsPassHasTheReductionsOfAllLayersButTheLast) {
+    Measured measured;
+    const Trace once = predict(replicas_of(1, measured, {})).trace;
+    const Trace each = predict(replicas_of(2, measured, {})).trace;
+    const Span pass = first_backward(each);
+    EXPECT_EQ(first_backward(once).exposed, Duration{});
+    EXPECT_GT(pass.exposed, Duration{});
+    EXPECT_EQ(pass.length() - pass.exposed, first_backward(once).length());
+    EXPECT_NEAR(seconds(pass.exposed + reduction(each)), seconds(reduction(once)), 2e-9);
+    EXPECT_LT(reduction(each), reduction(once) / 2) << "of ten units";
+}
+
+/// Embedding, eight layers and head begin a collective each.
+TEST(Calibrated, AProcessorReducesEachUnitByItself) {
+    Measured measured;
+    const Duration without = reduction(predict(replicas_of(1, measured, {})).trace);
+    const Duration with = reduction(predict(replicas_of(1, measured, Duration{1000})).trace);
+    EXPECT_NEAR(seconds(with - without), 10 * 1e-6, 2e-9);
 }
 
 TEST(Calibrated, NamesWhatWasNotMeasuredAndPricesIt) {
@@ -191,8 +280,8 @@ TEST(Calibrated, CollectivesOfTheMeasuredGroupTakeWhatWasMeasured) {
     const double fast = predict(calibrated(scenario, measured)).prediction.step_time_s;
     measured.collectives[{kind, 2}] = {Duration{51'000'000}, {1e15}};
     const double slow = predict(calibrated(scenario, measured)).prediction.step_time_s;
-    // The gradient's reduction and the norm's.
-    EXPECT_NEAR(slow - fast, 0.1, 1e-6);
+    // The reductions of the gradients of embedding, layers and head, and the norm's.
+    EXPECT_NEAR(slow - fast, (10 + 1) * 0.05, 1e-6);
 }
 
 }  // namespace

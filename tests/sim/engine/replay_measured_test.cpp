@@ -87,6 +87,16 @@ TEST(ReplayMeasured, IsNotMisledByWaitingForPeers) {
     EXPECT_EQ(replay_measured(program, trace).spans, played.spans);
 }
 
+TEST(ReplayMeasured, TakesAsLongBetweenStepsAsTheRun) {
+    const Program program = lower(generate("1f1b", {2, 1, 4, 1}), {});
+    Trace trace = simulate(program, DistinctCosts()).trace;
+    trace.header.step_time += Duration{777};
+    const Trace replayed = replay_measured(program, trace);
+    EXPECT_EQ(replayed.header.step_time, trace.header.step_time);
+    for (std::size_t i = 0; i < trace.spans.size(); ++i)
+        EXPECT_EQ(replayed.spans[i].length(), trace.spans[i].length());
+}
+
 TEST(ReplayMeasured, NamesWhatTheTraceDoesNotHold) {
     const Program program = lower(generate("gpipe", {2, 1, 2, 1}), {});
     Trace trace = simulate(program, DistinctCosts()).trace;

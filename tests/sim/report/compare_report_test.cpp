@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 Trace written_and_read(const Trace& trace) {
     std::ostringstream out;
@@ -74,6 +75,25 @@ TEST(CompareReport, SaysByWhichFactorAPredictionIsFarOff) {
     simulated.header.step_time = executed.header.step_time * 150;
     const std::string text = to_text(compare_report(simulated, executed, {"a", "b"}));
     EXPECT_THAT(text, HasSubstr("x 150"));
+}
+
+TEST(CompareReport, SaysThatOthersUsedTheMachine) {
+    const Trace simulated = simulate(small(), DistinctCosts()).trace;
+    Trace executed = simulated;
+    executed.header.source = "executed";
+    EXPECT_THAT(to_text(compare_report(simulated, executed, {"a", "b"})),
+                Not(HasSubstr("busy machine")));
+    for (Span& span : executed.spans)
+        if (std::holds_alternative<Compute>(span.action))
+            span.on_core = (span.length() - span.exposed) * (span.rank.index == 1 ? 3 : 4) / 4;
+    const CompareReport report = compare_report(simulated, executed, {"a", "b"});
+    EXPECT_THAT(report.busy.executed, HasSubstr("rank 1's threads had a core for 75 %"));
+    std::string words = to_text(report);
+    std::ranges::replace(words, '\n', ' ');
+    EXPECT_THAT(words, HasSubstr("busy machine, executed: rank 1's threads had a core for 75 %"));
+    EXPECT_THAT(to_json(report), HasSubstr("\"busy_machine\": \"rank 1's threads"));
+    EXPECT_THAT(to_json(compare_report(simulated, simulated, {"a", "b"})),
+                HasSubstr("\"busy_machine\": null"));
 }
 
 TEST(CompareReport, SaysWhatWasNotExecutedAndThatItCannotBeReplayed) {

@@ -56,6 +56,30 @@ TEST(Corpus, JsonLinesAreDocumentsEachEnded) {
               "one<|endoftext|>zw\u00f6lf\n<|endoftext|><|endoftext|>");
 }
 
+TEST(Corpus, JsonLinesAreEndedByTheTokenThatIsAskedFor) {
+    const Folder folder;
+    Corpus corpus{CorpusKind::JsonLines,
+                  folder.with("a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n")};
+    EXPECT_EQ(text_of(corpus), "one<|endoftext|>two<|endoftext|>");
+    corpus.end_of_text = 'X';
+    EXPECT_EQ(text_of(corpus), "oneXtwoX");
+    corpus.end_of_text.reset();
+    EXPECT_EQ(text_of(corpus), "one<|endoftext|>two<|endoftext|>");
+    EXPECT_EQ(folder.names().size(), 3u) << "the tokens of both are kept, under two names";
+    corpus.end_of_text = 70'000;  // beyond a tokenizer whose tokens take 16 bits
+    EXPECT_THAT(tokens_of(*open_corpus(corpus, *byte_tokenizer())),
+                ElementsAre('o', 'n', 'e', 70'000, 't', 'w', 'o', 70'000));
+}
+
+TEST(Corpus, ATextIsNotEndedByTheTokenBetweenDocuments) {
+    const Folder folder;
+    Corpus corpus{CorpusKind::Text, folder.with("a.txt", "one")};
+    EXPECT_EQ(text_of(corpus), "one");
+    corpus.end_of_text = 'X';
+    EXPECT_EQ(text_of(corpus), "one");
+    EXPECT_EQ(folder.names().size(), 2u) << "one cache serves both";
+}
+
 TEST(Corpus, RefusesALineThatIsNoDocument) {
     const Folder folder;
     const auto refusal = [&](const std::string& line) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "exec/io/data/training_data.h"
 #include "scenarios/read_scenario.h"
 #include "tests/exec/support/data_files.h"
@@ -67,6 +69,73 @@ TEST(TrainingData, ReadsTokensAndJsonLinesToo) {
     EXPECT_THAT(first_inputs(padded.train), ElementsAre('c', 7, 7, 7));
     EXPECT_EQ(padded.train.counted(0), 2 * (2 + 1));
     EXPECT_EQ(padded.ignore_index, -1);
+}
+
+std::vector<std::int32_t> inputs_of(const Batches& batches, std::int64_t sample) {
+    Batch batch = batches.data().batch_of(1);
+    batches.data().read(sample, 0, batch);
+    const auto view = batch.inputs.as<std::int32_t>();
+    return {view.begin(), view.end()};
+}
+
+TEST(TrainingData, EndsJsonLinesWithTheTokenThatIsAskedFor) {
+    const Folder folder;
+    folder.with("a.jsonl", "{\"text\": \"abc\"}\n{\"text\": \"de\"}\n{\"text\": \"fg\"}\n");
+    const auto opened = [&](const std::string& data) {
+        return open_training_data(scenario(folder, "jsonl: a.jsonl, " + data)).train;
+    };
+    const Batches packed = opened("end_of_text: 88");
+    EXPECT_THAT(inputs_of(packed, 0), ElementsAre('a', 'b', 'c', 'X'));
+    EXPECT_THAT(inputs_of(packed, 1), ElementsAre('d', 'e', 'X', 'f'));
+    const Batches padded = opened("end_of_text: 88, pack: false");
+    EXPECT_EQ(padded.data().samples(), 3);
+    EXPECT_THAT(inputs_of(padded, 0), ElementsAre('a', 'b', 'c', 'X'));
+    EXPECT_THAT(inputs_of(padded, 1), ElementsAre('d', 'e', 'X', 'X'));
+    EXPECT_EQ(padded.data().counted(1), 2) << "e and the end are learnt, the padding is not";
+    EXPECT_THAT(inputs_of(opened("pack: true"), 0), ElementsAre('a', 'b', 'c', 256));
+    EXPECT_THAT(refusal(folder, "jsonl: a.jsonl, end_of_text: 257"),
+                EndsWith("'data.end_of_text' is 257, but the model's vocabulary ends at 256\n"));
+    EXPECT_EQ(refusal(folder, "jsonl: a.jsonl, end_of_text: 10", 256), "")
+        << "a vocabulary of bytes needs no token of its own between texts";
+}
+
+TEST(TrainingData, RefusesToEndSamplesInsideTexts) {
+    const Folder folder;
+    folder.with("a.jsonl", "{\"text\": \"aXb\"}\n{\"text\": \"cdeX\"}\n");
+    EXPECT_THAT(refusal(folder, "jsonl: a.jsonl, pack: false, end_of_text: 88"),
+                HasSubstr("a.jsonl: error: token 88, which 'data.end_of_text' puts after each "
+                          "text, is also inside texts (2 times)"));
+    EXPECT_EQ(refusal(folder, "jsonl: a.jsonl, end_of_text: 88"), "") << "packed texts are not cut";
+    EXPECT_EQ(refusal(folder, "jsonl: a.jsonl, pack: false, end_of_text: 89"), "");
+    folder.with("a.jsonl", "{\"text\": \"a<|endoftext|>b\"}\n");
+    EXPECT_EQ(refusal(folder, "jsonl: a.jsonl, pack: false"), "");
+}
+
+TEST(TrainingData, CutsJsonLinesWithATokenizerThatHasNoEndOfText) {
+    const Folder folder;
+    auto tokenizer = nlohmann::json::parse(
+        read_file(source_folder() / "tests/exec/goldens/tokenizers/gpt2/tokenizer.json"));
+    tokenizer["added_tokens"] = nlohmann::json::array();
+    auto& vocab = tokenizer["model"]["vocab"];
+    vocab["[EOS]"] = vocab["<|endoftext|>"];
+    vocab.erase("<|endoftext|>");
+    folder.with("tokenizer.json", tokenizer.dump());
+    folder.with("a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"bcd\"}\n");
+    const int size = static_cast<int>(vocab.size());
+    const std::string data = "jsonl: a.jsonl, tokenizer: tokenizer.json";
+    EXPECT_THAT(refusal(folder, data, size), HasSubstr("a.jsonl: error: the tokenizer "));
+    EXPECT_THAT(refusal(folder, data, size),
+                EndsWith("has no <|endoftext|> to stand between the documents: give the token that "
+                         "ends them as 'data.end_of_text'\n"));
+    const std::int32_t a = vocab["a"];
+    for (const char* pack : {"true", "false"}) {
+        const TrainingData cut = open_training_data(scenario(
+            folder, fmt::format("{}, end_of_text: 0, pad_token: 1, pack: {}", data, pack), size));
+        Batch batch = cut.train.data().batch_of(1);
+        cut.train.data().read(0, 0, batch);
+        EXPECT_EQ(batch.inputs.as<std::int32_t>().row(0)[0], a) << pack;
+        EXPECT_EQ(batch.targets.as<std::int32_t>().row(0)[0], 0) << pack;
+    }
 }
 
 TEST(TrainingData, ShufflesByTheSeed) {
