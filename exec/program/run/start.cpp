@@ -172,6 +172,7 @@ std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
         manifest.layout = {world.size(),      parallel.pipeline,     parallel.tensor,
                            parallel.context,  parallel.data,         parallel.zero_stage,
                            parallel.sequence, scenario.schedule.name};
+        manifest.layout.layers = request.layers;
         manifest.program_sha256 = request.program_hash;
         manifest.architecture = scenario.model;
         manifest.settings = settings_of(scenario.training.run);
