@@ -1,8 +1,10 @@
 #include "models/partition.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,6 +153,118 @@ std::vector<StageContent> balanced_stages(const LayerCosts& costs, int stages) {
     }
     sizes[0] = end;
     return from_sizes(sizes);
+}
+
+namespace {
+
+/// The sums of costs over stages and over the stages of each rank, for cuts of the same layers.
+class RankSums {
+public:
+    RankSums(const LayerCosts& costs, const std::vector<std::vector<int>>& stages_of_rank)
+        : costs_(costs), stages_of_rank_(stages_of_rank), before_{0} {
+        for (const double cost : costs.layers) before_.push_back(before_.back() + cost);
+    }
+
+    /// What is smaller is better: the greatest sum of a rank, then how far ranks are from each
+    /// other, then stages.
+    using Rating = std::array<double, 3>;
+    Rating rate(const std::vector<int>& sizes) {
+        of_stage_.clear();
+        int first = 0;
+        for (const int size : sizes) {
+            of_stage_.push_back(before_[first + size] - before_[first]);
+            first += size;
+        }
+        of_stage_.front() += costs_.embedding;
+        of_stage_.back() += costs_.head;
+        Rating rating{};
+        double most = -1;
+        for (const std::vector<int>& stages : stages_of_rank_) {
+            double sum = 0;
+            for (const int stage : stages) sum += of_stage_[stage];
+            rating[1] += sum * sum;
+            if (sum > most) {
+                most = sum;
+                fullest_ = &stages;
+            }
+        }
+        rating[0] = most;
+        for (const double cost : of_stage_) rating[2] += cost * cost;
+        return rating;
+    }
+    /// The stages of the rank with the greatest sum of those that were rated last.
+    const std::vector<int>& fullest() const { return *fullest_; }
+
+private:
+    const LayerCosts& costs_;
+    const std::vector<std::vector<int>>& stages_of_rank_;
+    std::vector<double> before_;    ///< cost of the first n layers
+    std::vector<double> of_stage_;  ///< of the cut that was rated last
+    const std::vector<int>* fullest_ = nullptr;
+};
+
+/// Less by more than rounding.
+bool is_better(const RankSums::Rating& one, const RankSums::Rating& other) {
+    constexpr double kRounding = 1e-12;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        if (one[i] < other[i] * (1 - kRounding)) return true;
+        if (other[i] < one[i] * (1 - kRounding)) return false;
+    }
+    return false;
+}
+
+/// Moves layers from the fullest rank, the best move first, until none is better.
+RankSums::Rating improve(RankSums& sums, std::vector<int>& sizes) {
+    RankSums::Rating best = sums.rate(sizes);
+    for (;;) {
+        const std::vector<int> fullest = sums.fullest();
+        std::vector<int> better = sizes;
+        for (const int from : fullest)
+            for (int to = 0; to < static_cast<int>(sizes.size()); ++to) {
+                if (to == from || sizes[from] < 2) continue;
+                std::vector<int> moved = sizes;
+                --moved[from];
+                ++moved[to];
+                const RankSums::Rating rating = sums.rate(moved);
+                if (!is_better(rating, best)) continue;
+                best = rating;
+                better = std::move(moved);
+            }
+        if (better == sizes) return best;
+        sizes = std::move(better);
+        sums.rate(sizes);
+    }
+}
+
+std::vector<int> sizes_of(const std::vector<StageContent>& stages) {
+    std::vector<int> sizes;
+    for (const StageContent& stage : stages) sizes.push_back(stage.layers);
+    return sizes;
+}
+
+bool is_one_to_one(const std::vector<std::vector<int>>& stages_of_rank) {
+    std::set<int> held;
+    for (const std::vector<int>& stages : stages_of_rank)
+        if (stages.size() != 1 || !held.insert(stages.front()).second) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<StageContent> balanced_over_ranks(const LayerCosts& costs,
+                                              const std::vector<std::vector<int>>& stages_of_rank) {
+    int stages = 0;
+    for (const std::vector<int>& held : stages_of_rank)
+        for (const int stage : held) stages = std::max(stages, stage + 1);
+    std::vector<StageContent> balanced = balanced_stages(costs, stages);
+    if (is_one_to_one(stages_of_rank)) return balanced;
+    RankSums sums(costs, stages_of_rank);
+    std::vector<int> even =
+        sizes_of(uniform_stages(static_cast<int>(costs.layers.size()), stages, 1));
+    std::vector<int> sizes = sizes_of(balanced);
+    const RankSums::Rating of_even = improve(sums, even);
+    const RankSums::Rating of_sizes = improve(sums, sizes);
+    return from_sizes(is_better(of_even, of_sizes) ? even : sizes);
 }
 
 std::string uneven_note(const std::vector<StageContent>& stages) {

@@ -49,6 +49,13 @@ struct LayerCosts {
 /// fewer layers than stages.
 std::vector<StageContent> balanced_stages(const LayerCosts& costs, int stages);
 
+/// The same where ranks hold several stages, or several ranks hold one: the greatest sum over the
+/// stages of a rank is as small as moves of a layer from a stage to another make it, from
+/// balanced_stages() and from equal numbers of layers on. Of equal ones, that whose ranks and
+/// stages differ least.
+std::vector<StageContent> balanced_over_ranks(const LayerCosts& costs,
+                                              const std::vector<std::vector<int>>& stages_of_rank);
+
 /// The note "stages hold 3, 3, 4, 4 layers" if they differ, else empty.
 std::string uneven_note(const std::vector<StageContent>& stages);
 

@@ -155,8 +155,11 @@ const Fields<Draft>& parallel_fields() {
              read_partition,
              {Form{text::WordForm{names_of(kPartitions)}},
               Form{text::ListForm{{Form{text::WholeForm{0, kMostLayersOfStage, "layers"}}}, {}}}}),
-         "The cut into stages: the same number of layers each, equal work, or the number of layers "
-         "of every stage.",
+         "The cut into stages: the same number of layers each (uniform); that or the cut whose "
+         "busiest rank works for the shortest time by the prices of its passes, whichever makes "
+         "the "
+         "shorter step that fits (balanced; with even loads); or the number of layers of every "
+         "stage.",
          "[7, 8, 8, 7]", "uniform"},
         {"layout", custom(read_layout, {Form{text::TextForm{}}}),
          "The cut into stages as Megatron-Core writes it: E is the embedding, t a layer, m one of "

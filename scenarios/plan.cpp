@@ -6,10 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "base/memo.h"
-#include "models/operator_runs.h"
 #include "models/partition.h"
-#include "scenarios/execution_of.h"
 #include "scenarios/generator_options_of.h"
 #include "schedule/complete.h"
 #include "schedule/csv.h"
@@ -71,47 +68,6 @@ GeneratorOptions options_of(const Scenario& scenario, const std::optional<Pipeli
     return options;
 }
 
-struct FlopsKey {
-    models::Execution execution;
-    models::Architecture model;
-    friend bool operator==(const FlopsKey&, const FlopsKey&) = default;
-};
-
-/// Matrix FLOPs of a forward and backward over one microbatch.
-double flops_of(const FlopsKey& job, const models::StageContent& content) {
-    const models::StageGraph graph = models::build_stage(job.model, job.execution, content);
-    double sum = 0;
-    for (const models::PassSteps& pass : models::steps_of(graph, false))
-        for (const models::Kernel& kernel : pass.kernels) sum += models::flops(kernel);
-    return sum;
-}
-
-struct KindFlops {
-    std::vector<double> layers;  ///< of a layer of each kind
-    double head = 0;
-};
-constexpr std::size_t kMostFlopsKept = 64;
-
-/// The head costs its logits, the embedding almost nothing.
-models::LayerCosts costs_by_flops(const Scenario& scenario) {
-    // The plans of a sweep that differ only in schedule ask for the same costs.
-    static auto& known = *new Memo<FlopsKey, const KindFlops>(kMostFlopsKept);
-    const models::Layers& layers = scenario.model.layers;
-    const FlopsKey key{execution_of(scenario), scenario.model};
-    const auto flops = known.get(key, [&] {
-        KindFlops of;
-        for (int layer = 0; layer < layers.count(); ++layer)
-            if (layers.kind_of(layer) == of.layers.size())
-                of.layers.push_back(flops_of(key, {layer, 1, false, false}));
-        of.head = flops_of(key, {0, 1, false, true}) - of.layers.front();
-        return std::make_unique<const KindFlops>(std::move(of));
-    });
-    models::LayerCosts costs{{}, 0, flops->head};
-    for (int layer = 0; layer < layers.count(); ++layer)
-        costs.layers.push_back(flops->layers[layers.kind_of(layer)]);
-    return costs;
-}
-
 std::vector<models::StageContent> with_predictions(const Parallel& parallel,
                                                    std::vector<models::StageContent> stages) {
     if (!parallel.prediction_stage) return stages;
@@ -142,7 +98,9 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
         case Partition::Explicit:
             return with_predictions(
                 parallel, models::explicit_stages(parallel.layers_per_stage, layers, stages));
-        case Partition::Balanced: return models::balanced_stages(costs_by_flops(scenario), stages);
+        // Who knows prices chooses a cut before (sim/choose_cut.h); until then it is the uniform one,
+        // which is one of those that are chosen from.
+        case Partition::Balanced:
         case Partition::Uniform: break;
     }
     return models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline);

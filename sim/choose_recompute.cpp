@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/cancelled.h"
 #include "scenarios/recompute_choices.h"
 #include "sim/grid/parallel.h"
@@ -15,17 +17,16 @@ namespace {
 using scenarios::RecomputeChoice;
 using scenarios::Scenario;
 
-/// A bound and a prediction add the same numbers in another order.
-constexpr double kRounding = 1e-9;
-
 class Choosing {
 public:
     using Play = std::function<PlayedPlan(const Scenario&)>;
 
-    Choosing(const Scenario& scenario, const Play& play, const std::stop_token& stop)
+    Choosing(const Scenario& scenario, const Play& play, const ChoicesDone& choosing,
+             const std::stop_token& stop)
         : scenario_(scenario),
           choices_(scenarios::recompute_choices(scenario)),
           play_(play),
+          choosing_(choosing),
           stop_(stop) {}
 
     std::pair<Scenario, ChosenRecompute> run() {
@@ -34,6 +35,7 @@ public:
             const Scenario one = with(scenario_, choices_[i]);
             // Its prices are kept from here to the play right after, and not for all choices.
             if (may_be_best(bound_of(one).step_time_s)) play(i, one);
+            count();
         });
         chosen_.choices = choices_.size();
         Scenario best = with(scenario_, choices_[best_ ? best_->index : smallest_->index]);
@@ -54,7 +56,7 @@ private:
 
     bool may_be_best(double least_s) {
         const std::lock_guard lock(mutex_);
-        return !best_ || least_s * (1 - kRounding) <= best_->of;
+        return !best_ || least_s * (1 - kRoundingOfBound) <= best_->of;
     }
 
     void play(std::size_t index, const Scenario& one) {
@@ -70,22 +72,34 @@ private:
         keep(smallest_, -static_cast<double>(p.memory_left.count));
     }
 
+    void count() {
+        const std::lock_guard lock(mutex_);
+        ++done_;
+        if (choosing_) choosing_(done_, choices_.size());
+    }
+
     const Scenario& scenario_;
     std::vector<RecomputeChoice> choices_;
     const Play& play_;
+    const ChoicesDone& choosing_;
     const std::stop_token& stop_;
     std::mutex mutex_;
     std::optional<Played> best_;
     std::optional<Played> smallest_;
     ChosenRecompute chosen_;
+    std::size_t done_ = 0;
 };
 
 }  // namespace
 
+std::string choices_words(std::size_t done, std::size_t all) {
+    return fmt::format("recompute auto: {} of {} choices", done, all);
+}
+
 std::pair<Scenario, ChosenRecompute> choose_recompute(
     const Scenario& scenario, const std::function<PlayedPlan(const Scenario&)>& play,
-    const std::stop_token& stop) {
-    return Choosing(scenario, play, stop).run();
+    const ChoicesDone& choosing, const std::stop_token& stop) {
+    return Choosing(scenario, play, choosing, stop).run();
 }
 
 }  // namespace debubble::sim

@@ -21,8 +21,10 @@ struct PlayedPlan {
 /// again. Exact: a choice is not played only if what its ranks have to work takes longer than the
 /// step that was found. If none fits, the one that needs the least memory. `play` is called from
 /// several threads; what it throws is thrown here, and so is Cancelled once `stop` asks for it.
+/// `choosing` may be empty.
 std::pair<scenarios::Scenario, ChosenRecompute> choose_recompute(
     const scenarios::Scenario& scenario,
-    const std::function<PlayedPlan(const scenarios::Scenario&)>& play, const std::stop_token& stop);
+    const std::function<PlayedPlan(const scenarios::Scenario&)>& play, const ChoicesDone& choosing,
+    const std::stop_token& stop);
 
 }  // namespace debubble::sim

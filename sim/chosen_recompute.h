@@ -1,9 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace debubble::sim {
+
+/// Told after each choice of `training.recompute: auto` how many of all are done; from any thread,
+/// one call at a time.
+using ChoicesDone = std::function<void(std::size_t done, std::size_t all)>;
+
+/// The words "recompute auto: 312 of 2481 choices".
+std::string choices_words(std::size_t done, std::size_t all);
 
 /// What `training.recompute: auto` comes to.
 struct ChosenRecompute {

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "base/overloaded.h"
+#include "scenarios/gather_limits.h"
 #include "scenarios/headroom.h"
 #include "scenarios/plan.h"
+#include "sim/choose_cut.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
+#include "sim/predict.h"
 #include "sim/uneven/uneven_cost_model.h"
 
 namespace debubble::sim {
@@ -71,7 +74,34 @@ struct RankBound {
     Duration end{};   ///< earliest end of the step as this rank sees it
 };
 
-RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
+/// Where the order depends on costs, the list is another order of the same passes: in the one that
+/// is played any weight gradient may come after the last gradient.
+enum class Order { Played, Another };
+
+/// The work after the rank's last gradient, at most, and that gradient.
+struct Tail {
+    Duration work{};
+    std::optional<Compute> gradient;
+};
+
+Tail tail_of(const ActionList& list, Rank rank, Durations& durations, Order order) {
+    Tail tail;
+    const auto weighs = [](const Action& action) {
+        const auto* compute = std::get_if<Compute>(&action);
+        return compute != nullptr && compute->pass == Pass::BackwardWeight;
+    };
+    for (auto action = list.rbegin(); action != list.rend(); ++action) {
+        if (!tail.gradient)
+            for_each_compute(*action, [&](const Compute& c) {
+                if (c.pass == Pass::Backward || c.pass == Pass::BackwardInput) tail.gradient = c;
+            });
+        if (tail.gradient && order == Order::Played) break;
+        if (!tail.gradient || weighs(*action)) tail.work += durations.of(*action, rank);
+    }
+    return tail;
+}
+
+RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations, Order order) {
     RankBound bound;
     std::optional<Duration> head;
     for (const Action& action : list) {
@@ -81,27 +111,24 @@ RankBound rank_bound(const ActionList& list, Rank rank, Durations& durations) {
         bound.work = checked(bound.work + durations.of(action, rank));
         bound.end = std::max(bound.end, head.value_or(Duration{}) + bound.work);
     }
-    // The time after its last gradient, when those of the earlier stages are still to come.
-    Duration after{};
-    for (auto action = list.rbegin(); action != list.rend(); ++action) {
-        std::optional<Duration> tail;
-        for_each_compute(*action, [&](const Compute& c) {
-            if (c.pass == Pass::Backward || c.pass == Pass::BackwardInput)
-                tail = durations.way(c.pass, c.stage, c.micro_batch);
-        });
-        if (tail) {
-            bound.end = std::max(bound.end, head.value_or(Duration{}) + bound.work - after + *tail);
-            break;
-        }
-        after += durations.of(*action, rank);
-    }
+    // The gradients of the earlier stages are still to come after its last one.
+    const Tail tail = tail_of(list, rank, durations, order);
+    if (!tail.gradient) return bound;
+    const Duration up =
+        durations.way(tail.gradient->pass, tail.gradient->stage, tail.gradient->micro_batch);
+    bound.end = std::max(bound.end, head.value_or(Duration{}) + bound.work - tail.work + up);
     return bound;
 }
 
-}  // namespace
+/// Passes take as long in any order, but for what ZeRO-3 keeps from one to the next.
+bool order_has_price(const scenarios::Scenario& scenario) {
+    return scenarios::gather_limits(scenario).has_value();
+}
 
-PlanBound bound_of(const scenarios::Scenario& scenario) {
-    const scenarios::Plan plan = scenarios::make_plan(scenario);
+PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
+    const bool played = order_has_price(scenario) || !needs_costs(scenario);
+    const scenarios::Plan plan = played ? priced_plan(scenario) : make_plan(scenario);
+    const Order order = played ? Order::Played : Order::Another;
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
     const auto whole = make_cost_model(prices);
@@ -114,7 +141,7 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
     PlanBound bound{0, {}, scenarios::room_of(scenario)};
     for (Rank rank{0}; rank.index < plan.program.placement.ranks(); ++rank.index) {
         const ActionList& list = plan.program.ranks[static_cast<std::size_t>(rank.index)];
-        const RankBound of_rank = rank_bound(list, rank, durations);
+        const RankBound of_rank = rank_bound(list, rank, durations, order);
         const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);
@@ -126,6 +153,21 @@ PlanBound bound_of(const scenarios::Scenario& scenario) {
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     bound.step_time_s = seconds(barrier ? barrier_step : least_period);
     return bound;
+}
+
+}  // namespace
+
+PlanBound bound_of(const scenarios::Scenario& scenario) {
+    if (scenario.parallel.partition != scenarios::Partition::Balanced)
+        return bound_of_cut(scenario);
+    std::optional<PlanBound> least;
+    for (const scenarios::Scenario& cut : cuts_to_choose_from(scenario)) {
+        const PlanBound bound = bound_of_cut(cut);
+        if (!least) least = bound;
+        least->step_time_s = std::min(least->step_time_s, bound.step_time_s);
+        least->memory = std::min(least->memory, bound.memory);
+    }
+    return *least;
 }
 
 }  // namespace debubble::sim

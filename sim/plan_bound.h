@@ -16,8 +16,11 @@ struct PlanBound {
     bool fits() const { return memory <= limit; }
 };
 
-/// Costs a small part of predict(). Throws what predict() throws for a plan
-/// that cannot be built.
+/// By this share of it a bound may exceed a prediction: both add the same numbers in another order.
+inline constexpr double kRoundingOfBound = 1e-9;
+
+/// Costs a small part of predict(). Where parallel.partition: balanced has not been chosen, it is a
+/// bound of both cuts. Throws what predict() throws for a plan that cannot be built.
 PlanBound bound_of(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

@@ -11,6 +11,8 @@
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
+#include "scenarios/with_cut.h"
+#include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
@@ -150,6 +152,10 @@ struct DrawnLoads {
     std::optional<UnevenSteps> steps;
 };
 
+bool is_balanced(const Scenario& scenario) {
+    return scenario.parallel.partition == scenarios::Partition::Balanced;
+}
+
 std::string hash_of(const Plan& plan) {
     return plan.lowered ? plan.lowered->hash() : program_hash(plan.program);
 }
@@ -188,15 +194,25 @@ DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
     return drawn;
 }
 
+/// The figures by which plans are chosen: of even loads, as two plans are compared in a sweep.
+PredictOptions figures_to_choose_by(const std::stop_token& stop) {
+    PredictOptions figures;
+    figures.keep_trace = false;
+    figures.draw_loads = false;
+    figures.explain = false;
+    figures.only_where_it_decides = true;
+    figures.stop = stop;
+    return figures;
+}
+
 std::pair<Scenario, ChosenRecompute> chosen_by_playing(const Scenario& scenario,
-                                                       const std::stop_token& stop) {
-    const PredictOptions figures{
-        .keep_trace = false, .draw_loads = false, .only_where_it_decides = true, .stop = stop};
+                                                       const PredictOptions& options) {
+    const PredictOptions figures = figures_to_choose_by(options.stop);
     const auto play = [&](const Scenario& one) {
         const Prediction p = predict(one, figures).prediction;
         return PlayedPlan{p.fits, p.step_time_s, p.memory_left};
     };
-    return choose_recompute(scenario, play, stop);
+    return choose_recompute(scenario, play, options.choosing, options.stop);
 }
 
 void say_what_was_chosen(Prediction& out, const ChosenRecompute& how) {
@@ -208,25 +224,58 @@ void say_what_was_chosen(Prediction& out, const ChosenRecompute& how) {
             how.choices, how.words, out.reason);
 }
 
+PlayedCut cut_by_playing(const Scenario& scenario, const std::stop_token& stop) {
+    const PredictOptions figures = figures_to_choose_by(stop);
+    return choose_cut(scenario,
+                      [&](const Scenario& one) { return predict(one, figures).prediction; });
+}
+
+/// True if what was played to choose is what was asked for.
+bool asks_for_figures(const Scenario& scenario, const PredictOptions& options) {
+    return !options.keep_trace && !options.explain && options.hash_program &&
+           options.play_allocator && options.only_where_it_decides &&
+           !(options.draw_loads && scenario.imbalance.any());
+}
+
+PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOptions& options) {
+    PlayedCut chosen = cut_by_playing(scenario, options.stop);
+    PredictionWithTrace result;
+    if (asks_for_figures(scenario, options)) {
+        result.prediction = std::move(chosen.prediction);
+        result.memory_limit = scenario.cluster.gpu.memory;
+        result.played = std::move(chosen.scenario);
+    } else {
+        result = predict(chosen.scenario, options);
+    }
+    result.prediction.cut = std::move(chosen.cut);
+    return result;
+}
+
 }  // namespace
 
 Plan priced_plan(const Scenario& scenario) {
+    if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);
     return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
 }
 
-Scenario with_chosen_recompute(Scenario scenario) {
-    if (!scenario.training.chooses_recompute) return scenario;
-    return chosen_by_playing(scenario, {}).first;
+Scenario with_choices_made(Scenario scenario, const ChoicesDone& choosing) {
+    PredictOptions how;
+    how.choosing = choosing;
+    if (scenario.training.chooses_recompute) scenario = chosen_by_playing(scenario, how).first;
+    return is_balanced(scenario) ? cut_by_playing(scenario, {}).scenario : scenario;
 }
 
 PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
     give_up_if(options.stop);
     if (scenario.training.chooses_recompute) {
-        const auto [chosen, how] = chosen_by_playing(scenario, options.stop);
+        const auto [chosen, how] = chosen_by_playing(scenario, options);
         PredictionWithTrace result = predict(chosen, options);
         say_what_was_chosen(result.prediction, how);
         return result;
     }
+    if (is_balanced(scenario))
+        return options.plan ? predict(with_cut(scenario, options.plan->stages), options)
+                            : predict_balanced(scenario, options);
     const PricedPlan of_plan = options.plan ? priced(*options.plan, scenario) : price(scenario);
     const Plan& plan = of_plan.plan;
 
@@ -252,6 +301,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
 
     give_up_if(options.stop);
     PredictionWithTrace result;
+    result.played = scenario;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
     if (drawn.even != nullptr) {

@@ -23,6 +23,7 @@ struct PredictOptions {
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
                                 ///< Cancelled soon
     const scenarios::Plan* plan = nullptr;  ///< if set, played instead of priced_plan()
+    ChoicesDone choosing = {};              ///< told how far training.recompute: auto is
 };
 
 struct PredictionWithTrace {
@@ -30,14 +31,20 @@ struct PredictionWithTrace {
     Trace trace;
     Statistics statistics;
     Bytes memory_limit;  ///< memory of one device
+    /// The scenario that was played: with what training.recompute: auto and parallel.partition:
+    /// balanced chose.
+    scenarios::Scenario played;
 };
 
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and
 /// thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
+/// Precondition: training.recompute is not auto.
 scenarios::Plan priced_plan(const scenarios::Scenario& scenario);
 
-/// The scenario with what training.recompute: auto chooses; any other one as it is.
-scenarios::Scenario with_chosen_recompute(scenarios::Scenario scenario);
+/// The scenario with what training.recompute: auto and parallel.partition: balanced choose; any
+/// other one as it is.
+scenarios::Scenario with_choices_made(scenarios::Scenario scenario,
+                                      const ChoicesDone& choosing = {});
 
 /// Builds the stages, generates and lowers the schedule, prices it, plays it and sums up. Pure and
 /// thread-safe. Throws InputError for an impossible plan.

@@ -7,6 +7,7 @@
 
 #include "base/memory_class.h"
 #include "schedule/placement.h"
+#include "sim/chosen_cut.h"
 #include "sim/chosen_recompute.h"
 #include "sim/residuals.h"
 #include "sim/uneven/uneven_figures.h"
@@ -51,6 +52,8 @@ struct Prediction {
     std::optional<UnevenSteps> uneven;
     /// What training.recompute: auto chose; unset where it was not asked to.
     std::optional<ChosenRecompute> recompute;
+    /// What parallel.partition: balanced chose; unset where it was not asked to.
+    std::optional<ChosenCut> cut;
     std::optional<StepRange> range;  ///< unset where nobody measured a step on such GPUs
     /// Tokens per second of the whole job. Rates are those of many steps: what the mean step has,
     /// over its time.

@@ -109,23 +109,29 @@ PricedPlan priced(Plan plan, const Scenario& scenario) {
     return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory)};
 }
 
+Schedule priced_schedule(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return make_plan(scenario).schedule;
+    return sample_of(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
+}
+
 PricedPlan price(const Scenario& scenario) {
     if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
     const Generator* generator = find_generator(scenario.schedule.name);
-    const Schedule sample = sample_of(*generator, scenario.pipeline_shape());
+    const Schedule sample = priced_schedule(scenario);
     const auto stages = partition_of(scenario, sample.stage_count());
     const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
-    auto costs = make_cost_model(prices);
-    auto memory = make_memory_model(prices);
+    const auto costs = make_cost_model(prices);
     Scenario informed = scenario;
     std::optional<double>& limit = informed.schedule.memory_limit;
     if (!limit && generator->takes_memory_limit) {
-        const double affordable =
-            affordable_micro_batches(*memory, sample, scenarios::room_of(scenario));
+        const double affordable = affordable_micro_batches(*make_memory_model(prices), sample,
+                                                           scenarios::room_of(scenario));
         if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
     }
-    Plan plan = make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward));
-    return {std::move(plan), std::move(costs), std::move(memory)};
+    // The passes of the order that is found may come otherwise after each other than those of the
+    // sample, so that ZeRO-3 keeps other parameters from one to the next: they are priced anew.
+    return priced(make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward)),
+                  scenario);
 }
 
 }  // namespace debubble::sim

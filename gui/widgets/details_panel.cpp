@@ -71,7 +71,7 @@ std::vector<Detail> DetailsPanel::cost_of(const SpanRef& ref) const {
     if (!plan_ || document != plan_->document) return {};
     if (cost_of_ == std::pair(document, ref.index)) return cost_;
     const Span& span = document->span(ref.index);
-    cost_ = details_of_cost(plan_->scenario, document->trace.program, span.action, span.rank);
+    cost_ = details_of_cost(plan_->played, document->trace.program, span.action, span.rank);
     cost_of_ = {document, ref.index};
     return cost_;
 }

@@ -9,6 +9,7 @@
 #include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/printable.h"
+#include "base/progress_line.h"
 #include "scenarios/jobs/exported.h"
 #include "scenarios/read_scenario.h"
 #include "sim/commands/grid_arguments.h"
@@ -42,6 +43,14 @@ void export_checkpoint(const ExportArguments& args) {
     become_sibling(checkpoint_exporter(), argv.data());
 }
 
+/// The scenario with what `auto` and `balanced` choose, since a job has neither.
+scenarios::Scenario settled_scenario(const ExportArguments& args) {
+    ProgressLine line;
+    return with_choices_made(
+        scenarios::read_scenario(args.what, parse_overrides(args.set)),
+        [&](std::size_t done, std::size_t all) { line.show(choices_words(done, all)); });
+}
+
 ExitStatus carry_out(const ExportArguments& args) {
     if (args.format == "hf") export_checkpoint(args);
     const std::vector<std::string> formats = jobs::export_formats();
@@ -49,9 +58,7 @@ ExitStatus carry_out(const ExportArguments& args) {
         throw InputError(fmt::format("--format is '{}'; it can be {}, or hf for a checkpoint",
                                      args.format, fmt::join(formats, ", ")));
     if (!args.type.empty()) throw InputError("--type is of checkpoints, with --format hf");
-    const scenarios::Scenario scenario =
-        with_chosen_recompute(scenarios::read_scenario(args.what, parse_overrides(args.set)));
-    const jobs::Exported exported = jobs::export_job(scenario, args.format);
+    const jobs::Exported exported = jobs::export_job(settled_scenario(args), args.format);
     Outputs outputs;
     outputs.add("--out", args.out);
     outputs.check();

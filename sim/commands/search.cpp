@@ -9,6 +9,7 @@
 
 #include "base/exit_status.h"
 #include "base/outputs.h"
+#include "base/progress_line.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
@@ -84,6 +85,13 @@ Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
     return json;
 }
 
+PredictionWithTrace predict_best(const scenarios::Scenario& scenario) {
+    ProgressLine line(is_quiet());
+    PredictOptions how;
+    how.choosing = [&](std::size_t done, std::size_t all) { line.show(choices_words(done, all)); };
+    return predict(scenario, how);
+}
+
 ExitStatus carry_out(const SearchArguments& args) {
     if (args.layouts) return search_and_print_layouts(args.grid, args.json);
     const Grid grid = read_grid(args.grid);
@@ -99,6 +107,7 @@ ExitStatus carry_out(const SearchArguments& args) {
         options.jobs = args.grid.jobs;
         options.stop = &interruption.flag();
         options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
+        options.choosing = [&](std::size_t done, std::size_t all) { bar.choosing(done, all); };
         result = search(grid, objective, options);
     }
     if (!result.finished) interruption.end_by_signal();
@@ -107,7 +116,7 @@ ExitStatus carry_out(const SearchArguments& args) {
         return ExitStatus::No;
     }
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
-    const PredictionWithTrace prediction = predict(scenario);
+    const PredictionWithTrace prediction = predict_best(scenario);
     if (!args.json.empty())
         write_output(args.json,
                      best_json(result, scenario, prediction, grid, args.objective).dump(2) + "\n");
@@ -125,7 +134,7 @@ constexpr const char* kSearchFooter =
     R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
 whose bound cannot win are not played. Exit code 1 if no plan fits. With --layouts no grid is
 needed: the scenario's layers are cut into stages in other ways, and the best cut is shown beside
-the uniform and the balanced one.
+the uniform and the balanced one; if none fits, the fastest and the one that needs the least memory.
 
 Examples:
   debubble search mine.yaml

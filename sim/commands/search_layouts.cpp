@@ -1,12 +1,14 @@
 #include "sim/commands/search_layouts.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/outputs.h"
+#include "base/progress_line.h"
 #include "scenarios/read_scenario.h"
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
@@ -54,15 +56,56 @@ Json json_of(const LayoutSearch& search) {
         if (p.recompute) rows.back()["recompute"] = p.recompute->words;
     }
     Json json = schema_json("layouts");
-    json.update({{"played", search.played}, {"all", search.all}, {"layouts", std::move(rows)}});
+    json.update({{"played", search.played},
+                 {"all", search.all},
+                 {"fits", search.fits},
+                 {"layouts", std::move(rows)}});
     return json;
 }
 
-/// The keys that give the scenario this cut.
-std::string set_options(const scenarios::Scenario& scenario, const LayoutRow& best) {
+/// The command that shows more of the cut.
+std::string command_of(const scenarios::Scenario& scenario, const std::string& name,
+                       const LayoutRow& row) {
     const std::string layout = scenario.parallel.layout.empty() ? "" : " --set parallel.layout=";
-    return fmt::format("{} --set 'parallel.partition=[{}]'", layout,
-                       fmt::join(best.layers_per_stage, ", "));
+    return fmt::format("debubble simulate {}{} --set 'parallel.partition=[{}]'\n", name, layout,
+                       fmt::join(row.layers_per_stage, ", "));
+}
+
+/// What was found, and how to look at it.
+std::string verdict(const scenarios::Scenario& scenario, const std::string& name,
+                    const LayoutSearch& search) {
+    const LayoutRow& last = search.rows.back();
+    if (search.fits) return command_of(scenario, name, last);
+    const LayoutRow& fastest = search.rows[search.rows.size() - 2];
+    std::string text = fmt::format("no cut fits: the smallest needs {} GiB too much{}\n",
+                                   text::gib_text(Bytes{-last.prediction.memory_left.count}),
+                                   fastest.layers_per_stage == last.layers_per_stage
+                                       ? ", and it is the fastest too"
+                                       : "; the fastest, then the smallest:");
+    if (fastest.layers_per_stage != last.layers_per_stage)
+        text += command_of(scenario, name, fastest);
+    return text + command_of(scenario, name, last);
+}
+
+std::string how_searched(const LayoutSearch& search) {
+    if (search.all) return "all that there are";
+    return search.fits ? "no move of one layer makes the best one better"
+                       : "no move of one layer makes the fastest one faster or the smallest "
+                         "smaller";
+}
+
+LayoutSearch search_with_progress(const scenarios::Scenario& scenario, int jobs) {
+    ProgressLine line(is_quiet());
+    std::atomic<std::size_t> cuts{0};
+    LayoutProgress progress;
+    progress.played = [&](std::size_t played) {
+        cuts = played;
+        line.show(fmt::format("{} cuts played", played));
+    };
+    progress.choosing = [&](std::size_t done, std::size_t all) {
+        line.show(fmt::format("{} cuts played; {}", cuts.load(), choices_words(done, all)));
+    };
+    return search_layouts(scenario, jobs, progress);
 }
 
 }  // namespace
@@ -73,16 +116,14 @@ ExitStatus search_and_print_layouts(const GridArguments& arguments, const std::s
     Outputs outputs;
     outputs.add("--json", json);
     outputs.check();
-    const LayoutSearch search = search_layouts(scenario, arguments.jobs);
-    const LayoutRow& best = search.rows.back();
+    const LayoutSearch search = search_with_progress(scenario, arguments.jobs);
     if (!json.empty()) write_output(json, json_of(search).dump(2) + "\n");
     if (json != "-")
-        print_report(fmt::format(
-            "{} cuts of {} layers into {} stages were played: {}\n\n{}\ndebubble simulate {}{}\n",
-            search.played, scenario.model.layers.count(), best.layers_per_stage.size(),
-            search.all ? "all that there are" : "no move of one layer makes the best one better",
-            table_of(search), arguments.scenario, set_options(scenario, best)));
-    return best.prediction.fits ? ExitStatus::Done : ExitStatus::No;
+        print_report(fmt::format("{} cuts of {} layers into {} stages were played: {}\n\n{}\n{}",
+                                 search.played, scenario.model.layers.count(),
+                                 search.rows.back().layers_per_stage.size(), how_searched(search),
+                                 table_of(search), verdict(scenario, arguments.scenario, search)));
+    return search.fits ? ExitStatus::Done : ExitStatus::No;
 }
 
 }  // namespace debubble::sim

@@ -12,6 +12,7 @@
 #include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/progress_line.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
@@ -154,10 +155,14 @@ std::vector<PredictionWithTrace> predict_all(const SimulateArguments& args,
                                              const PredictOptions& options) {
     std::vector<std::optional<PredictionWithTrace>> slots(scenarios.size());
     std::vector<std::vector<Diagnostic>> mistakes(scenarios.size());
+    ProgressLine line(is_quiet());
     run_parallel(scenarios.size(), 0, nullptr, [&](std::size_t i) {
         try {
             PredictOptions own = options;
             own.keep_trace |= scenarios[i].schedule.pairs_layers;  // the report says what it hides
+            own.choosing = [&](std::size_t done, std::size_t all) {
+                line.show(fmt::format("{}: {}", scenarios[i].name, choices_words(done, all)));
+            };
             slots[i] = predict(scenarios[i], own);
         } catch (const InputError& error) {
             mistakes[i] = error.diagnostics();

@@ -78,6 +78,7 @@ ExitStatus carry_out(const SweepArguments& args) {
         options.program = DEBUBBLE_VERSION;
         options.stop = &interruption.flag();
         options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
+        options.choosing = [&](std::size_t done, std::size_t all) { bar.choosing(done, all); };
         result = place ? sweep_as_worker(grid, args.out, *place, options)
                        : sweep(grid, args.out, options);
     }

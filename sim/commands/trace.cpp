@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
+#include "base/progress_line.h"
 #include "scenarios/read_scenario.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
@@ -52,8 +53,10 @@ Asked asked(const TraceArguments& args) {
             throw InputError("--set changes a scenario, and none is given: add --scenario");
         return out;
     }
-    out.scenario =
-        with_chosen_recompute(scenarios::read_scenario(args.scenario, parse_overrides(args.set)));
+    ProgressLine line(is_quiet());
+    out.scenario = with_choices_made(
+        scenarios::read_scenario(args.scenario, parse_overrides(args.set)),
+        [&](std::size_t done, std::size_t all) { line.show(choices_words(done, all)); });
     out.plan = priced_plan(*out.scenario);
     return out;
 }

@@ -42,16 +42,17 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     : scenario_(scenario),
       placement_(schedule.placement),
       pricer_(scenario_),
+      prices_(scenario_, pricer_),
+      asked_(passes_asked(schedule)),
+      slices_(schedule.shape.slices),
       recomputed_(recomputed_stages(schedule)) {
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
-    PassesAsked asked = passes_asked(schedule);
-    asked.pairs = scenario.schedule.pairs_layers;
-    asked.backwards_follow =
+    asked_.pairs = scenario.schedule.pairs_layers;
+    asked_.backwards_follow =
         scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
-    asked.delays = asked.pairs && scenario.schedule.delays_weights() &&
-                   !scenarios::measures_operators(scenario.cluster.measured);
+    asked_.delays = asked_.pairs && scenario.schedule.delays_weights() &&
+                    !scenarios::measures_operators(scenario.cluster.measured);
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
-    const PricedStages prices(scenario_, pricer_);
     for (const models::StageContent& content : stages) {
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {
             return alike(scenario_.model.layers, how, priced.content, content);
@@ -60,10 +61,24 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
         price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};
-        for (int slice = 0; slice < schedule.shape.slices; ++slice)
-            priced.slices.push_back(prices.get(content, slice, asked));
+        for (int slice = 0; slice < slices_; ++slice)
+            priced.slices.push_back(prices_.get(content, slice, asked_));
         distinct_.push_back(std::move(priced));
     }
+}
+
+Duration SchedulePrices::time_of(const models::StageContent& content) const {
+    Duration sum{};
+    for (int slice = 0; slice < slices_; ++slice) {
+        const auto price = prices_.get(content, slice, asked_);
+        sum += price->of(Pass::Forward).duration + price->again().duration;
+        if (asked_.fused)
+            sum += price->of(Pass::Backward).duration;
+        else
+            sum +=
+                price->of(Pass::BackwardInput).duration + price->of(Pass::BackwardWeight).duration;
+    }
+    return sum;
 }
 
 models::ParameterCount SchedulePrices::elements_of(Rank rank) const {

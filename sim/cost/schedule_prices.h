@@ -6,6 +6,7 @@
 
 #include "scenarios/scenario.h"
 #include "schedule/schedule.h"
+#include "sim/cost/priced_stages.h"
 #include "sim/cost/stage_price.h"
 
 namespace debubble::sim {
@@ -35,6 +36,9 @@ public:
         const StagePrice& producer = of(message.producer);
         return message.kind == Message::Kind::Activation ? producer.sent() : producer.sent_back();
     }
+    /// The time of all passes of a microbatch over a stage of this content, as the schedule has
+    /// them. The stage need not be one of the schedule's.
+    Duration time_of(const models::StageContent& content) const;
     int first_layer(Stage stage) const { return first_layer_[stage.index]; }
     /// Whether Recompute actions run the stage's forward again: all its microbatches, as the
     /// executor does.
@@ -66,6 +70,9 @@ private:
     scenarios::Scenario scenario_;
     Placement placement_;
     PassPricer pricer_;
+    PricedStages prices_;
+    PassesAsked asked_;
+    int slices_;
     std::vector<bool> recomputed_;  ///< by stage
     std::vector<Priced> distinct_;
     std::vector<int> first_layer_;       ///< by stage, its number in the model

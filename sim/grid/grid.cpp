@@ -182,7 +182,7 @@ bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario) {
            });
 }
 
-SweepRow evaluate(const Grid& grid, std::size_t index) {
+SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing) {
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     row.figures.resize(figure_names().size());
     try {
@@ -190,11 +190,13 @@ SweepRow evaluate(const Grid& grid, std::size_t index) {
         const Prediction p = predict(scenario, {.keep_trace = false,
                                                 .draw_loads = draws_steps(grid, scenario),
                                                 .explain = false,
-                                                .only_where_it_decides = true})
+                                                .only_where_it_decides = true,
+                                                .choosing = choosing})
                                  .prediction;
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
         if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
+        if (p.cut) row.plan += "; balanced is " + p.cut->list();
         row.fits = p.fits;
         row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
         row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;

@@ -40,6 +40,6 @@ bool sweeps_loads(const Grid& grid);
 bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);
 
 /// Predicts one point. An impossible plan is a row with its reason.
-SweepRow evaluate(const Grid& grid, std::size_t index);
+SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing = {});
 
 }  // namespace debubble::sim

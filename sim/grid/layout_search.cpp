@@ -1,6 +1,7 @@
 #include "sim/grid/layout_search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -50,18 +51,41 @@ void for_each_cut(Cut& cut, std::size_t stage, int left, const auto& visit) {
     }
 }
 
+/// What is smaller is better, the first number first.
+using Rating = std::tuple<bool, double, double>;
+using Rate = Rating(const Prediction&);
+
+double too_much(const Prediction& p) {
+    return -static_cast<double>(p.memory_left.count);
+}
+Rating by_step(const Prediction& p) {
+    return {false, p.step_time_s, too_much(p)};
+}
+Rating by_memory(const Prediction& p) {
+    return {false, too_much(p), p.step_time_s};
+}
+/// Plans that fit by their steps; others by what is too much, so that moves lead to some that fit.
+Rating by_fit(const Prediction& p) {
+    return p.fits ? Rating{false, p.step_time_s, 0} : Rating{true, too_much(p), p.step_time_s};
+}
+
 class Layouts {
 public:
-    Layouts(const Scenario& scenario, int jobs)
-        : scenario_(scenario), jobs_(jobs), stages_(scenario.pipeline_shape().stages()) {}
+    Layouts(const Scenario& scenario, int jobs, const LayoutProgress& progress)
+        : scenario_(scenario),
+          jobs_(jobs),
+          progress_(progress),
+          stages_(scenario.pipeline_shape().stages()) {}
 
     LayoutSearch run() {
         if (stages_ == 1 || stages_ > kMostStagesSearched)
             throw InputError(fmt::format("layouts are searched for 2 to {} stages, and there {} {}",
                                          kMostStagesSearched, stages_ == 1 ? "is" : "are",
                                          stages_));
-        start("uniform", scenarios::Partition::Uniform);
-        start("balanced", scenarios::Partition::Balanced);
+        if (scenario_.model.layers.count() >= stages_) {
+            keep("uniform", with(scenarios::Partition::Uniform));
+            keep("balanced", with(scenarios::Partition::Balanced));
+        }
         const int layers = scenario_.model.layers.count();
         search_.all = cuts_up_to(kMostCutsPlayed, layers, stages_) <= kMostCutsPlayed;
         std::vector<Cut> cuts;
@@ -74,26 +98,32 @@ public:
             if (cuts.empty()) cuts.push_back(cut);
             play(cuts);
         }
-        while (!search_.all && improve()) {
+        if (!search_.all) improve();
+        search_.fits = known_.at(best(by_fit)).fits;
+        if (search_.fits) {
+            keep("best", best(by_fit));
+        } else {
+            keep("fastest", best(by_step));
+            keep("smallest", best(by_memory));
         }
-        keep("best", best());
         search_.played = known_.size();
         return std::move(search_);
     }
 
 private:
-    void start(const char* name, scenarios::Partition partition) {
+    /// The cut of the partition, played.
+    Cut with(scenarios::Partition partition) {
         Scenario one = scenario_;
         one.parallel.partition = partition;
+        one.parallel.prediction_stage.reset();
         Cut cut;
-        try {
+        if (partition == scenarios::Partition::Balanced)
+            cut = predicted(one).cut->layers_per_stage;
+        else
             for (const models::StageContent& stage : scenarios::partition_of(one, stages_))
                 cut.push_back(stage.layers);
-        } catch (const InputError&) {
-            return;  // fewer layers than stages
-        }
         play({cut});
-        keep(name, cut);
+        return cut;
     }
     void keep(const char* name, const Cut& cut) {
         search_.rows.push_back({name, cut,
@@ -106,33 +136,47 @@ private:
         for (const Cut& cut : cuts)
             if (!known_.contains(cut)) fresh.push_back(cut);
         std::vector<Prediction> played(fresh.size());
+        std::atomic<std::size_t> done{0};
         run_parallel(fresh.size(), jobs_, nullptr, [&](std::size_t i) {
             Scenario one = scenario_;
             one.parallel.partition = scenarios::Partition::Explicit;
             one.parallel.layers_per_stage = fresh[i];
             one.parallel.prediction_stage.reset();
-            played[i] =
-                predict(one,
-                        {.keep_trace = false, .draw_loads = false, .only_where_it_decides = true})
-                    .prediction;
+            played[i] = predicted(one);
+            if (progress_.played) progress_.played(known_.size() + ++done);
         });
         for (std::size_t i = 0; i < fresh.size(); ++i) known_.emplace(fresh[i], played[i]);
     }
 
-    /// What is smaller is better: plans that fit by their steps, others by what is too much.
-    std::tuple<bool, double> rating(const Cut& cut) const {
-        const Prediction& p = known_.at(cut);
-        return {!p.fits, p.fits ? p.step_time_s : -static_cast<double>(p.memory_left.count)};
+    Prediction predicted(const Scenario& one) const {
+        return predict(one, {.keep_trace = false,
+                             .draw_loads = false,
+                             .only_where_it_decides = true,
+                             .choosing = progress_.choosing})
+            .prediction;
     }
+
     /// Of equal ones the first in the order of the numbers.
-    Cut best() const {
+    Cut best(Rate rating) const {
         const auto least = std::ranges::min_element(
-            known_, {}, [&](const auto& entry) { return rating(entry.first); });
+            known_, {}, [&](const auto& entry) { return rating(entry.second); });
         return least->first;
     }
+    /// Makes moves until none is better; where nothing fits, also from the fastest on, on which way
+    /// some may fit after all.
+    void improve() {
+        for (;;) {
+            while (move_from_best(by_fit)) {
+            }
+            if (known_.at(best(by_fit)).fits) return;
+            while (move_from_best(by_step)) {
+            }
+            if (!known_.at(best(by_fit)).fits) return;
+        }
+    }
     /// Plays all moves of one layer; false if none is better.
-    bool improve() {
-        const Cut from = best();
+    bool move_from_best(Rate rating) {
+        const Cut from = best(rating);
         std::vector<Cut> moves;
         for (std::size_t i = 0; i < from.size(); ++i)
             for (std::size_t j = 0; j < from.size(); ++j) {
@@ -141,13 +185,14 @@ private:
                 --moves.back()[i];
                 ++moves.back()[j];
             }
-        const auto before = rating(from);
+        const auto before = rating(known_.at(from));
         play(moves);
-        return rating(best()) < before;
+        return rating(known_.at(best(rating))) < before;
     }
 
     const Scenario& scenario_;
     int jobs_;
+    const LayoutProgress& progress_;
     int stages_;
     std::map<Cut, Prediction> known_;
     LayoutSearch search_;
@@ -155,8 +200,8 @@ private:
 
 }  // namespace
 
-LayoutSearch search_layouts(const Scenario& scenario, int jobs) {
-    return Layouts(scenario, jobs).run();
+LayoutSearch search_layouts(const Scenario& scenario, int jobs, const LayoutProgress& progress) {
+    return Layouts(scenario, jobs, progress).run();
 }
 
 }  // namespace debubble::sim

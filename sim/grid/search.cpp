@@ -69,9 +69,6 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
     return 0;
 }
 
-/// A bound and a prediction add the same numbers in another order.
-constexpr double kRounding = 1e-9;
-
 class Race {
 public:
     Race(const Grid& grid, Objective objective, const BatchOptions& options)
@@ -124,11 +121,11 @@ private:
     void play(const Candidate& candidate) {
         {
             const std::lock_guard lock(mutex_);
-            const double within = kRounding * std::abs(candidate.promise);
+            const double within = kRoundingOfBound * std::abs(candidate.promise);
             if (result_.best && candidate.promise + within < score(*result_.best, objective_))
                 return settle(result_.too_slow);
         }
-        const SweepRow row = evaluate(grid_, candidate.index);
+        const SweepRow row = evaluate(grid_, candidate.index, options_.choosing);
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;

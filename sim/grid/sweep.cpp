@@ -92,7 +92,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
 
     std::mutex mutex;
     run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
-        SweepRow row = evaluate(grid, to_do[i]);
+        SweepRow row = evaluate(grid, to_do[i], options.choosing);
         const std::lock_guard lock(mutex);
         file.append(row);
         if (options.row) options.row(row, false);

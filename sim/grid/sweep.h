@@ -18,6 +18,9 @@ struct BatchOptions {
                                               ///< the batch returns
     /// Called after each point, from any thread, one call at a time.
     std::function<void(std::size_t done, std::size_t total)> progress;
+    /// Told of the choices of each point whose recomputation is chosen; from any thread, for
+    /// several points at once.
+    ChoicesDone choosing = {};
     /// For a sweep: called with each row as it arrives, those of an earlier run first; one call at
     /// a time.
     std::function<void(const SweepRow& row, bool found)> row;

@@ -83,7 +83,7 @@ private:
     void do_all(const std::vector<std::size_t>& points) {
         std::mutex mutex;
         run_parallel(points.size(), options_.jobs, options_.stop, [&](std::size_t i) {
-            SweepRow row = evaluate(grid_, points[i]);
+            SweepRow row = evaluate(grid_, points[i], options_.choosing);
             const std::lock_guard lock(mutex);
             journal_.append(row);
             if (options_.row) options_.row(row, false);

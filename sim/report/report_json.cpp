@@ -153,6 +153,9 @@ Json report_json(const PredictionWithTrace& answer) {
                          {"hidden_s", seconds(sum.hidden)},
                          {"beside_products_s", seconds(sum.beside_products)}};
     if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
+    if (p.cut)
+        json["chosen_partition"] = {{"layers_per_stage", p.cut->layers_per_stage},
+                                    {"words", p.cut->words}};
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     return json;
 }

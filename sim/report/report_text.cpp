@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "text/wording.h"
@@ -74,6 +75,10 @@ private:
                fmt::format("{} tokens/s", text::rate_text(p_.tokens_per_s)),
                fmt::format("{} samples/s", text::rate_text(p_.samples_per_s)));
         if (p_.recompute) recompute(*p_.recompute);
+        if (p_.cut)
+            paragraph(fmt::format("  {:<12}{} layers: {}", "stages",
+                                  fmt::join(p_.cut->layers_per_stage, ", "), p_.cut->words),
+                      14);
         if (p_.uneven) uneven(*p_.uneven);
         if (p_.range)
             paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range, p_.step_time_s)),

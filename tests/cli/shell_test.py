@@ -162,6 +162,45 @@ class HowMuchIsSaid(ProgramTest):
         self.ends(debubble("simulate", "no-such", "--quiet"), BAD_INPUT, says="unknown scenario")
 
 
+class Choices(ProgramTest):
+    """What training.recompute: auto says while it chooses for long."""
+
+    LONG = ["simulate", "deepseek-v3", "--set", "training.recompute=auto",
+            "--set", "cluster.gpu.memory=800 GiB"]
+
+    def said_of(self, *arguments):
+        """What it writes to a terminal until it counts choices, and to standard output."""
+        leader, follower = pty.openpty()
+        run = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=follower)
+        os.close(follower)
+        said = b""
+        try:
+            while b"choices" not in said and (part := os.read(leader, 65536)):
+                said += part
+        except OSError:  # it has ended
+            pass
+        run.kill()
+        result = run.stdout.read()
+        run.stdout.close()
+        run.wait(60)
+        os.close(leader)
+        return said.decode(), result
+
+    def test_are_counted_on_a_terminal_and_not_in_the_results(self):
+        said, result = self.said_of(*self.LONG, "--json", "-")
+        self.assertRegex(said, r"^\r\x1b\[Kdeepseek-v3: recompute auto: \d+ of \d+ choices")
+        self.assertEqual(result, b"")
+
+    def test_of_a_point_are_counted_beside_the_points(self):
+        grid = self.write("grid.yaml", "model: deepseek-v3\ncluster: hgx-h800\nnodes: 256\n"
+                          "parallel: {pipeline: 16, expert: 64, data: auto}\n"
+                          "training: {global_batch: 15360, micro_batch: 1, seq_length: 4096, "
+                          "recompute: auto}\nsweep: {schedule: [1f1b, zb-h1]}\n")
+        for verb in (["sweep", grid, "--out", self.folder / "out.csv"], ["search", grid]):
+            said, _ = self.said_of(*map(str, verb))
+            self.assertRegex(said, r"recompute auto: \d+ of \d+ choices")
+
+
 class Outputs(ProgramTest):
     def test_name_their_schema_version_and_plan(self):
         for arguments, schema in [

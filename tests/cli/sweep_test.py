@@ -424,6 +424,39 @@ class Search(SweepTest):
         self.ends(debubble("search", self.grid), NO, says="no plan of the grid fits")
 
 
+class Layouts(SweepTest):
+    TIGHT = ["--set", "cluster.gpu.memory=4 GiB"]
+
+    def layouts(self, *more, code=DONE):
+        plan = self.write("plan.yaml", PLAN)
+        json_file = self.folder / "layouts.json"
+        said = self.ends(debubble("search", plan, "--layouts", "--json", json_file, *more), code)
+        return said.stdout, json.loads(json_file.read_text())
+
+    def test_show_the_best_beside_the_uniform_and_the_balanced_one(self):
+        said, found = self.layouts()
+        self.assertTrue(found["fits"])
+        self.assertEqual([row["name"] for row in found["layouts"]], ["uniform", "balanced", "best"])
+        steps = {row["name"]: row["step_time_s"] for row in found["layouts"]}
+        self.assertLessEqual(steps["balanced"], steps["uniform"])
+        self.assertLessEqual(steps["best"], steps["balanced"])
+        self.assertEqual(said.count("debubble simulate"), 1)
+
+    def test_of_which_none_fits_are_the_fastest_and_the_smallest(self):
+        said, found = self.layouts(*self.TIGHT, code=NO)
+        self.assertFalse(found["fits"])
+        rows = {row["name"]: row for row in found["layouts"]}
+        self.assertEqual(list(rows), ["uniform", "balanced", "fastest", "smallest"])
+        self.assertFalse(any(row["fits"] for row in rows.values()))
+        for key, name in (("step_time_s", "fastest"), ("peak_memory_bytes", "smallest")):
+            self.assertEqual(min(row[key] for row in rows.values()), rows[name][key])
+        self.assertIn("no cut fits: the smallest needs ", said)
+        for name in ("fastest", "smallest"):
+            layers = ", ".join(map(str, rows[name]["layers_per_stage"]))
+            self.assertIn(f"--set 'parallel.partition=[{layers}]'", said)
+        self.assertNotIn("best", said.replace("best one", ""))
+
+
 class Mistakes(SweepTest):
     def test_get_a_sentence_and_exit_code_2(self):
         for text, more, says in [

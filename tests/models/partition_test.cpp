@@ -1,6 +1,8 @@
 #include "models/partition.h"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -90,6 +92,61 @@ TEST(BalancedStages, AreAsGoodAsTheBestOfAllCuts) {
             EXPECT_EQ(greatest(costs, sizes_of(balanced_stages(costs, stages))),
                       by_exhaustion(costs, none, layers, stages));
         }
+    }
+}
+
+/// The greatest sum over the stages of a rank.
+double greatest_of_ranks(const LayerCosts& costs, const std::vector<int>& sizes,
+                         const std::vector<std::vector<int>>& stages_of_rank) {
+    std::vector<double> of_stage;
+    auto layer = costs.layers.begin();
+    for (const int size : sizes) {
+        of_stage.push_back(std::accumulate(layer, layer + size, 0.0));
+        layer += size;
+    }
+    of_stage.front() += costs.embedding;
+    of_stage.back() += costs.head;
+    double most = 0;
+    for (const std::vector<int>& stages : stages_of_rank) {
+        double sum = 0;
+        for (const int stage : stages) sum += of_stage[static_cast<std::size_t>(stage)];
+        most = std::max(most, sum);
+    }
+    return most;
+}
+
+TEST(BalancedStages, OfRanksWithSeveralAreNoWorseThanEqualOnesOrAnyOneMove) {
+    std::mt19937 random(11);
+    std::uniform_int_distribution<int> cost(1, 9);
+    const std::vector<std::vector<std::vector<int>>> placements{{{0, 2}, {1, 3}},
+                                                                {{0, 3}, {1, 2}},
+                                                                {{0, 3}, {1, 2}, {2, 1}, {3, 0}},
+                                                                {{0, 2, 4}, {1, 3, 5}}};
+    for (int round = 0; round < 200; ++round) {
+        const auto& ranks = placements[static_cast<std::size_t>(round) % placements.size()];
+        int stages = 0;
+        for (const auto& held : ranks)
+            for (const int stage : held) stages = std::max(stages, stage + 1);
+        LayerCosts costs;
+        const int layers = stages + round % 17;
+        for (int i = 0; i < layers; ++i) costs.layers.push_back(round % 2 == 0 ? 4 : cost(random));
+        costs.embedding = cost(random);
+        costs.head = 3 * cost(random);
+        const std::vector<int> sizes = sizes_of(balanced_over_ranks(costs, ranks));
+        EXPECT_EQ(std::reduce(sizes.begin(), sizes.end()), layers);
+        EXPECT_GE(*std::ranges::min_element(sizes), 1);
+        const double most = greatest_of_ranks(costs, sizes, ranks);
+        EXPECT_LE(most,
+                  greatest_of_ranks(costs, sizes_of(uniform_stages(layers, stages, 1)), ranks));
+        EXPECT_LE(most, greatest_of_ranks(costs, sizes_of(balanced_stages(costs, stages)), ranks));
+        for (std::size_t from = 0; from < sizes.size(); ++from)
+            for (std::size_t to = 0; to < sizes.size(); ++to) {
+                if (from == to || sizes[from] < 2) continue;
+                std::vector<int> moved = sizes;
+                --moved[from];
+                ++moved[to];
+                EXPECT_LE(most, greatest_of_ranks(costs, moved, ranks));
+            }
     }
 }
 

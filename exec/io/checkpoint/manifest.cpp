@@ -11,14 +11,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const CheckpointLayout& layout) {
-    return {{"ranks", layout.ranks},
-            {"pipeline", layout.pipeline},
-            {"tensor", layout.tensor},
-            {"context", layout.context},
-            {"data", layout.data},
-            {"zero", layout.zero},
-            {"sequence_parallel", layout.sequence_parallel},
-            {"schedule", layout.schedule}};
+    Json json{{"ranks", layout.ranks},
+              {"pipeline", layout.pipeline},
+              {"tensor", layout.tensor},
+              {"context", layout.context},
+              {"data", layout.data},
+              {"zero", layout.zero},
+              {"sequence_parallel", layout.sequence_parallel},
+              {"schedule", layout.schedule}};
+    if (!layout.layers.empty()) json["layers"] = layout.layers;
+    return json;
 }
 
 Json json_of(const TrainingState& state) {

@@ -23,7 +23,8 @@ struct CheckpointLayout {
     int data = 1;
     int zero = 0;
     bool sequence_parallel = false;
-    std::string schedule;  ///< its name on the command line, such as "zb-h1"
+    std::string schedule;          ///< its name on the command line, such as "zb-h1"
+    std::vector<int> layers = {};  ///< of every stage; empty in checkpoints that do not say
     friend bool operator==(const CheckpointLayout&, const CheckpointLayout&) = default;
 };
 

@@ -18,6 +18,7 @@ using text::NodePtr;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr int kMostRanks = 1'000'000;
+constexpr int kMostLayers = 1'000'000;
 
 void read_layout(const NodePtr& map, CheckpointLayout& out, Mistakes& mistakes) {
     MappingReader in(map, "layout", mistakes);
@@ -29,6 +30,7 @@ void read_layout(const NodePtr& map, CheckpointLayout& out, Mistakes& mistakes) 
     in.whole("zero", out.zero, 0, 3);
     in.flag("sequence_parallel", out.sequence_parallel);
     in.text("schedule", out.schedule);
+    in.wholes("layers", out.layers, 0, kMostLayers);
     in.finish();
 }
 

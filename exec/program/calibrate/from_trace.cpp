@@ -40,7 +40,7 @@ KindsOfTrace predicted_times(const sim::PredictionWithTrace& prediction) {
 class Calibration {
 public:
     Calibration(scenarios::Scenario scenario, const Trace& executed, const std::string& name)
-        : scenario_(std::move(scenario)),
+        : scenario_(sim::with_choices_made(std::move(scenario))),
           plan_(sim::priced_plan(scenario_)),
           typical_(typical_steps(executed)),
           host_(host_times(executed, typical_)),
@@ -234,7 +234,7 @@ private:
 }  // namespace
 
 scenarios::Plan plan_of(const scenarios::Scenario& scenario) {
-    return sim::priced_plan(scenario);
+    return sim::priced_plan(sim::with_choices_made(scenario));
 }
 
 FromTrace cluster_from_trace(const scenarios::Scenario& scenario, const Trace& executed,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
+#include "base/progress_line.h"
 #include "exec/cpu/back_end.h"
 #include "exec/program/run/planned_memory.h"
 #include "exec/program/run/refuse_at.h"
@@ -100,14 +102,67 @@ int threads_of(const RunRequest& request, const RankGrid& grid, int processes_on
     return std::max(1, cores / here);
 }
 
+bool is_balanced(const scenarios::Scenario& scenario) {
+    return scenario.parallel.partition == scenarios::Partition::Balanced;
+}
+
+/// A balanced cut is chosen once per training: a checkpoint of as many stages names the layers of
+/// each, and another calibration does not change them.
+void take_cut_of_checkpoint(RunJob& job) {
+    if (!is_balanced(job.scenario) || !job.start.resume) return;
+    const CheckpointLayout& was = job.start.resume->manifest.layout;
+    scenarios::Parallel& parallel = job.scenario.parallel;
+    const auto stages = static_cast<std::size_t>(job.scenario.pipeline_shape().stages());
+    if (was.pipeline != parallel.pipeline || was.layers.size() != stages ||
+        std::accumulate(was.layers.begin(), was.layers.end(), 0LL) !=
+            job.scenario.model.layers.count())
+        return;
+    parallel.partition = scenarios::Partition::Explicit;
+    parallel.layers_per_stage = was.layers;
+    job.start.notes.push_back(fmt::format("the stages hold {} layers, as in {}",
+                                          fmt::join(was.layers, ", "),
+                                          job.start.resume->folder.string()));
+}
+
+/// A scenario without `auto` and `balanced`, and its Program.
+struct Decided {
+    scenarios::Scenario scenario;
+    scenarios::Plan plan;
+    std::string program_hash;
+};
+
+/// Rank 0 chooses what `auto` and `balanced` leave open and prices the Program; the others take the
+/// cut that it sends (share_plan.h).
+Decided decide(scenarios::Scenario asked, const RunRequest& request, bool prices) {
+    Decided out;
+    if (prices || asked.training.chooses_recompute) {
+        ProgressLine line(!prices);
+        const auto show = [&](std::size_t done, std::size_t all) {
+            line.show(sim::choices_words(done, all));
+        };
+        asked = sim::with_choices_made(std::move(asked), show);
+    }
+    out.scenario = std::move(asked);
+    out.plan = prices ? sim::priced_plan(out.scenario) : scenarios::make_plan(out.scenario);
+    if (const auto part = unexecuted(out.scenario.training.routers, out.plan.program.placement))
+        refuse_at(request.scenario, *part);
+    if (prices || !needs_costs(out.scenario)) out.program_hash = program_hash(out.plan.program);
+    return out;
+}
+
+void take(Decided decided, RunJob& job) {
+    job.scenario = std::move(decided.scenario);
+    job.plan = std::move(decided.plan);
+    job.program_hash = std::move(decided.program_hash);
+}
+
 }  // namespace
 
 scenarios::Scenario read_for_run(const RunRequest& request) {
     std::vector<scenarios::Override> overrides;
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
-    scenarios::Scenario asked =
-        sim::with_chosen_recompute(scenarios::read_scenario(request.scenario, overrides));
+    scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
     if (const auto part = unexecuted(asked)) refuse_at(request.scenario, *part);
     return asked;
 }
@@ -118,20 +173,13 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     const bool several = place.size > 1 && (request.comm == "auto" || request.comm == "nccl");
     if (request.device == "cuda") cuda = CudaModule::load(several);
     cpu_back_end(request.kernels);  // throws if there is none
-    const scenarios::Parallel& parallel = asked.parallel;
     check_data_is_there(request, asked.training.run.data);
     const bool prices = place.rank == 0;
-    RunJob job{request,
-               asked,
-               prices ? sim::priced_plan(asked) : scenarios::make_plan(asked),
-               {},
-               {},
-               {},
-               open_training_data(asked),
-               {}};
-    if (const auto part = unexecuted(asked.training.routers, job.plan.program.placement))
-        refuse_at(request.scenario, *part);
-    if (prices || !needs_costs(asked)) job.program_hash = program_hash(job.plan.program);
+    const bool waits = is_balanced(asked);  // for a checkpoint's cut
+    Decided decided;
+    if (!waits) decided = decide(asked, request, prices);
+    RunJob job{request, asked, {}, {}, {}, {}, open_training_data(asked), {}};
+    if (!waits) take(std::move(decided), job);
     say_where_rates_end(job.scenario.training.run, request, job.data.train);
     job.options = training_options(job.scenario);
     job.grid = grid_of(job.scenario);
@@ -140,6 +188,11 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
     check_rates_end_there(job, asked);
+    if (waits) {
+        take_cut_of_checkpoint(job);
+        job.takes_cut = !prices && is_balanced(job.scenario);
+        take(decide(job.scenario, request, prices), job);
+    }
     if (place.size > 1 || job.options.checkpoint || job.start.resume)
         job.train_data = data_in_words(job.data.train);
     std::ranges::move(notes_on_changes(job), std::back_inserter(job.start.notes));
@@ -149,8 +202,8 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                     : peak_of_processor(asked, job.threads);
     job.place = place;
     job.cuda = cuda;
-    if (prices) job.planned = planned_memory(asked, &job.plan);
-    if (!cuda && place.size == 1) check_memory(job.planned, parallel, available_memory());
+    if (prices) job.planned = planned_memory(job.scenario, &job.plan);
+    if (!cuda && place.size == 1) check_memory(job.planned, asked.parallel, available_memory());
     return job;
 }
 

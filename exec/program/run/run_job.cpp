@@ -15,6 +15,12 @@
 
 namespace debubble::exec {
 
+std::vector<int> RunJob::layers_of_stages() const {
+    std::vector<int> layers;
+    for (const models::StageContent& stage : plan.stages) layers.push_back(stage.layers);
+    return layers;
+}
+
 Bytes RunJob::planned_of(int rank) const {
     const auto pipeline = static_cast<std::size_t>(grid.place_of(rank).pipeline);
     return pipeline < planned.size() ? planned[pipeline] : Bytes{};

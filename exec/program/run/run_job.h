@@ -37,6 +37,8 @@ struct RunJob {
     std::vector<Bytes> planned = {};  ///< bytes by pipeline rank, at its fullest; empty: not known
     /// Result of data_in_words; empty if it is neither compared nor saved.
     std::string train_data = {};
+    /// True if the cut into stages is rank 0's, which predicts it (parallel.partition: balanced).
+    bool takes_cut = false;
 
     /// The GPU of this thread's rank; nullptr if the processor computes. All ranks call it.
     std::shared_ptr<Device> device_of(Communicator& world) const;
@@ -46,6 +48,8 @@ struct RunJob {
     bool uses_nccl(Communicator& host, std::string& note) const;
     /// The communicator of GPUs' memory over the processes of `host`, by NCCL.
     std::unique_ptr<Communicator> connect_devices(Communicator& host, DeviceLanes& lanes) const;
+
+    std::vector<int> layers_of_stages() const;
 
     /// The planned bytes of a global rank at its fullest; unset: not known.
     Bytes planned_of(int rank) const;

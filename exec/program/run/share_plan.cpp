@@ -25,12 +25,14 @@ std::string broadcast(Communicator& world, std::string text, std::chrono::nanose
 
 }  // namespace
 
-std::string plan_text(const Program& program, const std::vector<Bytes>& planned) {
+std::string plan_text(const RunJob& job) {
+    const Program& program = job.plan.program;
     nlohmann::json memory = nlohmann::json::array();
-    for (const Bytes bytes : planned) memory.push_back(bytes.count);
+    for (const Bytes bytes : job.planned) memory.push_back(bytes.count);
     return nlohmann::json{{"name", program.name},
                           {"placement", write_placement(program.placement)},
                           {"csv", write_csv(program)},
+                          {"layers", job.layers_of_stages()},
                           {"planned", std::move(memory)}}
         .dump();
 }
@@ -39,6 +41,11 @@ void adopt_plan(const std::string& text, RunJob& job) {
     const nlohmann::json plan = nlohmann::json::parse(text);
     job.planned.clear();
     for (const auto& bytes : plan["planned"]) job.planned.push_back(Bytes{bytes});
+    if (job.takes_cut) {
+        job.scenario.parallel.partition = scenarios::Partition::Explicit;
+        job.scenario.parallel.layers_per_stage = plan["layers"].get<std::vector<int>>();
+        job.plan.stages = partition_of(job.scenario, job.plan.schedule.stage_count());
+    }
     if (!job.program_hash.empty()) return;
     CsvOptions options;
     options.file = kPlanLabel;
@@ -52,8 +59,7 @@ void adopt_plan(const std::string& text, RunJob& job) {
 void share_plan(Communicator& world, RunJob& job) {
     const bool tells = world.rank() == 0;
     const std::string text =
-        broadcast(world, tells ? plan_text(job.plan.program, job.planned) : std::string(),
-                  job.request.patience);
+        broadcast(world, tells ? plan_text(job) : std::string(), job.request.patience);
     if (!tells) adopt_plan(text, job);
 }
 

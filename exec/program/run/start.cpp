@@ -189,6 +189,7 @@ std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
         state.data.sample = state.data.samples_seen % samples;
         state.data.tokens_seen = state.data.samples_seen * scenario.training.seq_length;
         state.loss_scale = training.step->loss_scale_state();
+        manifest.layout.layers = request.layers;
         manifest.program_sha256 = request.program_hash;
         manifest.settings[kDataOfRun] = request.data;
         writer.commit(std::move(manifest), where.keep);

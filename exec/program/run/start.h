@@ -51,6 +51,7 @@ struct SaveRequest {
     std::int64_t step = 0;
     double lr = 0;
     std::chrono::nanoseconds patience{};
+    std::vector<int> layers;  ///< of every stage
 };
 std::string save_checkpoint(const SaveRequest& request, RankTraining& training,
                             Communicator& world);

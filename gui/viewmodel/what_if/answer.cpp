@@ -24,7 +24,7 @@ std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const
                       predicted.memory_limit, stop, {picture.title, picture.subtitle});
     return std::make_shared<const PredictedPlan>(
         PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
-                      std::move(picture), file});
+                      std::move(picture), file, std::move(predicted.played)});
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct PredictedPlan {
     Document document;
     SvgOptions picture;
     std::string file = {};  ///< the scenario's file
+    /// With what `auto` and `balanced` chose: what the prices of the document's passes are of.
+    scenarios::Scenario played = {};
 };
 
 struct Answer {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -66,6 +67,59 @@ TEST(LayoutSearch, PutsFewerLayersWhereThereIsLessMemory) {
     const LayoutRow tight = search_layouts(job).rows.back();
     EXPECT_NE(tight.layers_per_stage, free.layers_per_stage);
     EXPECT_GE(tight.prediction.step_time_s, free.prediction.step_time_s);
+}
+
+std::size_t bytes_too_much(const Prediction& p) {
+    return static_cast<std::size_t>(-p.memory_left.count);
+}
+
+/// Two stages of n layers have n + 1 cuts: the test plays them itself.
+TEST(LayoutSearch, GivesNoTimeForMemoryThatIsTooLittleAnyway) {
+    scenarios::Scenario job = pipeline_of(10, 2);
+    job.cluster.gpu.memory = Bytes{1 << 30};
+    const LayoutSearch search = search_layouts(job);
+    EXPECT_FALSE(search.fits);
+    ASSERT_EQ(search.rows.size(), 4u);
+    const LayoutRow& fastest = search.rows[2];
+    const LayoutRow& smallest = search.rows[3];
+    EXPECT_EQ(fastest.name, "fastest");
+    EXPECT_EQ(smallest.name, "smallest");
+    for (int first = 0; first <= 10; ++first) {
+        scenarios::Scenario one = job;
+        one.parallel.partition = scenarios::Partition::Explicit;
+        one.parallel.layers_per_stage = {first, 10 - first};
+        const Prediction p = predict(one, {.keep_trace = false}).prediction;
+        EXPECT_GE(p.step_time_s, fastest.prediction.step_time_s);
+        EXPECT_GE(bytes_too_much(p), bytes_too_much(smallest.prediction));
+    }
+    EXPECT_LT(bytes_too_much(smallest.prediction), bytes_too_much(fastest.prediction));
+    EXPECT_LT(fastest.prediction.step_time_s, smallest.prediction.step_time_s);
+}
+
+TEST(LayoutSearch, MovesToTheFastestAndToTheSmallestWhereNoneFits) {
+    scenarios::Scenario job = pipeline_of(48, 8);
+    job.cluster.gpu.memory = Bytes{1 << 30};
+    const LayoutSearch search = search_layouts(job);
+    EXPECT_FALSE(search.all);
+    EXPECT_FALSE(search.fits);
+    ASSERT_EQ(search.rows.size(), 4u);
+    for (const LayoutRow& row : search.rows) {
+        EXPECT_LE(search.rows[2].prediction.step_time_s, row.prediction.step_time_s) << row.name;
+        EXPECT_LE(bytes_too_much(search.rows[3].prediction), bytes_too_much(row.prediction))
+            << row.name;
+    }
+    EXPECT_LT(bytes_too_much(search.rows[3].prediction), bytes_too_much(search.rows[0].prediction));
+}
+
+TEST(LayoutSearch, CountsTheCutsThatArePlayed) {
+    std::size_t most = 0;
+    std::mutex mutex;
+    LayoutProgress progress;
+    progress.played = [&](std::size_t played) {
+        const std::lock_guard lock(mutex);
+        most = std::max(most, played);
+    };
+    EXPECT_EQ(search_layouts(pipeline_of(10, 2), 2, progress).played, most);
 }
 
 TEST(LayoutSearch, NeedsSeveralStages) {

@@ -35,9 +35,11 @@ const std::vector<SweptKey>& keys_of_all() {
         {"parallel.context", {"1", "2", "4"}},
         {"parallel.zero_stage", {"0", "1", "2", "3"}},
         {"parallel.shard", {"2", "4"}},
+        {"parallel.partition", {"uniform", "balanced"}},
         {"schedule",
          {"1f1b", "gpipe", "zb-h1", "zb-h2", "{name: interleaved-1f1b, stages_per_rank: 2}",
-          "{name: zb-v, stages_per_rank: 2}"}},
+          "{name: zb-v, stages_per_rank: 2}", "v-half", "v-min", "zb-auto", "1f1b-v", "dualpipe-v",
+          "chimera", "eager-1f1b", "looped-bfs"}},
         {"framework",
          {"megatron-2024", "megatron-2026", "pytorch-fsdp2", "pytorch-compile", "deepspeed",
           "primus-2026"}},
@@ -92,19 +94,21 @@ public:
             experts ? std::vector<std::string_view>{"{base: deepseek-v2-lite, layers: 8}",
                                                     "{base: qwen3-30b-a3b, layers: 8}",
                                                     "{base: gpt-oss-20b, layers: 8}"}
-                    : std::vector<std::string_view>{"{base: llama3-8b, layers: 8}",
-                                                    "{base: qwen3-8b, layers: 8}",
-                                                    "{base: gpt-neox-20b, layers: 8}"};
+                    : std::vector<std::string_view>{
+                          "{base: llama3-8b, layers: 8}", "{base: qwen3-8b, layers: 8}",
+                          "{base: nemotron-h-8b, layers: 8}", "{base: gpt-neox-20b, layers: 8}"};
         std::string text = fmt::format(
             "model: {}\ncluster: {}\ngpus: 16\n"
             "parallel: {{pipeline: {}, data: auto, zero_stage: {}{}}}\n"
-            "training: {{global_batch: 64, seq_length: 1024}}\nsweep:\n",
+            "training: {{global_batch: {}, seq_length: 1024}}\n{}sweep:\n",
             one_of(models),
             one_of(std::vector<std::string_view>{"hgx-h100", "hgx-b200", "nvl72-gb200",
                                                  "dgx-a100-80gb"}),
             one_of(std::vector<std::string_view>{"1", "2", "2", "4"}),
             one_of(std::vector<std::string_view>{"1", "1", "2", "3"}),
-            below(2) == 0 ? ", sequence: true" : "");
+            below(2) == 0 ? ", sequence: true" : "",
+            one_of(std::vector<std::string_view>{"16", "64", "64"}),
+            one_of(std::vector<std::string_view>{"", "", "framework: deepspeed\n"}));
         std::vector<std::string_view> taken;
         const int wanted = 2 + below(2);
         while (static_cast<int>(taken.size()) < wanted) {

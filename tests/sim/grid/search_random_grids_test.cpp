@@ -78,5 +78,28 @@ TEST(RandomGrids, HaveTheWinnerOfTheirSweep) {
     EXPECT_GE(winners, static_cast<int>(grids));
 }
 
+/// What ZeRO-3 keeps from one pass to the next depends on the order, and an order may depend on
+/// costs: what is played is priced in the very order in which it is played.
+TEST(RandomGrids, OfOrdersThatDependOnCostsHaveTheWinnerOfTheirSweep) {
+    for (const char* model : {"nemotron-h-8b", "llama3-8b"})
+        for (const char* parallel :
+             {"context: 4, data: 16, zero_stage: 3", "data: 64, zero_stage: 3",
+              "pipeline: 2, data: 32, zero_stage: 3, wrap: layer"})
+            for (const char* framework : {"deepspeed", "pytorch-fsdp2"})
+                for (const int global_batch : {64, 256}) {
+                    const std::string text = fmt::format(
+                        "model: {}\ncluster: hgx-h200\ngpus: 64\nparallel: {{{}}}\n"
+                        "training: {{micro_batch: 1, seq_length: 4096, global_batch: {}}}\n"
+                        "framework: {}\nsweep: {{schedule: [1f1b, zb-h1, v-half, v-min, zb-v, "
+                        "zb-auto, 1f1b-v]}}\n",
+                        model, parallel, global_batch, framework);
+                    SCOPED_TRACE(text);
+                    const Grid grid(text, "orders.yaml", {});
+                    const std::vector<SweepRow> rows = rows_of(grid);
+                    expect_bounds_below(grid, rows);
+                    EXPECT_EQ(expect_same_winner(grid, rows), 3);
+                }
+}
+
 }  // namespace
 }  // namespace debubble::sim

@@ -225,7 +225,7 @@ TEST(Checkpoint, TheManifestKeepsEverything) {
     manifest.training.seed = 1234;
     manifest.training.data = {1, 2, 3, 4};
     manifest.training.loss_scale = {65536, 7, 2, 9};
-    manifest.layout = {8, 2, 2, 1, 2, 3, true, "zb-h1"};
+    manifest.layout = {8, 2, 2, 1, 2, 3, true, "zb-h1", {5, 7, 0, 1}};
     manifest.program_sha256 = std::string(64, 'a');
     manifest.settings = {{"data", "a \"quoted\"\npath"}, {"optimizer", "adamw"}};
     manifest.files = {{"rank_00000-1.safetensors", 5, std::string(64, 'b')}};

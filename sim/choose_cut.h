@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "sim/chosen_cut.h"
+#include "sim/prediction.h"
+
+namespace debubble::sim {
+
+/// The scenario with each of the cuts that `parallel.partition: balanced` chooses from: the uniform
+/// one, and the one whose busiest rank works for the shortest time by the prices of its passes
+/// (sim/cost/layer_costs.h), unless that is the uniform one. Throws what make_plan() throws.
+std::vector<scenarios::Scenario> cuts_to_choose_from(const scenarios::Scenario& scenario);
+
+/// A scenario with the cut that was chosen, and what it was played as.
+struct PlayedCut {
+    scenarios::Scenario scenario;
+    Prediction prediction;
+    ChosenCut cut;
+};
+
+/// The cut with the shorter step that fits, or just with the shorter one if none fits; of equal
+/// ones, the uniform one. Exact: a cut is not played only if its ranks have to work for longer than
+/// the step that was found (sim/plan_bound.h).
+PlayedCut choose_cut(const scenarios::Scenario& scenario,
+                     const std::function<Prediction(const scenarios::Scenario&)>& play);
+
+}  // namespace debubble::sim
