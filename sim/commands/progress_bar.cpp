@@ -13,13 +13,7 @@ namespace {
 
 constexpr std::size_t kWidth = 30;
 constexpr std::chrono::milliseconds kBetween{100};
-
-std::string duration_text(double s) {
-    if (s >= 3600) return fmt::format("{:.1f} h", s / 3600);
-    const int whole = static_cast<int>(s + 0.5);
-    if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-    return fmt::format("{} s", whole);
-}
+constexpr std::chrono::minutes kBetweenLines{1};
 
 }  // namespace
 
@@ -31,17 +25,20 @@ std::string progress_line(std::size_t done, std::size_t total, std::size_t begun
     if (done <= begun || elapsed_s <= 0) return line;
     const double pace = static_cast<double>(done - begun) / elapsed_s;
     return line + fmt::format("  {:.3g}/s  {} left", pace,
-                              duration_text(static_cast<double>(total - done) / pace));
+                              duration_words(static_cast<double>(total - done) / pace));
 }
 
 ProgressBar::ProgressBar()
-    : on_terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()), start_(Clock::now()) {}
+    : on_terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()), start_(Clock::now()) {
+    if (!on_terminal_ && !is_quiet()) log_.emplace(stderr, kBetweenLines);
+}
 
 ProgressBar::~ProgressBar() {
     if (on_terminal_) std::fputs("\r\033[K", stderr);
 }
 
 void ProgressBar::show(std::size_t done, std::size_t total) {
+    if (log_) log_->note(done, total);
     if (!on_terminal_) return;
     const auto now = Clock::now();
     if (last_shown_ == Clock::time_point{}) first_done_ = done - 1;

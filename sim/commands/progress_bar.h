@@ -2,12 +2,15 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
+
+#include "sim/grid/progress_log.h"
 
 namespace debubble::sim {
 
-/// One line on standard error that shows the progress of a batch and the time until its end. Shows
-/// nothing if standard error is not a terminal.
+/// The progress of a batch and the time until its end, on standard error: on a terminal one line
+/// that changes, elsewhere a line a minute. Shows nothing if the program is to be quiet.
 class ProgressBar {
 public:
     ProgressBar();
@@ -23,6 +26,7 @@ private:
     std::size_t first_done_ = 0;  ///< points done by an earlier run, when the bar was first shown
     Clock::time_point start_;
     Clock::time_point last_shown_;
+    std::optional<ProgressLog> log_;  ///< where it is no terminal
 };
 
 /// The line "[######------]  50/100  25/s  2 s left"; the pace is that since `begun`.

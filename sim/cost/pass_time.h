@@ -5,6 +5,7 @@
 
 #include "models/kernel.h"
 #include "scenarios/scenario.h"
+#include "sim/engine/time_by_kind.h"
 #include "sim/memory/layer_fold.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/group.h"
@@ -35,6 +36,7 @@ struct PassTime {
     double exposed_in_layers = 0;
     TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
     ExposedByKind exchanges{};    ///< parts of `exposed`
+    TimeByKind by_kind{};         ///< of `exposed` and `hidden`
     int collectives = 0;
     std::vector<KernelTime> each{};  ///< times by kernel
     double total() const { return layers + ends + exposed; }

@@ -59,6 +59,7 @@ double ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes, const Grou
     const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
     for (std::size_t t = 0; t < cost.busy.size(); ++t) time.busy[t] += times * cost.busy[t];
     time.collectives += times;
+    time.bytes += static_cast<double>(times) * static_cast<double>(bytes);
     tier = std::max(tier, cost.tier);
     return seconds(cost.total());
 }
