@@ -3,6 +3,7 @@
 #include "scenarios/check_parts.h"
 #include "scenarios/gather_limits.h"
 #include "scenarios/generator_options_of.h"
+#include "scenarios/lacking_schedule.h"
 #include "schedule/generators/generators.h"
 
 /// Checks that the model can be cut as asked, and that the schedule can be built for it.
@@ -111,6 +112,11 @@ void add_notes(Draft& draft) {
     if (const Generator* generator = find_generator(s.schedule.name);
         generator != nullptr && s.schedule.csv.empty() && generator->note != nullptr)
         if (const Reason note = generator->note(s.pipeline_shape())) notes.push_back(*note);
+    if (const std::string lacking = lacking_schedule(s); !lacking.empty())
+        notes.push_back(
+            lacking +
+            ": it is predicted all the same; sweep and search leave such plans out of their "
+            "ranking without --any-schedule");
     if (s.parallel.tensor > s.cluster.gpus_per_node)
         notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
                                     s.cluster.gpus_per_node));

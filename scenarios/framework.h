@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 #include "models/execution.h"
@@ -67,6 +68,8 @@ struct Framework {
     /// step states nothing else.
     bool counts_causal_half = false;
     std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
+    /// The schedules that the software has, by name; unset: every one.
+    std::optional<std::vector<std::string>> schedules;
     models::KernelOptions kernels;
     bool unfused_attention = false;  ///< scores are written out, unless the training says otherwise
     // communication

@@ -4,6 +4,7 @@
 
 #include "scenarios/framework_fields.h"
 #include "scenarios/framework_words.h"
+#include "schedule/generators/generators.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 
@@ -11,6 +12,7 @@ namespace debubble::scenarios {
 namespace {
 
 using text::bytes;
+using text::custom;
 using text::described;
 using text::duration;
 using text::Fields;
@@ -27,6 +29,36 @@ void read_offload_buffer(MappingReader& in, std::string_view key, Framework& f) 
     if (in.bytes(key, f.offload_buffer) && f.offload_buffer.count != 0 &&
         f.offload_buffer < Bytes{16 << 10})
         in.complain(key, "'offload_buffer' must be 0 or at least 16 KiB");
+}
+
+constexpr std::string_view kEverySchedule = "all";
+
+std::vector<std::string> schedule_names() {
+    std::vector<std::string> names;
+    for (const Generator& row : generators()) names.emplace_back(row.name);
+    return names;
+}
+
+/// Reads `all`, or a list of names; it replaces the list of the profile's base.
+void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
+    const text::NodePtr value = in.value(key);
+    if (!value) return;
+    if (value->is(text::Node::Kind::Scalar) && value->scalar == kEverySchedule) {
+        f.schedules.reset();
+        return;
+    }
+    std::vector<std::string> names;
+    if (!in.texts(key, names)) return;
+    if (names.empty()) in.complain(key, "'schedules' must name at least one, or be 'all'");
+    for (const std::string& name : names)
+        if (find_generator(name) == nullptr)
+            in.complain_unknown(key, "schedule", name, schedule_names());
+    f.schedules = std::move(names);
+}
+
+std::vector<Form> schedules_forms() {
+    return {Form{text::WordForm{{std::string(kEverySchedule)}}},
+            Form{text::ListForm{{Form{text::WordForm{schedule_names()}}}, {}}}};
 }
 
 Fields<Framework> step_fields() {
@@ -78,7 +110,11 @@ const Fields<Framework>& framework_fields() {
             {"source", free_text(&Framework::source), "Where the figures come from, as a sentence.",
              "Measured on one node", "none"},
             {"release", free_text(&Framework::release),
-             "The release of the software, as its source names it.", "nemo 25.04", "not stated"}};
+             "The release of the software, as its source names it.", "nemo 25.04", "not stated"},
+            {"schedules", custom(read_schedules, schedules_forms()),
+             "The schedules that the software has. `sweep` and `search` leave others out of their "
+             "ranking, with the reason, unless --any-schedule admits them.",
+             "[1f1b, interleaved-1f1b]", "all"}};
         for (auto make : {kernel_fields, communication_fields, stage3_fields, host_fields,
                           step_fields, memory_fields}) {
             const Fields<Framework> more = make();

@@ -9,6 +9,7 @@
 #include "models/execution.h"
 #include "scenarios/cluster.h"
 #include "scenarios/framework.h"
+#include "scenarios/given_keys.h"
 #include "scenarios/imbalance.h"
 #include "scenarios/run_options.h"
 #include "schedule/pipeline_shape.h"
@@ -183,6 +184,7 @@ struct Scenario {
     Training training;
     Framework framework;
     Imbalance imbalance;
+    GivenKeys given;                 ///< what the scenario said before it was settled
     std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
     /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may

@@ -44,6 +44,8 @@ void fill_parts(Draft& draft, const Parts* known) {
     scenario.model = from.model;
     scenario.cluster = from.cluster;
     scenario.framework = from.framework;
+    scenario.given = from.given;
+    scenario.given.merge(keys_given_in(*root));
 }
 
 /// Applies the keys of `parallel` that describe the framework's behaviour.
@@ -183,6 +185,13 @@ Parts read_parts(const NodePtr& root, text::ShippedFiles& shipped, Mistakes& mis
     parts.framework = read_framework(
         framework ? framework : text::make_scalar(std::string(kDefaultFramework), {}), shipped,
         mistakes);
+    if (!framework) parts.framework.schedules.reset();  // nobody has said which software it is
+    const auto keep_given = [&](const NodePtr& part, const char* key, const char* folder) {
+        if (part) parts.given.merge(keys_changed_in(part, key, folder, shipped));
+    };
+    keep_given(parts.model_node, "model", "models/zoo");
+    keep_given(parts.cluster_node, "cluster", "scenarios/clusters");
+    keep_given(parts.framework_node, "framework", "scenarios/frameworks");
     return parts;
 }
 

@@ -27,6 +27,7 @@ struct Parts {
     models::Architecture model;
     Cluster cluster;
     Framework framework;
+    GivenKeys given;  ///< of all three
 };
 
 Parts read_parts(const text::NodePtr& root, text::ShippedFiles& shipped, text::Mistakes& mistakes);

@@ -1,11 +1,15 @@
 #include "sim/plan_words.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "scenarios/keys.h"
 #include "scenarios/packing.h"
 
 namespace debubble::sim {
@@ -57,6 +61,70 @@ std::string batch_words(const scenarios::Scenario& s) {
                        s.training.seq_length);
 }
 
+constexpr std::string_view kFramework = "framework.";
+
+/// The keys whose values plan_of() and whole_plan_of() say, as they were settled.
+constexpr std::string_view kSaid[] = {"gpus",
+                                      "parallel.context",
+                                      "parallel.data",
+                                      "parallel.dynamic_context_parallel",
+                                      "parallel.expert",
+                                      "parallel.pipeline",
+                                      "parallel.sequence",
+                                      "parallel.stages_per_rank",
+                                      "parallel.tensor",
+                                      "parallel.zero_stage",
+                                      "schedule",
+                                      "schedule.csv",
+                                      "schedule.name",
+                                      "schedule.slices",
+                                      "schedule.stages_per_rank",
+                                      "training.expert_load",
+                                      "training.global_batch",
+                                      "training.lora.rank",
+                                      "training.micro_batch",
+                                      "training.micro_batches",
+                                      "training.precision.recipe",
+                                      "training.seq_length"};
+
+/// The keys, and maps of keys, that only a run reads.
+constexpr std::string_view kOfRuns[] = {
+    "training.checkpoint", "training.clip_norm",     "training.data",      "training.epochs",
+    "training.eval_iters", "training.eval_interval", "training.init_from", "training.lr_schedule",
+    "training.loss_scale", "training.optimizer.lr",  "training.seed",      "training.steps"};
+
+bool lies_in(std::string_view key, std::string_view map) {
+    return key.starts_with(map) && (key.size() == map.size() || key[map.size()] == '.');
+}
+
+bool is_said(const scenarios::Scenario& s, std::string_view key) {
+    if (std::ranges::find(kSaid, key) != std::end(kSaid)) return true;
+    // Nodes follow from the GPUs, unless both are given.
+    if (key == "nodes") return !s.given.contains("gpus");
+    if (lies_in(key, "training.recompute") || lies_in(key, "training.offload")) return true;
+    return std::ranges::any_of(kOfRuns, [&](std::string_view map) { return lies_in(key, map); });
+}
+
+/// True if the value is what holds without the key.
+bool is_default(const std::string& key, const std::string& value) {
+    static const std::map<std::string, std::string> kDefaults = [] {
+        std::map<std::string, std::string> defaults;
+        const std::vector<text::Key> keys = scenarios::keys_of_plan();
+        for (const text::KeyAt& at : text::flattened(keys))
+            defaults.emplace(at.path, at.key->otherwise);
+        return defaults;
+    }();
+    const auto at = kDefaults.find(key);
+    return at != kDefaults.end() && !value.empty() && at->second == value;
+}
+
+/// Without the name of the map in which most keys lie.
+std::string_view short_name(std::string_view key) {
+    for (const std::string_view map : {"parallel.", "training."})
+        if (key.starts_with(map)) return key.substr(map.size());
+    return key;
+}
+
 }  // namespace
 
 std::string plan_of(const scenarios::Scenario& s) {
@@ -86,9 +154,24 @@ std::string plan_of(const scenarios::Scenario& s) {
     return words;
 }
 
+std::string settings_of(const scenarios::Scenario& s) {
+    std::vector<std::string> of_framework;
+    std::vector<std::string> others;
+    for (const auto& [key, value] : s.given) {
+        if (key.starts_with(kFramework))
+            of_framework.push_back(fmt::format("{} {}", key.substr(kFramework.size()), value));
+        else if (!is_said(s, key) && !is_default(key, value))
+            others.push_back(fmt::format("{} {}", short_name(key), value));
+    }
+    std::string words = s.framework.name;
+    if (!of_framework.empty()) words += fmt::format(" with {}", fmt::join(of_framework, ", "));
+    if (!others.empty()) words += fmt::format("; {}", fmt::join(others, ", "));
+    return words;
+}
+
 std::string whole_plan_of(const scenarios::Scenario& s) {
     return fmt::format("{} on {} GPUs of {}; {}; global batch {}; {}", s.model.name, s.gpus,
-                       s.cluster.name, plan_of(s), s.training.global_batch, s.framework.name);
+                       s.cluster.name, plan_of(s), s.training.global_batch, settings_of(s));
 }
 
 }  // namespace debubble::sim

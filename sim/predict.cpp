@@ -14,6 +14,7 @@
 #include "scenarios/with_cut.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
+#include "sim/communication.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
@@ -89,6 +90,9 @@ void judge_memory(Prediction& out, Bytes limit) {
     if (worst == out.ranks.end()) return;
     const Bytes needs = worst->needs();
     out.memory_left = limit - out.headroom - needs;
+    out.memory_left_of_requested =
+        limit - out.headroom -
+        std::ranges::max(out.ranks, {}, &RankPrediction::peak_memory).peak_memory;
     out.fits = out.memory_left.count >= 0;
     out.tight = out.fits && gib(out.memory_left) < kTight * gib(limit);
     if (out.fits) return;
@@ -325,6 +329,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     const scenarios::Parallel& parallel = scenario.parallel;
     out.replicas = parallel.tensor * parallel.context * parallel.data;
     fill_ranks(out, plan, result.statistics, simulation.peaks);
+    fill_communication(out.ranks, simulation.trace, result.statistics, program.placement, costs);
     out.headroom = scenarios::headroom_of(scenario);
     play_allocators(out, scenario, plan, program, options);
     judge_memory(out, result.memory_limit);

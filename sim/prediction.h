@@ -9,6 +9,7 @@
 #include "schedule/placement.h"
 #include "sim/chosen_cut.h"
 #include "sim/chosen_recompute.h"
+#include "sim/engine/time_by_kind.h"
 #include "sim/residuals.h"
 #include "sim/uneven/uneven_figures.h"
 
@@ -23,6 +24,9 @@ struct RankPrediction {
     double exposed_comm_s = 0;
     double optimizer_s = 0;
     double idle_s = 0;  ///< busy + exposed + optimizer + idle = step time
+    /// By kind; the exposed seconds sum to exposed_comm_s.
+    TimeByKind communication{};
+    double waits_for_links_s = 0;  ///< part of idle_s: a message of another stage is under way
     Bytes peak_memory;
     std::string peak_op;     ///< action and operator that ran at the peak
     MemoryByClass memory{};  ///< at the instant of the peak, summing to it
@@ -69,8 +73,11 @@ struct Prediction {
     std::int64_t parameters = 0;
     int replicas = 1;  ///< number of pipelines T x C x D that the trace stands for
     std::vector<RankPrediction> ranks;
-    Bytes headroom;      ///< bytes of a device that no allocator gets
-    Bytes memory_left;   ///< on the fullest rank, headroom taken off; below zero if it does not fit
+    Bytes headroom;     ///< bytes of a device that no allocator gets
+    Bytes memory_left;  ///< on the fullest rank, headroom taken off; below zero if it does not fit
+    /// The same if the allocator reserved no more than is requested. Both are one where the
+    /// allocator was not played.
+    Bytes memory_left_of_requested;
     bool fits = true;    ///< memory that the allocator reserves and the headroom fit into a device
     bool tight = false;  ///< fits, but the memory left is within the error of predictions (kTight)
     std::string reason;  ///< why it does not fit: rank, op, by how much; empty only if it fits

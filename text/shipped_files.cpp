@@ -11,6 +11,11 @@
 
 namespace debubble::text {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr int kLongestChain = 8;  ///< of files that build on each other
+
+}  // namespace
 
 fs::path data_folder() {
     if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
@@ -93,6 +98,20 @@ NodePtr ShippedFiles::open_reference(const Node& word, std::string_view what,
     }
 }
 
+NodePtr ShippedFiles::foundation(NodePtr value, std::string_view what, std::string_view folder) {
+    Mistakes ignored;
+    for (int depth = 0; value && depth <= kLongestChain; ++depth) {
+        if (value->is(Node::Kind::Map)) {
+            value = value->get("base");
+            continue;
+        }
+        if (!value->is(Node::Kind::Scalar)) return nullptr;
+        if (!is_path(value->scalar)) return resolve(value, what, folder, ignored);
+        value = open_reference(*value, what, folder, ignored);
+    }
+    return nullptr;
+}
+
 NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                               Mistakes& mistakes, const Rewrite& as_base) {
     return resolve(value, what, folder, mistakes, as_base, 0);
@@ -100,7 +119,6 @@ NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::
 
 NodePtr ShippedFiles::resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                               Mistakes& mistakes, const Rewrite& as_base, int depth) {
-    constexpr int kLongestChain = 8;
     if (depth > kLongestChain) {
         mistakes.add(
             value->place,

@@ -38,6 +38,10 @@ public:
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                     Mistakes& mistakes, const Rewrite& as_base = {});
 
+    /// The map of the shipped file on which the value is built, by its name or by the first `base`
+    /// that is one; null if it is built on none.
+    NodePtr foundation(NodePtr value, std::string_view what, std::string_view folder);
+
 private:
     NodePtr resolve(const NodePtr& value, std::string_view what, std::string_view folder,
                     Mistakes& mistakes, const Rewrite& as_base, int depth);

@@ -20,6 +20,13 @@ struct Interval {
     Duration length() const { return end > begin ? end - begin : Duration{}; }
 };
 
+Between purpose_of(const Action& action) {
+    if (std::holds_alternative<TiedGradReduce>(action)) return Between::Stages;
+    const bool copy =
+        std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action);
+    return copy ? Between::Host : Between::Replicas;
+}
+
 /// Cuts the step of one rank into computes, optimizer, exposed communication
 /// and bubbles.
 class RankAccount {
@@ -132,6 +139,8 @@ private:
             const Duration exposed = std::max(end - std::max(from, joined), Duration{});
             sums_.exposed += exposed;
             sums_.exposed_between += exposed;
+            sums_.exposed_between_by[static_cast<std::size_t>(purpose_of(filler.action))] +=
+                exposed;
             from = std::max(from, end);
             if (filler.end > until) break;  // it continues in the next gap
         }

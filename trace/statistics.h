@@ -40,6 +40,14 @@ struct Bubble {
     friend bool operator==(const Bubble&, const Bubble&) = default;
 };
 
+/// What a communication between computes is for.
+enum class Between : std::uint8_t {
+    Replicas,  ///< gathers, reductions, the gradients' norm
+    Stages,    ///< the gradients that two stages share
+    Host,      ///< copies to the host and back
+};
+inline constexpr std::size_t kBetween = 3;
+
 /// The figures of one pipeline rank; where replicas differ, of the one that works longest.
 struct RankStatistics {
     Rank rank;
@@ -47,7 +55,9 @@ struct RankStatistics {
     Duration busy{};     ///< compute, its exposed communication excluded
     Duration exposed{};  ///< communication that nothing hides, inside computes and between them
     Duration exposed_between{};  ///< part of `exposed` outside of computes
-    Duration exposed_after{};    ///< part of `exposed_between` after the last action of the step
+    /// The parts of `exposed_between` before steps run into each other (in_steady_state).
+    std::array<Duration, kBetween> exposed_between_by{};
+    Duration exposed_after{};  ///< part of `exposed_between` after the last action of the step
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
     std::array<Duration, kBubbleCauses> idle_by_cause{};

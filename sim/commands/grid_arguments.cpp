@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "sim/commands/style.h"
+#include "sim/grid/best_by.h"
 
 namespace debubble::sim {
 namespace {
@@ -37,6 +38,10 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
         ->allow_extra_args(false);
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));
+    verb.add_flag("--any-schedule", arguments.any_schedule,
+                  "admit schedules that the framework's software lacks (framework.schedules)");
+    verb.add_option("--by", arguments.by, "also the best plan for each value of this swept key")
+        ->type_name("KEY");
 }
 
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts) {
@@ -47,6 +52,9 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
 
 Grid read_grid(const GridArguments& arguments) {
     Grid grid(arguments.scenario, parse_overrides(arguments.set));
+    grid.any_schedule = arguments.any_schedule;
+    grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");
+    if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt
     say_even_loads(grid);
     return grid;
 }

@@ -19,6 +19,8 @@ struct GridArguments {
     std::string scenario;
     std::vector<std::string> set;
     int jobs = 0;
+    bool any_schedule = false;
+    std::string by;  ///< a swept key; empty: none
 };
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments);

@@ -15,12 +15,21 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
+constexpr std::size_t kNumbers = 9;  ///< columns of figures, from the speed to the Pareto frontier
+
 std::string share(double part) {
     return std::isnan(part) ? "-" : text::percent(part);
 }
 
 std::string gib_cell(double bytes) {
     return fmt::format("{:.2f} GiB", bytes / kGiB);
+}
+
+/// The memory left, or what it is at most where the allocator was not played.
+std::string left_cell(const SweepRow& row) {
+    const double left = row.figure("memory_left_bytes");
+    if (std::isnan(left)) return "< " + gib_cell(row.figure("memory_left_of_requested_bytes"));
+    return gib_cell(left) + (row.is_tight() ? ", tight" : "");
 }
 
 Cells cells_of(const SweepRow& row) {
@@ -30,10 +39,11 @@ Cells cells_of(const SweepRow& row) {
     cells.push_back(fmt::format("{:.6g}", row.figure("tokens_per_s")));
     cells.push_back(fmt::format("{:.4g} s", step));
     cells.push_back(share(row.figure("mfu")));
+    cells.push_back(share(row.figure("mfu_causal")));
     cells.push_back(share(row.figure("bubble")));
     cells.push_back(share(row.figure("exposed_comm_s") / step));
     cells.push_back(gib_cell(row.figure("peak_memory_bytes")));
-    cells.push_back(gib_cell(row.figure("memory_left_bytes")) + (row.is_tight() ? ", tight" : ""));
+    cells.push_back(left_cell(row));
     cells.push_back(row.pareto == "true" ? "yes" : "");
     return cells;
 }
@@ -47,7 +57,7 @@ std::string aligned(const std::vector<Cells>& table, std::size_t left_columns) {
     for (const Cells& cells : table) {
         std::string line;
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            const bool left = i < left_columns || i >= left_columns + 8;
+            const bool left = i < left_columns || i >= left_columns + kNumbers;
             line += left ? fmt::format("{:<{}}  ", cells[i], widths[i])
                          : fmt::format("{:>{}}  ", cells[i], widths[i]);
         }
@@ -87,8 +97,8 @@ Cells unvalidated_in_all(std::span<const SweepRow* const> rows) {
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
     std::vector<Cells> table{grid.keys()};
     const std::size_t keys = table.front().size();
-    for (const char* title : {"tokens/s", "step", "MFU", "bubble", "exposed", "peak memory", "left",
-                              "Pareto", "unvalidated"})
+    for (const char* title : {"tokens/s", "step", "MFU", "causal", "bubble", "exposed",
+                              "peak memory", "left", "Pareto", "unvalidated"})
         table.front().emplace_back(title);
     const Cells common = unvalidated_in_all(rows);
     for (const SweepRow* row : rows) {
@@ -105,6 +115,30 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
         text += fmt::format("unvalidated{}: {}\n", rows.size() > 1 ? " in all of them" : "",
                             fmt::join(common, ", "));
     return text;
+}
+
+std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key) {
+    std::vector<const SweepRow*> rows;
+    std::vector<std::string> without;
+    for (std::size_t i = 0; i < best.size(); ++i)
+        if (best[i] != nullptr)
+            rows.push_back(best[i]);
+        else
+            without.push_back(printable(grid.sweep.keys[key].values[i]));
+    std::string text =
+        rows.empty() ? std::string() : table_of(std::span<const SweepRow* const>(rows), grid);
+    if (!without.empty())
+        text += fmt::format("no plan fits with {} {}\n", grid.sweep.keys[key].key,
+                            fmt::join(without, ", "));
+    return text;
+}
+
+std::string lacking_text(std::size_t points) {
+    if (points == 0) return {};
+    return fmt::format(
+        "{} {} for a schedule that the framework's software lacks: --any-schedule "
+        "admits {}\n",
+        points, points == 1 ? "point asks" : "points ask", points == 1 ? "it" : "them");
 }
 
 std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys) {

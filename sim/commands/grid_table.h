@@ -14,6 +14,14 @@ namespace debubble::sim {
 /// some of the rows are named in their lines, those that are unvalidated in all rows below.
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
 
+/// A table of the best row for each value of a swept key, and in a sentence the values with which
+/// no plan fits. `best` is in the order of the values, null where none fits.
+std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key);
+
+/// The number of points whose schedule the framework's software lacks, in a sentence; empty if
+/// none.
+std::string lacking_text(std::size_t points);
+
 /// The number of fitting rows that are twins of others, and for how many of them each key makes no
 /// difference: one sentence, or nothing if there are none.
 std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys);

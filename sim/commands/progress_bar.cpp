@@ -14,15 +14,9 @@ namespace {
 
 constexpr std::size_t kWidth = 30;
 constexpr std::chrono::milliseconds kBetween{100};  ///< on a terminal
-constexpr std::chrono::milliseconds kBetweenLines{10'000};
+constexpr std::chrono::minutes kBetweenLines{1};
 constexpr std::chrono::milliseconds kLongPoint{1000};
-
-std::string duration_text(double s) {
-    if (s >= 3600) return fmt::format("{:.1f} h", s / 3600);
-    const int whole = static_cast<int>(s + 0.5);
-    if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-    return fmt::format("{} s", whole);
-}
+constexpr std::chrono::seconds kBetweenChoices{10};  ///< without a terminal
 
 }  // namespace
 
@@ -34,14 +28,16 @@ std::string progress_line(std::size_t done, std::size_t total, std::size_t begun
     if (done <= begun || elapsed_s <= 0) return line;
     const double pace = static_cast<double>(done - begun) / elapsed_s;
     return line + fmt::format("  {:.3g}/s  {} left", pace,
-                              duration_text(static_cast<double>(total - done) / pace));
+                              duration_words(static_cast<double>(total - done) / pace));
 }
 
 ProgressBar::ProgressBar()
     : quiet_(is_quiet()),
       on_terminal_(::isatty(STDERR_FILENO) != 0),
       start_(Clock::now()),
-      last_point_(start_) {}
+      last_point_(start_) {
+    if (!on_terminal_ && !quiet_) log_.emplace(stderr, kBetweenLines);
+}
 
 ProgressBar::~ProgressBar() {
     if (on_terminal_ && !quiet_) std::fputs("\r\033[K", stderr);
@@ -58,6 +54,7 @@ void ProgressBar::write(const std::string& line) {
 
 void ProgressBar::show(std::size_t done, std::size_t total) {
     if (quiet_) return;
+    if (log_) log_->note(done, total);
     const std::lock_guard lock(mutex_);
     if (line_.empty()) first_done_ = done - 1;
     last_point_ = Clock::now();
@@ -70,8 +67,8 @@ void ProgressBar::choosing(std::size_t done, std::size_t all) {
     if (quiet_) return;
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    if (now - last_point_ < (on_terminal_ ? kLongPoint : kBetweenLines)) return;
-    if (now - last_written_ < (on_terminal_ ? kBetween : kBetweenLines)) return;
+    if (now - last_point_ < (on_terminal_ ? kLongPoint : kBetweenChoices)) return;
+    if (now - last_written_ < (on_terminal_ ? kBetween : kBetweenChoices)) return;
     write(fmt::format("{}{}{}", line_, line_.empty() ? "" : "  ", choices_words(done, all)));
 }
 

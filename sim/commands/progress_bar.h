@@ -3,13 +3,17 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <string>
+
+#include "sim/grid/progress_log.h"
 
 namespace debubble::sim {
 
-/// One line on standard error that shows the progress of a batch and the time until its end, and
-/// the choices of training.recompute: auto where a point takes longer than a second. Without a
-/// terminal it shows nothing but the latter, where no point has ended for ten seconds. Thread-safe.
+/// The progress of a batch and the time until its end, on standard error: on a terminal one line
+/// that changes, elsewhere a line a minute; and the choices of training.recompute: auto where a
+/// point takes longer than a second, elsewhere where none has ended for ten. Shows nothing if the
+/// program is to be quiet. Thread-safe.
 class ProgressBar {
 public:
     ProgressBar();
@@ -33,6 +37,7 @@ private:
     Clock::time_point start_;
     Clock::time_point last_point_;  ///< or the start
     Clock::time_point last_written_;
+    std::optional<ProgressLog> log_;  ///< where it is no terminal
 };
 
 /// The line "[######------]  50/100  25/s  2 s left"; the pace is that since `begun`.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/diagnostic.h"
 #include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/progress_line.h"
@@ -17,6 +19,7 @@
 #include "sim/commands/progress_bar.h"
 #include "sim/commands/search_layouts.h"
 #include "sim/commands/style.h"
+#include "sim/grid/best_by.h"
 #include "sim/grid/twins.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
@@ -33,13 +36,20 @@ struct SearchArguments {
     std::string objective = "tokens_per_s";
     std::string json;
     bool layouts = false;
+    bool explain = false;
 };
 
 std::string ruled_out(const SearchResult& result) {
-    return fmt::format(
+    std::string text = fmt::format(
         "{} points: {} played, {} too slow and {} too big by their bounds, {} "
         "impossible",
         result.points, result.predicted, result.too_slow, result.too_big, result.impossible);
+    if (result.lacking > 0)
+        text += fmt::format(
+            ", {} of schedules that the framework's software lacks "
+            "(--any-schedule admits them)",
+            result.lacking);
+    return text;
 }
 
 /// The overrides that make the scenario the best plan.
@@ -63,9 +73,9 @@ std::string twins_text(const SearchResult& result, const Grid& grid) {
     return text;
 }
 
+/// What is said of one best plan.
 Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
-               const PredictionWithTrace& prediction, const Grid& grid,
-               const std::string& objective) {
+               const PredictionWithTrace& prediction, const Grid& grid) {
     Json point;
     for (std::size_t i = 0; i < result.best->values.size(); ++i)
         point[grid.sweep.keys[i].key] = result.best->values[i];
@@ -73,16 +83,13 @@ Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
     const std::vector<std::string> keys = grid.keys();
     for (const SweepRow& twin : result.twins)
         twins.push_back(difference_of(*result.best, twin, keys));
-    Json json = schema_json("search");
-    json.update({{"plan", plan_json(scenario)},
-                 {"objective", objective},
-                 {"point", point},
-                 {"points", result.points},
-                 {"predicted", result.predicted},
-                 {"twins", std::move(twins)},
-                 {"unvalidated", result.best->unvalidated},
-                 {"prediction", report_json(prediction)}});
-    return json;
+    return {{"plan", plan_json(scenario)},
+            {"point", point},
+            {"points", result.points},
+            {"predicted", result.predicted},
+            {"twins", std::move(twins)},
+            {"unvalidated", result.best->unvalidated},
+            {"prediction", report_json(prediction)}};
 }
 
 PredictionWithTrace predict_best(const scenarios::Scenario& scenario) {
@@ -92,12 +99,9 @@ PredictionWithTrace predict_best(const scenarios::Scenario& scenario) {
     return predict(scenario, how);
 }
 
-ExitStatus carry_out(const SearchArguments& args) {
-    if (args.layouts) return search_and_print_layouts(args.grid, args.json);
-    const Grid grid = read_grid(args.grid);
-    Outputs outputs;
-    outputs.add("--json", args.json);
-    outputs.check();
+/// Searches some points of the grid. Ends by the signal that stopped it.
+SearchResult searched(const Grid& grid, const SearchArguments& args,
+                      std::span<const std::size_t> points) {
     const Objective objective = parse_objective(args.objective);
     Interruption interruption;
     SearchResult result;
@@ -108,37 +112,85 @@ ExitStatus carry_out(const SearchArguments& args) {
         options.stop = &interruption.flag();
         options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
         options.choosing = [&](std::size_t done, std::size_t all) { bar.choosing(done, all); };
-        result = search(grid, objective, options);
+        result = search(grid, points, objective, options);
     }
     if (!result.finished) interruption.end_by_signal();
+    return result;
+}
+
+/// The best plan for each value of a swept key.
+ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
+    const std::size_t key = place_of_swept_key(grid, args.grid.by);
+    std::vector<SearchResult> results;
+    for (std::size_t value = 0; value < grid.sweep.keys[key].values.size(); ++value)
+        results.push_back(searched(grid, args, points_with(grid, key, value)));
+    std::vector<const SweepRow*> best;
+    Json all = Json::array();
+    std::string commands;
+    for (const SearchResult& result : results) {
+        best.push_back(result.best ? &*result.best : nullptr);
+        if (!result.best) continue;
+        commands += fmt::format("debubble simulate {}{}\n", args.grid.scenario,
+                                set_options(*result.best, grid));
+        if (args.json.empty()) continue;
+        const scenarios::Scenario scenario = grid.instantiate(result.best->index);
+        all.push_back(best_json(result, scenario, predict(scenario), grid));
+    }
+    if (!args.json.empty()) {
+        Json json = schema_json("search-by");
+        json.update({{"objective", args.objective}, {"by", args.grid.by}, {"best", all}});
+        write_output(args.json, json.dump(2) + "\n");
+    }
+    const bool any = std::ranges::any_of(results, [](const auto& r) { return r.best.has_value(); });
+    if (args.json != "-")
+        print_report(fmt::format("best by {} for each {}:\n{}\n{}", args.objective, args.grid.by,
+                                 best_by_text(best, grid, key), commands));
+    return any ? ExitStatus::Done : ExitStatus::No;
+}
+
+ExitStatus carry_out(const SearchArguments& args) {
+    if (args.layouts && !args.grid.by.empty())
+        throw InputError("--by is of a grid, and --layouts searches one scenario: give only one");
+    if (args.layouts) return search_and_print_layouts(args.grid, args.json);
+    const Grid grid = read_grid(args.grid);
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
+    if (!args.grid.by.empty()) return search_by(grid, args);
+    const SearchResult result = searched(grid, args, grid.points);
     if (!result.best) {
         fmt::print(stderr, "no plan of the grid fits ({})\n", ruled_out(result));
         return ExitStatus::No;
     }
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
     const PredictionWithTrace prediction = predict_best(scenario);
-    if (!args.json.empty())
-        write_output(args.json,
-                     best_json(result, scenario, prediction, grid, args.objective).dump(2) + "\n");
+    if (!args.json.empty()) {
+        Json json = schema_json("search");
+        json["objective"] = args.objective;
+        json.update(best_json(result, scenario, prediction, grid));
+        write_output(args.json, json.dump(2) + "\n");
+    }
     if (args.json == "-") return ExitStatus::Done;
     const std::array best{&*result.best};
-    print_report(fmt::format("{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}",
-                             ruled_out(result), args.objective, table_of(best, grid),
-                             twins_text(result, grid), args.grid.scenario,
-                             set_options(*result.best, grid),
-                             report_text(scenario, prediction, {.color = is_terminal(stdout)})));
+    const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
+    print_report(fmt::format(
+        "{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result), args.objective,
+        table_of(best, grid), twins_text(result, grid), args.grid.scenario,
+        set_options(*result.best, grid), report_text(scenario, prediction, style)));
     return ExitStatus::Done;
 }
 
 constexpr const char* kSearchFooter =
     R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
-whose bound cannot win are not played. Exit code 1 if no plan fits. With --layouts no grid is
+whose bound cannot win are not played, and those whose schedule the framework's software lacks are
+left out unless --any-schedule admits them. Exit code 1 if no plan fits. With --layouts no grid is
 needed: the scenario's layers are cut into stages in other ways, and the best cut is shown beside
 the uniform and the balanced one; if none fits, the fastest and the one that needs the least memory.
 
 Examples:
   debubble search mine.yaml
-  debubble search mine.yaml --objective peak_memory --json best.json)";
+  debubble search mine.yaml --objective peak_memory --json best.json
+  debubble search mine.yaml --by framework.dispatcher)";
 
 }  // namespace
 
@@ -152,6 +204,7 @@ void add_search(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
     verb->add_flag("--layouts", args->layouts,
                    "search over cuts of the layers into stages instead of a grid");
+    verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSearchFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -47,6 +47,7 @@ struct SimulateArguments {
     std::string html;
     std::string chakra;
     bool chakra_replicas = false;
+    bool explain = false;
     ChakraRanks chakra_ranks() const {
         return chakra_replicas ? ChakraRanks::All : ChakraRanks::OfOnePipeline;
     }
@@ -243,7 +244,7 @@ ExitStatus carry_out(const SimulateArguments& args) {
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
                        args.csv == "-" || args.html == "-";
-    const ReportOptions style{.color = is_terminal(stdout)};
+    const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
     ExitStatus exit_code = ExitStatus::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (!quiet)
@@ -290,6 +291,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
         ->type_name("PREFIX");
     verb->add_flag("--chakra-replicas", args->chakra_replicas,
                    "write the traces of all ranks and not of one pipeline's");
+    verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

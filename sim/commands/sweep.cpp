@@ -11,11 +11,13 @@
 #include "base/diagnostic.h"
 #include "base/exit_status.h"
 #include "base/outputs.h"
+#include "scenarios/lacking_schedule.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
 #include "sim/commands/progress_bar.h"
 #include "sim/commands/style.h"
+#include "sim/grid/best_by.h"
 
 /// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {
@@ -35,25 +37,35 @@ std::optional<WorkerPlace> place_of(const SweepArguments& args) {
     return launched_place([](const char* name) { return std::getenv(name); });
 }
 
-std::string summary(const SweepResult& result, const Grid& grid, const std::string& out) {
+std::string summary(const SweepResult& result, const Grid& grid, const std::string& out,
+                    const std::string& by) {
     std::vector<const SweepRow*> fitting;
     std::size_t fit = 0;
     std::size_t impossible = 0;
+    std::size_t lacking = 0;
     for (const SweepRow& row : result.rows) {
         if (row.fits) ++fit;
         if (row.fits && row.twin_of.empty()) fitting.push_back(&row);
-        if (!row.possible()) ++impossible;
+        if (row.possible()) continue;
+        ++(scenarios::says_schedule_is_lacking(row.reason) ? lacking : impossible);
     }
     std::ranges::stable_sort(fitting, std::ranges::greater{},
                              [](const SweepRow* row) { return row->figure("tokens_per_s"); });
     std::string text =
         fmt::format("{} points: {} fit, {} do not fit, {} are impossible\n", result.rows.size(),
-                    fit, result.rows.size() - fit - impossible, impossible);
+                    fit, result.rows.size() - fit - impossible - lacking, impossible);
+    text += lacking_text(lacking);
     if (fitting.empty()) return text + fmt::format("the reasons are in {}\n", out);
     text += twins_text(result.rows, grid.keys());
     const std::size_t shown = std::min(kShown, fitting.size());
     text +=
         fmt::format("\nthe best {}:\n{}", shown, table_of(std::span(fitting).first(shown), grid));
+    if (!by.empty()) {
+        const std::size_t key = place_of_swept_key(grid, by);
+        text += fmt::format(
+            "\nthe best for each {}:\n{}", by,
+            best_by_text(best_by(result.rows, grid, key, Objective::TokensPerS), grid, key));
+    }
     return text + fmt::format("\nall of them: {}\n", out);
 }
 
@@ -90,7 +102,7 @@ ExitStatus carry_out(const SweepArguments& args) {
     }
     if (result.found > 0 && !is_quiet())
         fmt::print(stderr, "{} points were already in {}\n", result.found, args.out);
-    print_report(summary(result, grid, args.out));
+    print_report(summary(result, grid, args.out, args.grid.by));
     const bool any = std::ranges::any_of(result.rows, &SweepRow::fits);
     return any ? ExitStatus::Done : ExitStatus::No;
 }
@@ -100,17 +112,21 @@ constexpr const char* kSweepFooter = R"(The grid is the scenario's 'sweep:' map,
 Each point is appended to the file as it is done. After Ctrl-C or a crash the same command continues
 where it stopped. OUT.scenario, in the same folder, records the scenario, --set, the files that the
 scenario names and the program; if one of them has changed, the rows are refused. An impossible
-point is a row with the reason. Points that make the same plan (the same program with the same
+point is a row with the reason, and so is one whose schedule the framework's software lacks
+(framework.schedules), unless --any-schedule admits it. Points that make the same plan (the same program with the same
 figures) are listed once; in the file, `twin_of` names the row that they equal by the keys that make
 no difference. `unvalidated` names the parts of a prediction that no measured training step covers.
 Several processes, on one host or on several with a common folder, share a grid where each is a
 --worker: each appends to OUT.worker-I, does its share and then what others have not done, and the
 first that sees all points merges them into the file.
-Left: memory of a device that remains after the framework's headroom and what is reserved. Exposed:
-communication of the step that nothing hides. Exit code 1 if no plan fits.
+Left: memory of a device that remains after the framework's headroom and what is reserved; < says what
+remains of what is requested, where the allocator decides nothing and was not played. Causal: MFU
+without what masks leave out. Exposed: communication of the step that nothing hides. Without a
+terminal, progress is a line a minute. Exit code 1 if no plan fits.
 
-Example:
-  debubble sweep mine.yaml -j 8 --out results.csv)";
+Examples:
+  debubble sweep mine.yaml -j 8 --out results.csv
+  debubble sweep mine.yaml --out results.csv --by cluster.network.nic_bandwidth)";
 
 }  // namespace
 

@@ -37,6 +37,25 @@ std::optional<scenarios::Exchange> exchange_of(models::Collective::Group group) 
     return std::nullopt;
 }
 
+CommunicationKind serves(models::Collective::Group group) {
+    switch (group) {
+        case models::Collective::Group::Tensor:
+        case models::Collective::Group::ExpertTensor: return CommunicationKind::Tensor;
+        case models::Collective::Group::Context:
+        case models::Collective::Group::ContextInner:
+        case models::Collective::Group::ContextOuter: return CommunicationKind::Context;
+        case models::Collective::Group::Expert: return CommunicationKind::Expert;
+        case models::Collective::Group::Data: break;
+    }
+    return CommunicationKind::Data;
+}
+
+/// The size of one such collective among so many members (KindTime::bytes).
+double size_of(const models::Collective& collective, int members) {
+    const auto whole = static_cast<double>(collective.bytes.count);
+    return collective.kind == models::Collective::Kind::AllToAll ? whole / members : whole;
+}
+
 /// True for keys and values that travel around, beside the attention over those that came before.
 bool is_ring(const models::Collective& work) {
     return work.group == models::Collective::Group::Context ||
@@ -253,6 +272,10 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         pass.each.push_back({takes - hidden + copies, hidden});
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;
+        if (const int members = place_of(collective.group).among_all.size; members > 1)
+            of_kind(pass.by_kind, serves(collective.group)) +=
+                {times * (takes - hidden), times * hidden,
+                 times * collective.count * size_of(collective, members)};
         if (kernel.layer >= 0) {
             pass.exposed_in_layers += times * (takes - hidden);
             for (std::size_t tier = 0; tier < cost.busy.size(); ++tier)

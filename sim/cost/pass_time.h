@@ -6,6 +6,7 @@
 
 #include "models/kernel.h"
 #include "scenarios/scenario.h"
+#include "sim/engine/time_by_kind.h"
 #include "sim/memory/layer_fold.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/group.h"
@@ -37,6 +38,7 @@ struct PassTime {
     TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
     ExposedByKind exchanges{};    ///< parts of `exposed`
     double waits = 0;             ///< for the last rank of exchanges of experts
+    TimeByKind by_kind{};         ///< of `exposed` and `hidden`
     int collectives = 0;
     std::vector<KernelTime> each{};  ///< times by kernel
     double total() const { return layers + ends + exposed; }

@@ -70,6 +70,13 @@ public:
         return cost;
     }
     ComputeCost overlap(const Overlap& action, Rank rank) const override;
+    TimeByKind communication(const Compute& action) const override {
+        return prices_->of(action).by_kind(action.pass);
+    }
+    TimeByKind communication(const Recompute& action) const override {
+        return prices_->of(action.stage, action.micro_batch).by_kind_again();
+    }
+    std::array<bool, kCommunicationKinds> hidden_in_pairs() const override;
     std::vector<PairPart> pair_parts(const Overlap& action, Rank rank) const override;
     Flow transfer(const Message& message, Rank from, Rank to) const override;
 
@@ -240,6 +247,24 @@ private:
 bool PhysicalCostModel::pairs_in_layers() const {
     return scenario_.schedule.pairs_layers &&
            !scenarios::measures_operators(scenario_.cluster.measured);
+}
+
+std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const {
+    using scenarios::Exchange;
+    std::array<bool, kCommunicationKinds> hidden{};
+    const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
+    const auto set = [&](CommunicationKind kind, Exchange exchange) {
+        hidden[static_cast<std::size_t>(kind)] = hides[static_cast<std::size_t>(exchange)];
+    };
+    if (!pairs_in_layers()) {
+        set(CommunicationKind::Tensor, Exchange::Tensor);
+        set(CommunicationKind::Context, Exchange::Context);
+        set(CommunicationKind::Data, Exchange::ShardedParameters);
+        set(CommunicationKind::Expert, Exchange::ExpertAllToAll);
+    } else {
+        hidden[static_cast<std::size_t>(CommunicationKind::Expert)] = true;
+    }
+    return hidden;
 }
 
 std::vector<PairPart> PhysicalCostModel::pair_parts(const Overlap& action, Rank rank) const {

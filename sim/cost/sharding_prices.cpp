@@ -58,6 +58,7 @@ ShardingSeconds ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes,
     if (bytes == 0 || times == 0 || group.size < 2) return {};
     const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
     time.collectives += times;
+    time.bytes += static_cast<double>(times) * static_cast<double>(bytes);
     ShardingSeconds takes{seconds(cost.total())};
     for (std::size_t tier = 1; tier < takes.size(); ++tier) {
         time.busy[tier] += times * cost.busy[tier];

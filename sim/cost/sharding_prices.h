@@ -16,6 +16,7 @@ struct ShardingTime {
     double hidden = 0;   ///< seconds that they hide
     double copies = 0;  ///< seconds of kernels that copy into and out of the buffers of collectives
     int collectives = 0;
+    double bytes = 0;  ///< the sizes of all collectives together
     TierSeconds busy{};
 };
 

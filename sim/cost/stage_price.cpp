@@ -178,11 +178,17 @@ void StagePrice::count_offloads() {
 
 double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
                                   double kernels) const {
+    const double copies = copies_of_host(scenario, which, 0).hidden;
+    return copies > 0 ? std::max(0.0, copies - kernels) : 0;
+}
+
+KindTime StagePrice::copies_of_host(const scenarios::Scenario& scenario, std::size_t which,
+                                    double exposed) const {
     // A weight pass reads what the pass before it has brought back.
     const bool copies = which != kAgain && which != static_cast<std::size_t>(Pass::BackwardWeight);
-    if (!copies || offloaded_ == Bytes{}) return 0;
-    const double link = scenario.cluster.gpu.host_link.value;
-    return std::max(0.0, static_cast<double>(offloaded_.count) / link - kernels);
+    if (!copies || offloaded_ == Bytes{}) return {};
+    const auto bytes = static_cast<double>(offloaded_.count);
+    return {exposed, bytes / scenario.cluster.gpu.host_link.value - exposed, bytes};
 }
 
 /// The host's time for Python, dispatch and launches of the pass: by operator, kernel, collective
@@ -236,7 +242,9 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
                        const models::PassSteps& steps, std::size_t which,
                        const PassesAsked& asked) {
     PassTime time = pricer.time(steps.kernels, fold_);
-    time.exposed += waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
+    const double waits = waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
+    time.exposed += waits;
+    of_kind(time.by_kind, CommunicationKind::Host) = copies_of_host(scenario, which, waits);
     const double inside = time.exposed;
     int of_units = 0;
     double copies = 0;
@@ -254,6 +262,8 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             time.hidden += sharding.hidden;
             time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
                 sharding.exposed, layers_ + 1};
+            of_kind(time.by_kind, CommunicationKind::Data) +=
+                {sharding.exposed, sharding.hidden, sharding.bytes};
             add(time.busy, sharding.busy);
         }
         held = held_by_place(scenario, units, use, fetches_ ? fetches_->pass_of(which) : nullptr);
@@ -280,6 +290,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     cost.host = from_seconds(length - time.total());
     sharding_exposed_[which] = time.exposed - inside + copies;
     busy_[which] = time.busy;
+    by_kind_[which] = time.by_kind;
     keep_parts(steps.kernels, time, terms, which, scenario.parallel.gathers_in_passes());
 }
 

@@ -71,6 +71,9 @@ public:
         return parts_[static_cast<std::size_t>(pass)];
     }
     const std::vector<PricePart>& parts_again() const { return parts_[kAgain]; }
+    /// The communication of the pass by what it serves. A measured pass has its proportions alone.
+    const TimeByKind& by_kind(Pass pass) const { return by_kind_[static_cast<std::size_t>(pass)]; }
+    const TimeByKind& by_kind_again() const { return by_kind_[kAgain]; }
     const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
     /// The time for which each tier's links are busy with the messages of the pass.
     const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
@@ -114,6 +117,9 @@ private:
     /// Seconds that the host's copies of offloaded tensors take beyond the kernels of a pass.
     double waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
                           double kernels) const;
+    /// Those copies, of which so many seconds are exposed.
+    KindTime copies_of_host(const scenarios::Scenario& scenario, std::size_t which,
+                            double exposed) const;
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::PassSteps& steps, std::size_t which, const PassesAsked& asked);
@@ -137,6 +143,7 @@ private:
     std::array<PassMemory, kAgain + 1> memory_{};
     std::array<std::vector<PricePart>, kAgain + 1> parts_;
     std::array<PassWork, kAgain + 1> work_{};
+    std::array<TimeByKind, kAgain + 1> by_kind_{};
     std::array<TierSeconds, kAgain + 1> busy_{};
     std::array<MemoryByClass, kAgain + 1> left_{};
     std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "schedule/schedule.h"
+#include "sim/engine/time_by_kind.h"
 #include "sim/network/flow.h"
 #include "trace/trace.h"
 
@@ -45,6 +46,11 @@ public:
                 first.host + second.host,
                 {}};
     }
+    /// The communication inside a pass by what it serves, as if no other one ran beside it.
+    virtual TimeByKind communication(const Compute&) const { return {}; }
+    virtual TimeByKind communication(const Recompute&) const { return {}; }
+    /// The kinds that the two passes of an overlap hide for each other.
+    virtual std::array<bool, kCommunicationKinds> hidden_in_pairs() const { return {}; }
     /// The parts of an overlap whose layers run side by side, of one that begins at 0; empty where
     /// it has none that are known.
     virtual std::vector<PairPart> pair_parts(const Overlap&, Rank) const { return {}; }

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "scenarios/lacking_schedule.h"
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "sim/plan_words.h"
@@ -182,11 +183,17 @@ bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario) {
            });
 }
 
+std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario) {
+    return grid.any_schedule ? std::string() : scenarios::lacking_schedule(scenario);
+}
+
 SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing) {
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     row.figures.resize(figure_names().size());
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
+        row.reason = not_ranked(grid, scenario);
+        if (!row.reason.empty()) return row;
         const Prediction p = predict(scenario, {.keep_trace = false,
                                                 .draw_loads = draws_steps(grid, scenario),
                                                 .explain = false,

@@ -24,6 +24,7 @@ struct Grid {
     std::vector<std::size_t> points;  ///< indices of the points that the conditions admit, in grid
                                       ///< order
     Basis basis;
+    bool any_schedule = false;  ///< admits schedules that a framework's software lacks
 
     scenarios::Scenario instantiate(std::size_t index) const;
     std::vector<std::string> keys() const;  ///< names of the swept keys
@@ -39,7 +40,12 @@ bool sweeps_loads(const Grid& grid);
 /// loads holds for it.
 bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);
 
-/// Predicts one point. An impossible plan is a row with its reason.
+/// The reason why a point is not ranked although it could be played: the framework's software lacks
+/// its schedule, and the grid does not admit any one. Empty if there is none.
+std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario);
+
+/// Predicts one point. An impossible plan is a row with its reason, and so is one that is not
+/// ranked.
 SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing = {});
 
 }  // namespace debubble::sim

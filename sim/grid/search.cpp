@@ -71,9 +71,10 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
 
 class Race {
 public:
-    Race(const Grid& grid, Objective objective, const BatchOptions& options)
-        : grid_(grid), objective_(objective), options_(options) {
-        result_.points = grid.points.size();
+    Race(const Grid& grid, std::span<const std::size_t> points, Objective objective,
+         const BatchOptions& options)
+        : grid_(grid), points_(points), objective_(objective), options_(options) {
+        result_.points = points.size();
     }
 
     SearchResult run() {
@@ -92,10 +93,11 @@ public:
 private:
     std::vector<Candidate> bound_all() {
         std::vector<Candidate> candidates;
-        run_parallel(grid_.points.size(), options_.jobs, options_.stop, [&](std::size_t i) {
-            const std::size_t index = grid_.points[i];
+        run_parallel(points_.size(), options_.jobs, options_.stop, [&](std::size_t i) {
+            const std::size_t index = points_[i];
             try {
                 const scenarios::Scenario scenario = grid_.instantiate(index);
+                if (!not_ranked(grid_, scenario).empty()) return leave_out();
                 PlanBound bound = bound_of(scenario);
                 if (draws_steps(grid_, scenario)) bound.step_time_s = 0;
                 const double promise = promise_of(bound, scenario, objective_);
@@ -116,6 +118,11 @@ private:
     void rule_out_impossible() {
         const std::lock_guard lock(mutex_);
         settle(result_.impossible);
+    }
+
+    void leave_out() {
+        const std::lock_guard lock(mutex_);
+        settle(result_.lacking);
     }
 
     void play(const Candidate& candidate) {
@@ -153,6 +160,7 @@ private:
     }
 
     const Grid& grid_;
+    std::span<const std::size_t> points_;
     Objective objective_;
     const BatchOptions& options_;
     std::mutex mutex_;
@@ -179,16 +187,24 @@ Objective parse_objective(const std::string& name) {
                                        : fmt::format("known: {}", fmt::join(known, ", "))));
 }
 
+bool is_better(const SweepRow& row, const SweepRow* best, Objective objective) {
+    return row.fits && (best == nullptr || score(row, objective) > score(*best, objective));
+}
+
 const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective) {
     const SweepRow* best = nullptr;
     for (const SweepRow& row : rows)
-        if (row.fits && (best == nullptr || score(row, objective) > score(*best, objective)))
-            best = &row;
+        if (is_better(row, best, objective)) best = &row;
     return best;
 }
 
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options) {
-    return Race(grid, objective, options).run();
+    return search(grid, grid.points, objective, options);
+}
+
+SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
+                    const BatchOptions& options) {
+    return Race(grid, points, objective, options).run();
 }
 
 }  // namespace debubble::sim

@@ -17,6 +17,9 @@ std::vector<std::string> objective_names();
 /// Throws InputError with a did-you-mean suggestion.
 Objective parse_objective(const std::string& name);
 
+/// True if the row fits and beats `best`, which is null where none is known.
+bool is_better(const SweepRow& row, const SweepRow* best, Objective objective);
+
 /// The best of the fitting rows; among equals, the one that comes first in the grid.
 const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 
@@ -28,11 +31,15 @@ struct SearchResult {
     std::size_t too_big = 0;       ///< number ruled out by the memory that they hold throughout
     std::size_t too_slow = 0;      ///< number ruled out by the work of their ranks alone
     std::size_t impossible = 0;    ///< number of plans that cannot be built
-    bool finished = true;          ///< false if it was stopped
+    std::size_t lacking = 0;  ///< number of plans whose schedule the framework's software lacks
+    bool finished = true;     ///< false if it was stopped
 };
 
 /// The best plan of the grid: the same as best_of() a full sweep, but plans
 /// whose bound (see plan_bound.h) cannot beat the best one found are not played.
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {});
+/// The same among some points of the grid, in grid order.
+SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
+                    const BatchOptions& options = {});
 
 }  // namespace debubble::sim

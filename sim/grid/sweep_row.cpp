@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/communication.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -38,16 +40,28 @@ std::string reserved(const Prediction& p) {
     return most.count > 0 ? text_of(most) : std::string();
 }
 
+/// Empty where the allocator was not played.
+std::string left(const Prediction& p) {
+    return reserved(p).empty() ? std::string() : text_of(p.memory_left);
+}
+
 struct Figure {
     std::string_view name;
     std::string (*text)(const Prediction&);
 };
+
+/// A figure of one kind of communication.
+template <CommunicationKind kKind, double KindTime::*kFigure>
+std::string communication(const Prediction& p) {
+    return text_of(of_kind(mean_communication(p), kKind).*kFigure);
+}
 
 constexpr std::array kFigures{
     Figure{"step_time_s", [](const Prediction& p) { return text_of(p.step_time_s); }},
     Figure{"tokens_per_s", [](const Prediction& p) { return text_of(p.tokens_per_s); }},
     Figure{"samples_per_s", [](const Prediction& p) { return text_of(p.samples_per_s); }},
     Figure{"mfu", [](const Prediction& p) { return text_of(p.mfu); }},
+    Figure{"mfu_causal", [](const Prediction& p) { return text_of(p.mfu_causal); }},
     Figure{"hfu", [](const Prediction& p) { return text_of(p.hfu); }},
     Figure{"tflops_per_gpu", [](const Prediction& p) { return text_of(p.tflops_per_gpu); }},
     Figure{"bubble", [](const Prediction& p) { return text_of(p.bubble); }},
@@ -58,13 +72,33 @@ constexpr std::array kFigures{
     Figure{"peak_memory_bytes",
            [](const Prediction& p) { return text_of(worst(p, &RankPrediction::peak_memory)); }},
     Figure{"reserved_memory_bytes", reserved},
-    Figure{"memory_left_bytes", [](const Prediction& p) { return text_of(p.memory_left); }},
+    Figure{"memory_left_bytes", left},
+    Figure{"memory_left_of_requested_bytes",
+           [](const Prediction& p) { return text_of(p.memory_left_of_requested); }},
     Figure{"tight", [](const Prediction& p) { return std::string(p.tight ? "true" : "false"); }},
     Figure{"exposed_comm_s",
            [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
     Figure{"optimizer_s",
            [](const Prediction& p) { return mean(p, &RankPrediction::optimizer_s); }},
     Figure{"idle_s", [](const Prediction& p) { return mean(p, &RankPrediction::idle_s); }},
+    Figure{"tp_exposed_s", communication<CommunicationKind::Tensor, &KindTime::exposed>},
+    Figure{"tp_hidden_s", communication<CommunicationKind::Tensor, &KindTime::hidden>},
+    Figure{"tp_bytes", communication<CommunicationKind::Tensor, &KindTime::bytes>},
+    Figure{"cp_exposed_s", communication<CommunicationKind::Context, &KindTime::exposed>},
+    Figure{"cp_hidden_s", communication<CommunicationKind::Context, &KindTime::hidden>},
+    Figure{"cp_bytes", communication<CommunicationKind::Context, &KindTime::bytes>},
+    Figure{"ep_exposed_s", communication<CommunicationKind::Expert, &KindTime::exposed>},
+    Figure{"ep_hidden_s", communication<CommunicationKind::Expert, &KindTime::hidden>},
+    Figure{"ep_bytes", communication<CommunicationKind::Expert, &KindTime::bytes>},
+    Figure{"dp_exposed_s", communication<CommunicationKind::Data, &KindTime::exposed>},
+    Figure{"dp_hidden_s", communication<CommunicationKind::Data, &KindTime::hidden>},
+    Figure{"dp_bytes", communication<CommunicationKind::Data, &KindTime::bytes>},
+    Figure{"pp_exposed_s", communication<CommunicationKind::Pipeline, &KindTime::exposed>},
+    Figure{"pp_hidden_s", communication<CommunicationKind::Pipeline, &KindTime::hidden>},
+    Figure{"pp_bytes", communication<CommunicationKind::Pipeline, &KindTime::bytes>},
+    Figure{"host_exposed_s", communication<CommunicationKind::Host, &KindTime::exposed>},
+    Figure{"host_hidden_s", communication<CommunicationKind::Host, &KindTime::hidden>},
+    Figure{"host_bytes", communication<CommunicationKind::Host, &KindTime::bytes>},
     Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
     Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
 };
@@ -73,7 +107,7 @@ constexpr std::array kFigures{
 constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
 constexpr std::array<std::string_view, 7> kBesideFigures{"plan", "schema", "twin_of", "unvalidated",
                                                          "fits", "pareto", "reason"};
-constexpr const char* kSchema = "debubble/sweep 1";
+constexpr const char* kSchema = "debubble/sweep 2";
 
 const std::string& figure_text(const SweepRow& row, std::string_view name) {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();

@@ -34,9 +34,9 @@ struct SweepRow {
     bool is_tight() const;  ///< fits, with little memory left
 };
 
-/// The scalars of `simulate --json`; exposed communication, optimizer and idle time as means over
-/// the ranks; peak and reserved memory of the worst rank, the latter empty where the allocator was
-/// not played because it decides nothing.
+/// The scalars of `simulate --json`; exposed communication, that of each kind, optimizer and idle
+/// time as means over the ranks; peak and reserved memory of the worst rank, the latter and the
+/// memory that it leaves empty where the allocator was not played because it decides nothing.
 std::vector<std::string> figure_names();
 
 /// The figures of a prediction in the order of figure_names().

@@ -71,6 +71,8 @@ Json schema_json(std::string_view name) {
 Json plan_json(const scenarios::Scenario& s) {
     Json parallel = cut_json(s);
     if (!s.parallel.layers_per_stage.empty()) parallel["layout"] = listed_layout(s);
+    Json given = Json::object();
+    for (const auto& [key, value] : s.given) given[key] = value;
     return {{"words", whole_plan_of(s)},
             {"model", s.model.name},
             {"cluster", s.cluster.name},
@@ -79,7 +81,8 @@ Json plan_json(const scenarios::Scenario& s) {
             {"nodes", s.cluster.nodes},
             {"parallel", parallel},
             {"schedule", schedule_json(s)},
-            {"training", training_json(s)}};
+            {"training", training_json(s)},
+            {"given", std::move(given)}};
 }
 
 }  // namespace debubble::sim

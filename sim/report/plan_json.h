@@ -13,7 +13,8 @@ namespace debubble::sim {
 /// {"schema": "debubble/<name>", "version": 1}
 nlohmann::ordered_json schema_json(std::string_view name);
 
-/// Model, cluster, cut, batch and schedule, as settled when the scenario was read.
+/// Model, cluster, cut, batch and schedule, as settled when the scenario was read, and under
+/// `given` every key that the scenario gave, as it gave it: plans that differ differ there.
 nlohmann::ordered_json plan_json(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

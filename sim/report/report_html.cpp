@@ -137,7 +137,8 @@ std::string report_html(const scenarios::Scenario& scenario, const PredictionWit
         p.fits ? "yes" : "no", escaped(fits_text(p)), p.fits ? "" : ": " + escaped(p.reason));
     out += figures(p) + picture(scenario, answer) + ranks(answer);
     out += list("Notes", p.notes) + list("Where the constants come from", sources);
-    out += "<h2>The whole report</h2>\n<pre>" + escaped(report_text(scenario, answer)) + "</pre>\n";
+    out += "<h2>The whole report</h2>\n<pre>" +
+           escaped(report_text(scenario, answer, {.explain = true})) + "</pre>\n";
     return out + "</body>\n</html>\n";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/communication.h"
 #include "trace/pair_exchange.h"
 
 namespace debubble::sim {
@@ -90,6 +91,19 @@ Json json_of(const RankPrediction& rank) {
     };
 }
 
+/// Means over the ranks; the exposed seconds sum to the mean of `exposed_comm_s`.
+Json communication_of(const Prediction& p) {
+    Json json = Json::object();
+    const TimeByKind mean = mean_communication(p);
+    for (std::size_t k = 0; k < mean.size(); ++k)
+        json[std::string(name_of(static_cast<CommunicationKind>(k)))] = {
+            {"exposed_s", mean[k].exposed}, {"hidden_s", mean[k].hidden}, {"bytes", mean[k].bytes}};
+    double waits = 0;
+    for (const RankPrediction& rank : p.ranks) waits += rank.waits_for_links_s;
+    if (!p.ranks.empty()) json["pp"]["idle_s"] = waits / static_cast<double>(p.ranks.size());
+    return json;
+}
+
 Json json_of(const std::vector<ProvenanceNote>& provenance) {
     Json out = Json::array();
     for (const ProvenanceNote& note : provenance)
@@ -142,6 +156,8 @@ Json report_json(const PredictionWithTrace& answer) {
         {"memory_limit_bytes", answer.memory_limit.count},
         {"headroom_bytes", p.headroom.count},
         {"memory_left_bytes", p.memory_left.count},
+        {"memory_left_of_requested_bytes", p.memory_left_of_requested.count},
+        {"communication", communication_of(p)},
         {"ranks", std::move(ranks)},
         {"schedule_hash", p.schedule_hash},
         {"provenance", json_of(p.provenance)},

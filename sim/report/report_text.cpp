@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "sim/report/report_tables.h"
 #include "text/wording.h"
 #include "trace/pair_exchange.h"
 
@@ -26,9 +27,10 @@ public:
         question();
         figures();
         step();
-        ranks();
+        table(communication_table(p_));
+        table(rank_table(p_, answer_.memory_limit));
         notes();
-        definitions();
+        if (options_.explain) definitions();
         return std::move(out_);
     }
 
@@ -56,6 +58,7 @@ private:
                               scenario_.cluster.gpu.name, scenario_.cluster.name),
                   2, Ink::Bold);
         paragraph("  " + plan_of(scenario_), 2);
+        paragraph("  " + settings_of(scenario_), 2);
         line();
     }
 
@@ -248,27 +251,11 @@ private:
                       idle * (seconds(causes[c]) / seconds(all)));
     }
 
-    void ranks() {
-        if (p_.ranks.empty()) return;
-        const text::TimeUnit unit = text::unit_of(p_.step_time_s);
-        const auto cell = [&](double s) { return text::time_text(s, unit); };
-        line(inked(Ink::Bold,
-                   fmt::format("{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", "rank", "stages",
-                               "busy", "exposed", "optimizer", "idle", "peak GiB", "at")));
-        for (std::size_t i = 0; i < p_.ranks.size() && i < text::kTableRows; ++i) {
-            const RankPrediction& r = p_.ranks[i];
-            const bool over = r.needs() + p_.headroom > answer_.memory_limit;
-            const std::string row =
-                fmt::format("{:>4}  {:<12}{:>11}{:>11}{:>11}{:>11}{:>10}  {}", r.rank.index,
-                            text::shortened(text::stages_text(r.stages), 11), cell(r.busy_s),
-                            cell(r.exposed_comm_s), cell(r.optimizer_s), cell(r.idle_s),
-                            text::gib_text(r.peak_memory), r.peak_op);
-            line(inked(over ? Ink::Bad : Ink::Plain, text::shortened(row, text::kReportColumns)));
-        }
-        if (p_.ranks.size() > text::kTableRows)
-            line(fmt::format("      ... {} more ranks; --json has all of them",
-                             p_.ranks.size() - text::kTableRows));
-        line();
+    /// The first line of a table, and the others.
+    void table(const std::vector<TableLine>& lines) {
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            line(inked(i == 0 ? Ink::Bold : lines[i].bad ? Ink::Bad : Ink::Plain, lines[i].words));
+        if (!lines.empty()) line();
     }
 
     void notes() {

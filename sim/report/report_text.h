@@ -10,11 +10,12 @@
 namespace debubble::sim {
 
 struct ReportOptions {
-    bool color = false;  ///< ANSI colours, for a terminal
+    bool color = false;    ///< ANSI colours, for a terminal
+    bool explain = false;  ///< what the figures mean comes at the end
 };
 
 /// A page of at most 100 columns: the plan, the headline figures, the parts of the step, a table of
-/// the ranks, whether it fits, notes and definitions.
+/// the ranks, whether it fits, notes and, if asked for, definitions.
 std::string report_text(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
                         const ReportOptions& options = {});
 

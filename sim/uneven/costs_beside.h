@@ -9,7 +9,8 @@
 namespace debubble::sim {
 
 /// A cost model whose computes are its own and whose communication, copies and optimizer step are
-/// those of another one, which must outlive it.
+/// those of another one, which must outlive it. Of that one are the proportions of the kinds of
+/// communication inside of computes too.
 class CostsBeside : public CostModel {
 public:
     Flow transfer(const Message& message, Rank from, Rank to) const override {
@@ -31,6 +32,15 @@ public:
         return beside_.tied_grad(stage, holders);
     }
     Flow grad_norm() const override { return beside_.grad_norm(); }
+    TimeByKind communication(const Compute& action) const override {
+        return beside_.communication(action);
+    }
+    TimeByKind communication(const Recompute& action) const override {
+        return beside_.communication(action);
+    }
+    std::array<bool, kCommunicationKinds> hidden_in_pairs() const override {
+        return beside_.hidden_in_pairs();
+    }
     Flow offload(Stage stage, Rank rank) const override { return beside_.offload(stage, rank); }
     std::span<const BytesPerSecond> links() const override { return beside_.links(); }
     std::vector<std::string> unmeasured() const override { return beside_.unmeasured(); }

@@ -24,7 +24,8 @@ sweep:
   training.micro_batch: [1, 4]
   schedule: [gpipe, 1f1b, {name: interleaved-1f1b, stages_per_rank: 2}, zb-h1]
 """
-SCALARS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "hfu", "tflops_per_gpu",
+SCALARS = ["step_time_s", "tokens_per_s", "samples_per_s", "mfu", "mfu_causal", "hfu",
+           "tflops_per_gpu", "memory_left_of_requested_bytes",
            "bubble", "span_bubble", "makespan_s", "parameters", "replicas", "schedule_hash"]
 
 
@@ -58,7 +59,7 @@ class Sweep(SweepTest):
                                       "training.micro_batch", "schedule"])
         self.assertEqual(header[-3:], ["fits", "pareto", "reason"])
         for row in rows_of(self.out):
-            self.assertEqual(row["schema"], "debubble/sweep 1")
+            self.assertEqual(row["schema"], "debubble/sweep 2")
             self.assertEqual(row["plan"] != "", row["step_time_s"] != "", row)
         for key in SCALARS:
             self.assertIn(key, header)
@@ -122,6 +123,9 @@ class Sweep(SweepTest):
             self.assertEqual(row["tight"], "true" if fits else "false")
             if fits:  # with nothing left, and among the fastest
                 self.assertIn("0.00 GiB, tight", text)
+                self.assertEqual(row["memory_left_bytes"], "0")
+                one_way = json.loads(self.done("simulate", plain, *one, "--json", "-").stdout)
+                self.assertEqual(one_way["memory_left_bytes"], 0)
             self.ends(debubble("simulate", plain, *one), DONE if fits else NO,
                       says="" if fits else "the allocator reserves")
             best = max((row for row in rows_of(self.out) if row["fits"] == "true"),
@@ -131,7 +135,7 @@ class Sweep(SweepTest):
 
     def test_shows_what_tells_plans_apart_as_simulate_does(self):
         text = self.sweep().stdout
-        for title in ("MFU", "bubble", "exposed", "peak memory", "left", "unvalidated"):
+        for title in ("MFU", "causal", "bubble", "exposed", "peak memory", "left", "unvalidated"):
             self.assertIn(title, text.split("the best 10:\n")[1].splitlines()[0])
         plain = self.write("plain.yaml", PLAN)
         for row in [row for row in rows_of(self.out) if row["step_time_s"]][::7]:
@@ -141,8 +145,12 @@ class Sweep(SweepTest):
                 mean = sum(rank[key] for rank in one["ranks"]) / len(one["ranks"])
                 self.assertAlmostEqual(float(row[key]), mean, places=9)
             asked = max(rank["peak_memory_bytes"] for rank in one["ranks"])
-            self.assertEqual(int(row["memory_left_bytes"]),  # too little held to play an allocator
+            self.assertEqual(int(row["memory_left_of_requested_bytes"]),
                              one["memory_limit_bytes"] - one["headroom_bytes"] - asked)
+            self.assertEqual(row["memory_left_bytes"], "")  # too little held to play an allocator
+            for kind, time in one["communication"].items():
+                for key in ("exposed_s", "hidden_s", "bytes"):
+                    self.assertAlmostEqual(float(row[f"{kind}_{key}"]), time[key], places=9)
             said = " ".join(one["notes"])
             for feature in row["unvalidated"].split("; "):
                 self.assertIn(feature, said)
@@ -158,6 +166,47 @@ class Sweep(SweepTest):
                 memory = int(row["peak_memory_bytes"]) - int(other["peak_memory_bytes"])
                 return speed >= 0 and memory >= 0 and (speed > 0 or memory > 0)
             self.assertEqual(row["pareto"] == "true", not any(map(better, fitting)), row)
+
+    def test_shows_the_best_for_each_value_of_a_key(self):
+        text = self.sweep("--by", "schedule").stdout
+        table = text.split("the best for each schedule:\n")[1].split("\n\n")[0].splitlines()[1:]
+        rows = [row for row in rows_of(self.out) if row["fits"] == "true"]
+        values = list(dict.fromkeys(row["schedule"] for row in rows))
+        self.assertEqual(len(table), len(values))
+        for line, value in zip(table, values):
+            best = max(float(row["tokens_per_s"]) for row in rows if row["schedule"] == value)
+            self.assertIn(value, line)
+            self.assertIn(f"{best:.6g}", line)
+        found = self.done("search", self.grid, "--by", "schedule", "--json",
+                          self.folder / "by.json").stdout
+        self.assertIn("best by tokens_per_s for each schedule:\n", found)
+        plans = json.loads((self.folder / "by.json").read_text())["best"]
+        self.assertEqual([plan["point"]["schedule"] for plan in plans], values)
+        for plan in plans:
+            best = max(float(row["tokens_per_s"]) for row in rows
+                       if row["schedule"] == plan["point"]["schedule"])
+            self.assertAlmostEqual(plan["prediction"]["tokens_per_s"] / best, 1, places=9)
+        self.ends(debubble("search", self.grid, "--by", "schedul"), BAD_INPUT,
+                  says="did you mean 'schedule'?")
+
+    def test_leaves_schedules_out_that_the_software_lacks(self):
+        self.grid.write_text(GRID.replace("gpus: 8", "gpus: 8\nframework: megatron-2026"))
+        text = self.sweep().stdout
+        for row in rows_of(self.out):
+            if row["schedule"] in ("gpipe", "zb-h1") and row["parallel.tensor"] != "5":
+                self.assertEqual(row["reason"], f"megatron-2026 has no {row['schedule']}")
+                self.assertEqual(row["step_time_s"], "")
+        self.assertIn("24 points ask for a schedule that the framework's software lacks", text)
+        best = json.loads(self.done("search", self.grid, "--json", "-").stdout)
+        self.assertIn("1f1b", best["point"]["schedule"])
+        said = self.done("search", self.grid).stdout
+        self.assertIn("24 of schedules that the framework's software lacks", said)
+        self.ends(debubble("sweep", self.grid, "--out", self.out, "--any-schedule"), BAD_INPUT,
+                  says="holds other results")
+        self.out.unlink()
+        self.assertNotIn("software lacks", self.sweep("--any-schedule").stdout)
+        self.assertTrue(all(row["step_time_s"] for row in rows_of(self.out)
+                            if row["schedule"] == "gpipe" and row["parallel.tensor"] != "5"))
 
     def test_gives_the_same_bytes_on_any_number_of_threads(self):
         self.sweep("-j", 1)

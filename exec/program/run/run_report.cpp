@@ -181,6 +181,8 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"memory_limit_bytes", memory},
          {"headroom_bytes", nullptr},
          {"memory_left_bytes", nullptr},
+         {"memory_left_of_requested_bytes", nullptr},
+         {"communication", nullptr},
          {"ranks", std::move(ranks)},
          {"schedule_hash", job.program_hash},
          {"provenance", provenance(job)},

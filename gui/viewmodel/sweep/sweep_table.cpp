@@ -45,11 +45,13 @@ constexpr std::array kFigures{
     Figure{"tokens_per_s", "tokens/s", Better::More, rate},
     Figure{"step_time_s", "step time", Better::Less, time},
     Figure{"mfu", "MFU", Better::More, percent},
+    Figure{"mfu_causal", "MFU, causal", Better::More, percent},
     Figure{"tflops_per_gpu", "TFLOP/s per GPU", Better::More, one_decimal},
     Figure{"bubble", "bubble", Better::Less, percent},
     Figure{"exposed_comm_s", "exposed", Better::Less, time},
     Figure{"peak_memory_bytes", "peak memory [GiB]", Better::Less, memory},
     Figure{"memory_left_bytes", "left [GiB]", Better::More, memory},
+    Figure{"memory_left_of_requested_bytes", "left of requested [GiB]", Better::More, memory},
 };
 
 std::optional<double> parsed(const std::string& text) {

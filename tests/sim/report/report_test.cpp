@@ -28,6 +28,8 @@ scenarios::Scenario two_stages() {
     s.training.micro_batches = 4;
     s.training.micro_batch = 8;
     s.training.seq_length = 1024;
+    s.framework.name = "megatron-2026";
+    s.given = {{"framework.dispatcher", "deepep"}, {"training.optimizer", "muon"}};
     return s;
 }
 
@@ -98,6 +100,7 @@ TEST(ReportText, IsAPageThatSaysEverything) {
     EXPECT_EQ(report_text(two_stages(), answer(true)),
               R"(tiny: gpt2 (124.4 M parameters) on 2 x NVIDIA A40 (a40-pair)
   tensor 1, pipeline 2, data 1; 1f1b; 4 microbatches of 8 x 1024 tokens
+  megatron-2026 with dispatcher deepep; optimizer muon
 
   step time   100.000 ms            327,680 tokens/s          320 samples/s
   MFU         43.2 %                causal 40.1 %, HFU 45.7 % 64.7 TFLOP/s per GPU
@@ -120,11 +123,54 @@ note: 24 layers on 2 ranks: 12, 12
 
 constants: 1 datasheet, 2 fitted; --json lists them with their sources
 
-bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted as compute.
+)");
+}
+
+TEST(ReportText, SaysWhatItsFiguresMeanIfAskedTo) {
+    const std::string plain = report_text(two_stages(), answer(true));
+    EXPECT_EQ(
+        report_text(two_stages(), answer(true), {.explain = true}),
+        plain +
+            R"(bubble: 1 - computes / (ranks x makespan), inner communication and recompute counted as compute.
 span bubble: the same over a rank's own first start to last end, worst rank. busy + exposed +
 optimizer + idle = step time of each rank. MFU: model FLOPs without recompute over peak, attention
 in full; causal without what masks leave out; HFU with recompute. 1 GiB = 2^30 bytes.
 )");
+}
+
+TEST(ReportText, FoldsNeighboursThatAreAlikeButForTheirPeaks) {
+    PredictionWithTrace a = answer(true);
+    a.prediction.ranks = {rank(0, 40)};
+    for (int i = 1; i < 6; ++i) a.prediction.ranks.push_back(rank(i, 30));
+    for (int i = 6; i < 9; ++i) a.prediction.ranks.push_back(rank(i, 36 - i));
+    a.prediction.ranks[0].busy_s = a.prediction.ranks[8].busy_s = 0.060;
+    a.prediction.ranks[0].idle_s = a.prediction.ranks[8].idle_s = 0.030;
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr(R"(
+   0  0             60.000 ms   5.000 ms   5.000 ms  30.000 ms     40.00  0F1, gelu
+   1  1             70.000 ms   5.000 ms   5.000 ms  20.000 ms     30.00  1F1, gelu
+      ranks 2 to 7 identical but for peaks of 29.00 to 30.00 GiB
+   8  8             60.000 ms   5.000 ms   5.000 ms  30.000 ms     28.00  8F1, gelu
+)"));
+    a.prediction.ranks.resize(6);
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("\n      ranks 2 to 5 identical\n"));
+    a.prediction.ranks.resize(3);
+    EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("identical")));
+}
+
+TEST(ReportText, SaysWhatCommunicationServes) {
+    PredictionWithTrace a = answer(true);
+    EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("Communication")));
+    for (RankPrediction& r : a.prediction.ranks) {
+        of_kind(r.communication, CommunicationKind::Tensor) = {0.004, 0.001, 1e9};
+        of_kind(r.communication, CommunicationKind::Pipeline) = {0.001, 0.001, 1e8};
+        r.waits_for_links_s = 0.003;
+    }
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr(R"(
+Communication, mean             exposed     hidden         size         GB/s
+  tensor parallel              4.000 ms   1.000 ms    953.7 MiB        200.0
+  pipeline                     1.000 ms   1.000 ms     95.4 MiB         20.0  3.000 ms idle
+
+)"));
 }
 
 TEST(ReportText, SaysWhyAPlanDoesNotFit) {
@@ -239,6 +285,40 @@ TEST(ReportJson, KeepsTheContract) {
  "memory_limit_bytes": 47244640256,
  "headroom_bytes": 0,
  "memory_left_bytes": 0,
+ "memory_left_of_requested_bytes": 0,
+ "communication": {
+  "tp": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0
+  },
+  "cp": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0
+  },
+  "ep": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0
+  },
+  "dp": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0
+  },
+  "pp": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0,
+   "idle_s": 0.0
+  },
+  "host": {
+   "exposed_s": 0.0,
+   "hidden_s": 0.0,
+   "bytes": 0.0
+  }
+ },
  "ranks": [
   {
    "rank": 0,

@@ -1,0 +1,55 @@
+#include <gmock/gmock.h>
+
+#include "scenarios/read_scenario.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using testing::Contains;
+using testing::Key;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
+GivenKeys given_by(const std::string& more, const std::vector<Override>& set = {}) {
+    return parse_scenario("model: gpt2-xl\ncluster: dgx-a100-80gb\n" + more, "given.yaml", set)
+        .given;
+}
+
+TEST(GivenKeys, AreThoseOfTheScenarioByTheirPaths) {
+    const GivenKeys given =
+        given_by("name: mine\nparallel: {data: 8}\ntraining: {optimizer: {name: adamw, lr: 1}}\n");
+    EXPECT_EQ(given, (GivenKeys{{"parallel.data", "8"},
+                                {"training.optimizer.lr", "1"},
+                                {"training.optimizer.name", "adamw"}}));
+}
+
+TEST(GivenKeys, OfAPartAreThoseThatDifferFromTheShippedOneBelow) {
+    EXPECT_THAT(given_by("framework: megatron-2026\n"), testing::IsEmpty());
+    EXPECT_EQ(
+        given_by("framework: {base: megatron-2026, dispatcher: deepep, host_module: 130 us}\n"),
+        (GivenKeys{{"framework.dispatcher", "deepep"}}))
+        << "130 us is the profile's";
+    EXPECT_EQ(given_by("", {{"cluster.network.nic_bandwidth", "77 Gb/s"}}),
+              (GivenKeys{{"cluster.network.nic_bandwidth", "77 Gb/s"}}));
+    EXPECT_EQ(given_by("", {{"model.layers", "3"}}), (GivenKeys{{"model.layers", "3"}}));
+}
+
+TEST(GivenKeys, OfAPartWithoutABaseAreAll) {
+    EXPECT_THAT(given_by("framework: {host_kernel: 3 us}\n"),
+                Contains(Pair("framework.host_kernel", "3 us")));
+}
+
+TEST(GivenKeys, AreOneHashWhereTheyAreMany) {
+    const GivenKeys given =
+        given_by("", {{"imbalance",
+                       "{router: {loads: [1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, "
+                       "2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 2.7, 2.8, 2.9, 3.0, 3.1, 3.2, 3.3, 3.4, "
+                       "3.5, 3.6, 3.7, 3.8, 3.9, 4.0, 4.1, 4.2, 4.3]}}"},
+                      {"model", "mixtral-8x7b"}});
+    EXPECT_THAT(given, Contains(Pair("imbalance.router.loads", StartsWith("sha256 "))));
+    EXPECT_THAT(given, Not(Contains(Key("model"))));
+}
+
+}  // namespace
+}  // namespace debubble::scenarios
