@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "models/expert_rows.h"
 
 namespace debubble::models {
 
@@ -157,27 +158,41 @@ struct Divisions {
 };
 
 /// Precondition: sizes.stream_tokens is set.
+ExpertRows rows_of(const Sizes& size, const Experts& experts, const Execution& how,
+                   bool quantised) {
+    return {size.stream_tokens * experts.per_token,
+            experts.count / how.expert,
+            how.expert,
+            experts.per_token,
+            how.expert_tensor,
+            quantised ? expert_rows_multiple(how.low_precision.recipe) : 1};
+}
+
+/// Precondition: sizes.stream_tokens is set.
 void size_experts(Sizes& size, const Experts& experts, const Execution& how, bool quantised) {
     size.experts = experts.count / how.expert;
     size.expert_ffn = experts.ffn / how.expert_tensor;
     size.gates = is_gated(experts.activation) ? 2 : 1;
-    // A token sends a rank at most as many rows as it has experts, so a single rank is never
-    // fuller.
-    const std::int64_t most = std::min(size.experts, experts.per_token);
-    const double load = std::min(how.expert_load, static_cast<double>(how.expert * most) /
-                                                      static_cast<double>(experts.per_token));
-    const auto routed = static_cast<double>(size.stream_tokens * experts.per_token);
-    const auto fullest = static_cast<std::int64_t>(std::ceil(routed * load));
-    const auto up = [](std::int64_t rows, std::int64_t parts) {
-        return (rows + parts - 1) / parts;
-    };
-    size.expert_rows = up(fullest, size.experts) * how.expert_tensor;
-    if (!quantised) return;
-    const std::int64_t multiple = expert_rows_multiple(how.low_precision.recipe);
-    size.expert_rows = up(size.expert_rows, multiple) * multiple;
+    size.expert_rows = rows_of(size, experts, how, quantised).at(how.expert_load);
 }
 
 }  // namespace
+
+std::int64_t ExpertRows::at(double load) const {
+    // A token sends a rank at most as many rows as it has experts, so a single rank is never
+    // fuller.
+    const std::int64_t most = std::min(on_rank, per_token);
+    const double fullest =
+        std::min(load, static_cast<double>(ranks * most) / static_cast<double>(per_token));
+    const auto rows = static_cast<std::int64_t>(std::ceil(static_cast<double>(routed) * fullest));
+    const auto up = [](std::int64_t of, std::int64_t parts) { return (of + parts - 1) / parts; };
+    return up(up(rows, on_rank) * cuts, multiple) * multiple;
+}
+
+ExpertRows expert_rows_of(const Architecture& model, const Execution& how, int layer) {
+    const auto* experts = model.layer_at(layer).as<Experts>();
+    return rows_of(sizes_of(model, how), *experts, how, how.low_precision.quantises(layer));
+}
 
 void size_for_layer(Sizes& size, const Architecture& model, const Execution& how, int index) {
     const Layer& layer = model.layer_at(index);

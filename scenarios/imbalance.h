@@ -27,17 +27,28 @@ struct Imbalance {
     /// each layer and microbatch. The mean is training.expert_load.
     double router_spread = 0;
     /// Loads that were measured, of which each layer and microbatch draws one, instead of the
-    /// spread; empty: none.
+    /// spread; empty: none. Their mean is training.expert_load.
     std::vector<double> router_loads;
+    /// The load of a step that is called even: training.expert_load as it was given, of which the
+    /// mean of router_loads has taken the place; unset: that of the training.
+    std::optional<double> even_load;
     std::optional<Documents> documents;
     /// Factors of all computes of a pipeline rank and of its optimizer, by rank.
     std::map<int, double> ranks;
     double jitter = 0;  ///< standard deviation of each compute's time, over its mean
     int draws = 100;
+    /// The share of drawn steps whose memory must fit.
+    double fits_quantile = 0.99;
     std::int64_t seed = 1;
     friend bool operator==(const Imbalance&, const Imbalance&) = default;
 
     bool draws_routers() const { return router_spread > 0 || !router_loads.empty(); }
+    /// True if layers and microbatches differ in their loads of experts.
+    bool routers_differ() const {
+        for (const double load : router_loads)
+            if (load != router_loads.front()) return true;
+        return router_spread > 0;
+    }
     /// True if two draws differ.
     bool is_random() const { return draws_routers() || documents || jitter > 0; }
     bool any() const {

@@ -126,6 +126,10 @@ const Fields<Imbalance>& imbalance_fields() {
          "0.02"},
         {"draws", whole(&Imbalance::draws, 1, kMostDraws, "steps"),
          "The number of steps that are drawn and played.", "1000"},
+        {"fits_quantile", real(&Imbalance::fits_quantile, 0, 1, "of the steps"),
+         "The share of the drawn steps whose memory must fit for the plan to fit, by the nearest "
+         "rank; 1: all of them.",
+         "0.999"},
         {"seed", whole(&Imbalance::seed, 0, kHighestSeed),
          "The seed of all draws: the same one gives the same steps.", "7"}};
     return kFields;
@@ -145,12 +149,25 @@ void read_imbalance(MappingReader& scenario, std::string_view key, Draft& draft)
     in.finish();
 }
 
+/// Listed loads have a mean of their own, for which the plan is made.
+void settle_mean_load(Draft& draft) {
+    Imbalance& imbalance = draft.scenario.imbalance;
+    if (imbalance.router_loads.empty()) return;
+    double sum = 0;
+    for (const double load : imbalance.router_loads) sum += load;
+    double& mean = draft.scenario.training.expert_load;
+    imbalance.even_load = mean;
+    mean = imbalance.routers_differ() ? sum / static_cast<double>(imbalance.router_loads.size())
+                                      : imbalance.router_loads.front();
+}
+
 void check_imbalance(Draft& draft) {
     const NodePtr map = draft.top.value("imbalance");
     if (!map) return;
     MappingReader in(map, "imbalance", draft.mistakes());
     const Scenario& scenario = draft.scenario;
     const Imbalance& imbalance = scenario.imbalance;
+    settle_mean_load(draft);
     if (imbalance.draws_routers() && !scenario.model.has_experts())
         in.complain("router", fmt::format("{} has no experts", scenario.model.name));
     if (imbalance.draws_routers() && scenario.parallel.expert == 1)

@@ -147,8 +147,6 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     const Stage last{schedule.stage_count() - 1};
     if (scenario.model.shares_embedding() && schedule.placement.ranks() > 1)
         options.tied = holders_of_table(scenario, last);
-    if (scenario.training.offload_activations)
-        for (int s = 0; s <= last.index; ++s) options.offloaded.push_back(Stage{s});
     return options;
 }
 

@@ -148,7 +148,6 @@ struct Training {
     models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
-    bool offload_activations = false;
     std::optional<double> dropout;  ///< overrides the architecture's dropout
     double expert_load = 1;  ///< rows at the experts of the fullest rank, relative to the mean of
                              ///< all ranks

@@ -251,8 +251,6 @@ const Fields<Draft>& training_fields() {
          "The kernel of the attention: flash never writes the scores out.", "unfused"},
         {"offload_optimizer", flag(in_training(&Training::offload_optimizer)),
          "The optimizer state lies in the host's memory (ZeRO-Offload).", "true"},
-        {"offload_activations", flag(in_training(&Training::offload_activations)),
-         "Kept activations travel to the host's memory and back.", "true"},
         {"dropout", real(in_training(&Training::dropout), 0, 0.999, "share"),
          "The probability of dropout, of hidden values and of attention.", "0.1", "model.dropout"},
         {"expert_load", real(in_training(&Training::expert_load), 1, 4096, "ratio"),
@@ -289,7 +287,20 @@ std::vector<text::Key> training_keys(Draft& fresh) {
     return keys;
 }
 
+/// A key of earlier versions. All that a forward had saved was copied at once, faster than copies
+/// end: steps got longer, and little or nothing was saved.
+void refuse_offload_activations(Draft& draft) {
+    constexpr std::string_view kKey = "offload_activations";
+    if (!draft.training.has(kKey)) return;
+    draft.training.value(kKey);  // a known one
+    draft.training.complain(
+        kKey,
+        "'offload_activations' is gone: 'offload' says what travels to the host's memory, as in "
+        "offload: {modules: [core_attn, expert_fc1]} or offload: {layers: 8}");
+}
+
 void read_training(Draft& draft) {
+    refuse_offload_activations(draft);
     read_fields(draft.training, training_fields(), draft);
     read_fields(draft.training, activation_fields(), draft);
     read_fields(draft.training, run_fields(), draft);

@@ -48,7 +48,6 @@ std::vector<std::string> sums_in(const ActionList& list) {
 
 /// Adds everything other than the messages.
 Schedule with_rest(Schedule schedule, const LowerOptions& options) {
-    if (!has<Offload, Reload>(schedule)) schedule = add_offload(std::move(schedule), options);
     if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);
     if (!has<TiedGradReduce>(schedule)) schedule = add_tied_grad(std::move(schedule), options);
     if (!has<GradNorm, OptimizerStep>(schedule))

@@ -9,7 +9,6 @@ namespace debubble {
 
 Program lower(Schedule computes, const LowerOptions& options) {
     return with_messages(computes, options, [&](Schedule schedule) {
-        schedule = add_offload(std::move(schedule), options);
         schedule = add_reduce_grad(std::move(schedule), options);
         schedule = add_tied_grad(std::move(schedule), options);
         schedule = add_optimizer(std::move(schedule), options);

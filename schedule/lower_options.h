@@ -22,12 +22,11 @@ enum class OptimizerPlacement {
 struct LowerOptions {
     ReceivePlacement receive = ReceivePlacement::Early;
     OptimizerPlacement optimizer = OptimizerPlacement::Synchronized;
-    bool data_parallel = false;    ///< gradients are shared over data x context ranks, or holders
-    int zero_stage = 0;            ///< 0 to 3 (Rajbhandari et al. 2020)
-    bool shard_by_stage = false;   ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
-                                   ///< otherwise all three happen inside the computes
-    std::vector<Stage> tied;       ///< the stages that hold a copy of a tied tensor
-    std::vector<Stage> offloaded;  ///< the stages whose activations go to the host
+    bool data_parallel = false;   ///< gradients are shared over data x context ranks, or holders
+    int zero_stage = 0;           ///< 0 to 3 (Rajbhandari et al. 2020)
+    bool shard_by_stage = false;  ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
+                                  ///< otherwise all three happen inside the computes
+    std::vector<Stage> tied;      ///< the stages that hold a copy of a tied tensor
     friend bool operator==(const LowerOptions&, const LowerOptions&) = default;
 };
 

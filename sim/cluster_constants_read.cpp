@@ -16,8 +16,7 @@ bool is_read(const scenarios::Scenario& scenario, std::string_view constant) {
     if (constant == "gpu.bf16") return training.precision.compute == models::DataType::Bf16;
     if (constant.starts_with("gpu.attention_"))
         return training.attention == models::AttentionKernel::Flash;
-    if (constant == "gpu.host_link")
-        return training.offload_optimizer || training.offload_activations;
+    if (constant == "gpu.host_link") return training.offload_optimizer || training.offload.any();
     if (constant == "host_adam_parameters_per_s") return training.offload_optimizer;
     if (constant.starts_with("node_link.")) return gpus > 1 && scenario.cluster.gpus_per_node > 1;
     if (constant.starts_with("network.")) return gpus > scenario.cluster.gpus_per_node;

@@ -19,6 +19,7 @@
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
 #include "sim/priced_plan.h"
+#include "sim/uneven/drawn_memory.h"
 #include "sim/uneven/packed_steps.h"
 #include "sim/uneven/uneven_steps.h"
 
@@ -107,6 +108,9 @@ void judge_memory(Prediction& out, Bytes limit) {
             gib(out.headroom), gib(limit));
         return;
     }
+    if (out.drawn_memory)
+        out.reason +=
+            fmt::format(" in P{:.4g} of the drawn loads", 100 * out.drawn_memory->quantile);
     out.reason += fmt::format(" and a device has {:.2f} GiB", gib(limit));
     if (out.headroom.count > 0)
         out.reason += fmt::format(", {:.2f} of them for context and communication buffers",
@@ -122,25 +126,45 @@ bool reserve_decides(const Prediction& out, Bytes room) {
     return asked <= room && Bytes{kMostReserved * asked.count} > room;
 }
 
-bool copies_saved(const Action& action) {
-    return std::holds_alternative<Offload>(action) || std::holds_alternative<Reload>(action);
-}
-
 void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
-                     const Program& program, const PredictOptions& options) {
+                     const Program& program, const std::vector<std::vector<ActionTimes>>& times,
+                     const DrawnMemory* drawn, const PredictOptions& options) {
     if (!options.play_allocator) return;
     if (options.only_where_it_decides && !reserve_decides(out, scenarios::room_of(scenario)))
         return;
     const std::vector<Bytes> reserved =
-        play_reserved(with_full_ranks(scenario), plan.stages, program, options.stop);
-    for (RankPrediction& rank : out.ranks) {
-        const auto index = static_cast<std::size_t>(rank.rank.index);
-        rank.reserved = reserved[index];
-        // The allocator takes the list in its order, in which copies to the host and back take no
-        // time: what waits for them is held, and so reserved.
-        if (std::ranges::any_of(program.ranks[index], copies_saved))
-            rank.reserved = std::max(rank.reserved, rank.peak_memory);
-    }
+        drawn ? drawn->reserved()
+              : play_reserved(with_full_ranks(scenario), plan.stages, program, times, options.stop);
+    for (RankPrediction& rank : out.ranks)
+        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
+}
+
+/// The times of a step in which all layers and microbatches have the mean of the drawn loads, and
+/// what its ranks hold with the loads that are drawn.
+struct LoadedMemory {
+    std::vector<std::vector<ActionTimes>> times;
+    std::optional<DrawnMemory> drawn;
+};
+
+std::unique_ptr<const LoadedMemory> draw_memory(const Scenario& scenario, const PricedPlan& priced,
+                                                const CostModel& mean, SimulateOptions how) {
+    if (!scenario.imbalance.routers_differ()) return nullptr;
+    how.record_spans = false;
+    const Program& program = priced.plan.program;
+    auto loaded = std::make_unique<LoadedMemory>();
+    loaded->times = simulate(program, mean, *priced.memory, how).times;
+    loaded->drawn.emplace(scenario, priced.plan, program, *priced.memory, loaded->times, how.stop);
+    return loaded;
+}
+
+/// Where one load is drawn again and again, all steps hold the same.
+DrawnMemoryFigures of_one_load(const Scenario& scenario, const std::vector<MemoryPeak>& peaks) {
+    DrawnMemoryFigures figures;
+    figures.draws = scenario.imbalance.draws;
+    figures.quantile = scenario.imbalance.fits_quantile;
+    for (const MemoryPeak& peak : peaks) figures.most = std::max(figures.most, total(peak.held));
+    figures.p50 = figures.at_quantile = figures.most;
+    return figures;
 }
 
 /// The step in the middle of those that were drawn, and all of them; or the step of even loads.
@@ -149,7 +173,8 @@ struct DrawnLoads {
     std::unique_ptr<const EvenCosts> of_even;
     std::unique_ptr<const LoadCurves> curves;
     std::unique_ptr<const CostModel> of_curves;
-    const CostModel* costs = nullptr;  ///< of the step
+    std::unique_ptr<const CostModel> of_even_routers;  ///< null where that is `of_even`
+    const CostModel* costs = nullptr;                  ///< of the step
     const CostModel* even = nullptr;   ///< of the same step with even loads; null if it is that
     const Program* program = nullptr;  ///< of that step
     double attended = 1;               ///< pairs of tokens, relative to sequences of one document
@@ -192,6 +217,11 @@ DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
     drawn.even = drawn.costs;
     drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
                                                       plan.program, *priced.costs);
+    if (const auto even = scenario.imbalance.even_load) {
+        drawn.of_even_routers =
+            std::make_unique<const UnevenCostModel>(*drawn.curves, EvenLoads{drawn.attended, even});
+        drawn.even = drawn.of_even_routers.get();
+    }
     drawn.steps = play_draws(*drawn.curves, *drawn.even, plan.program, how);
     drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->ends);
     drawn.costs = drawn.of_curves.get();
@@ -301,7 +331,10 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     DrawnLoads drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
     const CostModel& costs = *drawn.costs;
     const Program& program = *drawn.program;
-    Simulation simulation = simulate(program, costs, *of_plan.memory, how);
+    const CostModel& mean = drawn.of_even ? drawn.of_even->costs() : costs;
+    const auto loaded = draw_memory(scenario, of_plan, mean, how);
+    const MemoryModel& memory = loaded ? loaded->drawn->memory() : *of_plan.memory;
+    Simulation simulation = simulate(program, costs, memory, how);
 
     give_up_if(options.stop);
     PredictionWithTrace result;
@@ -328,10 +361,14 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.parameters = models::parameter_count(scenario.model);
     const scenarios::Parallel& parallel = scenario.parallel;
     out.replicas = parallel.tensor * parallel.context * parallel.data;
-    fill_ranks(out, plan, result.statistics, simulation.peaks);
+    const std::vector<MemoryPeak> peaks = loaded ? loaded->drawn->peaks() : simulation.peaks;
+    if (scenario.imbalance.draws_routers())
+        out.drawn_memory = loaded ? loaded->drawn->figures() : of_one_load(scenario, peaks);
+    fill_ranks(out, plan, result.statistics, peaks);
     fill_communication(out.ranks, simulation.trace, result.statistics, program.placement, costs);
     out.headroom = scenarios::headroom_of(scenario);
-    play_allocators(out, scenario, plan, program, options);
+    play_allocators(out, scenario, plan, program, simulation.times,
+                    loaded ? &*loaded->drawn : nullptr, options);
     judge_memory(out, result.memory_limit);
     if (options.hash_program)
         out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);

@@ -11,6 +11,7 @@
 #include "sim/chosen_recompute.h"
 #include "sim/engine/time_by_kind.h"
 #include "sim/residuals.h"
+#include "sim/uneven/drawn_memory_figures.h"
 #include "sim/uneven/uneven_figures.h"
 
 /// What a scenario's step takes and holds, as `simulate --json` writes it.
@@ -54,6 +55,9 @@ struct Prediction {
     /// Steps of drawn loads, of which this prediction is the one in the middle; unset where loads
     /// are even.
     std::optional<UnevenSteps> uneven;
+    /// The memory of steps of drawn loads of experts, of which the one that decides is that of the
+    /// ranks below; unset where no loads of experts are drawn.
+    std::optional<DrawnMemoryFigures> drawn_memory;
     /// What training.recompute: auto chose; unset where it was not asked to.
     std::optional<ChosenRecompute> recompute;
     /// What parallel.partition: balanced chose; unset where it was not asked to.

@@ -145,7 +145,6 @@ void add_training(const Scenario& s, Keys& keys) {
     keys["training.attention"] =
         t.attention == models::AttentionKernel::Flash ? "flash" : "unfused";
     keys["training.offload_optimizer"] = yes_no(t.offload_optimizer);
-    keys["training.offload_activations"] = yes_no(t.offload_activations);
     keys["training.offload"] = offload_text(t);
     keys["training.dropout"] = fmt::format("{}", t.dropout.value_or(s.model.dropout));
     if (s.model.has_experts()) {

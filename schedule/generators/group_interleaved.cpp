@@ -24,18 +24,18 @@ namespace {
 constexpr GeneratorOption kGroup[] = {
     {"group", "microbatches per group, from p/2 to p; fewer save memory and cost bubble"}};
 
-OptionValue group_of(const PipelineShape& shape, const GeneratorOptions& options) {
+OptionValue micro_batches_of_group(const PipelineShape& shape, const GeneratorOptions& options) {
     return whole_number(options, "group", shape.ranks, (shape.ranks + 1) / 2, shape.ranks);
 }
 
 Reason why_not_group_interleaved(const PipelineShape& shape, const GeneratorOptions& options) {
     if (const Reason reason = shape_reason(shape, {})) return reason;
-    const auto [group, reason] = group_of(shape, options);
+    const auto [group, reason] = micro_batches_of_group(shape, options);
     return reason ? reason : shape_reason(padded_to_groups(shape, group), {});
 }
 
 Schedule group_interleaved(const PipelineShape& shape, const GeneratorOptions& options) {
-    const int group = group_of(shape, options).value;
+    const int group = micro_batches_of_group(shape, options).value;
     const PipelineShape whole = padded_to_groups(shape, group);
 
     Schedule schedule = empty_schedule("group-interleaved", whole);

@@ -8,7 +8,6 @@
 namespace debubble {
 
 Schedule add_send_recv(Schedule schedule, const LowerOptions& options);
-Schedule add_offload(Schedule schedule, const LowerOptions& options);
 Schedule add_reduce_grad(Schedule schedule, const LowerOptions& options);
 Schedule add_tied_grad(Schedule schedule, const LowerOptions& options);
 Schedule add_optimizer(Schedule schedule, const LowerOptions& options);

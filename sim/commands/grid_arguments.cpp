@@ -22,6 +22,8 @@ void say_even_loads(const Grid& grid) {
                    : first.imbalance.documents
                        ? "under even loads: the documents of 'imbalance' count by their mean, and "
                          "the rest of it is left out"
+                   : first.imbalance.draws_routers()
+                       ? "by the steps of mean loads, and by the memory of the drawn ones"
                        : "under even loads: 'imbalance' is left out");
     } catch (const InputError&) {
         return;  // an impossible plan, which its row says

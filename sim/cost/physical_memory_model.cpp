@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/memory/pass_memory.h"
 #include "sim/memory/static_level.h"
 
 namespace debubble::sim {
@@ -38,24 +39,12 @@ public:
         memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
         return memory;
     }
-    /// Parameters that one pass has gathered are gone when the other gathers.
     PassMemory overlap(const Overlap& action) const override {
         const scenarios::Scenario& scenario = prices_->scenario();
         if (scenario.schedule.pairs_layers && action.first.pass == Pass::Forward)
             return pair_memory(prices_->of(action.first).pieces(action.first.pass),
                                prices_->of(action.second).pieces(action.second.pass));
-        const PassMemory first = compute(action.first);
-        const PassMemory second = compute(action.second);
-        const MemoryByClass& less =
-            total(first.unsharded) < total(second.unsharded) ? first.unsharded : second.unsharded;
-        PassMemory both;
-        both.held_after = first.held_after + second.held_after;
-        both.peak_above = first.peak_above + second.peak_above - total(less);
-        for (std::size_t c = 0; c < kMemoryClasses; ++c)
-            both.at_peak[c] = first.at_peak[c] + second.at_peak[c] - less[c];
-        both.op_at_peak =
-            first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
-        return both;
+        return at_once(compute(action.first), compute(action.second));
     }
     Bytes message(const Message& message) const override { return prices_->bytes_of(message); }
     bool keeps_messages() const override { return prices_->scenario().framework.keeps_messages; }

@@ -187,12 +187,13 @@ private:
         wait_for_end(used, hidden_gather);
         mine_->of(stage).gathered = used;
     }
+    /// A gather that is listed after a Reshard takes the memory that it has dropped.
     ActionTasks add(const Unshard& u) {
         const TaskId task = new_flow(Lane::Collective, costs_.unshard(u.stage, rank_));
         wait_for_begin(task, mine_->compute.first);
         wait_for_end(task, mine_->optimizer);
         wait_for_end(task, mine_->gather);
-        wait_for_end(task, mine_->of(u.stage).reshard);
+        wait_for_end(task, mine_->reshard);
         mine_->gather = mine_->of(u.stage).unshard = task;
         return {task, task};
     }
@@ -200,7 +201,8 @@ private:
         const TaskId task = new_flow(Lane::Collective, costs_.nothing());
         wait_for_end(task, mine_->of(r.stage).compute.last);
         wait_for_end(task, mine_->of(r.stage).unshard);
-        mine_->of(r.stage).reshard = task;
+        wait_for_end(task, mine_->reshard);
+        mine_->reshard = task;
         return {task, task};
     }
 

@@ -10,6 +10,7 @@
 #include "sim/memory/alike_ranks.h"
 #include "sim/memory/local_stages.h"
 #include "sim/memory/memory_events.h"
+#include "sim/memory/rank_ledger.h"
 
 namespace debubble::sim {
 namespace {
@@ -18,75 +19,35 @@ std::size_t at(MemoryClass memory_class) {
     return static_cast<std::size_t>(memory_class);
 }
 
-/// A change of the memory that a rank holds. At one instant frees come before allocations, in the
-/// order of the list; for one action, messages' buffers before its compute, and the compute before
-/// all others.
-struct Change {
-    Instant when;
-    Bytes delta;
-    MemoryClass held_as{};
-    bool quiet = false;    ///< a message's buffer: shown with the next change of another kind
-    bool at_once = false;  ///< the compute that ends here has begun at the same instant
-    std::uint32_t action = 0;
-    const PassMemory* inside = nullptr;  ///< a compute that begins here
-    const PassMemory* after = nullptr;   ///< a compute that ends here
-
-    /// True for an allocation; a compute leaves no more than it held.
-    bool allocates() const {
-        return after != nullptr ? at_once : inside != nullptr || delta.count > 0;
-    }
-    std::uint32_t turn() const { return quiet ? 0 : inside != nullptr || after != nullptr ? 1 : 2; }
-};
-
-/// The key by which changes are sorted: a change is four times as long. No two are equal.
-struct ChangeKey {
-    Instant when;
-    std::uint32_t order;  ///< whether it allocates, its action, its turn in it
-    std::uint32_t index;  ///< index in the order of collection
-
-    friend bool operator<(const ChangeKey& a, const ChangeKey& b) {
-        if (a.when != b.when) return a.when < b.when;
-        return a.order != b.order ? a.order < b.order : a.index < b.index;
-    }
-};
-
-/// Sorts keys that are almost in order, each past the few greater ones before it; keys that turn
-/// out to be in another order are sorted from scratch.
-void sort_almost_sorted(std::vector<ChangeKey>& keys) {
-    constexpr std::size_t kMostMoves = 8;  // of a key on average
-    std::size_t moves = 0;
-    for (std::size_t i = 1; i < keys.size(); ++i) {
-        const ChangeKey key = keys[i];
-        std::size_t to = i;
-        for (; to > 0 && key < keys[to - 1]; --to) keys[to] = keys[to - 1];
-        keys[to] = key;
-        moves += i - to;
-        if (moves > kMostMoves * keys.size()) return std::sort(keys.begin(), keys.end());
-    }
-}
-
-std::vector<ChangeKey> in_order_of_time(const std::vector<Change>& changes) {
-    std::vector<ChangeKey> keys;
-    keys.reserve(changes.size());
-    for (const Change& change : changes) {
-        const std::uint32_t allocates = change.allocates() ? 1U << 31 : 0;
-        keys.push_back({change.when, allocates | change.action << 2 | change.turn(),
-                        static_cast<std::uint32_t>(keys.size())});
-    }
-    sort_almost_sorted(keys);
-    return keys;
-}
-
 /// The memory of the passes of one rank, each kind computed once.
 class PassTable {
 public:
     PassTable(const Program& program, const PlacementIndex& index, Rank rank,
               const MemoryModel& memory)
         : memory_(memory),
+          list_(program.ranks[rank.index]),
           rank_(rank),
           local_(index, rank),
           slices_(program.shape.slices),
-          known_(kKinds * slices_ * program.placement.stages_of(rank).size()) {}
+          micro_batches_(memory.per_micro_batch() ? program.shape.micro_batches : 1),
+          known_(kKinds * slices_ * micro_batches_ * program.placement.stages_of(rank).size()) {}
+
+    const PassMemory& of_action(std::uint32_t action) {
+        return std::visit(Overloaded{[&](const Compute& c) -> const PassMemory& { return of(c); },
+                                     [&](const Recompute& r) -> const PassMemory& { return of(r); },
+                                     [&](const Overlap& o) -> const PassMemory& { return of(o); },
+                                     [&](const auto&) -> const PassMemory& { return optimizer(); }},
+                          list_[action]);
+    }
+    /// The bytes that copies to the host and back move.
+    Bytes saved_by(const Compute& forward) {
+        const PassMemory& memory = of(forward);
+        return memory.held_after - memory.stays;
+    }
+
+private:
+    static constexpr std::size_t kAgain = 4;  // index after those of the four passes
+    static constexpr std::size_t kKinds = 5;
 
     const PassMemory& of(const Compute& c) {
         std::optional<PassMemory>& known =
@@ -101,7 +62,8 @@ public:
     }
     const PassMemory& of(const Overlap& o) {
         auto key = std::pair(o.first, o.second);
-        key.first.micro_batch.index = key.second.micro_batch.index = 0;
+        if (!memory_.per_micro_batch())
+            key.first.micro_batch.index = key.second.micro_batch.index = 0;
         const auto [place, is_new] = overlaps_.try_emplace(key);
         if (is_new) place->second = memory_.overlap(o);
         return place->second;
@@ -112,107 +74,33 @@ public:
         optimizer_.op_at_peak = "optimizer";
         return optimizer_;
     }
-
-private:
-    static constexpr std::size_t kAgain = 4;  // index after those of the four passes
-    static constexpr std::size_t kKinds = 5;
     std::optional<PassMemory>& slot(std::size_t kind, Stage stage, MicroBatch mb) {
-        return known_[(local_.index_of(stage) * kKinds + kind) * slices_ + mb.slice.value_or(0)];
+        const std::size_t row = local_.index_of(stage) * micro_batches_ +
+                                static_cast<std::size_t>(micro_batches_ > 1 ? mb.index : 0);
+        return known_[(row * kKinds + kind) * slices_ + mb.slice.value_or(0)];
     }
 
     const MemoryModel& memory_;
+    const ActionList& list_;
     Rank rank_;
     LocalStages local_;
     std::size_t slices_;
+    std::size_t micro_batches_;                     ///< that the model tells apart
     std::vector<std::optional<PassMemory>> known_;  // stage of the rank x kind x slice
-    std::map<std::pair<Compute, Compute>, PassMemory> overlaps_;  // microbatch cleared
+    std::map<std::pair<Compute, Compute>, PassMemory> overlaps_;
     PassMemory optimizer_;
 };
 
-/// Gives the events of one rank their times.
-class RankChanges {
-public:
-    RankChanges(const ActionList& list, std::span<const ActionTasks> tasks,
-                std::span<const TaskTimes> times, PassTable& passes)
-        : list_(list), tasks_(tasks), times_(times), passes_(passes) {}
-
-    std::vector<Change> collect(const std::vector<MemoryEvent>& events) {
-        changes_.reserve(events.size() + list_.size());
-        for (const MemoryEvent& event : events) {
-            action_ = event.action;
-            std::visit(
-                Overloaded{
-                    [&](const Allocation& a) { change(when(a.at), a, a.bytes); },
-                    [&](const Release& r) {
-                        const auto& a = std::get<Allocation>(events[r.allocation].what);
-                        Instant then = when(r.at);
-                        if (r.not_before) then = std::max(then, when(*r.not_before));
-                        change(then, a, Bytes{-a.bytes.count});
-                    },
-                    [&](const PassRuns&) { compute_runs(); },
-                    [&](const OptimizerRuns&) { compute_runs(); },
-                    [&](const SavedLeaves& s) { saved(ends(), Bytes{-saved_by(s.forward).count}); },
-                    [&](const SavedReturns& s) { saved(begins(), saved_by(s.forward)); },
-                },
-                event.what);
-        }
-        return std::move(changes_);
-    }
-
-private:
-    Instant when(Moment moment) const {
-        const ActionTasks& tasks = tasks_[moment.action];
-        return moment.edge == Moment::Edge::Begin ? times_[tasks.first].begin
-                                                  : times_[tasks.last].end;
-    }
-    Instant begins() const { return when({action_, Moment::Edge::Begin}); }
-    Instant ends() const { return when({action_, Moment::Edge::End}); }
-
-    void change(Instant then, const Allocation& of, Bytes delta) {
-        const bool quiet = of.held == Held::Received || of.held == Held::Sent;
-        changes_.push_back({then, delta, of.held_as, quiet, false, action_});
-    }
-    void saved(Instant then, Bytes delta) {
-        if (delta.count == 0) return;
-        changes_.push_back({then, delta, MemoryClass::Activations, false, false, action_});
-    }
-    Bytes saved_by(const Compute& forward) {
-        const PassMemory& memory = passes_.of(forward);
-        return memory.held_after - memory.stays;
-    }
-    /// Runs both passes of an Overlap at the same time.
-    void compute_runs() {
-        if (last_run_ == action_) return;
-        last_run_ = action_;
-        const PassMemory& memory = memory_of(list_[action_]);
-        changes_.push_back(
-            {begins(), {}, MemoryClass::Activations, false, false, action_, &memory});
-        changes_.push_back({ends(), memory.held_after, MemoryClass::Activations, false,
-                            begins() == ends(), action_, nullptr, &memory});
-    }
-    const PassMemory& memory_of(const Action& action) {
-        if (const auto* c = std::get_if<Compute>(&action)) return passes_.of(*c);
-        if (const auto* o = std::get_if<Overlap>(&action)) return passes_.of(*o);
-        if (const auto* r = std::get_if<Recompute>(&action)) return passes_.of(*r);
-        return passes_.optimizer();
-    }
-
-    const ActionList& list_;
-    std::span<const ActionTasks> tasks_;
-    std::span<const TaskTimes> times_;
-    PassTable& passes_;
-    std::uint32_t action_ = 0;
-    std::optional<std::uint32_t> last_run_;
-    std::vector<Change> changes_;
-};
-
-/// Plays the changes in order of time.
+/// Plays the changes of a ledger.
 class Player {
 public:
     Player(const ActionList& list, Rank rank, const MemoryByClass& held,
+           const std::vector<MemoryEvent>& events, PassTable& passes,
            std::vector<MemorySample>* samples)
         : list_(list),
           rank_(rank),
+          events_(events),
+          passes_(passes),
           held_(held),
           sum_(total(held)),
           samples_(samples),
@@ -223,10 +111,10 @@ public:
             sample(Instant{}, static_cast<MemoryClass>(c), held[c]);
     }
 
-    MemoryPeak play(const std::vector<Change>& changes) {
-        for (const ChangeKey& key : in_order_of_time(changes)) apply(changes[key.index]);
-        if (peak_change_ == nullptr) return peak_;
-        peak_.action = to_text(list_[peak_change_->action]);
+    MemoryPeak play(const RankLedger& ledger) {
+        ledger.for_each([&](const LedgerChange& change) { apply(change); });
+        if (!peak_action_) return peak_;
+        peak_.action = to_text(list_[*peak_action_]);
         peak_.op = "";
         if (peak_inside_ == nullptr) return peak_;
         peak_.op = peak_inside_->op_at_peak;
@@ -235,12 +123,30 @@ public:
     }
 
 private:
-    void apply(const Change& change) {
-        held_[at(change.held_as)] += change.delta;
-        sum_ += change.delta;
-        if (change.inside != nullptr) inside_ = change.inside;
-        if (change.after != nullptr) inside_ = nullptr;
-        if (samples_ != nullptr) show(change);
+    /// What the change adds to its class.
+    Bytes delta_of(const LedgerChange& change) {
+        using enum LedgerChange::What;
+        switch (change.what) {
+            case Memory: return change.delta;
+            case PassBegins: break;
+            case PassEnds: return passes_.of_action(change.action).held_after;
+            case SavedLeaves:
+                return Bytes{-passes_.saved_by(forward_of(events_[change.event])).count};
+            case SavedReturns: return passes_.saved_by(forward_of(events_[change.event]));
+        }
+        return {};
+    }
+    void apply(const LedgerChange& change) {
+        using enum LedgerChange::What;
+        const Bytes delta = delta_of(change);
+        const bool copies = change.what == SavedLeaves || change.what == SavedReturns;
+        if (copies && delta.count == 0) return;
+        const bool of_pass = change.what == PassBegins || change.what == PassEnds;
+        const PassMemory* pass = of_pass ? &passes_.of_action(change.action) : nullptr;
+        held_[at(change.held_as)] += delta;
+        sum_ += delta;
+        if (of_pass) inside_ = change.what == PassBegins ? pass : nullptr;
+        if (samples_ != nullptr) show(change, pass);
         // The instant at which a message is sent says little about the time when its buffer is
         // requested.
         const PassMemory* running = change.quiet ? nullptr : inside_;
@@ -249,16 +155,16 @@ private:
         peak_sum_ = sum;
         peak_.at = change.when;
         peak_.held = held_;
-        peak_change_ = &change;
+        peak_action_ = change.action;
         peak_inside_ = running;
     }
-    /// A compute shows the memory at its greatest level, and returns to the level that it leaves.
-    void show(const Change& change) {
+    /// A compute, `of` if one begins or ends here, shows the memory at its greatest level, and
+    /// returns to the level that it leaves.
+    void show(const LedgerChange& change, const PassMemory* of) {
         if (change.quiet) {
             unseen_ = true;
             return;
         }
-        const PassMemory* of = change.inside != nullptr ? change.inside : change.after;
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
             const bool changes = c == at(change.held_as) ||
                                  (of != nullptr && of->at_peak[c].count != 0) ||
@@ -281,15 +187,17 @@ private:
 
     const ActionList& list_;
     Rank rank_;
+    const std::vector<MemoryEvent>& events_;
+    PassTable& passes_;
     MemoryByClass held_;
     Bytes sum_;                           ///< of `held_`
     std::vector<MemorySample>* samples_;  ///< nullptr: none are wanted
     MemoryPeak peak_;
     Bytes peak_sum_;
-    const Change* peak_change_ = nullptr;      ///< nullptr: the rank is fullest at the start
-    const PassMemory* peak_inside_ = nullptr;  ///< the compute that runs at the peak
-    const PassMemory* inside_ = nullptr;       ///< the compute that is running
-    bool unseen_ = false;                      ///< true if buffers of messages have changed
+    std::optional<std::uint32_t> peak_action_;  ///< unset: the rank is fullest at the start
+    const PassMemory* peak_inside_ = nullptr;   ///< the compute that runs at the peak
+    const PassMemory* inside_ = nullptr;        ///< the compute that is running
+    bool unseen_ = false;                       ///< true if buffers of messages have changed
 };
 
 /// True if the rank's events are those of the rank before it, whose events name no stage that
@@ -306,9 +214,19 @@ bool follows_its_neighbour(const Program& program, const PlacementIndex& index, 
 
 }  // namespace
 
-FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
-                             std::span<const TaskTimes> times, const MemoryModel& memory,
-                             bool keep_samples) {
+std::vector<ActionTimes> times_of(std::span<const ActionTasks> tasks,
+                                  std::span<const TaskTimes> times) {
+    std::vector<ActionTimes> actions;
+    actions.reserve(tasks.size());
+    for (const ActionTasks& of : tasks)
+        actions.push_back({times[static_cast<std::size_t>(of.first)].begin,
+                           times[static_cast<std::size_t>(of.last)].end});
+    return actions;
+}
+
+FollowedMemory follow_memory(const Program& program,
+                             const std::vector<std::vector<ActionTimes>>& times,
+                             const MemoryModel& memory, bool keep_samples) {
     FollowedMemory followed;
     const PlacementIndex index(program.placement);
     std::vector<MemoryEvent> events;
@@ -318,10 +236,9 @@ FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
         PassTable passes(program, index, rank, memory);
         if (!follows_its_neighbour(program, index, rank, memory))
             events = memory_events(program, index, rank, memory, std::move(events));
-        const auto changes = RankChanges(list, graph.tasks_of[r], times, passes).collect(events);
-        Player player(list, rank, memory.static_memory(rank),
+        Player player(list, rank, memory.static_memory(rank), events, passes,
                       keep_samples ? &followed.samples : nullptr);
-        followed.peaks.push_back(player.play(changes));
+        followed.peaks.push_back(player.play(RankLedger(events, times[r])));
     }
     return followed;
 }

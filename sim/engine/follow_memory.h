@@ -6,6 +6,7 @@
 #include "schedule/schedule.h"
 #include "sim/engine/task_graph.h"
 #include "sim/memory/memory_model.h"
+#include "sim/memory/rank_ledger.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {
@@ -20,11 +21,15 @@ struct FollowedMemory {
     std::vector<MemoryPeak> peaks;      ///< one per rank
 };
 
-/// The memory that every rank holds over the first step, given the times of its tasks. Memory never
-/// delays a task, so it is added up afterwards. While a compute runs, each class is shown at the
-/// compute's greatest level, so that the classes sum to the total at every instant.
-FollowedMemory follow_memory(const Program& program, const TaskGraph& graph,
-                             std::span<const TaskTimes> times, const MemoryModel& memory,
-                             bool keep_samples);
+/// The times of a rank's actions, given those of the tasks between which they run.
+std::vector<ActionTimes> times_of(std::span<const ActionTasks> tasks,
+                                  std::span<const TaskTimes> times);
+
+/// The memory that every rank holds over the first step, given the times of its actions, by rank.
+/// Memory never delays a task, so it is added up afterwards. While a compute runs, each class is
+/// shown at the compute's greatest level, so that the classes sum to the total at every instant.
+FollowedMemory follow_memory(const Program& program,
+                             const std::vector<std::vector<ActionTimes>>& times,
+                             const MemoryModel& memory, bool keep_samples);
 
 }  // namespace debubble::sim

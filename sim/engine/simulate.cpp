@@ -306,7 +306,9 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     }
     give_up_if(options.stop);
     if (options.follow_memory) {
-        FollowedMemory followed = follow_memory(program, graph, engine.times(), memory,
+        for (const std::vector<ActionTasks>& tasks : graph.tasks_of)
+            result.times.push_back(times_of(tasks, engine.times()));
+        FollowedMemory followed = follow_memory(program, result.times, memory,
                                                 options.record_spans && options.sample_memory);
         result.trace.memory = std::move(followed.samples);
         result.peaks = followed.peaks;

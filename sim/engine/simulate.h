@@ -4,6 +4,7 @@
 #include "sim/engine/cost_model.h"
 #include "sim/engine/simulate_options.h"
 #include "sim/memory/memory_model.h"
+#include "sim/memory/rank_ledger.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {
@@ -12,7 +13,9 @@ struct Simulation {
     Trace trace;
     std::vector<Instant> step_ends;  ///< last end of any action of each step played
     std::vector<MemoryPeak> peaks;   ///< one per rank, if memory was followed
-    std::size_t events = 0;          ///< number of events handled, for benchmarks
+    /// The times of the first step's actions, by rank and position, if memory was followed.
+    std::vector<std::vector<ActionTimes>> times;
+    std::size_t events = 0;  ///< number of events handled, for benchmarks
 };
 
 /// Plays a lowered program against a cost model: discrete events on integer nanoseconds, ties in

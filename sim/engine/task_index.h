@@ -13,7 +13,6 @@ struct StageTasks {
     ActionTasks backward;  ///< passes that made gradients of weights
     TaskId reduced = kNoTask;
     TaskId unshard = kNoTask;
-    TaskId reshard = kNoTask;
     TaskId gathered = kNoTask;  ///< end of the gathers during the step's first compute
     int reductions = 0;         ///< number of ReduceGrads of this step so far
 };
@@ -23,9 +22,10 @@ struct RankStreams {
     const PlacementIndex* index = nullptr;
     Rank rank;
     ActionTasks compute;
-    TaskId gather = kNoTask;  ///< Unshard
-    TaskId reduce = kNoTask;  ///< ReduceGrad, TiedGradReduce, GradNorm
-    TaskId copy = kNoTask;    ///< Offload, Reload
+    TaskId gather = kNoTask;   ///< Unshard
+    TaskId reduce = kNoTask;   ///< ReduceGrad, TiedGradReduce, GradNorm
+    TaskId reshard = kNoTask;  ///< Reshard of any stage, whose memory the next Unshard takes
+    TaskId copy = kNoTask;     ///< Offload, Reload
     TaskId optimizer = kNoTask;
     std::vector<TaskId> open;  ///< sends and copies since the last compute, as far as they block
     std::vector<StageTasks> stages;  ///< those of the stages that the rank holds

@@ -118,6 +118,47 @@ void AllocatorPlayer::pair(const Compute& first, const Compute& second) {
     hold({});
 }
 
+/// Two passes that are at their greatest levels at once: what one of them has gathered is gone when
+/// the other gathers.
+void AllocatorPlayer::at_once(const Compute& first, const Compute& second) {
+    struct Side {
+        AtStage key;
+        const models::PassSteps& steps;
+        HeldAtSteps held;
+        std::size_t fullest = 0;  ///< end of the steps up to its greatest level
+        MemoryByClass level{};
+    };
+    const auto side_of = [&](const Compute& c) {
+        const AtStage key = key_of(c);
+        passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
+        const models::PassSteps& steps = stages_.steps(c);
+        Side side{key, steps, HeldAtSteps(steps, stages_.held_during(c))};
+        Bytes level, most;
+        for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+            const Step& step = steps.steps[i];
+            if (step.kind == Step::Kind::Free)
+                level += Bytes{-bytes_of(key, static_cast<std::size_t>(step.index)).count};
+            else if (step.kind == Step::Kind::Allocate &&
+                     passes_[key][step.index] == MemoryLog::kNone)
+                level += bytes_of(key, static_cast<std::size_t>(step.index));
+            if (step.kind == Step::Kind::Free) continue;
+            if (level + total(side.held.at(i)) <= most) continue;
+            most = level + total(side.held.at(i));
+            side.fullest = i + 1;
+            side.level = side.held.at(i);
+        }
+        return side;
+    };
+    Side one = side_of(first), other = side_of(second);
+    const auto nothing = [](std::size_t) {};
+    run_steps(one.key, one.steps, 0, one.fullest, nothing);
+    run_steps(other.key, other.steps, 0, other.fullest, nothing);
+    hold(total(one.level) < total(other.level) ? other.level : one.level);
+    run_steps(one.key, one.steps, one.fullest, one.steps.steps.size(), nothing);
+    run_steps(other.key, other.steps, other.fullest, other.steps.steps.size(), nothing);
+    hold({});
+}
+
 /// A pass, with the memory that is gathered and reduced during it.
 void AllocatorPlayer::pass(const Compute& c) {
     const AtStage key = key_of(c);

@@ -26,8 +26,8 @@ Named named(Held held) {
 }  // namespace
 
 AllocatorPlayer::AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank,
-                                 MemoryLog& log, const RowsThatCame& rows)
-    : stages_(stages), list_(list), rank_(rank), log_(log), rows_(rows) {
+                                 MemoryLog& log, const BytesOfTensors& bytes)
+    : stages_(stages), list_(list), rank_(rank), log_(log), bytes_(bytes) {
     for (const Action& action : list)
         if (const auto* again = std::get_if<Recompute>(&action)) recomputed_.insert(again->stage);
     const MemoryByClass level = stages.static_memory(rank);
@@ -38,20 +38,59 @@ AllocatorPlayer::AllocatorPlayer(const RankStages& stages, const ActionList& lis
 
 void AllocatorPlayer::play(const std::vector<MemoryEvent>& events, std::size_t actions) {
     handles_.assign(events.size(), MemoryLog::kNone);
-    for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) {
-        action_ = &list_[events[i].action];
-        log_.now_in(action_);
-        std::visit(Overloaded{
-                       [&](const Allocation& a) { handles_[i] = allocate(a); },
-                       [&](const Release& r) { release(handles_[r.allocation]); },
-                       [&](const PassRuns& runs) { run(runs); },
-                       [&](const SavedLeaves& s) { offload(key_of(s.forward)); },
-                       [&](const SavedReturns& s) { reload(key_of(s.forward)); },
-                       [](const OptimizerRuns&) {},
-                   },
-                   events[i].what);
-    }
+    for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) apply(events, i);
     finish();
+}
+
+void AllocatorPlayer::play_in_time(const std::vector<MemoryEvent>& events,
+                                   std::span<const std::uint32_t> order, std::size_t played) {
+    in_time_ = true;
+    handles_.assign(events.size(), MemoryLog::kNone);
+    for (std::size_t i = 0; i < played; ++i) {
+        if (std::holds_alternative<OptimizerRuns>(events[order[i]].what))
+            return step_with(events, order.subspan(i));
+        apply(events, order[i]);
+    }
+    step_with(events, order.subspan(played));
+}
+
+void AllocatorPlayer::apply(const std::vector<MemoryEvent>& events, std::size_t index) {
+    action_ = &list_[events[index].action];
+    log_.now_in(action_);
+    std::visit(Overloaded{
+                   [&](const Allocation& a) { handles_[index] = allocate(a); },
+                   [&](const Release& r) { release(handles_[r.allocation]); },
+                   [&](const PassRuns& runs) { run(runs); },
+                   [&](const SavedLeaves& s) { offload(key_of(s.forward)); },
+                   [&](const SavedReturns& s) { reload(key_of(s.forward)); },
+                   [](const OptimizerRuns&) {},
+               },
+               events[index].what);
+}
+
+/// Plays the optimizer's step beside everything that is there then. `rest`: what the order has from
+/// here on, of which all before the step has come and gone.
+void AllocatorPlayer::step_with(const std::vector<MemoryEvent>& events,
+                                std::span<const std::uint32_t> rest) {
+    log_.now_in(nullptr);
+    hold({});
+    for (auto& [key, handles] : passes_)
+        for (int& handle : handles) release(handle);
+    std::set<std::uint32_t> made;
+    for (const std::uint32_t index : rest) {
+        const auto& what = events[index].what;
+        if (std::holds_alternative<OptimizerRuns>(what)) break;
+        if (std::holds_alternative<Allocation>(what)) made.insert(index);
+        if (const auto* r = std::get_if<Release>(&what)) {
+            release(handles_[r->allocation]);
+            made.erase(r->allocation);
+        }
+    }
+    for (const std::uint32_t index : made)
+        handles_[index] = allocate(std::get<Allocation>(events[index].what));
+    const Bytes transient = stages_.optimizer_transient(rank_);
+    if (transient.count > 0)
+        log_.allocate(transient, MemoryClass::Workspace, "temporaries", "optimizer step");
 }
 
 /// Frees everything still in flight, then plays the optimizer.
@@ -71,20 +110,24 @@ void AllocatorPlayer::finish() {
 }
 
 void AllocatorPlayer::run(const PassRuns& runs) {
-    const Compute& c = runs.pass;
-    const bool pairs = stages_.pairs_layers() && std::holds_alternative<Overlap>(*action_);
-    if (pairs && c.pass == Pass::Forward) {  // it waits for its backward
-        beside_ = c;
+    const bool overlaps = std::holds_alternative<Overlap>(*action_);
+    const bool pairs =
+        overlaps && stages_.pairs_layers() && (beside_ || runs.pass.pass == Pass::Forward);
+    if (!pairs && !(overlaps && in_time_)) {
+        pass(runs.pass);
+        return after(runs.pass, runs.again);
+    }
+    if (!beside_) {  // it waits for the other pass
+        beside_ = runs;
         return;
     }
-    if (beside_) {
-        const Compute forward = *std::exchange(beside_, std::nullopt);
-        pair(forward, c);
-        after(forward, runs.again);
-    } else {
-        pass(c);
-    }
-    after(c, runs.again);
+    const PassRuns first = *std::exchange(beside_, std::nullopt);
+    if (pairs)
+        pair(first.pass, runs.pass);
+    else
+        at_once(first.pass, runs.pass);
+    after(first.pass, first.again);
+    after(runs.pass, runs.again);
 }
 
 void AllocatorPlayer::after(const Compute& c, bool again) {
@@ -105,25 +148,10 @@ int AllocatorPlayer::allocate(const AtStage& of, std::size_t index, std::string_
     return log_.allocate(bytes_of(of, index), tensor.held_as, tensor.name, op);
 }
 
-Bytes AllocatorPlayer::bytes_of(const AtStage& of, std::size_t index) {
-    const models::Tensor& tensor = graph_of(of).tensors[index];
-    if (!rows_ || !tensor.routed) return tensor.bytes;
-    const int layer = layers_of_routed(graph_of(of)).at(static_cast<int>(index));
-    return Bytes{rows_(of.first, of.second, layer, tensor.routed->which) *
-                 tensor.routed->row_bytes};
-}
-
-/// The layer of each tensor of routed rows, which is used in no other.
-const std::map<int, int>& AllocatorPlayer::layers_of_routed(const models::StageGraph& graph) {
-    std::map<int, int>& layers = layers_of_routed_[&graph];
-    if (!layers.empty()) return layers;
-    for (const models::Operator& op : graph.operators)
-        for (const auto* uses :
-             {&op.forward_uses, &op.backward_input_uses, &op.backward_weight_uses})
-            for (const int tensor : *uses)
-                if (op.layer && graph.tensors[static_cast<std::size_t>(tensor)].routed)
-                    layers[tensor] = *op.layer;
-    return layers;
+Bytes AllocatorPlayer::bytes_of(const AtStage& of, std::size_t index) const {
+    if (bytes_)
+        if (const auto bytes = bytes_(of.first, of.second, index)) return *bytes;
+    return graph_of(of).tensors[index].bytes;
 }
 
 void AllocatorPlayer::offload(const AtStage& key) {

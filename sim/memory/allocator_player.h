@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,10 +13,10 @@
 #include "models/graph.h"
 #include "models/pass_turns.h"
 #include "schedule/schedule.h"
+#include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
 #include "sim/memory/rank_stages.h"
-#include "sim/memory/rows_that_came.h"
 
 namespace debubble::sim {
 
@@ -25,23 +26,30 @@ class AllocatorPlayer {
 public:
     /// Allocates what the rank holds throughout. All references must outlive the player.
     AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log,
-                    const RowsThatCame& rows);
+                    const BytesOfTensors& bytes);
 
-    /// Plays the events of the first `actions`, and then the optimizer.
+    /// Plays the events of the first `actions` in the order of the list, and then the optimizer.
+    /// The passes of an Overlap run one after the other, as the executor runs them.
     void play(const std::vector<MemoryEvent>& events, std::size_t actions);
+    /// Plays the first `played` events of an order, and then the optimizer with what the rest of
+    /// the order leaves to it. The passes of an Overlap are at their greatest levels at once, as
+    /// the ledger has them.
+    void play_in_time(const std::vector<MemoryEvent>& events, std::span<const std::uint32_t> order,
+                      std::size_t played);
 
 private:
     using AtStage = std::pair<Stage, MicroBatch>;
     class Turn;
 
+    void apply(const std::vector<MemoryEvent>& events, std::size_t index);
     void finish();
+    void step_with(const std::vector<MemoryEvent>& events, std::span<const std::uint32_t> rest);
     void run(const PassRuns& runs);
     void after(const Compute& c, bool again);
 
     int allocate(const Allocation& a);
     int allocate(const AtStage& of, std::size_t index, std::string_view op);
-    Bytes bytes_of(const AtStage& of, std::size_t index);
-    const std::map<int, int>& layers_of_routed(const models::StageGraph& graph);
+    Bytes bytes_of(const AtStage& of, std::size_t index) const;
     void release(int& handle) { log_.free(std::exchange(handle, MemoryLog::kNone)); }
     void offload(const AtStage& key);
     void reload(const AtStage& key);
@@ -58,6 +66,7 @@ private:
 
     // allocator_passes.cpp
     void pair(const Compute& first, const Compute& second);
+    void at_once(const Compute& first, const Compute& second);
     void pass(const Compute& c);
     /// Runs the steps [begin, end) and calls `before` ahead of each.
     template <class Before>
@@ -74,8 +83,7 @@ private:
     const ActionList& list_;
     Rank rank_;
     MemoryLog& log_;
-    const RowsThatCame& rows_;
-    std::map<const models::StageGraph*, std::map<int, int>> layers_of_routed_;
+    const BytesOfTensors& bytes_;
     std::array<std::vector<HeldPart>, kMemoryClasses> held_;
     std::set<Stage> recomputed_;                  ///< stages that keep only their input until
                                                   ///< Recompute
@@ -84,7 +92,8 @@ private:
     std::map<AtStage, std::vector<std::size_t>> offloaded_;  ///< tensors on the host
     int gradients_ = MemoryLog::kNone;
     const Action* action_ = nullptr;
-    std::optional<Compute> beside_;  ///< the forward of a pair, until its backward runs
+    std::optional<PassRuns> beside_;  ///< the first pass of a pair, until its second one runs
+    bool in_time_ = false;
 };
 
 }  // namespace debubble::sim

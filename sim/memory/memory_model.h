@@ -20,12 +20,13 @@ struct PassMemory {
 };
 
 /// The memory that a rank holds, and the memory that its actions add. A model states what holds
-/// memory; everything else holds none. Microbatches do not differ, but their slices may. Every
-/// function is pure.
+/// memory; everything else holds none. Microbatches do not differ unless per_micro_batch() says so,
+/// and then in their passes alone; slices may. Every function is pure.
 class MemoryModel {
 public:
     virtual ~MemoryModel() = default;
 
+    virtual bool per_micro_batch() const { return false; }
     /// The memory that the rank holds throughout, or while the class applies: the static level.
     virtual MemoryByClass static_memory(Rank) const { return {}; }
     /// The bytes of gradients without a buffer of their own, held from the end of the rank's first

@@ -35,17 +35,19 @@ std::string_view kernel_of_step(const models::PassSteps& pass, std::size_t step)
 }
 
 /// The steps [begin, end) by themselves.
-PassPiece piece_of(const models::StageGraph& graph, const models::PassSteps& pass,
-                   std::size_t begin, std::size_t end, const HeldAtSteps& other) {
+PassPiece piece_of(const models::StageGraph& graph, const std::vector<Bytes>* sizes,
+                   const models::PassSteps& pass, std::size_t begin, std::size_t end,
+                   const HeldAtSteps& other) {
     PassPiece piece;
     Bytes most;
     for (std::size_t i = begin; i < end; ++i) {
         const Step& step = pass.steps[i];
         if (step.kind != Step::Kind::Run) {
-            const models::Tensor& tensor = graph.tensors[static_cast<std::size_t>(step.index)];
+            const auto index = static_cast<std::size_t>(step.index);
+            const models::Tensor& tensor = graph.tensors[index];
+            const Bytes bytes = sizes != nullptr ? (*sizes)[index] : tensor.bytes;
             const std::int64_t sign = step.kind == Step::Kind::Allocate ? 1 : -1;
-            piece.after[static_cast<std::size_t>(tensor.held_as)] +=
-                Bytes{sign * tensor.bytes.count};
+            piece.after[static_cast<std::size_t>(tensor.held_as)] += Bytes{sign * bytes.count};
         }
         if (step.kind == Step::Kind::Free) continue;
         const Bytes level = total(piece.after) + total(other.at(i));
@@ -86,17 +88,17 @@ PassPiece waiting(const Level& level) {
 }  // namespace
 
 PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
-                     const HeldByPlace& held) {
+                     const HeldByPlace& held, const std::vector<Bytes>* bytes) {
     const HeldAtSteps other(pass, held);
     const models::PassTurns turns = models::turns_of(pass);
     PassPieces pieces;
     Level level;
-    pieces.before = level.add(piece_of(graph, pass, 0, turns.before, other));
+    pieces.before = level.add(piece_of(graph, bytes, pass, 0, turns.before, other));
     std::size_t begin = turns.before;
     for (const models::PassTurns::Layer& layer : turns.layers) {
         std::vector<LayerPiece> parts;
         for (const models::TurnSteps& steps : layer.parts) {
-            parts.push_back({steps.part, piece_of(graph, pass, begin, steps.end, other)});
+            parts.push_back({steps.part, piece_of(graph, bytes, pass, begin, steps.end, other)});
             begin = steps.end;
         }
         const int times = layer.number == fold.layer ? fold.times : 1;
@@ -105,7 +107,7 @@ PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& p
             for (LayerPiece& part : placed) part.piece = level.add(part.piece);
         }
     }
-    pieces.after = level.add(piece_of(graph, pass, begin, turns.end, other));
+    pieces.after = level.add(piece_of(graph, bytes, pass, begin, turns.end, other));
     return pieces;
 }
 

@@ -36,9 +36,10 @@ struct PassPieces {
     PassPiece after;
 };
 
-/// The folded layer is as many pieces as it stands for.
+/// The folded layer is as many pieces as it stands for. `bytes` as for play() of pass_memory.h.
 PassPieces pieces_of(const models::StageGraph& graph, const models::PassSteps& pass,
-                     LayerFold fold = {}, const HeldByPlace& held = {});
+                     LayerFold fold = {}, const HeldByPlace& held = {},
+                     const std::vector<Bytes>* bytes = nullptr);
 
 /// The forward's i-th layer beside the backward's i-th, part by part in the order in which the
 /// executor and Megatron-Core issue them: while a part runs, the other pass holds what it holds

@@ -23,27 +23,19 @@ struct Segment {
     std::size_t peak_step = 0;  ///< 0 and no bytes if it only frees
 };
 
-/// The bytes that an allocation adds: sums over the slices are allocated for all of them at once.
-Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, bool again) {
-    const models::Execution& how = graph.execution;
-    switch (tensor.slices) {
-        case models::Across::None: return tensor.bytes;
-        case models::Across::Seen: return again ? Bytes{} : tensor.bytes;
-        case models::Across::Summed: break;
-    }
-    return how.slice + 1 == how.slices ? how.slices * tensor.bytes : Bytes{};
-}
-
-Segment play_segment(const models::StageGraph& graph, std::span<const Step> steps,
-                     std::size_t begin, std::size_t end, bool again, const HeldAtSteps& other) {
+Segment play_segment(const models::StageGraph& graph, const std::vector<Bytes>* sizes,
+                     std::span<const Step> steps, std::size_t begin, std::size_t end, bool again,
+                     const HeldAtSteps& other) {
     Segment segment;
     Bytes sum;
     for (std::size_t i = begin; i < end; ++i) {
         const Step::Kind kind = steps[i].kind;
         if (kind != Step::Kind::Run) {
             const models::Tensor& tensor = graph.tensors[steps[i].index];
-            const Bytes change = kind == Step::Kind::Allocate ? added_by(graph, tensor, again)
-                                                              : Bytes{-tensor.bytes.count};
+            const Bytes bytes = sizes != nullptr ? (*sizes)[steps[i].index] : tensor.bytes;
+            const Bytes change = kind == Step::Kind::Allocate
+                                     ? added_by(graph, tensor, bytes, again)
+                                     : Bytes{-bytes.count};
             segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
             sum += change;
         }
@@ -90,7 +82,7 @@ std::string op_for(const models::PassSteps& pass, std::size_t step) {
 }  // namespace
 
 PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, LayerFold fold,
-                bool again, const HeldByPlace& held) {
+                bool again, const HeldByPlace& held, const std::vector<Bytes>* bytes) {
     const HeldAtSteps other(pass, held);
     const Range folded = fold.times > 1 ? range_of(pass, fold.layer) : Range{};
     PassMemory memory;
@@ -104,7 +96,7 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
         memory.op_at_peak = op_for(pass, segment.peak_step);
     };
     const auto run = [&](std::size_t begin, std::size_t end, int times) {
-        const Segment segment = play_segment(graph, pass.steps, begin, end, again, other);
+        const Segment segment = play_segment(graph, bytes, pass.steps, begin, end, again, other);
         raise(level, segment);
         raise(plus(level, segment.change, times - 1), segment);
         level = plus(level, segment.change, times);
@@ -114,6 +106,29 @@ PassMemory play(const models::StageGraph& graph, const models::PassSteps& pass, 
     run(folded.end, pass.steps.size(), 1);
     memory.held_after = total(level);
     return memory;
+}
+
+Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, Bytes bytes,
+               bool again) {
+    const models::Execution& how = graph.execution;
+    switch (tensor.slices) {
+        case models::Across::None: return bytes;
+        case models::Across::Seen: return again ? Bytes{} : bytes;
+        case models::Across::Summed: break;
+    }
+    return how.slice + 1 == how.slices ? how.slices * bytes : Bytes{};
+}
+
+PassMemory at_once(const PassMemory& first, const PassMemory& second) {
+    const MemoryByClass& less =
+        total(first.unsharded) < total(second.unsharded) ? first.unsharded : second.unsharded;
+    PassMemory both;
+    both.held_after = first.held_after + second.held_after;
+    both.peak_above = first.peak_above + second.peak_above - total(less);
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        both.at_peak[c] = first.at_peak[c] + second.at_peak[c] - less[c];
+    both.op_at_peak = first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;
+    return both;
 }
 
 }  // namespace debubble::sim

@@ -56,6 +56,14 @@ Json json_of(const PackedFigures& packed) {
     return json;
 }
 
+Json json_of(const DrawnMemoryFigures& memory) {
+    return {{"draws", memory.draws},
+            {"p50_bytes", memory.p50.count},
+            {"fits_quantile", memory.quantile},
+            {"quantile_bytes", memory.at_quantile.count},
+            {"max_bytes", memory.most.count}};
+}
+
 Json json_of(const UnevenSteps& steps) {
     Json slow = Json::array();
     for (const SlowRank& rank : steps.slow)
@@ -173,6 +181,7 @@ Json report_json(const PredictionWithTrace& answer) {
         json["chosen_partition"] = {{"layers_per_stage", p.cut->layers_per_stage},
                                     {"words", p.cut->words}};
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
+    if (p.drawn_memory) json["drawn_memory"] = json_of(*p.drawn_memory);
     return json;
 }
 

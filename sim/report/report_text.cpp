@@ -97,8 +97,20 @@ private:
                fmt::format("span bubble {}", text::percent(p_.span_bubble)),
                fmt::format("makespan {}", text::time_text(p_.makespan_s)));
         pairs();
+        if (p_.drawn_memory) drawn_memory(*p_.drawn_memory);
         fits();
         line();
+    }
+
+    /// What steps of drawn loads hold, of which the memory below is the one that decides.
+    void drawn_memory(const DrawnMemoryFigures& memory) {
+        const std::string decides = fmt::format("P{:.4g}", 100 * memory.quantile);
+        paragraph(fmt::format("  {:<12}P50 {}, {} {}, at most {} GiB of {} drawn steps; {} decides "
+                              "whether the plan fits",
+                              "loads", text::gib_text(memory.p50), decides,
+                              text::gib_text(memory.at_quantile), text::gib_text(memory.most),
+                              memory.draws, decides),
+                  14);
     }
 
     /// What pairs hide whose layers take turns.

@@ -32,6 +32,7 @@ std::vector<double> priced_loads(const Scenario& scenario) {
         for (const double deviations : {-1.0, 1.0, 2.0, 4.0, 8.0})
             loads.push_back(
                 std::max(1.0, mean * (1 + deviations * scenario.imbalance.router_spread)));
+    if (scenario.imbalance.even_load) loads.push_back(*scenario.imbalance.even_load);
     std::ranges::sort(loads);
     loads.erase(std::ranges::unique(loads).begin(), loads.end());
     std::erase(loads, mean);

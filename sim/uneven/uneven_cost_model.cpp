@@ -54,18 +54,19 @@ void apply(ComputeCost& cost, const CostChange& change) {
 }  // namespace
 
 ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank) const {
-    if (const Curve* curve = draw_ ? curves_.by_expert_load(work, rank) : nullptr) {
+    const bool loaded = draw_ || even_.experts;
+    if (const Curve* curve = loaded ? curves_.by_expert_load(work, rank) : nullptr) {
         std::vector<double> loads;
         for_each_pass(work, [&](const Compute& c) {
             for (const int layer : curves_.routed(c.stage))
-                loads.push_back(draw_->load(layer, c.micro_batch.index));
+                loads.push_back(draw_ ? draw_->load(layer, c.micro_batch.index) : *even_.experts);
         });
         apply(cost, mean_change(*curve, loads, curves_.scenario().training.expert_load));
     }
     if (const Curve* curve = curves_.by_attended(work, rank)) {
         std::vector<double> shares;
         for_each_pass(work, [&](const Compute& c) {
-            shares.push_back(draw_ ? draw_->attended(c.micro_batch.index) : attended_);
+            shares.push_back(draw_ ? draw_->attended(c.micro_batch.index) : even_.attended);
         });
         apply(cost, mean_change(*curve, shares, 1));
     }
@@ -100,7 +101,7 @@ EvenCosts::EvenCosts(const scenarios::Scenario& scenario, const scenarios::Plan&
     of_documents_->imbalance = {};
     of_documents_->imbalance.documents = scenario.imbalance.documents;
     curves_.emplace(*of_documents_, plan.stages, plan.schedule, plan.program, whole);
-    documents_.emplace(*curves_, EvenDocuments{attended_});
+    documents_.emplace(*curves_, EvenLoads{attended_});
 }
 
 }  // namespace debubble::sim

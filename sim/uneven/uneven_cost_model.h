@@ -10,9 +10,11 @@
 
 namespace debubble::sim {
 
-/// Pairs of tokens that see each other, relative to sequences that are one document each.
-struct EvenDocuments {
+/// The loads of a step in which all microbatches and layers have the same.
+struct EvenLoads {
+    /// Pairs of tokens that see each other, relative to sequences that are one document each.
     double attended = 1;
+    std::optional<double> experts = {};  ///< unset: that of the scenario
 };
 
 /// The costs of one drawn step: those of the even load, changed by the loads that the microbatch's
@@ -28,9 +30,9 @@ public:
           draw_(std::in_place, curves.scenario(), pipeline),
           spared_(spared) {}
 
-    /// Of a step whose loads are even: every sequence has this share of its pairs of tokens.
-    UnevenCostModel(const LoadCurves& curves, EvenDocuments documents)
-        : CostsBeside(curves.even()), curves_(curves), attended_(documents.attended) {}
+    /// Of a step whose loads are even.
+    UnevenCostModel(const LoadCurves& curves, EvenLoads even)
+        : CostsBeside(curves.even()), curves_(curves), even_(even) {}
 
     bool per_micro_batch() const override { return draw_.has_value(); }
     ComputeCost compute(const Compute& action, Rank rank) const override {
@@ -50,7 +52,7 @@ private:
 
     const LoadCurves& curves_;
     std::optional<Draw> draw_;  ///< unset where loads are even
-    double attended_ = 1;
+    EvenLoads even_;
     std::optional<Rank> spared_;
 };
 

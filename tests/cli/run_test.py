@@ -109,7 +109,7 @@ class Training(RunTest):
                      ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 2}"),
                      ("gpus=4", "parallel={data: 2, pipeline: 2, zero_stage: 3, wrap: stage}"),
                      ("gpus=8", "parallel={data: 2, pipeline: 2, tensor: 2, zero_stage: 3}"),
-                     ("training.recompute=full",), ("training.offload_activations=true",)]:
+                     ("training.recompute=full",), ("training.offload={layers: 8}",)]:
             with self.subTest(sets=sets):
                 report = self.report(*sets)
                 self.assertTrue(report["executed_in_order"])

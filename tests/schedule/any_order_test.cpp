@@ -150,7 +150,6 @@ std::vector<LowerOptions> ways_to_lower(const Schedule& schedule) {
         ways.back().zero_stage = zero;
         ways.back().tied = {Stage{0}, Stage{schedule.stage_count() - 1}};
     }
-    for (int s = 0; s < schedule.stage_count(); ++s) ways.back().offloaded.push_back(Stage{s});
     return ways;
 }
 

@@ -7,6 +7,7 @@
 #include "schedule/generators/writer.h"
 #include "schedule/passes/passes.h"
 #include "schedule/validate.h"
+#include "tests/schedule/with_offload.h"
 
 namespace debubble {
 namespace {
@@ -178,15 +179,16 @@ TEST(Lower, ReducesOverTheHoldersOfAStageInOneOrder) {
     }
 }
 
-TEST(Lower, OffloadsWhatIsNotNeededSoon) {
-    LowerOptions options = plain(ReceivePlacement::Late);
-    options.offloaded = {Stage{0}, Stage{1}};
-    const Program program = lower(generate("gpipe", {2, 1, 3}), options);
+/// Of the tests that need a schedule with OFFLOAD and RELOAD.
+TEST(WithOffload, OffloadsWhatIsNotNeededSoon) {
+    const LowerOptions options = plain(ReceivePlacement::Late);
+    const Program program = with_offload(lower(generate("gpipe", {2, 1, 3}), options));
     EXPECT_EQ(line_of(program, 0),
               "0F0 0SEND_F0 0OFFLOAD0 0F1 0SEND_F1 0RELOAD0 0OFFLOAD1 0F2 0SEND_F2 0OFFLOAD2 "
               "0RECV_B0 0RELOAD1 0B0 0RECV_B1 0RELOAD2 0B1 0RECV_B2 0B2");
     EXPECT_TRUE(validate(program).empty());
-    EXPECT_EQ(line_of(lower(generate("1f1b", {1, 1, 2}), options), 0), "0F0 0B0 0F1 0B1");
+    EXPECT_EQ(line_of(with_offload(lower(generate("1f1b", {1, 1, 2}), options)), 0),
+              "0F0 0B0 0F1 0B1");
 }
 
 TEST(Lower, SumsTiedGradientsOncePerRankThatHoldsACopy) {

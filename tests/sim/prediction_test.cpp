@@ -9,6 +9,7 @@
 #include "scenarios/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/unvalidated.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/sim/engine/random_plans.h"
 #include "tests/sim/scenarios.h"
 
@@ -192,7 +193,7 @@ TEST(Predict, NeverReservesTwiceOfWhatIsAskedFor) {
         for (const char* framework : {"megatron-2021", "megatron-2026", "pytorch-eager"})
             for (const char* schedule : {"1f1b", "gpipe", "zb-h1", "zb-v"})
                 for (const char* more : {"recompute: none", "recompute: full",
-                                         "recompute: none, offload_activations: true"}) {
+                                         "recompute: none, offload: {layers: 8}"}) {
                     const std::string text = fmt::format(
                         "model: {}\ncluster: dgx-a100-80gb\nnodes: 1\nframework: {}\n"
                         "parallel: {{tensor: 1, pipeline: 4, data: auto}}\nschedule: {}\n"
@@ -332,11 +333,14 @@ TEST(Predict, ReservesNoLessThanThePeak) {
 /// Copies to the host end later than the computes before them, and hold what they copy until then.
 TEST(Predict, ReservesWhatWaitsForTheHost) {
     Scenario job = gpt_job(1, 1, 4);
-    job.training.offload_activations = true;
+    scenarios::Plan offloading = priced_plan(job);
+    offloading.program = with_offload(offloading.program);
+    offloading.lowered = nullptr;
+    const PredictOptions options{.plan = &offloading};
     job.cluster.gpu.host_link = BytesPerSecond{1000000000};
-    const Prediction slow = predict(job).prediction;
+    const Prediction slow = predict(job, options).prediction;
     job.cluster.gpu.host_link = BytesPerSecond{1000000000000};
-    const Prediction fast = predict(job).prediction;
+    const Prediction fast = predict(job, options).prediction;
     EXPECT_GT(slow.ranks[0].peak_memory, fast.ranks[0].peak_memory);
     for (const Prediction* plan : {&slow, &fast})
         for (const RankPrediction& rank : plan->ranks)

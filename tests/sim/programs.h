@@ -9,6 +9,7 @@
 #include "schedule/lower.h"
 #include "sim/engine/cost_model.h"
 #include "sim/engine/simulate.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"
 
 /// Small programs of every generator, and prices that differ in everything.
@@ -71,13 +72,13 @@ struct NamedProgram {
 inline std::vector<NamedProgram> small_programs() {
     std::vector<NamedProgram> programs;
     const auto add = [&](const Schedule& schedule, const char* how, const LowerOptions& options,
-                         const std::vector<Stage>& recomputed = {}) {
+                         const std::vector<Stage>& moved = {}) {
         const PipelineShape& s = schedule.shape;
         programs.push_back({schedule.name + " p" + std::to_string(s.ranks) + " v" +
                                 std::to_string(s.stages_per_rank) + " m" +
                                 std::to_string(s.micro_batches) + " k" + std::to_string(s.slices) +
                                 ", " + how,
-                            with_recompute(lower(schedule, options), recomputed)});
+                            with_recompute(with_offload(lower(schedule, options), moved), moved)});
     };
     for (const Generator& generator : generators())
         for (const int p : {1, 2, 4})
@@ -97,10 +98,10 @@ inline std::vector<NamedProgram> small_programs() {
                         options.shard_by_stage = true;
                         options.receive = ReceivePlacement::Late;
                         options.optimizer = OptimizerPlacement::Synchronized;
-                        for (int s = 0; s < schedule.stage_count(); ++s)
-                            options.offloaded.push_back(Stage{s});
+                        std::vector<Stage> all;
+                        for (int s = 0; s < schedule.stage_count(); ++s) all.push_back(Stage{s});
                         options.tied = {Stage{0}, Stage{schedule.stage_count() - 1}};
-                        add(schedule, "everything", options, options.offloaded);
+                        add(schedule, "everything", options, all);
                     }
     return programs;
 }

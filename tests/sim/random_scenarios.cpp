@@ -1,5 +1,6 @@
 #include "tests/sim/random_scenarios.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>

@@ -4,6 +4,7 @@
 
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"
 
 namespace debubble {
@@ -21,10 +22,10 @@ std::vector<Program> programs() {
                 const Stage last{schedule.stage_count() - 1};
                 LowerOptions options;
                 options.tied = {Stage{0}, last};
-                options.offloaded = {Stage{0}};
                 options.data_parallel = true;
                 options.zero_stage = 2;
-                all.push_back(with_recompute(lower(schedule, options), {last}));
+                all.push_back(
+                    with_recompute(with_offload(lower(schedule, options), {Stage{0}}), {last}));
             }
     return all;
 }

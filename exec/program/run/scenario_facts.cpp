@@ -79,8 +79,8 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
 void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     const auto& [global_batch, micro_batch, micro_batches, seq_length, precision, recompute,
                  recompute_extent, chooses_recompute, offload, chooses_offload, lora, attention,
-                 offload_optimizer, offload_activations, dropout, expert_load, expert_load_unknown,
-                 routers, mtp_loss_scaling_factor, run] = scenario.training;
+                 offload_optimizer, dropout, expert_load, expert_load_unknown, routers,
+                 mtp_loss_scaling_factor, run] = scenario.training;
     Section in(facts, "training.");
     in.add("global_batch", global_batch);
     in.add("micro_batch", micro_batch);
@@ -88,7 +88,6 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("recompute", scenarios::recompute_text(scenario.training));
     in.add("offload", scenarios::offload_text(scenario.training));
     in.add("offload_optimizer", offload_optimizer);
-    in.add("offload_activations", offload_activations);
     in.add("dropout", dropout.value_or(scenario.model.dropout));
     // The types of products and gathers are bf16 in what is executed (check_executed).
     const auto& [compute, main_params, grads, moments, loss_scaling, main_grads, recipe,

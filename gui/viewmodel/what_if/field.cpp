@@ -243,9 +243,6 @@ private:
             .choices = words({"flash", "unfused"});
         add_flag("training.offload_optimizer", "Offload optimizer",
                  "main parameters and moments in the host's memory", training.offload_optimizer);
-        add_flag("training.offload_activations", "Offload activations",
-                 "activations copied to the host after their forward",
-                 training.offload_activations);
     }
 
     void how_its_framework_runs() {

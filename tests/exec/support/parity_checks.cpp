@@ -90,6 +90,7 @@ const Result& on_one_rank(const Case& c) {
     Case alone = c;
     alone.parallel = "{data: 1}";
     alone.schedule = "1f1b";
+    alone.offloads = false;
     alone.vocabulary_multiple = Case{}.vocabulary_multiple;
     alone.transport = Transport::Buffered;
     const std::string key =

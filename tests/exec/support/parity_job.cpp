@@ -1,13 +1,20 @@
 #include "tests/exec/support/parity_job.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <random>
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "exec/comm/local.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "scenarios/read_scenario.h"
+#include "schedule/csv.h"
+#include "schedule/generators/generators.h"
+#include "tests/exec/support/scratch_folder.h"
+#include "tests/schedule/with_offload.h"
 
 namespace debubble::exec::parity {
 
@@ -299,10 +306,34 @@ training:
         "parity.yaml");
 }
 
+/// The text of the case's schedule with OFFLOAD and RELOAD, written to a file once.
+std::string offloading_schedule(const Case& c) {
+    static const ScratchFolder folder;
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::lock_guard lock(mutex);
+    std::string& text = known[fmt::format("{} {} {}", c.model, c.parallel, c.schedule)];
+    if (!text.empty()) return text;
+    const scenarios::Scenario whole = read(c, "fp32", c.schedule);
+    const auto file = folder.path() / fmt::format("{}.csv", known.size());
+    write_file(file, write_csv(with_offload(scenarios::make_plan(whole).program)));
+    const Generator* generator = find_generator(whole.schedule.name);
+    text = fmt::format("{{csv: {}, placement: {}, stages_per_rank: {}, slices: {}}}", file.string(),
+                       generator->stages_per_rank == 2 ? "v" : "loop",
+                       whole.parallel.stages_per_rank, whole.schedule.slices);
+    return text;
+}
+
 }  // namespace
+
+Case offloaded(Case c) {
+    c.offloads = true;
+    return c;
+}
 
 /// Megatron-Core refuses pairs of experts in fp32, in which trainings are compared here.
 scenarios::Scenario scenario_of(const Case& c) {
+    if (c.offloads) return read(c, "fp32", offloading_schedule(c));
     if (c.schedule.find("combined-1f1b") == std::string::npos) return read(c, "fp32", c.schedule);
     Case plain;
     plain.parallel = "{data: 1}";

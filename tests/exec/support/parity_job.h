@@ -23,14 +23,18 @@ struct Case {
     int seq_length = 8;           ///< for a ViT its five patches and class token
     int vocabulary_multiple = 8;  ///< one rank's is this
     std::string optimizer = "{name: sgd, lr: 0.1}";
-    std::string training = {};                  ///< more keys, a line each
-    std::string framework = {};                 ///< more keys, each after a comma
+    std::string training = {};   ///< more keys, a line each
+    std::string framework = {};  ///< more keys, each after a comma
+    /// The schedule is a file that lists an OFFLOAD and a RELOAD for every microbatch that can.
+    bool offloads = false;
     Transport transport = Transport::Buffered;  ///< transport of a local job
     std::chrono::seconds patience{60};          ///< patience of every wait
     /// For a rank, on its thread; without one the processor computes.
     std::unique_ptr<Device> (*device)(int rank, int ranks) = nullptr;
     friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 };
+
+Case offloaded(Case c);
 
 /// A case as every rank of its job sees it.
 struct Job {

@@ -10,6 +10,7 @@
 #include "schedule/rehearsal.h"
 #include "schedule/replay.h"
 #include "schedule/validate.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"
 
 /// What holds for every row of the generators' table and every shape that it
@@ -67,8 +68,10 @@ struct Way {
     std::string name;
     LowerOptions options;
     std::vector<Stage> recomputed = {};
+    bool offloads = false;
     Program lower(const Schedule& schedule) const {
-        return with_recompute(debubble::lower(schedule, options), recomputed);
+        Program program = debubble::lower(schedule, options);
+        return with_recompute(offloads ? with_offload(std::move(program)) : program, recomputed);
     }
 };
 
@@ -92,10 +95,8 @@ std::vector<Way> ways_to_lower(const Schedule& schedule) {
             ways.push_back({when + " receives, ZeRO-" + std::to_string(zero), options});
         }
         Way all = ways.back();
-        for (int s = 0; s < schedule.stage_count(); ++s) {
-            all.recomputed.push_back(Stage{s});
-            all.options.offloaded.push_back(Stage{s});
-        }
+        for (int s = 0; s < schedule.stage_count(); ++s) all.recomputed.push_back(Stage{s});
+        all.offloads = true;
         all.options.tied = {Stage{0}, Stage{schedule.stage_count() - 1}};
         all.name = when + " receives, ZeRO-3, recomputed, offloaded, tied";
         ways.push_back(all);

@@ -12,6 +12,9 @@
 #include "models/partition.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
+#include "sim/engine/simulate.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_play.h"
 #include "tests/sim/scenarios.h"
@@ -37,6 +40,11 @@ struct DeepJob {
         scenario.schedule.splits_backward = find_generator(name)->splits_backward;
     }
 
+    std::vector<std::vector<ActionTimes>> times() const {
+        const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, program);
+        return simulate(program, *make_cost_model(prices), *make_memory_model(prices)).times;
+    }
+
     Program program;
     scenarios::Scenario scenario;
     std::vector<models::StageContent> stages;
@@ -51,14 +59,16 @@ TEST(AlikeRanks, ReserveWhatEachOfThemDoesByItself) {
             for (const int micro_batches : {3, 8, 16}) {
                 if (generator.why_not({8, chunks, micro_batches, 1}, {})) continue;
                 const DeepJob job(generator.name, micro_batches, chunks);
+                const auto times = job.times();
                 const std::vector<Bytes> reserved =
-                    play_reserved(job.scenario, job.stages, job.program);
+                    play_reserved(job.scenario, job.stages, job.program, times);
                 ASSERT_EQ(reserved.size(), 8U);
                 ++jobs;
                 for (int r = 0; r < 8; ++r)
-                    EXPECT_EQ(
-                        reserved[static_cast<std::size_t>(r)],
-                        play_memory(job.scenario, job.stages, job.program, Rank{r}).peak_reserved)
+                    EXPECT_EQ(reserved[static_cast<std::size_t>(r)],
+                              play_memory(job.scenario, job.stages, job.program, Rank{r},
+                                          times[static_cast<std::size_t>(r)])
+                                  .peak_reserved)
                         << generator.name << ", " << micro_batches << " microbatches, rank " << r;
             }
     EXPECT_GE(jobs, 20);

@@ -128,9 +128,10 @@ std::string random_job(std::mt19937& random) {
         flag(4));
     text += fmt::format(
         "training: {{micro_batches: {}, micro_batch: {}, global_batch: {}, seq_length: 128, "
-        "precision: {}, recompute: {}, offload_activations: {}}}\n",
+        "precision: {}, recompute: {}{}}}\n",
         2 * pipeline, 1, 2 * pipeline * data, one_of(random, {"bf16", "fp32", "fp16"}),
-        one_of(random, {"none", "selective", "full"}), flag(4));
+        one_of(random, {"none", "selective", "full"}),
+        chance(4) && !sliced ? ", offload: {layers: 2, min_offloaded_tensor_size: 1}" : "");
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/simulate.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {
@@ -125,8 +126,8 @@ TEST(MemoryPlay, EqualsThemWhenStagesAreGatheredAndActivationsOffloaded) {
             options.zero_stage = zero;
             options.shard_by_stage = true;
             options.data_parallel = true;
-            if (offload) options.offloaded = {Stage{0}, Stage{1}, Stage{2}};
             job.program = lower(generate("looped-bfs", {1, 3, 5, 1}), options);
+            if (offload) job.program = with_offload(job.program);
             const MemoryPeak summed = job.summed();
             const Bytes less = total(summed.held) - job.played().peak_allocated;
             // A copy back begins beside the compute before it, by the clock.
@@ -182,11 +183,16 @@ TEST(MemoryPlay, ReservesTheSameOnEveryRankWithAndWithoutItsRecord) {
         scenarios::Scenario scenario = gpt_job(2, 1, 4, 24);
         scenario.schedule.splits_backward = find_generator(name)->splits_backward;
         const auto stages = models::explicit_stages({6, 6, 6, 6}, 24, 4);
-        const std::vector<Bytes> reserved = play_reserved(scenario, stages, program);
+        const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, program);
+        const auto times =
+            simulate(program, *make_cost_model(prices), *make_memory_model(prices)).times;
+        const std::vector<Bytes> reserved = play_reserved(scenario, stages, program, times);
         ASSERT_EQ(reserved.size(), 4U);
         for (int r = 0; r < 4; ++r)
-            EXPECT_EQ(reserved[static_cast<std::size_t>(r)],
-                      play_memory(scenario, stages, program, Rank{r}).peak_reserved)
+            EXPECT_EQ(
+                reserved[static_cast<std::size_t>(r)],
+                play_memory(scenario, stages, program, Rank{r}, times[static_cast<std::size_t>(r)])
+                    .peak_reserved)
                 << name << " rank " << r;
     }
 }

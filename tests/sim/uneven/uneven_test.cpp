@@ -229,7 +229,8 @@ TEST(UnevenLoads, CostWhatAPlanOfThatLoadCosts) {
     for (const auto& [key, value, load] : std::vector<std::tuple<std::string, std::string, double>>{
              {"imbalance.router.loads", "[1.5]", 1.5},
              {"imbalance.sequence", "{mean: 1024, spread: 0}", 0.25}}) {
-        const Scenario scenario = mixtral({{key, value}});
+        Scenario scenario = mixtral({{key, value}});
+        scenario.training.expert_load = 1;  // not the mean of the listed ones
         const scenarios::Plan plan = scenarios::make_plan(scenario);
         const auto even = make_cost_model(scenario, plan.stages, plan.schedule);
         const LoadCurves curves(scenario, plan.stages, plan.schedule, plan.program, *even);

@@ -14,6 +14,7 @@
 #include "schedule/lower.h"
 #include "schedule/validate.h"
 #include "tests/exec/core/interpreter/fake_training.h"
+#include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"
 #include "trace/executed_order.h"
 
@@ -31,6 +32,7 @@ struct Lowering {
     LowerOptions options;
     int data = 1;
     std::vector<Stage> recomputed = {};
+    std::vector<Stage> offloaded = {};
 };
 
 /// Every way in which a Program can be lowered: all actions occur in some of them.
@@ -43,7 +45,7 @@ std::vector<Lowering> lowerings(const Schedule& schedule) {
     all.push_back({"TiedRecomputedOffloaded", {}, 1});
     all.back().options.tied = {first, last};
     all.back().recomputed = {first, last};
-    all.back().options.offloaded = {first};
+    all.back().offloaded = {first};
     all.push_back({"PostValidatedZero1", {}, 2});
     all.back().options.optimizer = OptimizerPlacement::PostValidated;
     all.back().options.data_parallel = true;
@@ -153,11 +155,13 @@ TEST_P(EveryGenerator, RunsAndGivesTheResultsOfOneRank) {
     const Schedule schedule = generator->make(shape, {});
     for (const Lowering& lowering : lowerings(schedule)) {
         SCOPED_TRACE(lowering.name);
-        const Job job{with_recompute(lower(schedule, lowering.options), lowering.recomputed),
-                      {1, 1, lowering.data, shape.ranks},
-                      transport,
-                      posting,
-                      2};
+        const Job job{
+            with_recompute(with_offload(lower(schedule, lowering.options), lowering.offloaded),
+                           lowering.recomputed),
+            {1, 1, lowering.data, shape.ranks},
+            transport,
+            posting,
+            2};
         ASSERT_THAT(validate(job.program, transport), IsEmpty());
         Trace trace;
         const std::vector<RankResult> results = fake::run(job, &trace);

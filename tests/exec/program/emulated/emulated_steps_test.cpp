@@ -65,7 +65,8 @@ std::vector<Case> paced_cases() {
         add("cp2_pp2", "{context: 2, data: 1, pipeline: 2}");
         add("pp2_zero2", "{pipeline: 2, data: 2, zero_stage: 2, wrap: stage}");
         add("zero3", "{data: 2, zero_stage: 3}");
-        add("offload", "{pipeline: 2, data: 1}", "1f1b", "offload_activations: true");
+        add("offload", "{pipeline: 2, data: 1}", "1f1b");
+        cases.back().offloads = true;
         add("offloaded_optimizer", "{pipeline: 2, data: 1}", "1f1b", kOffloadedOptimizer);
         cases.back().framework = ", offload_buffer: 16 KiB";
         cases.push_back(with_muon(
@@ -162,9 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
         on(at_any_pace, "zero3_by_stage", "{data: 2, zero_stage: 3, wrap: stage}"),
         on(at_any_pace, "zb_h1_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "zb-h1"),
         on(at_any_pace, "chimera_zero2", "{pipeline: 2, data: 2, zero_stage: 2}", "chimera"),
-        on(at_any_pace, "v_half_offload", "{pipeline: 4, data: 1}", "v-half",
-           "offload_activations: true"),
-        on(at_any_pace, "offload", "{pipeline: 4, data: 1}", "1f1b", "offload_activations: true"),
+        offloaded(on(at_any_pace, "v_half_offload", "{pipeline: 4, data: 1}", "v-half")),
+        offloaded(on(at_any_pace, "offload", "{pipeline: 4, data: 1}", "1f1b")),
         with_adam(on(at_any_pace, "offloaded_optimizer", "{pipeline: 2, data: 1}", "1f1b",
                      kOffloadedOptimizer))),
     [](const auto& each) { return each.param.name; });

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "base/units.h"
+#include "sim/uneven/drawn_pipeline.h"
+
+namespace debubble::sim {
+
+/// The memory that the fullest rank of drawn steps asks for, each step that of its fullest
+/// pipeline: quantiles by the nearest rank.
+struct DrawnMemoryFigures {
+    int draws = 1;
+    double quantile = 1;  ///< the share of the steps for which there must be room
+    Bytes p50;
+    Bytes at_quantile;
+    Bytes most;
+    DrawnPipeline decides;  ///< the pipeline with `at_quantile`, which the ranks' rows are about
+};
+
+}  // namespace debubble::sim
