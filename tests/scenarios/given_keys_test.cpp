@@ -6,7 +6,7 @@ namespace debubble::scenarios {
 namespace {
 
 using testing::Contains;
-using testing::Key;
+
 using testing::Not;
 using testing::Pair;
 using testing::StartsWith;
@@ -48,7 +48,7 @@ TEST(GivenKeys, AreOneHashWhereTheyAreMany) {
                        "3.5, 3.6, 3.7, 3.8, 3.9, 4.0, 4.1, 4.2, 4.3]}}"},
                       {"model", "mixtral-8x7b"}});
     EXPECT_THAT(given, Contains(Pair("imbalance.router.loads", StartsWith("sha256 "))));
-    EXPECT_THAT(given, Not(Contains(Key("model"))));
+    EXPECT_THAT(given, Not(Contains(testing::Key("model"))));
 }
 
 }  // namespace
