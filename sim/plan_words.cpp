@@ -88,10 +88,22 @@ constexpr std::string_view kSaid[] = {"gpus",
                                       "training.seq_length"};
 
 /// The keys, and maps of keys, that only a run reads.
-constexpr std::string_view kOfRuns[] = {
-    "training.checkpoint", "training.clip_norm",     "training.data",      "training.epochs",
-    "training.eval_iters", "training.eval_interval", "training.init_from", "training.lr_schedule",
-    "training.loss_scale", "training.optimizer.lr",  "training.seed",      "training.steps"};
+constexpr std::string_view kOfRuns[] = {"training.checkpoint",
+                                        "training.clip_norm",
+                                        "training.data",
+                                        "training.epochs",
+                                        "training.eval_iters",
+                                        "training.eval_interval",
+                                        "training.init_from",
+                                        "training.lr_schedule",
+                                        "training.loss_scale",
+                                        "training.optimizer.betas",
+                                        "training.optimizer.eps",
+                                        "training.optimizer.lr",
+                                        "training.optimizer.weight_decay",
+                                        "training.optimizer.weight_decay_of",
+                                        "training.seed",
+                                        "training.steps"};
 
 bool lies_in(std::string_view key, std::string_view map) {
     return key.starts_with(map) && (key.size() == map.size() || key[map.size()] == '.');

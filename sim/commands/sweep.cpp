@@ -113,15 +113,16 @@ Each point is appended to the file as it is done. After Ctrl-C or a crash the sa
 where it stopped. OUT.scenario, in the same folder, records the scenario, --set, the files that the
 scenario names and the program; if one of them has changed, the rows are refused. An impossible
 point is a row with the reason, and so is one whose schedule the framework's software lacks
-(framework.schedules), unless --any-schedule admits it. Points that make the same plan (the same program with the same
-figures) are listed once; in the file, `twin_of` names the row that they equal by the keys that make
-no difference. `unvalidated` names the parts of a prediction that no measured training step covers.
+(framework.schedules), unless --any-schedule admits it. Points that make the same plan (the same
+program with the same figures) are listed once; in the file, `twin_of` names the row that they equal
+by the keys that make no difference. `unvalidated` names the parts of a prediction that no measured
+training step covers.
 Several processes, on one host or on several with a common folder, share a grid where each is a
 --worker: each appends to OUT.worker-I, does its share and then what others have not done, and the
 first that sees all points merges them into the file.
-Left: memory of a device that remains after the framework's headroom and what is reserved; < says what
-remains of what is requested, where the allocator decides nothing and was not played. Causal: MFU
-without what masks leave out. Exposed: communication of the step that nothing hides. Without a
+Left: memory of a device that remains after the framework's headroom and what is reserved; < says
+what remains of what is requested, where the allocator decides nothing and was not played. Causal:
+MFU without what masks leave out. Exposed: communication of the step that nothing hides. Without a
 terminal, progress is a line a minute. Exit code 1 if no plan fits.
 
 Examples:

@@ -18,7 +18,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Scenario pipeline_by(const std::string& framework, const std::string& schedule) {
+Scenario pipeline_by_framework(const std::string& framework, const std::string& schedule) {
     const std::string text =
         "model: gpt2-xl\ncluster: dgx-a100-80gb\ngpus: 4\nparallel: {pipeline: 4}\n"
         "training: {micro_batches: 16}\n";
@@ -39,41 +39,44 @@ TEST(AFrameworksSchedules, AreListedByEveryProfileButTheOneThatRunsAnyList) {
 }
 
 TEST(AFrameworksSchedules, AreAllThatItHas) {
-    EXPECT_EQ(lacking_schedule(pipeline_by("megatron-2026", "dualpipe-v")),
+    EXPECT_EQ(lacking_schedule(pipeline_by_framework("megatron-2026", "dualpipe-v")),
               "megatron-2026 has no dualpipe-v");
-    EXPECT_EQ(lacking_schedule(pipeline_by("{base: deepspeed, host_unit: 1 ms}", "gpipe")),
-              "deepspeed has no gpipe");
+    EXPECT_EQ(
+        lacking_schedule(pipeline_by_framework("{base: deepspeed, host_unit: 1 ms}", "gpipe")),
+        "deepspeed has no gpipe");
     for (const char* held : {"megatron-2026", "primus-2026", "deepspeed", "pytorch-fsdp2"})
-        EXPECT_THAT(lacking_schedule(pipeline_by(held, "1f1b")), IsEmpty()) << held;
-    EXPECT_THAT(lacking_schedule(pipeline_by("primus-2026", "v-half")), IsEmpty());
-    EXPECT_THAT(lacking_schedule(pipeline_by("pytorch-fsdp2", "dualpipe-v")), IsEmpty());
-    EXPECT_THAT(lacking_schedule(pipeline_by("deepseek-2024", "dualpipe-v")), IsEmpty());
+        EXPECT_THAT(lacking_schedule(pipeline_by_framework(held, "1f1b")), IsEmpty()) << held;
+    EXPECT_THAT(lacking_schedule(pipeline_by_framework("primus-2026", "v-half")), IsEmpty());
+    EXPECT_THAT(lacking_schedule(pipeline_by_framework("pytorch-fsdp2", "dualpipe-v")), IsEmpty());
+    EXPECT_THAT(lacking_schedule(pipeline_by_framework("deepseek-2024", "dualpipe-v")), IsEmpty());
 }
 
 TEST(AFrameworksSchedules, AreEveryOneOfItsOwnExecutorAndWhereNoSoftwareIsNamed) {
     for (const Generator& generator : generators()) {
-        const Framework any = pipeline_by("", "1f1b").framework;
+        const Framework any = pipeline_by_framework("", "1f1b").framework;
         EXPECT_FALSE(any.schedules.has_value());
         EXPECT_FALSE(shipped_framework("debubble").schedules.has_value());
         const std::string name(generator.name);
         if (generator.why_not({4, generator.stages_per_rank.value_or(1), 16, 1}, {})) continue;
-        EXPECT_THAT(lacking_schedule(pipeline_by("debubble", name)), IsEmpty()) << name;
-        EXPECT_THAT(lacking_schedule(pipeline_by("{base: megatron-2026, schedules: all}", name)),
-                    IsEmpty())
+        EXPECT_THAT(lacking_schedule(pipeline_by_framework("debubble", name)), IsEmpty()) << name;
+        EXPECT_THAT(
+            lacking_schedule(pipeline_by_framework("{base: megatron-2026, schedules: all}", name)),
+            IsEmpty())
             << name;
     }
 }
 
 TEST(AFrameworksSchedules, ReplaceThoseOfItsBase) {
     const std::string framework = "{base: megatron-2026, schedules: [dualpipe-v]}";
-    EXPECT_THAT(lacking_schedule(pipeline_by(framework, "dualpipe-v")), IsEmpty());
-    EXPECT_EQ(lacking_schedule(pipeline_by(framework, "1f1b")), "megatron-2026 has no 1f1b");
+    EXPECT_THAT(lacking_schedule(pipeline_by_framework(framework, "dualpipe-v")), IsEmpty());
+    EXPECT_EQ(lacking_schedule(pipeline_by_framework(framework, "1f1b")),
+              "megatron-2026 has no 1f1b");
 }
 
 TEST(AFrameworksSchedules, LeaveASinglePlanToItsNote) {
-    EXPECT_THAT(pipeline_by("megatron-2026", "zb-v").notes,
+    EXPECT_THAT(pipeline_by_framework("megatron-2026", "zb-v").notes,
                 Contains(HasSubstr("megatron-2026 has no zb-v: it is predicted all the same")));
-    EXPECT_THAT(pipeline_by("primus-2026", "zb-v").notes,
+    EXPECT_THAT(pipeline_by_framework("primus-2026", "zb-v").notes,
                 testing::Not(Contains(HasSubstr("has no"))));
 }
 

@@ -1,5 +1,6 @@
 #include "sim/communication.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 
 using testing::DoubleNear;
 
-scenarios::Scenario dense(const std::vector<scenarios::Override>& keys) {
+scenarios::Scenario dense_job(const std::vector<scenarios::Override>& keys) {
     return scenarios::parse_scenario(
         "model: {base: llama3-8b, layers: 8}\ncluster: hgx-h100\ngpus: 32\n"
         "parallel: {tensor: 2, pipeline: 2, data: auto, sequence: true, zero_stage: 1}\n"
@@ -26,7 +27,7 @@ scenarios::Scenario dense(const std::vector<scenarios::Override>& keys) {
         "dense.yaml", keys);
 }
 
-scenarios::Scenario with_experts(const std::vector<scenarios::Override>& keys) {
+scenarios::Scenario job_with_experts(const std::vector<scenarios::Override>& keys) {
     return scenarios::parse_scenario(
         "model: {base: qwen3-30b-a3b, layers: 8}\ncluster: hgx-h100\ngpus: 32\n"
         "parallel: {pipeline: 2, data: auto, expert: 8, zero_stage: 1}\n"
@@ -38,28 +39,30 @@ scenarios::Scenario with_experts(const std::vector<scenarios::Override>& keys) {
 std::vector<scenarios::Scenario> jobs_of_all_kinds() {
     std::vector<scenarios::Scenario> jobs;
     for (const char* zero : {"0", "1", "2", "3"}) {
-        jobs.push_back(dense({{"parallel.zero_stage", zero}}));
-        jobs.push_back(dense({{"parallel.zero_stage", zero},
-                              {"parallel.context", "2"},
-                              {"cluster.network.nic_bandwidth", "20 Gb/s"}}));
-        jobs.push_back(with_experts({{"parallel.zero_stage", zero}}));
+        jobs.push_back(dense_job({{"parallel.zero_stage", zero}}));
+        jobs.push_back(dense_job({{"parallel.zero_stage", zero},
+                                  {"parallel.context", "2"},
+                                  {"cluster.network.nic_bandwidth", "20 Gb/s"}}));
+        jobs.push_back(job_with_experts({{"parallel.zero_stage", zero}}));
     }
     for (const char* framework : {"pytorch-fsdp2", "deepspeed", "debubble", "megatron-2021"})
-        jobs.push_back(dense({{"framework", framework}, {"parallel.zero_stage", "3"}}));
-    jobs.push_back(dense({{"parallel.zero_stage", "3"}, {"parallel.wrap", "stage"}}));
+        jobs.push_back(dense_job({{"framework", framework}, {"parallel.zero_stage", "3"}}));
+    jobs.push_back(dense_job({{"parallel.zero_stage", "3"}, {"parallel.wrap", "stage"}}));
     for (const char* schedule :
          {"zb-v", "dualpipe-v", "{name: interleaved-1f1b, stages_per_rank: 2}"})
-        jobs.push_back(dense({{"schedule", schedule}}));
-    jobs.push_back(dense({{"schedule", "zb-h2"},
-                          {"framework", "{base: megatron-2024, post_validation: true}"},
-                          {"parallel.zero_stage", "1"}}));
-    jobs.push_back(with_experts({{"schedule", "{name: combined-1f1b, stages_per_rank: 2}"},
-                                 {"framework.dispatcher", "deepep"}}));
-    jobs.push_back(with_experts({{"schedule", "dualpipe-v"}, {"parallel.tensor", "2"}}));
-    jobs.push_back(with_experts({{"imbalance", "{ranks: {1: 1.1}, jitter: 0.02, draws: 4}"}}));
-    jobs.push_back(dense({{"training.offload", "{modules: [core_attn, attn_proj]}"}}));
-    jobs.push_back(
-        dense({{"model", "{base: gpt2-xl, layers: 8}"}, {"training.seq_length", "1024"}}));
+        jobs.push_back(dense_job({{"schedule", schedule}}));
+    jobs.push_back(dense_job({{"schedule", "zb-h2"},
+                              {"framework", "{base: megatron-2024, post_validation: true}"},
+                              {"parallel.zero_stage", "1"}}));
+    jobs.push_back(job_with_experts({{"schedule", "{name: combined-1f1b, stages_per_rank: 2}"},
+                                     {"framework.dispatcher", "deepep"}}));
+    jobs.push_back(job_with_experts(
+        {{"schedule", "dualpipe-v"}, {"parallel.tensor", "2"}, {"parallel.sequence", "true"}}));
+    jobs.push_back(job_with_experts({{"imbalance", "{ranks: {1: 1.1}, jitter: 0.02, draws: 4}"}}));
+    jobs.push_back(dense_job({{"training.offload", "{modules: [core_attn, attn_proj]}"}}));
+    jobs.push_back(dense_job({{"model", "{base: gpt2-xl, layers: 8}"},
+                              {"parallel.tensor", "1"},
+                              {"training.seq_length", "1024"}}));
     return jobs;
 }
 
@@ -92,24 +95,26 @@ TEST(Communication, IsThereForTheKindsOfParallelismThatThePlanHas) {
                 kinds += std::string(name_of(static_cast<CommunicationKind>(k))) + ' ';
         return kinds;
     };
-    EXPECT_EQ(kinds_of(dense({{"gpus", "1"},
-                              {"parallel", "{tensor: 1, pipeline: 1}"},
-                              {"cluster.gpu.memory", "900 GiB"}})),
+    EXPECT_EQ(kinds_of(dense_job({{"gpus", "1"},
+                                  {"parallel", "{tensor: 1, pipeline: 1}"},
+                                  {"cluster.gpu.memory", "900 GiB"}})),
               "dp ")
         << "the norm of the gradients alone";
-    EXPECT_EQ(kinds_of(dense({{"gpus", "2"}, {"parallel", "{tensor: 2}"}})), "tp dp ");
-    EXPECT_EQ(kinds_of(dense({})), "tp dp pp ");
-    EXPECT_EQ(kinds_of(dense({{"parallel.context", "2"}})), "tp cp dp pp ");
-    EXPECT_EQ(kinds_of(with_experts({})), "ep dp pp ");
-    EXPECT_EQ(kinds_of(dense({{"training.offload", "{modules: [core_attn]}"}})), "tp dp pp host ");
+    EXPECT_EQ(kinds_of(dense_job({{"gpus", "2"}, {"parallel", "{tensor: 2}"}})), "tp dp ");
+    EXPECT_EQ(kinds_of(dense_job({})), "tp dp pp ");
+    EXPECT_EQ(kinds_of(dense_job({{"parallel.context", "2"}})), "tp cp dp pp ");
+    EXPECT_EQ(kinds_of(job_with_experts({})), "ep dp pp ");
+    EXPECT_EQ(kinds_of(dense_job({{"training.offload", "{modules: [core_attn]}"}})),
+              "tp dp pp host ");
 }
 
 /// ZeRO-0 reduces every gradient once, in 4 bytes; ZeRO-1 gathers the parameters too, in 2.
 TEST(Communication, OfReplicasHasTheBytesOfGradientsAndParameters) {
     const auto bytes_of = [](const char* zero) {
-        const scenarios::Scenario job = dense({{"gpus", "16"},
-                                               {"parallel", "{tensor: 1, pipeline: 1, data: 16}"},
-                                               {"parallel.zero_stage", zero}});
+        const scenarios::Scenario job =
+            dense_job({{"gpus", "16"},
+                       {"parallel", "{tensor: 1, pipeline: 1, data: 16}"},
+                       {"parallel.zero_stage", zero}});
         const Prediction p = predict(job).prediction;
         const KindTime& data = of_kind(p.ranks.front().communication, CommunicationKind::Data);
         return data.bytes / static_cast<double>(p.parameters);
@@ -123,7 +128,7 @@ TEST(Communication, OfReplicasHasTheBytesOfGradientsAndParameters) {
 /// A pipeline rank sends an activation of each microbatch on, and gets the gradient back.
 TEST(Communication, OfAPipelineHasTheBytesOfItsMessages) {
     const scenarios::Scenario job =
-        dense({{"gpus", "2"}, {"parallel", "{tensor: 1, pipeline: 2}"}});
+        dense_job({{"gpus", "2"}, {"parallel", "{tensor: 1, pipeline: 2}"}});
     const Prediction p = predict(job).prediction;
     const double message = 2.0 * 4096 * job.model.hidden;
     for (const RankPrediction& rank : p.ranks)
@@ -132,7 +137,7 @@ TEST(Communication, OfAPipelineHasTheBytesOfItsMessages) {
 }
 
 TEST(Communication, IsInJsonAndCsvAsMeansOverTheRanks) {
-    const PredictionWithTrace answer = predict(with_experts({}));
+    const PredictionWithTrace answer = predict(job_with_experts({}));
     const Prediction& p = answer.prediction;
     const TimeByKind mean = mean_communication(p);
     const auto json = report_json(answer);
@@ -163,7 +168,7 @@ TEST(Communication, IsInJsonAndCsvAsMeansOverTheRanks) {
 TEST(Communication, IsThatOfItsOwnLinks) {
     const auto of = [](const char* bandwidth) {
         return mean_communication(
-            predict(with_experts({{"cluster.network.nic_bandwidth", bandwidth}})).prediction);
+            predict(job_with_experts({{"cluster.network.nic_bandwidth", bandwidth}})).prediction);
     };
     const TimeByKind fast = of("400 Gb/s");
     const TimeByKind slow = of("50 Gb/s");

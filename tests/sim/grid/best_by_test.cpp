@@ -8,7 +8,7 @@
 namespace debubble::sim {
 namespace {
 
-Grid small_grid() {
+Grid grid_of_memories() {
     return {
         "model: {base: llama3-8b, layers: 8}\ncluster: hgx-h100\ngpus: 8\n"
         "parallel: {data: auto}\ntraining: {global_batch: 32, micro_batch: 1, seq_length: 4096}\n"
@@ -19,7 +19,7 @@ Grid small_grid() {
 }
 
 TEST(BestBy, IsTheBestOfTheRowsWithEachValue) {
-    const Grid grid = small_grid();
+    const Grid grid = grid_of_memories();
     std::vector<SweepRow> rows;
     for (const std::size_t index : grid.points) rows.push_back(evaluate(grid, index));
     for (std::size_t key = 0; key < grid.sweep.keys.size(); ++key)
@@ -49,7 +49,7 @@ TEST(BestBy, IsTheBestOfTheRowsWithEachValue) {
 }
 
 TEST(BestBy, AsksForAKeyThatIsSwept) {
-    const Grid grid = small_grid();
+    const Grid grid = grid_of_memories();
     EXPECT_EQ(place_of_swept_key(grid, "cluster.gpu.memory"), 1u);
     try {
         (void)place_of_swept_key(grid, "parallel.pipelin");

@@ -6,7 +6,7 @@
 namespace debubble::sim {
 namespace {
 
-Grid grid_of(bool any_schedule) {
+Grid three_schedules(bool any_schedule) {
     Grid grid(
         "model: {base: llama3-8b, layers: 16}\ncluster: hgx-h100\ngpus: 8\n"
         "parallel: {pipeline: 4, data: auto}\nframework: megatron-2026\n"
@@ -17,15 +17,15 @@ Grid grid_of(bool any_schedule) {
     return grid;
 }
 
-std::vector<SweepRow> rows_of(const Grid& grid) {
+std::vector<SweepRow> every_row(const Grid& grid) {
     std::vector<SweepRow> rows;
     for (const std::size_t index : grid.points) rows.push_back(evaluate(grid, index));
     return rows;
 }
 
 TEST(ASchedule, ThatTheSoftwareLacksIsARowWithTheReasonOutsideTheRanking) {
-    const Grid grid = grid_of(false);
-    const std::vector<SweepRow> rows = rows_of(grid);
+    const Grid grid = three_schedules(false);
+    const std::vector<SweepRow> rows = every_row(grid);
     for (const SweepRow& row : rows) {
         if (row.values[0] == "1f1b") {
             EXPECT_TRUE(row.possible() && row.fits);
@@ -45,8 +45,8 @@ TEST(ASchedule, ThatTheSoftwareLacksIsARowWithTheReasonOutsideTheRanking) {
 }
 
 TEST(ASchedule, ThatTheSoftwareLacksIsRankedWhereAnyOneIsAdmitted) {
-    const Grid grid = grid_of(true);
-    const std::vector<SweepRow> rows = rows_of(grid);
+    const Grid grid = three_schedules(true);
+    const std::vector<SweepRow> rows = every_row(grid);
     for (const SweepRow& row : rows) EXPECT_TRUE(row.possible()) << row.reason;
     const SearchResult found = search(grid, Objective::TokensPerS);
     ASSERT_TRUE(found.best.has_value());

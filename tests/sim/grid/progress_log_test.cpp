@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string written_in(std::FILE* log) {
+std::string lines_of_log(std::FILE* log) {
     std::rewind(log);
     std::string text(1 << 12, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), log));
@@ -25,12 +25,12 @@ TEST(ProgressLog, WritesALineAtFixedTimesEvenIfNoPointIsDone) {
     {
         ProgressLog progress(log, std::chrono::milliseconds(20));
         std::this_thread::sleep_for(std::chrono::milliseconds(150));
-        EXPECT_THAT(written_in(log), StartsWith("no point is done after 0 s\n"));
+        EXPECT_THAT(lines_of_log(log), StartsWith("no point is done after 0 s\n"));
         progress.note(3, 8);
         progress.note(5, 8);
         std::this_thread::sleep_for(std::chrono::milliseconds(150));
     }
-    EXPECT_THAT(written_in(log), HasSubstr("\n5 of 8 points, "));
+    EXPECT_THAT(lines_of_log(log), HasSubstr("\n5 of 8 points, "));
     std::fclose(log);
 }
 
@@ -38,7 +38,7 @@ TEST(ProgressLog, OfAnHourEndsAtOnce) {
     std::FILE* const log = std::tmpfile();
     ASSERT_NE(log, nullptr);
     { ProgressLog progress(log, std::chrono::hours(1)); }
-    EXPECT_EQ(written_in(log), "");
+    EXPECT_EQ(lines_of_log(log), "");
     std::fclose(log);
 }
 

@@ -66,7 +66,8 @@ TEST(RandomGrids, HaveTheWinnerOfTheirSweep) {
     for (std::uint32_t seed = 0; seed < grids; ++seed) {
         const std::string text = random_grid(seed);
         SCOPED_TRACE(text);
-        const Grid grid(text, "grid.yaml", {});
+        Grid grid(text, "grid.yaml", {});
+        grid.any_schedule = seed % 4 != 0;  // also where some are left out
         const std::vector<SweepRow> rows = rows_of(grid);
         for (const std::string& key : grid.keys())
             possible[key] += static_cast<int>(std::ranges::count_if(rows, &SweepRow::possible));

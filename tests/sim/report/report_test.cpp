@@ -168,7 +168,7 @@ TEST(ReportText, SaysWhatCommunicationServes) {
     EXPECT_THAT(report_text(two_stages(), a), HasSubstr(R"(
 Communication, mean             exposed     hidden         size         GB/s
   tensor parallel              4.000 ms   1.000 ms    953.7 MiB        200.0
-  pipeline                     1.000 ms   1.000 ms     95.4 MiB         20.0  3.000 ms idle
+  pipeline                     1.000 ms   1.000 ms    95.37 MiB         20.0  3.000 ms idle
 
 )"));
 }
