@@ -2,14 +2,12 @@
 
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <string>
 
 namespace debubble::sim {
 
-/// One line on standard error that shows the progress of a batch and the time until its end, and
-/// the choices of training.recompute: auto where a point takes longer than a second. Without a
-/// terminal it shows nothing but the latter, where no point has ended for ten seconds. Thread-safe.
+/// One line on standard error that shows the progress of a batch and the time until its end. Shows
+/// nothing if standard error is not a terminal.
 class ProgressBar {
 public:
     ProgressBar();
@@ -18,21 +16,13 @@ public:
     ProgressBar& operator=(const ProgressBar&) = delete;
 
     void show(std::size_t done, std::size_t total);
-    /// So many of the choices of a point that is not done.
-    void choosing(std::size_t done, std::size_t all);
 
 private:
     using Clock = std::chrono::steady_clock;
-    void write(const std::string& line);
-
-    bool quiet_ = false;
     bool on_terminal_ = false;
-    std::mutex mutex_;
     std::size_t first_done_ = 0;  ///< points done by an earlier run, when the bar was first shown
-    std::string line_;            ///< of the last points
     Clock::time_point start_;
-    Clock::time_point last_point_;  ///< or the start
-    Clock::time_point last_written_;
+    Clock::time_point last_shown_;
 };
 
 /// The line "[######------]  50/100  25/s  2 s left"; the pace is that since `begun`.
