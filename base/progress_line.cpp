@@ -21,13 +21,17 @@ ProgressLine::ProgressLine(bool quiet)
     : ProgressLine(quiet ? nullptr : stderr, ::isatty(STDERR_FILENO) != 0, Clock::now) {}
 
 ProgressLine::ProgressLine(std::FILE* out, bool on_terminal, std::function<Clock::time_point()> now)
-    : out_(out),
-      on_terminal_(on_terminal),
-      now_(std::move(now)),
-      due_(now_() + (on_terminal ? kSilence : kBetweenLines)) {}
+    : out_(out), on_terminal_(on_terminal), now_(std::move(now)) {
+    restart();
+}
 
 ProgressLine::~ProgressLine() {
     if (written_ && on_terminal_) std::fputs("\r\033[K", out_);
+}
+
+void ProgressLine::restart() {
+    const std::lock_guard lock(mutex_);
+    due_ = now_() + (on_terminal_ ? kSilence : kBetweenLines);
 }
 
 void ProgressLine::show(std::string_view words) {

@@ -23,13 +23,16 @@ public:
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(std::string_view words);
+    /// Another piece of work has begun, which may be short: it is as if the line had just been
+    /// made.
+    void restart();
 
 private:
     std::FILE* out_;  ///< null if it is to be quiet
     bool on_terminal_;
     std::function<Clock::time_point()> now_;
     std::mutex mutex_;
-    Clock::time_point due_;
+    Clock::time_point due_{};
     bool written_ = false;
 };
 

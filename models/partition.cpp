@@ -213,13 +213,18 @@ bool is_better(const RankSums::Rating& one, const RankSums::Rating& other) {
     return false;
 }
 
-/// Moves layers from the fullest rank, the best move first, until none is better.
+/// Of so many stages every move of a layer is tried; of more, those from the fullest rank.
+constexpr std::size_t kMostMovedFreely = 16;
+
+/// Moves layers, the best move first, until none is better.
 RankSums::Rating improve(RankSums& sums, std::vector<int>& sizes) {
     RankSums::Rating best = sums.rate(sizes);
+    std::vector<int> givers(sizes.size());
+    std::iota(givers.begin(), givers.end(), 0);
     for (;;) {
-        const std::vector<int> fullest = sums.fullest();
+        if (sizes.size() > kMostMovedFreely) givers = sums.fullest();
         std::vector<int> better = sizes;
-        for (const int from : fullest)
+        for (const int from : givers)
             for (int to = 0; to < static_cast<int>(sizes.size()); ++to) {
                 if (to == from || sizes[from] < 2) continue;
                 std::vector<int> moved = sizes;

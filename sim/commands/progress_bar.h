@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
 
@@ -11,9 +10,7 @@
 namespace debubble::sim {
 
 /// The progress of a batch and the time until its end, on standard error: on a terminal one line
-/// that changes, elsewhere a line a minute; and the choices of training.recompute: auto where a
-/// point takes longer than a second, elsewhere where none has ended for ten. Shows nothing if the
-/// program is to be quiet. Thread-safe.
+/// that changes, elsewhere a line a minute. Shows nothing if the program is to be quiet.
 class ProgressBar {
 public:
     ProgressBar();
@@ -22,21 +19,13 @@ public:
     ProgressBar& operator=(const ProgressBar&) = delete;
 
     void show(std::size_t done, std::size_t total);
-    /// So many of the choices of a point that is not done.
-    void choosing(std::size_t done, std::size_t all);
 
 private:
     using Clock = std::chrono::steady_clock;
-    void write(const std::string& line);
-
-    bool quiet_ = false;
     bool on_terminal_ = false;
-    std::mutex mutex_;
     std::size_t first_done_ = 0;  ///< points done by an earlier run, when the bar was first shown
-    std::string line_;            ///< of the last points
     Clock::time_point start_;
-    Clock::time_point last_point_;  ///< or the start
-    Clock::time_point last_written_;
+    Clock::time_point last_shown_;
     std::optional<ProgressLog> log_;  ///< where it is no terminal
 };
 

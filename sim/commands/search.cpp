@@ -12,6 +12,7 @@
 #include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/progress_line.h"
+#include "sim/commands/choice_line.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
@@ -107,11 +108,15 @@ SearchResult searched(const Grid& grid, const SearchArguments& args,
     SearchResult result;
     {
         ProgressBar bar;
+        ChoiceLine choices;
         BatchOptions options;
         options.jobs = args.grid.jobs;
         options.stop = &interruption.flag();
-        options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
-        options.choosing = [&](std::size_t done, std::size_t all) { bar.choosing(done, all); };
+        options.progress = [&](std::size_t done, std::size_t total) {
+            bar.show(done, total);
+            choices.point_done(done, total);
+        };
+        options.choosing = [&](std::size_t done, std::size_t all) { choices.show(done, all); };
         result = search(grid, points, objective, options);
     }
     if (!result.finished) interruption.end_by_signal();

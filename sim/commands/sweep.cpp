@@ -12,6 +12,7 @@
 #include "base/exit_status.h"
 #include "base/outputs.h"
 #include "scenarios/lacking_schedule.h"
+#include "sim/commands/choice_line.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/grid_table.h"
 #include "sim/commands/interruption.h"
@@ -85,12 +86,16 @@ ExitStatus carry_out(const SweepArguments& args) {
     SweepResult result;
     {
         ProgressBar bar;
+        ChoiceLine choices;
         BatchOptions options;
         options.jobs = args.grid.jobs;
         options.program = DEBUBBLE_VERSION;
         options.stop = &interruption.flag();
-        options.progress = [&](std::size_t done, std::size_t total) { bar.show(done, total); };
-        options.choosing = [&](std::size_t done, std::size_t all) { bar.choosing(done, all); };
+        options.progress = [&](std::size_t done, std::size_t total) {
+            bar.show(done, total);
+            choices.point_done(done, total);
+        };
+        options.choosing = [&](std::size_t done, std::size_t all) { choices.show(done, all); };
         result = place ? sweep_as_worker(grid, args.out, *place, options)
                        : sweep(grid, args.out, options);
     }

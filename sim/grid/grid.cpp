@@ -202,8 +202,8 @@ SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosi
                                  .prediction;
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
-        if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
         if (p.cut) row.plan += "; balanced is " + p.cut->list();
+        if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
         row.fits = p.fits;
         row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
         row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;

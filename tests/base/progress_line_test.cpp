@@ -23,6 +23,10 @@ public:
         now_ = ProgressLine::Clock::time_point{} + time;
         line_->show(words);
     }
+    void restart_at(milliseconds time) {
+        now_ = ProgressLine::Clock::time_point{} + time;
+        line_->restart();
+    }
     void end() { line_.reset(); }
     std::string text() const {
         std::string all;
@@ -57,6 +61,16 @@ TEST(ProgressLine, OfALogIsAddedEveryTenSeconds) {
     line.show_at(milliseconds(21'000), "4 of 9");
     line.end();
     EXPECT_EQ(line.text(), "2 of 9\n4 of 9\n");
+}
+
+TEST(ProgressLine, OfManyShortPiecesOfWorkSaysNothing) {
+    Written line(true);
+    for (int piece = 1; piece < 9; ++piece) {
+        line.show_at(milliseconds(900 * piece), "1 of 2");
+        line.restart_at(milliseconds(900 * piece));
+    }
+    line.end();
+    EXPECT_EQ(line.text(), "");
 }
 
 TEST(ProgressLine, OfShortWorkSaysNothing) {

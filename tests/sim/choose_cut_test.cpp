@@ -132,9 +132,10 @@ TEST(BalancedCut, TakesLayersFromTheStageOfALongHead) {
 
 TEST(BalancedCut, ThatFitsIsTakenBeforeAFasterOneThatDoesNot) {
     Scenario scenario = scenarios::read_scenario("gpt2-xl-pipeline");
-    const Prediction free = predict(scenario, kFigures).prediction;
+    const PredictOptions reserved{.keep_trace = false};
+    const Prediction free = predict(scenario, reserved).prediction;
     const Prediction uniform =
-        predict(with_partition(scenario, Partition::Uniform), kFigures).prediction;
+        predict(with_partition(scenario, Partition::Uniform), reserved).prediction;
     ASSERT_NE(free.memory_left, uniform.memory_left);
     // A device that only the smaller one of both fits into.
     const Bytes more = std::max(free.memory_left, uniform.memory_left);
@@ -170,7 +171,7 @@ TEST(BalancedCut, OfASweepIsATwinOfTheUniformOneWhereItIsThat) {
         "model: {base: llama3-8b, layers: 8}\ncluster: hgx-h100\ngpus: 8\n"
         "parallel: {pipeline: 2, data: auto}\n"
         "training: {micro_batch: 1, micro_batches: 8, seq_length: 512}\n"
-        "sweep: {parallel.partition: [uniform, balanced, '[4, 4]']}\n",
+        "sweep: {parallel.partition: [uniform, balanced, [4, 4]]}\n",
         "twins.yaml", {});
     std::vector<SweepRow> rows;
     for (const std::size_t point : grid.points) rows.push_back(evaluate(grid, point));

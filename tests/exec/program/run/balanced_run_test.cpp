@@ -16,7 +16,7 @@
 namespace debubble::exec {
 namespace {
 
-constexpr int kRanks = 2;
+constexpr int kProcesses = 2;
 
 class BalancedRun : public testing::Test {
 protected:
@@ -52,7 +52,7 @@ training:
     RunJob of_process(int rank, const std::vector<std::string>& set = {}) const {
         ProcessPlace place;
         place.rank = rank;
-        place.size = kRanks;
+        place.size = kProcesses;
         return job(place, set);
     }
     std::vector<int> simulated() const {
@@ -68,13 +68,13 @@ void train_all(RunJob& job) {
     const StopSignal stop;
     const RunListener listener{[](const std::string&) {}, [](const StepMetrics&) {},
                                [](const Evaluation&) {}};
-    run_local(kRanks, Transport::Buffered,
+    run_local(kProcesses, Transport::Buffered,
               [&](Communicator& world) { train(job, world, stop, listener); });
 }
 
 /// The jobs of both processes after they have met.
-void meet(RunJob& first, RunJob& second) {
-    run_local(kRanks, Transport::Buffered,
+void share_between(RunJob& first, RunJob& second) {
+    run_local(kProcesses, Transport::Buffered,
               [&](Communicator& world) { share_plan(world, world.rank() == 0 ? first : second); });
 }
 
@@ -89,8 +89,8 @@ TEST_F(BalancedRun, OfProcessesHasTheCutOfRankZero) {
     EXPECT_TRUE(second.takes_cut);
     // Another machine may have other prices.
     first.scenario.parallel.layers_per_stage = {2, 5};
-    first.plan.stages = partition_of(first.scenario, kRanks);
-    meet(first, second);
+    first.plan.stages = partition_of(first.scenario, kProcesses);
+    share_between(first, second);
     EXPECT_EQ(second.layers_of_stages(), (std::vector{2, 5}));
     EXPECT_EQ(second.plan.stages, first.plan.stages);
     EXPECT_EQ(facts_of(second), facts_of(first));
@@ -98,7 +98,7 @@ TEST_F(BalancedRun, OfProcessesHasTheCutOfRankZero) {
 
 TEST_F(BalancedRun, OfProcessesNoticesAListOfOneOfThem) {
     RunJob first = of_process(0), second = of_process(1, {"parallel.partition=[1, 6]"});
-    meet(first, second);
+    share_between(first, second);
     EXPECT_EQ(second.layers_of_stages(), (std::vector{1, 6}));
     EXPECT_NE(facts_of(second), facts_of(first));
 }
