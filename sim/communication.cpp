@@ -13,7 +13,7 @@ namespace {
 using Hides = std::array<bool, kCommunicationKinds>;
 
 /// Seconds of a flow that has its links to itself.
-double alone(const Flow& flow, const CostModel& costs) {
+double seconds_alone(const Flow& flow, const CostModel& costs) {
     double transfer = 0;
     for (const Link link : flow.links)
         transfer =
@@ -129,16 +129,16 @@ private:
     void add_between(const Unshard& u, const Span& span) {
         const auto [time, is_new] = gathers_.try_emplace(u.stage);
         if (is_new)
-            time->second = alone(costs_.unshard(u.stage, rank_), costs_) +
-                           alone(costs_.unshard_hidden(u.stage, rank_).flow, costs_);
+            time->second = seconds_alone(costs_.unshard(u.stage, rank_), costs_) +
+                           seconds_alone(costs_.unshard_hidden(u.stage, rank_).flow, costs_);
         add_between(Between::Replicas, time->second, span);
     }
     void add_between(const ReduceGrad& r, const Span& span) {
         const auto [time, is_new] = reductions_.try_emplace(r.stage);
         if (is_new) {
             const std::span<const Rank> holders = index_.ranks_of(r.stage);
-            time->second = alone(costs_.reduce_grad(r.stage, holders), costs_) +
-                           alone(costs_.reduce_grad_hidden(r.stage, holders).flow, costs_);
+            time->second = seconds_alone(costs_.reduce_grad(r.stage, holders), costs_) +
+                           seconds_alone(costs_.reduce_grad_hidden(r.stage, holders).flow, costs_);
         }
         add_between(Between::Replicas, time->second, span);
     }
@@ -151,7 +151,7 @@ private:
     void add_between(const Reload& r, const Span& span) { add_copy(r.stage, span); }
     void add_copy(Stage stage, const Span& span) {
         const auto [time, is_new] = copies_.try_emplace(stage);
-        if (is_new) time->second = alone(costs_.offload(stage, rank_), costs_);
+        if (is_new) time->second = seconds_alone(costs_.offload(stage, rank_), costs_);
         add_between(Between::Host, time->second, span);
     }
     void add_between(const Send&, const Span&) {}  // its Recv counts
