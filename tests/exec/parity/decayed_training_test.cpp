@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "exec/comm/local.h"
 #include "exec/core/rank/rank_job.h"
