@@ -16,8 +16,8 @@ using text::NodePtr;
 
 constexpr std::size_t kLongestValue = 200;  ///< characters; a longer one is told by its hash
 constexpr std::size_t kMostKeys = 64;       ///< of a part; more are told by one hash
-constexpr std::string_view kPlansNothing[] = {"name",  "description", "sweep",    "include",
-                                              "model", "cluster",     "framework"};
+constexpr std::string_view kPlansNothing[] = {"name",    "description", "published", "sweep",
+                                              "include", "model",       "cluster",   "framework"};
 /// Of a model, cluster or framework.
 constexpr std::string_view kNoFigures[] = {"name", "source", "description"};
 
