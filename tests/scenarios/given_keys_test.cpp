@@ -17,8 +17,9 @@ GivenKeys given_by(const std::string& more, const std::vector<Override>& set = {
 }
 
 TEST(GivenKeys, AreThoseOfTheScenarioByTheirPaths) {
-    const GivenKeys given =
-        given_by("name: mine\npublished: {source: x, step: 1 s}\nparallel: {data: 8}\ntraining: {optimizer: {name: adamw, lr: 1}}\n");
+    const GivenKeys given = given_by(
+        "name: mine\npublished: {source: x, step: 1 s}\nparallel: {data: 8}\ntraining: {optimizer: "
+        "{name: adamw, lr: 1}}\n");
     EXPECT_EQ(given, (GivenKeys{{"parallel.data", "8"},
                                 {"training.optimizer.lr", "1"},
                                 {"training.optimizer.name", "adamw"}}));

@@ -174,8 +174,7 @@ Case program_case(const std::string& name) {
     const Simulation simulation = simulate(plan.program, *costs, *memory, how);
     const auto tasks = tasks_by_action(plan.program, graph);
     for (const Span& span : simulation.trace.spans)
-        made.ends[ends[tasks.at({span.rank, span.action})]] =
-            seconds(span.end.time_since_epoch());
+        made.ends[ends[tasks.at({span.rank, span.action})]] = seconds(span.end.time_since_epoch());
     return made;
 }
 
