@@ -333,7 +333,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     const Program& program = *drawn.program;
     const CostModel& mean = drawn.of_even ? drawn.of_even->costs() : costs;
     const auto loaded = draw_memory(scenario, of_plan, mean, how);
-    const MemoryModel& memory = loaded ? loaded->drawn->memory() : *of_plan.memory;
+    const bool shows = loaded && options.keep_trace;
+    const MemoryModel& memory = shows ? loaded->drawn->memory() : *of_plan.memory;
+    how.follow_memory = shows || !loaded;
     Simulation simulation = simulate(program, costs, memory, how);
 
     give_up_if(options.stop);
