@@ -2,18 +2,12 @@
 
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "scenarios/scenario.h"
 #include "sim/chosen_cut.h"
 #include "sim/prediction.h"
 
 namespace debubble::sim {
-
-/// The scenario with each of the cuts that `parallel.partition: balanced` chooses from: the uniform
-/// one, and the one whose busiest rank works for the shortest time by the prices of its passes
-/// (sim/cost/layer_costs.h), unless that is the uniform one. Throws what make_plan() throws.
-std::vector<scenarios::Scenario> cuts_to_choose_from(const scenarios::Scenario& scenario);
 
 /// A scenario with the cut that was chosen, and what it was played as.
 struct PlayedCut {

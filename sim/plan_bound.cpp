@@ -11,10 +11,10 @@
 #include "scenarios/gather_limits.h"
 #include "scenarios/headroom.h"
 #include "scenarios/plan.h"
-#include "sim/choose_cut.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
-#include "sim/predict.h"
+#include "sim/cuts_to_choose_from.h"
+#include "sim/priced_plan.h"
 #include "sim/uneven/uneven_cost_model.h"
 
 namespace debubble::sim {
@@ -127,7 +127,8 @@ bool order_has_price(const scenarios::Scenario& scenario) {
 
 PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
     const bool played = order_has_price(scenario) || !needs_costs(scenario);
-    const scenarios::Plan plan = played ? priced_plan(scenario) : make_plan(scenario);
+    const scenarios::Plan plan =
+        played && needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
     const Order order = played ? Order::Played : Order::Another;
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);

@@ -1,4 +1,5 @@
 #include "sim/choose_cut.h"
+#include "sim/cuts_to_choose_from.h"
 
 #include <algorithm>
 #include <numeric>
