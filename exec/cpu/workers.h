@@ -10,6 +10,10 @@ namespace debubble::exec {
 /// One worker is a plain call. The threads are OpenMP's, which oneDNN uses too.
 void on_workers(int workers, const std::function<void(int worker)>& body);
 
+/// The cores that this process may use, for each of so many threads of the host that compute; at
+/// most 1.
+double cores_per_thread(int threads);
+
 struct Share {
     std::int64_t first = 0;
     std::int64_t end = 0;

@@ -114,22 +114,25 @@ private:
         const bool is_copy = !is_on_compute_lane(action);
         if (!is_copy) post_receives(position_ + 1);
         const std::int64_t before = total(side_.arena.held()).count;
-        const Duration waited = communicated();
+        const HostTime waited = communicated();
+        const Duration on_core = HostTime::on_core_so_far();
         const DeviceLane lane = is_copy ? kCopyLane : kComputeLane;
         const Moment begin = recorder_.now(lane);
         work();
         const Moment end = recorder_.now(lane);
+        const Duration had_core = HostTime::on_core_so_far() - on_core;
+        const HostTime in_waits = communicated() - waited;
         const std::int64_t after = total(side_.arena.held()).count;
         recorder_.span(action, begin, end, is_copy ? Bytes{std::abs(after - before)} : Bytes{},
-                       communicated() - waited);
+                       {in_waits.clock, had_core - in_waits.on_core});
         recorder_.level(begin, side_.arena.highest());
         recorder_.level(end, side_.arena.held());
     }
 
-    /// The time of communication inside passes up to this moment, by the host's clock. If a device
-    /// moves tensors by itself, the host waits only for the other hosts.
-    Duration communicated() const {
-        Duration sum{};
+    /// The time of communication inside passes up to this moment, on the host. If a device moves
+    /// tensors by itself, the host waits only for the other hosts.
+    HostTime communicated() const {
+        HostTime sum;
         if (side_.device_moves) return sum;
         for (const StageRunner* stage : side_.stages) sum += stage->communicated();
         return sum;

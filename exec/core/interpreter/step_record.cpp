@@ -33,11 +33,21 @@ Moment Recorder::now(DeviceLane lane) {
     return {{}, lanes_->mark(lane)};
 }
 
+namespace {
+
+bool is_pass(const Action& action) {
+    return lane_of(action) == Lane::Compute && !std::holds_alternative<OptimizerStep>(action);
+}
+
+}  // namespace
+
 void Recorder::span(const Action& action, const Moment& begin, const Moment& end, Bytes moved,
-                    Duration exposed) {
+                    const PassOnHost& on_host) {
     if (begin.mark) spans_.push_back({record_.spans.size(), *begin.mark, *end.mark});
+    const bool host_computes = lanes_ == nullptr && is_pass(action);
     record_.spans.push_back({record_.rank, record_.replica, lane_of(action), action,
-                             instant_of(begin.at), instant_of(end.at), exposed, moved});
+                             instant_of(begin.at), instant_of(end.at), on_host.exposed, moved,
+                             host_computes ? on_host.on_core : Duration{}});
 }
 
 /// Where there was nothing to do, a host is ahead of its device: the action happens between two
@@ -52,8 +62,19 @@ void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
 
 void Recorder::collective(const Action& action, const Moment& came_up, int number,
                           const Interval& when, Bytes moved) {
-    span(action, when, moved);
+    if (std::holds_alternative<GradNorm>(action))
+        norm(came_up, when, moved);
+    else
+        span(action, when, moved);
     collectives_.push_back({number, record_.spans.size() - 1, came_up});
+}
+
+void Recorder::norm(const Moment& came_up, const Interval& when, Bytes moved) {
+    record_.norm_reduction = Duration{when.end - when.begin};
+    if (when.marks)
+        span(GradNorm{}, came_up, {{}, when.marks->end}, moved);
+    else
+        span(GradNorm{}, came_up, lanes_ == nullptr ? Moment{when.end} : now(), moved);
 }
 
 void Recorder::add_part(Lane lane, const Compute& pass, PairStep step, int layer,
@@ -126,8 +147,7 @@ StepRecord Recorder::finish(MemoryPeak peak) && {
         span.begin = time_of(pending.begin);
         span.end = time_of(pending.end);
         if (to_text(span.action) == record_.peak.action) record_.peak.at = span.begin;
-        if (span.lane != Lane::Compute || std::holds_alternative<OptimizerStep>(span.action))
-            continue;
+        if (!is_pass(span.action)) continue;
         for (const MarkedInterval& hold : holds)  // marks count in the order of the thread
             if (pending.begin.number < hold.begin.number && hold.end.number < pending.end.number)
                 span.exposed += time_of(hold.end) - time_of(hold.begin);

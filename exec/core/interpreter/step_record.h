@@ -21,7 +21,8 @@ struct StepRecord {
     std::vector<PairPart> pair_parts;  ///< in the order in which their ends became known
     std::vector<MemorySample> memory;  ///< by time
     MemoryPeak peak;
-    Duration clock_error{};  ///< error of the device's clock against the host's
+    Duration clock_error{};     ///< error of the device's clock against the host's
+    Duration norm_reduction{};  ///< the part of the GradNorm in which it is summed over ranks
 };
 
 inline Instant instant_of(Clock::time_point at) {
@@ -37,6 +38,12 @@ struct Moment {
     std::optional<Mark> mark = {};
 };
 
+/// Times of a pass on the thread of its rank.
+struct PassOnHost {
+    Duration exposed{};  ///< for which it stood still for communication, by the clock
+    Duration on_core{};  ///< for which the thread had a core in the rest of the pass
+};
+
 /// Makes the record while the step goes on. Without `lanes` it reads the host's clock; with them it
 /// uses marks of the device, whose times are asked for at the end, so that nothing waits for it in
 /// between.
@@ -47,14 +54,14 @@ public:
 
     Moment now(DeviceLane lane = kComputeLane);
 
-    /// Records an action. `exposed` is the time of a pass, by the host's clock, in which it stood
-    /// still for communication; the time for which a device stood still is added.
+    /// Records an action. The time for which a device stood still is added to `on_host.exposed`.
     void span(const Action& action, const Moment& begin, const Moment& end, Bytes moved = {},
-              Duration exposed = {});
+              const PassOnHost& on_host = {});
     void span(const Action& action, const Interval& when, Bytes moved = {});
     /// Records a collective in the order of the list: it does not start before the list came to it,
     /// and a reduction does not start before the one ahead of it, though a pass may have started
-    /// its work. `number` is its index among the requests.
+    /// its work. A GradNorm starts there, since a rank sums the squares of its gradients before it
+    /// meets the others. `number` is the index among the requests.
     void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
                     Bytes moved);
     /// Records what a pass computed, or exchanged, of a layer in a pair of passes that take turns.
@@ -82,6 +89,7 @@ private:
         Moment came_up;
     };
     void put_in_order();
+    void norm(const Moment& came_up, const Interval& when, Bytes moved);
     void add_part(Lane lane, const Compute& pass, PairStep step, int layer, const Moment& begin,
                   const Moment& end);
     Instant time_of(const Moment& moment) const {

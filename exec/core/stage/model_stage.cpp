@@ -133,7 +133,7 @@ public:
         }
         return rows;
     }
-    std::chrono::nanoseconds communicated() const override {
+    HostTime communicated() const override {
         return parts_.state.communicated + parts_.state.tools.parameters.communicated();
     }
 

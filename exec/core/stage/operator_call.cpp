@@ -13,9 +13,9 @@ namespace {
 /// Makes the request that `ask` asks of the group, and waits for it.
 template <class Ask>
 void communicate(const OperatorCall& call, Communicator* group, const Ask& ask) {
-    const Clock::time_point begin = Clock::now();
+    const HostTime begin = HostTime::now();
     ask(*group)->wait(within(call.state.tools.patience));
-    call.state.communicated += Clock::now() - begin;
+    call.state.communicated += HostTime::now() - begin;
 }
 
 void gather(const OperatorCall& call, Communicator* group, ConstTensorView mine, TensorView all) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "exec/core/arena.h"
+#include "exec/core/host_time.h"
 #include "exec/core/stage/rope_table.h"
 #include "exec/core/stage/routing.h"
 #include "exec/core/stage/stage_runner.h"
@@ -60,7 +60,7 @@ struct StageMemory {
     std::map<RoutedPass, Routing> routed;    ///< the ways of a step's rows to their experts
     ExpertLoad load;                         ///< load of this rank's experts in a step
     /// Time in collectives of operators, from asking to being done.
-    std::chrono::nanoseconds communicated{};
+    HostTime communicated;
     std::map<int, BalancedSoFar> balanced;  ///< by layer, where routers balance over a step
     /// Set while an exchange of rows runs whose request is to be waited for later.
     Pending* asked = nullptr;

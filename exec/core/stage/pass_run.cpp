@@ -51,7 +51,7 @@ PassRun::PassRun(StageParts& parts, const PassAsked& asked)
       asked_(asked),
       graph_(parts.slice_of(asked.micro_batch).graph),
       live_(parts.state.live.at(asked.micro_batch)),
-      waited_(parameters().communicated()) {
+      waited_(parameters().communicated().clock) {
     if (asked.opens) parameters().begin_pass(order_of(graph_, runs()), reads_of(runs()));
     parts.clock.begin();
 }
@@ -78,9 +78,9 @@ void PassRun::ask() {
 Interval PassRun::await() {
     DEBUBBLE_CHECK(exchanging_ != nullptr, "an exchange is under way");
     const OperatorRun& run = *std::exchange(exchanging_, nullptr);
-    const Clock::time_point begin = Clock::now();
+    const HostTime begin = HostTime::now();
     const Interval when = exchange_->wait(within(parts_.state.tools.patience));
-    parts_.state.communicated += Clock::now() - begin;
+    parts_.state.communicated += HostTime::now() - begin;
     exchange_.reset();
     end(run, call_of(run));
     return when;
@@ -148,7 +148,8 @@ void PassRun::open_for(const models::Operator& op) {
 }
 
 void PassRun::end_sharding() {
-    const std::chrono::nanoseconds before = std::exchange(waited_, parameters().communicated());
+    const std::chrono::nanoseconds before =
+        std::exchange(waited_, parameters().communicated().clock);
     parts_.clock.end_sharding(waited_ - before);
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "exec/core/host_time.h"
 #include "exec/core/tensor.h"
 
 /// A stage's parameters, as its operators see them.
@@ -43,7 +43,7 @@ public:
     /// Whether passes gather their parameters, layer by layer, so that only one runs at a time.
     virtual bool gathers_in_passes() const { return false; }
     /// The time for which these calls have waited for other ranks, in total.
-    virtual std::chrono::nanoseconds communicated() const { return {}; }
+    virtual HostTime communicated() const { return {}; }
 };
 
 }  // namespace debubble::exec

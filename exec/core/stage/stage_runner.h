@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "base/ids.h"
 #include "exec/core/arena.h"
 #include "exec/core/communicator/communicator.h"
+#include "exec/core/host_time.h"
 #include "exec/core/stage/step_inputs.h"
 #include "schedule/action.h"
 
@@ -144,7 +144,7 @@ public:
 
     /// The time for which passes have stood still for collectives inside them, since the first
     /// pass.
-    virtual std::chrono::nanoseconds communicated() const { return {}; }
+    virtual HostTime communicated() const { return {}; }
 };
 
 }  // namespace debubble::exec

@@ -112,12 +112,12 @@ void TrainedStage::ask_for(std::optional<int> layer) {
 void TrainedStage::open(std::optional<int> layer) {
     while (at_ < order_.size() && order_[at_] != layer) ++at_;
     if (!pass_gathers_) return;
-    const Clock::time_point begin = Clock::now();
+    const HostTime begin = HostTime::now();
     ask_for(layer);
     for (std::size_t u = 0; u < states_.size(); ++u)
         if (states_[u].unit().layer == layer && gathers_[u])
             std::exchange(gathers_[u], nullptr)->wait(within(place_.patience));
-    communicated_ += Clock::now() - begin;
+    communicated_ += HostTime::now() - begin;
     if (at_ + 1 < order_.size() && order_[at_ + 1]) ask_for(order_[at_ + 1]);
 }
 
@@ -163,9 +163,9 @@ void TrainedStage::end_pass() {
 
 void TrainedStage::finish_reductions() {
     for (UnitReduction& reduction : reductions_) {
-        const Clock::time_point begin = Clock::now();
+        const HostTime begin = HostTime::now();
         reduction.request->wait(within(place_.patience));
-        communicated_ += Clock::now() - begin;
+        communicated_ += HostTime::now() - begin;
         finish_reduction(reduction, *kernels_);
     }
     reductions_.clear();

@@ -65,7 +65,7 @@ public:
     void close(std::optional<int> layer) override;
     void end_pass() override;
     bool gathers_in_passes() const override { return policy_.gathers_in_passes; }
-    std::chrono::nanoseconds communicated() const override { return communicated_; }
+    HostTime communicated() const override { return communicated_; }
 
     /// Draws random weights, which have the same bits in every layout.
     void initialise(const models::Architecture& architecture, std::uint64_t seed);
@@ -146,7 +146,7 @@ private:
     std::vector<UnitReduction> reductions_;  ///< reductions started, and not finished
     /// Whether each unit's reduction has started, in this pass or before reduce().
     std::vector<bool> reduced_;
-    std::chrono::nanoseconds communicated_{};
+    HostTime communicated_;
 };
 
 }  // namespace debubble::exec

@@ -57,6 +57,8 @@ Measured medians_of(const JobTimings& timings) {
                                    static_cast<int>(values.size())};
     measured.pass_overhead = from_seconds(middle(timings.pass_overheads));
     measured.optimizer_seconds_per_element = middle(timings.optimizer);
+    measured.zero_seconds_per_element = std::max(0.0, middle(timings.zero));
+    measured.core_share = timings.core_share;
     measured.norm_seconds_per_element = std::max(0.0, middle(timings.norm));
     measured.step_overhead = from_seconds(middle(timings.step_overheads));
     measured.products = timings.products;

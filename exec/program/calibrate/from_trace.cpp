@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "sim/engine/replay_measured.h"
 #include "sim/predict.h"
 #include "text/wording.h"
+#include "trace/core_share.h"
 #include "trace/span_graph.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
@@ -37,6 +39,15 @@ KindsOfTrace predicted_times(const sim::PredictionWithTrace& prediction) {
     return kind_times({median_step(prediction.trace)});
 }
 
+/// The share of the rank that was worst off, if others used the cores.
+std::optional<double> disturbed_share(const Trace& executed) {
+    std::optional<double> least;
+    for (const CoreShare& rank : core_shares(executed))
+        if (is_disturbed(rank.share, executed.header.cores_per_thread))
+            least = std::min(least.value_or(1), rank.share);
+    return least;
+}
+
 class Calibration {
 public:
     Calibration(scenarios::Scenario scenario, const Trace& executed, const std::string& name)
@@ -44,7 +55,9 @@ public:
           plan_(sim::priced_plan(scenario_)),
           typical_(typical_steps(executed)),
           host_(host_times(executed, typical_)),
-          measured_times_(kind_times(typical_)) {
+          measured_times_(kind_times(typical_)),
+          own_(executed.header.source == "executed" || scenario_.cluster.gpu.threads) {
+        measured_.core_share = disturbed_share(executed);
         scenario_.cluster.name = name;
         scenario_.cluster.source =
             fmt::format("by a trace of {} ({} steps), of {}", scenario_.name, steps_in(executed),
@@ -59,6 +72,7 @@ public:
         spread();
         collectives(first);
         optimizer(first);
+        norm();
         measured_.step_overhead = from_seconds(host_.between_steps);
         const sim::PredictionWithTrace last = predict();
         FromTrace out;
@@ -201,7 +215,9 @@ private:
             cost.bandwidth = {bytes / rest};
         };
         const int replicas = scenario_.parallel.data * scenario_.parallel.context;
-        put(Collective::Kind::AllReduce, scenario_.gpus, times_of<GradNorm>(measured_times_), 8);
+        if (!own_)  // ours has the sum of squares in it
+            put(Collective::Kind::AllReduce, scenario_.gpus, times_of<GradNorm>(measured_times_),
+                8);
         put(Collective::Kind::AllReduce, 2, times_of<TiedGradReduce>(measured_times_),
             times_of<TiedGradReduce>(predicted).mean_bytes());
         put(scenario_.parallel.zero_stage == 0 ? Collective::Kind::AllReduce
@@ -221,11 +237,26 @@ private:
         if (tried > 0) measured_.optimizer_seconds_per_element = kTried * measured.mean() / tried;
     }
 
+    /// What a norm takes beyond its all-reduce.
+    void norm() {
+        const KindTimes measured = times_of<GradNorm>(measured_times_);
+        if (!own_ || measured.lengths.empty()) return;
+        const auto of_rate = [&](double rate) {
+            measured_.norm_seconds_per_element = rate;
+            return times_of<GradNorm>(predicted_times(predict())).mean();
+        };
+        constexpr double kTried = 1e-9;
+        const double alone = of_rate(0), tried = of_rate(kTried) - alone;
+        measured_.norm_seconds_per_element =
+            tried > 0 ? kTried * std::max(0.0, measured.mean() - alone) / tried : 0;
+    }
+
     scenarios::Scenario scenario_;
     scenarios::Plan plan_;
     std::vector<Trace> typical_;
     HostTimes host_;
     KindsOfTrace measured_times_;
+    bool own_;  ///< whether debubble's executor ran the steps, as it does on processors
     Measured measured_;
     std::string set_;
     std::vector<std::string> notes_;

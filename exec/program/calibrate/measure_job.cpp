@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "base/diagnostic.h"
 #include "exec/comm/local.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/workers.h"
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
 #include "models/operator_signature.h"
+#include "trace/action_log.h"
+#include "trace/core_share.h"
 
 namespace debubble::exec {
 
@@ -94,15 +99,28 @@ struct RankTimings {
     OperatorTimings operators;
     std::vector<StepTimings> steps;
     std::vector<double> pass_overheads;
-    double elements = 0;  ///< elements that the rank's optimizer steps
+    double elements = 0;   ///< elements that the rank's optimizer steps
+    double gradients = 0;  ///< gradients that the rank holds through a step
     ProductChoices products;
 };
 
-double stepped_elements(const RankTraining& training) {
+/// The sum over the rank's units of what `range_of` gives.
+template <class RangeOf>
+double elements_of(const RankTraining& training, const RangeOf& range_of) {
     std::int64_t sum = 0;
     for (const auto& state : training.states)
-        for (const UnitState& unit : state->units()) sum += unit.stepped().count;
+        for (const UnitState& unit : state->units()) sum += range_of(unit).count;
     return static_cast<double>(sum);
+}
+
+/// What ranks do in a training after each step: they check what ran, and add up the loss.
+void close_step(const RankJob& job, const ActionLog& expected, Communicator& world,
+                const MeasureOptions& how) {
+    if (const auto difference = first_difference(expected, job.log()))
+        throw WorldError("the executed order differs from the program: the rank " + *difference);
+    double loss[3] = {job.loss_total(), 0, job.ahead_loss_total()};
+    world.all_reduce(buffer_of(std::span<double>(loss)), Reduction::Sum, "LOSS")
+        ->wait(within(how.patience));
 }
 
 RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
@@ -116,22 +134,29 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     RankJob job(scenario, plan, options, world, run);
     ShownBatches shown(scenario, data, job.groups().place.data);
     RankTimings timings;
-    timings.elements = stepped_elements(job.state());
+    timings.elements = elements_of(job.state(), [](const auto& unit) { return unit.stepped(); });
+    timings.gradients =
+        elements_of(job.state(), [](const auto& unit) { return unit.gradients_held(); });
+    const ActionLog expected =
+        log_of(plan.program.ranks[job.rank().index], plan.program.stage_count());
     if (job.device() != nullptr) timings.products = job.device()->timed_products();
     const bool routes = scenario.model.has_experts();
     const int warm_up = how.warm_up.value_or(routes ? 30 : 3);
     const int timed = how.steps.value_or(routes ? 30 : 10);
     for (int step = 0; step < warm_up + timed; ++step) {
         listener.begin_step(step >= warm_up);
+        const Instant before_data = instant_of(Clock::now());
         const StepInputs inputs = shown.inputs(step, job.training().loss_scale());
         const Instant begin = instant_of(Clock::now());
         const StepRecord record = job.step(inputs);
+        close_step(job, expected, world, how);
         const Instant end = instant_of(Clock::now());
         if (!listener.listening) continue;
         listener.end_step();
         timings.steps.push_back(timings_of(record, begin, end, plan.program.stage_count()));
         StepTimings& seen = timings.steps.back();
-        seen.after_last = std::max(0.0, seen.after_last - listener.after_passes);
+        seen.after_last =
+            std::max(0.0, seen.after_last - listener.after_passes) + seconds(begin - before_data);
         if (seen.passes == 0) continue;
         const double gap = seen.gaps.empty() ? 0 : median(seen.gaps);
         timings.pass_overheads.push_back(gap + std::max(0.0, seen.in_passes - listener.in_passes) /
@@ -141,17 +166,33 @@ RankTimings measure_rank(const scenarios::Scenario& scenario, const scenarios::P
     return timings;
 }
 
-/// The times of the norm, one of each step, on the rank that all others have waited for.
-std::vector<double> norms(const std::vector<RankTimings>& ranks) {
+/// The least of what `time_of` gives for each step: that of the rank that all others have waited
+/// for.
+template <class TimeOf>
+std::vector<double> least_of_ranks(const std::vector<RankTimings>& ranks, const TimeOf& time_of) {
     std::vector<double> out;
     for (std::size_t step = 0; step < ranks.front().steps.size(); ++step) {
         std::optional<double> least;
         for (const RankTimings& rank : ranks)
-            if (const auto norm = rank.steps[step].norm; norm && rank.elements > 0)
-                least = std::min(least.value_or(*norm / rank.elements), *norm / rank.elements);
+            if (const std::optional<double> time = time_of(rank, rank.steps[step]))
+                least = std::min(least.value_or(*time), *time);
         if (least) out.push_back(*least);
     }
     return out;
+}
+
+/// A rank's median over its steps, if others used the cores.
+std::optional<double> disturbed_share(const RankTimings& rank, double cores_per_thread) {
+    std::vector<double> shares;
+    for (const StepTimings& step : rank.steps)
+        if (step.core_share) shares.push_back(*step.core_share);
+    if (shares.empty()) return std::nullopt;
+    const double share = median(std::move(shares));
+    return is_disturbed(share, cores_per_thread) ? std::optional(share) : std::nullopt;
+}
+
+std::optional<double> lesser(std::optional<double> a, std::optional<double> b) {
+    return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
 /// The scenario with a constant learning rate if its number of steps is not given, since the end of
@@ -169,7 +210,9 @@ void JobTimings::add(JobTimings&& other) {
     append(operators, other.operators);
     append(pass_overheads, other.pass_overheads);
     append(optimizer, other.optimizer);
+    append(zero, other.zero);
     append(norm, other.norm);
+    core_share = lesser(core_share, other.core_share);
     append(step_overheads, other.step_overheads);
     products.merge(other.products);
 }
@@ -185,6 +228,7 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
             measure_rank(scenario, plan, options, data, world, how);
     });
     JobTimings all;
+    const double cores = cores_per_thread(static_cast<int>(ranks.size()) * how.threads);
     // Ranks have products that others have not; of those that several have timed, one choice
     // counts.
     for (RankTimings& rank : ranks) {
@@ -192,13 +236,20 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
         append(all.operators, rank.operators);
         append(all.pass_overheads, rank.pass_overheads);
         for (const StepTimings& step : rank.steps) {
-            if (!step.before_first) continue;
-            all.step_overheads.push_back(step.after_last);
             if (step.optimizer && rank.elements > 0)
-                all.optimizer.push_back((*step.optimizer + *step.before_first) / rank.elements);
+                all.optimizer.push_back(*step.optimizer / rank.elements);
+            if (step.before_first && rank.gradients > 0)
+                all.zero.push_back(*step.before_first / rank.gradients);
         }
+        all.core_share = lesser(all.core_share, disturbed_share(rank, cores));
     }
-    all.norm = norms(ranks);
+    all.norm = least_of_ranks(ranks, [](const RankTimings& rank, const StepTimings& step) {
+        return step.norm && rank.elements > 0 ? std::optional(*step.norm / rank.elements)
+                                              : std::nullopt;
+    });
+    all.step_overheads = least_of_ranks(ranks, [](const RankTimings&, const StepTimings& step) {
+        return std::optional(step.after_last);
+    });
     return all;
 }
 

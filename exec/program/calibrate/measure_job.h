@@ -25,9 +25,15 @@ struct JobTimings {
     /// For each rank and step, the mean time of a pass outside its operators, including the time
     /// until the next pass.
     std::vector<double> pass_overheads;
-    std::vector<double> optimizer;  ///< seconds per element for zeroing its gradient and stepping
+    std::vector<double> optimizer;  ///< seconds per element that is stepped
+    std::vector<double> zero;       ///< seconds per gradient that is held, before the first pass
     std::vector<double> norm;       ///< seconds per element, where the Program takes the norm
+    /// For each step, the time of a training between it and the next one, on the rank that all
+    /// others have waited for.
     std::vector<double> step_overheads;
+    /// The median over steps of the share of the passes for which the thread had a core, of the
+    /// rank that was worst off; unset if no rank was disturbed, or a device computes.
+    std::optional<double> core_share;
     ProductChoices products;  ///< the algorithms that were the fastest on a rank's device
 
     void add(JobTimings&& other);

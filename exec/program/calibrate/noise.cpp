@@ -50,4 +50,13 @@ std::string noise_warning(const scenarios::Measured& measured, const std::string
         noisy.size() > kNamed ? fmt::format(" and {} more", noisy.size() - kNamed) : "", file);
 }
 
+std::string busy_warning(const scenarios::Measured& measured, const std::string& file) {
+    if (!measured.core_share) return {};
+    return fmt::format(
+        "warning: the threads that were timed had a core for {:.0f} % of the time that they "
+        "computed, so that the times in {} are too long, as its 'core_share' says: measure again "
+        "on an idle machine",
+        100 * *measured.core_share, file);
+}
+
 }  // namespace debubble::exec

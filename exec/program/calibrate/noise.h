@@ -16,4 +16,7 @@ inline constexpr double kNoisy = 0.10;
 /// are, the worst of them and their spread, and what to do. Empty if there is nothing to warn of.
 std::string noise_warning(const scenarios::Measured& measured, const std::string& file);
 
+/// A warning if others used the cores of the threads that were timed; else empty.
+std::string busy_warning(const scenarios::Measured& measured, const std::string& file);
+
 }  // namespace debubble::exec

@@ -18,10 +18,11 @@ struct StepTimings {
     /// it.
     std::optional<double> before_first;
     std::optional<double> optimizer;
-    /// Time from the last pass to the optimizer, without that of collectives: the sum of squares of
-    /// a norm. Ranks that were early have waited in it.
+    /// Time of a norm until ranks add it up: of the sum of squares. Ranks that were early have
+    /// waited in it.
     std::optional<double> norm;
-    double after_last = 0;  ///< from the last action's end to the return of the call
+    std::optional<double> core_share;  ///< of the thread in passes
+    double after_last = 0;             ///< from the last action's end to the return of the call
 };
 
 /// The timings of a step; `begin` and `end` are the instants of its call and return.

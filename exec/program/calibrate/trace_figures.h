@@ -38,7 +38,8 @@ struct HostTimes {
     double before_pass = 0;
     /// Median from the end of a pass until its message's Send began.
     double before_send = 0;
-    /// Median from the end of one step until the next one began; 0 for a trace of one step.
+    /// Median from the end of one step until the next one began; of one step, what its length is
+    /// more than its actions, if the trace says its length.
     double between_steps = 0;
     /// Share of the messages during which their sender computed. Where senders wait for their
     /// messages it is nearly 0; otherwise the ranks that decide the step's length always do.

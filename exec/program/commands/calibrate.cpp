@@ -158,7 +158,8 @@ ExitStatus carry_out(CalibrateArguments& args) {
                args.out, args.out);
     const std::string noise = noise_warning(*cluster.measured, args.out);
     std::fflush(stdout);
-    if (!noise.empty()) fmt::print(stderr, "{}\n", noise);
+    for (const std::string& warning : {busy_warning(*cluster.measured, args.out), noise})
+        if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
     return ExitStatus::Done;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "exec/cpu/workers.h"
 #include "exec/cuda/device_assignment.h"
 #include "exec/cuda/gpu_cores.h"
 #include "exec/cuda/gpu_transport.h"
@@ -24,6 +25,10 @@ std::vector<int> RunJob::layers_of_stages() const {
 Bytes RunJob::planned_of(int rank) const {
     const auto pipeline = static_cast<std::size_t>(grid.place_of(rank).pipeline);
     return pipeline < planned.size() ? planned[pipeline] : Bytes{};
+}
+
+double RunJob::cores_per_thread() const {
+    return exec::cores_per_thread((place.size == 1 ? grid.size() : place.on_this_host) * threads);
 }
 
 std::optional<double> RunJob::step_s_at_peak() const {

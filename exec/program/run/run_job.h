@@ -54,6 +54,9 @@ struct RunJob {
     /// The planned bytes of a global rank at its fullest; unset: not known.
     Bytes planned_of(int rank) const;
 
+    /// The cores of this host for each thread of the ranks that it has, at most 1.
+    double cores_per_thread() const;
+
     /// Seconds that a step would take if all ranks computed at their peak rate.
     std::optional<double> step_s_at_peak() const;
     /// The first of the global ranks that compute the loss.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "scenarios/utilisation.h"
 #include "sim/report/plan_json.h"
 #include "text/wording.h"
+#include "trace/core_share.h"
 #include "trace/statistics.h"
 
 namespace debubble::exec {
@@ -44,6 +46,13 @@ Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
     return speed;
 }
 
+/// The account of the step with the time until the next one.
+Statistics account_of(const RunOutcome& outcome) {
+    Statistics of_trace = statistics(outcome.trace);
+    const Duration step = from_seconds(outcome.step_time_s);
+    return step > of_trace.step ? with_time_between(std::move(of_trace), step) : of_trace;
+}
+
 Json or_null(const std::optional<double>& number) {
     return number ? Json(*number) : Json();
 }
@@ -67,11 +76,20 @@ Json json_of(const MemoryByClass& held) {
     return out;
 }
 
+/// Of the rank's replica that was worst off; unset where a device computes.
+std::optional<double> least_core_share(const Trace& trace, Rank rank) {
+    std::optional<double> least;
+    for (const CoreShare& one : core_shares(trace))
+        if (one.rank == rank) least = std::min(least.value_or(1), one.share);
+    return least;
+}
+
 Json json_of(const RankStatistics& rank, const RunJob& job, const RunOutcome& outcome) {
     Json stages = Json::array();
     for (const Stage stage : job.plan.program.placement.stages_of(rank.rank))
         stages.push_back(stage.index);
     const MemoryPeak& peak = outcome.trace.peaks[static_cast<std::size_t>(rank.rank.index)];
+    const std::optional<double> cores = least_core_share(outcome.trace, rank.rank);
     const double used = seconds(rank.busy + rank.exposed + rank.optimizer);
     return {{"rank", rank.rank.index},
             {"stage_ids", std::move(stages)},
@@ -79,6 +97,7 @@ Json json_of(const RankStatistics& rank, const RunJob& job, const RunOutcome& ou
             {"idle_s", std::max(0.0, outcome.step_time_s - used)},
             {"exposed_comm_s", seconds(rank.exposed)},
             {"optimizer_s", seconds(rank.optimizer)},
+            {"core_share", or_null(cores)},
             {"peak_memory_bytes", total(peak.held).count},
             {"reserved_memory_bytes", nullptr},
             {"peak_op", peak.op.empty() ? peak.action : peak.action + ' ' + peak.op},
@@ -149,7 +168,8 @@ Json json_of(const std::vector<Evaluation>& evaluations) {
 }  // namespace
 
 Json run_report(const RunJob& job, const RunOutcome& outcome) {
-    const Statistics measured = statistics(outcome.trace);
+    const Statistics measured = account_of(outcome);
+    const std::string busy = busy_machine(outcome.trace);
     const Speed speed = speed_of(job, outcome);
     Json ranks = Json::array();
     for (const RankStatistics& rank : measured.ranks) ranks.push_back(json_of(rank, job, outcome));
@@ -187,6 +207,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"schedule_hash", job.program_hash},
          {"provenance", provenance(job)},
          {"notes", job.scenario.notes},
+         {"busy_machine", busy.empty() ? Json() : Json(busy)},
          {"executed_in_order", outcome.disorder.empty()},
          {"proven_steps", outcome.proven_steps},
          {"first_step", job.start.first_step() + 1},
@@ -200,7 +221,8 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
 }
 
 std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
-    const Statistics measured = statistics(outcome.trace);
+    const Statistics measured = account_of(outcome);
+    const std::string busy = busy_machine(outcome.trace);
     const Speed speed = speed_of(job, outcome);
     const std::string mfu = speed.mfu ? fmt::format(", MFU {:.1f} %", 100 * *speed.mfu)
                                       : fmt::format("\nno MFU: {}", job.peak.source);
@@ -213,7 +235,8 @@ std::string run_summary(const RunJob& job, const RunOutcome& outcome) {
         speed.step_s, speed.tokens_per_s, speed.samples_per_s,
         text::flop_rate_text(speed.tflops_per_rank * 1e12), mfu, 100 * measured.bubble,
         seconds(measured.makespan), gib(most),
-        loads_text(outcome.loads) + load_in_words(outcome.expert_load, job),
+        loads_text(outcome.loads) + load_in_words(outcome.expert_load, job) +
+            (busy.empty() ? "" : fmt::format("busy machine: {}\n", busy)),
         job.program_hash.substr(0, 12),
         outcome.proven_steps == 1 ? "the one step"
                                   : fmt::format("all {} steps", outcome.proven_steps));

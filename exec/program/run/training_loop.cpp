@@ -276,6 +276,7 @@ void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outco
     header.step_time = from_seconds(outcome.step_time_s);
     outcome.trace.program = job.plan.program;
     header.clock_error = gathered.clock_error;
+    header.cores_per_thread = job.cores_per_thread();
     outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
 }
 

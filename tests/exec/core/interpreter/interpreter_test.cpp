@@ -187,7 +187,7 @@ Program gpipe_of_two() {
 class Forwarding : public StageRunner {
 public:
     explicit Forwarding(std::unique_ptr<StageRunner> inner) : inner_(std::move(inner)) {}
-    std::chrono::nanoseconds communicated() const override { return inner_->communicated(); }
+    HostTime communicated() const override { return inner_->communicated(); }
     ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
     void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
     void end_step() override { inner_->end_step(); }
@@ -216,17 +216,31 @@ class Disturbed final : public Forwarding {
 public:
     Disturbed(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
         : Forwarding(std::move(inner)), before_(std::move(before)) {}
-    std::chrono::nanoseconds communicated() const override { return communicated_; }
+    HostTime communicated() const override { return communicated_; }
     ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        const Clock::time_point begin = Clock::now();
+        const HostTime begin = HostTime::now();
         before_(mb);
-        communicated_ += Clock::now() - begin;
+        communicated_ += HostTime::now() - begin;
         return Forwarding::forward(mb, std::move(input));
     }
 
 private:
     std::function<void(const MicroBatch&)> before_;
-    std::chrono::nanoseconds communicated_{};
+    HostTime communicated_;
+};
+
+/// Does what `before` says ahead of every forward, as if that were part of it.
+class Sleeper final : public Forwarding {
+public:
+    Sleeper(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
+        : Forwarding(std::move(inner)), before_(std::move(before)) {}
+    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
+        before_(mb);
+        return Forwarding::forward(mb, std::move(input));
+    }
+
+private:
+    std::function<void(const MicroBatch&)> before_;
 };
 
 TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
@@ -249,6 +263,41 @@ TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
             EXPECT_EQ(span.exposed, Duration{}) << to_text(span.action);
         }
     }
+}
+
+/// The forwards of stage 1 sleep, in communication or outside of it.
+Trace run_with_sleepers(bool in_communication) {
+    Job job{gpipe_of_two(), {1, 1, 1, 2}};
+    job.wrap = [&](Stage stage,
+                   std::unique_ptr<StageRunner> inner) -> std::unique_ptr<StageRunner> {
+        const auto sleep = [stage](const MicroBatch&) {
+            if (stage.index == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        };
+        if (in_communication) return std::make_unique<Disturbed>(std::move(inner), sleep);
+        return std::make_unique<Sleeper>(std::move(inner), sleep);
+    };
+    Trace trace;
+    fake::run(job, &trace);
+    return trace;
+}
+
+TEST(TheTraceOfAStep, TellsForHowLongAPassHadACore) {
+    for (const Span& span : run_with_sleepers(false).spans) {
+        const bool is_pass = std::holds_alternative<Compute>(span.action);
+        EXPECT_EQ(span.on_core > Duration{}, is_pass) << to_text(span.action);
+        if (is_pass && span.rank == Rank{1} && span.length() >= std::chrono::milliseconds(50))
+            EXPECT_LT(span.on_core, std::chrono::milliseconds(25)) << "it slept";
+    }
+}
+
+TEST(TheTraceOfAStep, CountsNoCommunicationAsTimeOfACore) {
+    int slept = 0;
+    for (const Span& span : run_with_sleepers(true).spans) {
+        if (span.exposed < std::chrono::milliseconds(50)) continue;
+        ++slept;
+        EXPECT_LT(span.on_core, std::chrono::milliseconds(25)) << to_text(span.action);
+    }
+    EXPECT_EQ(slept, 2);
 }
 
 /// Exchanges the two actions in the rank's list.

@@ -198,7 +198,7 @@ public:
     void open(std::optional<int>) override { wait(); }
     void close(std::optional<int>) override { wait(); }
     void end_pass() override { wait(); }
-    std::chrono::nanoseconds communicated() const override { return waited; }
+    HostTime communicated() const override { return {waited, {}}; }
     std::chrono::nanoseconds waited{};
 
 private:

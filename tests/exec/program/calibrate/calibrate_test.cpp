@@ -115,8 +115,12 @@ TEST(StepTimings, TellWhatARecordShows) {
                     span(compute(Pass::Backward, 0, 0), 5'000, 7'000),
                     span(compute(Pass::Backward, 0, 1), 7'300, 9'200),
                     span(TiedGradReduce{Stage{0}}, 9'000, 9'500, Lane::Collective),
-                    span(GradNorm{}, 9'700, 9'750, Lane::Collective),
+                    span(GradNorm{}, 9'500, 9'750, Lane::Collective),
                     span(OptimizerStep{}, 9'800, 10'300)};
+    record.norm_reduction = Duration{40};
+    record.spans[0].on_core = Duration{445};
+    record.spans[2].on_core = Duration{1'200};
+    record.spans[2].exposed = Duration{500};
     const StepTimings timings =
         timings_of(record, Instant{Duration{1'000}}, Instant{Duration{10'340}}, 2);
     const auto ns = [](double value) { return DoubleNear(value * 1e-9, 1e-15); };
@@ -125,7 +129,8 @@ TEST(StepTimings, TellWhatARecordShows) {
     EXPECT_THAT(timings.gaps, ElementsAre(ns(10)));
     EXPECT_THAT(timings.before_first.value(), ns(100));
     EXPECT_THAT(timings.optimizer.value(), ns(500));
-    EXPECT_THAT(timings.norm.value(), ns(300));  // 600, less 300 of the reduction
+    EXPECT_THAT(timings.norm.value(), ns(210));  // 250, less 40 in which ranks add it up
+    EXPECT_DOUBLE_EQ(timings.core_share.value(), (445.0 + 1'200) / (890 + 2'000 - 500));
     EXPECT_THAT(timings.after_last, ns(40));
 }
 
@@ -137,6 +142,7 @@ TEST(StepTimings, CountNoWaitForAnother) {
     const StepTimings timings = timings_of(record, {}, Instant{Duration{1'700}}, 2);
     EXPECT_EQ(timings.before_first, std::nullopt);
     EXPECT_EQ(timings.norm, std::nullopt);
+    EXPECT_EQ(timings.core_share, std::nullopt);
     ASSERT_EQ(timings.gaps.size(), 1u);  // the last stage's backward
     EXPECT_THAT(timings.gaps[0], DoubleNear(10e-9, 1e-15));
 }
