@@ -285,8 +285,9 @@ TEST(TheTraceOfAStep, TellsForHowLongAPassHadACore) {
     for (const Span& span : run_with_sleepers(false).spans) {
         const bool is_pass = std::holds_alternative<Compute>(span.action);
         EXPECT_EQ(span.on_core > Duration{}, is_pass) << to_text(span.action);
-        if (is_pass && span.rank == Rank{1} && span.length() >= std::chrono::milliseconds(50))
+        if (is_pass && span.rank == Rank{1} && span.length() >= std::chrono::milliseconds(50)) {
             EXPECT_LT(span.on_core, std::chrono::milliseconds(25)) << "it slept";
+        }
     }
 }
 
