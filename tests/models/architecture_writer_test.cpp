@@ -210,8 +210,9 @@ TEST(ArchitectureWriter, WhateverCanBeWrittenIsReadBack) {
     EXPECT_GE(networks, 2000);
     // Every key of the table was in one of the networks, so that a new one is among them.
     for (const text::Key& key : architecture_keys())
-        if (key.name != "base" && key.name != "sharding")
+        if (key.name != "base" && key.name != "sharding") {
             EXPECT_TRUE(seen.contains(key.name)) << key.name;
+        }
 }
 
 }  // namespace

@@ -24,8 +24,9 @@ TEST(Published, IsOneFigureWithItsSource) {
 
 TEST(Published, OfShippedScenariosNamesASource) {
     for (const std::string& name : shipped_scenarios())
-        if (const auto published = read_scenario(name).published)
+        if (const auto published = read_scenario(name).published) {
             EXPECT_FALSE(published->source.empty()) << name;
+        }
 }
 
 }  // namespace
