@@ -130,7 +130,7 @@ TEST(Communication, OfAPipelineHasTheBytesOfItsMessages) {
     const scenarios::Scenario job =
         dense_job({{"gpus", "2"}, {"parallel", "{tensor: 1, pipeline: 2}"}});
     const Prediction p = predict(job).prediction;
-    const double message = 2.0 * 4096 * job.model.hidden;
+    const auto message = 2.0 * 4096 * static_cast<double>(job.model.hidden);
     for (const RankPrediction& rank : p.ranks)
         EXPECT_THAT(of_kind(rank.communication, CommunicationKind::Pipeline).bytes,
                     DoubleNear(8 * message, 1));

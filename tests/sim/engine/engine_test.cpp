@@ -39,7 +39,7 @@ public:
         return compute(o.second, rank);
     }
     Flow transfer(const Message&, Rank from, Rank to) const override {
-        return {nanoseconds{5}, Bytes{100}, {2 * from.index, 2 * to.index + 1}, Bytes{100}};
+        return {nanoseconds{5}, Bytes{100}, {2 * from.index, 2 * to.index + 1}, Bytes{100}, {}};
     }
     Flow unshard(Stage, Rank) const override { return wait(nanoseconds{7}); }
     Flow reduce_grad(Stage, std::span<const Rank>) const override { return wait(nanoseconds{9}); }

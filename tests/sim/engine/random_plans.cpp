@@ -110,8 +110,8 @@ std::string to_text(const RandomJob& job) {
         "framework: {}\n",
         job.model, job.layers(), job.cluster, job.gpus, job.tensor, job.pipeline, job.context,
         job.data, job.zero_stage, job.wrap_stage ? "stage" : "layer", job.sequence,
-        stages_factor(job), job.experts ? fmt::format(", expert: {}", job.expert) : "", schedule,
-        job.micro_batches, job.micro_batches * job.data, job.seq_length, job.recompute,
+        stages_factor(job), experts_text(job), schedule, job.micro_batches,
+        job.micro_batches * job.data, job.seq_length, job.recompute,
         job.nothing_hidden ? fmt::format("{{base: {}, overlap_grad_reduce: false, "
                                          "overlap_param_gather: false}}",
                                          job.framework)

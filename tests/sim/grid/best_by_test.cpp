@@ -34,13 +34,17 @@ TEST(BestBy, IsTheBestOfTheRowsWithEachValue) {
                 });
                 const SweepRow* const expected = best_of(with, objective);
                 ASSERT_EQ(best[value] == nullptr, expected == nullptr);
-                if (expected) EXPECT_EQ(best[value]->index, expected->index);
+                if (expected) {
+                    EXPECT_EQ(best[value]->index, expected->index);
+                }
                 const auto points = points_with(grid, key, value);
                 EXPECT_EQ(points.size(), with.size());
                 const SearchResult found = search(grid, points, objective);
                 EXPECT_EQ(found.points, points.size());
                 ASSERT_EQ(found.best.has_value(), expected != nullptr);
-                if (expected) EXPECT_EQ(found.best->index, expected->index);
+                if (expected) {
+                    EXPECT_EQ(found.best->index, expected->index);
+                }
             }
         }
     const auto of_memory = best_by(rows, grid, 1, Objective::TokensPerS);
