@@ -47,12 +47,14 @@ void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
         f.schedules.reset();
         return;
     }
+    std::vector<std::string> known = schedule_names();
+    if (value->is(text::Node::Kind::Scalar))
+        known.insert(known.begin(), std::string(kEverySchedule));
     std::vector<std::string> names;
     if (!in.texts(key, names)) return;
     if (names.empty()) in.complain(key, "'schedules' must name at least one, or be 'all'");
     for (const std::string& name : names)
-        if (find_generator(name) == nullptr)
-            in.complain_unknown(key, "schedule", name, schedule_names());
+        if (find_generator(name) == nullptr) in.complain_unknown(key, "schedule", name, known);
     f.schedules = std::move(names);
 }
 

@@ -66,7 +66,7 @@ TokenBytes by_the_paper() {
             {"attn.core.log_sum_exp", 4 * 128},
             {"attn.core.out.e5m6", context * 3 / 2 + 4 * context / 128},
             {"experts.router.out", 4 * 256},
-            {"experts.router.logits", 2 * 256},
+            {"experts.router.logits", 4 * 256},
             {"experts.fc1.cast.columns", kRowsOfToken * with_scales(hidden)},  // inputs of products
             {"experts.act.in.fp8", kRowsOfToken * with_scales(2 * 2048)},      // inputs of SwiGLU
             {"shared.act.in.fp8", with_scales(2 * 2048)},

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSteps = 6;
+constexpr int kDecayedSteps = 6;
 constexpr int kSamples = 2, kTokens = 12;
 
 /// The optimizers of make_decayed.py.
@@ -36,37 +36,37 @@ const std::map<std::string, std::string> kOptimizers{
      "{name: adamw, lr: 0.01, betas: [0.9, 0.95], eps: 1e-3, weight_decay: 0.5, "
      "weight_decay_of: matrices}"}};
 
-struct Case {
+struct DecayedCase {
     std::string network;
     std::string optimizer;
     std::string name = "alone";
     std::string parallel = "{data: 1}";
     std::string schedule = "1f1b";
     std::string kernels = "fixed-order";
-    friend void PrintTo(const Case& c, std::ostream* out) {
+    friend void PrintTo(const DecayedCase& c, std::ostream* out) {
         *out << c.network << ' ' << c.optimizer << ' ' << c.name;
     }
 };
 
-struct Outcome {
-    std::vector<double> losses = std::vector<double>(kSteps);
+struct DecayedOutcome {
+    std::vector<double> losses = std::vector<double>(kDecayedSteps);
     GlobalTensors weights;  ///< after the last step
 };
 
-fs::path golden_file(const Case& c, const std::string& name) {
+fs::path decayed_file(const DecayedCase& c, const std::string& name) {
     return golden_network_folder(c.network) / "decayed" / (name + ".safetensors");
 }
 
 /// The weights after the last step lie in a file of the model's own layout.
-std::map<std::string, Tensor> golden_weights(const Case& c) {
+std::map<std::string, Tensor> decayed_weights(const DecayedCase& c) {
     const ScratchFolder folder;
     fs::copy_file(golden_network_folder(c.network) / "config.json", folder.path() / "config.json");
-    fs::copy_file(golden_file(c, c.optimizer), folder.path() / "model.safetensors");
+    fs::copy_file(decayed_file(c, c.optimizer), folder.path() / "model.safetensors");
     const HuggingFaceModel model = open_hugging_face(folder.path());
     return named_weights(model.architecture, model.weights);
 }
 
-scenarios::Scenario scenario_of(const Case& c) {
+scenarios::Scenario decayed_scenario(const DecayedCase& c) {
     return scenarios::parse_scenario(
         fmt::format(R"(
 model: {}
@@ -88,12 +88,12 @@ training:
 }
 
 /// Sample `index` of the tokens.
-ConstTensorView sample_of(const Tensor& all, std::int64_t index) {
+ConstTensorView row_of(const Tensor& all, std::int64_t index) {
     return {all.view().data + index * (all.bytes() / kSamples), {1, kTokens}, all.type()};
 }
 
-Outcome train_on(Communicator& world, const Case& c) {
-    const scenarios::Scenario scenario = scenario_of(c);
+DecayedOutcome train_decayed_on(Communicator& world, const DecayedCase& c) {
+    const scenarios::Scenario scenario = decayed_scenario(c);
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     RankJob rank(scenario, plan, training_options(scenario), world,
                  {cpu_kernels_maker(c.kernels, 1), Bytes{1 << 26}, std::chrono::seconds(60)});
@@ -107,10 +107,10 @@ Outcome train_on(Communicator& world, const Case& c) {
     for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {
         const std::int64_t sample = place.data * scenario.training.micro_batches + mb;
         inputs.micro_batches.push_back(
-            {sample_of(golden["inputs"], sample), sample_of(golden["targets"], sample), sample});
+            {row_of(golden["inputs"], sample), row_of(golden["targets"], sample), sample});
     }
-    Outcome outcome;
-    for (inputs.step = 0; inputs.step < kSteps; ++inputs.step) {
+    DecayedOutcome outcome;
+    for (inputs.step = 0; inputs.step < kDecayedSteps; ++inputs.step) {
         rank.step(inputs);
         if (place.tensor == 0)  // a tensor group has the same
             outcome.losses[static_cast<std::size_t>(inputs.step)] =
@@ -120,26 +120,26 @@ Outcome train_on(Communicator& world, const Case& c) {
     return outcome;
 }
 
-Outcome train(const Case& c) {
-    Outcome job;
+DecayedOutcome train_decayed(const DecayedCase& c) {
+    DecayedOutcome job;
     std::mutex mutex;  // guards job
-    run_local(scenario_of(c).parallel.gpus(), Transport::Buffered, [&](Communicator& world) {
-        const Outcome mine = train_on(world, c);
+    run_local(decayed_scenario(c).parallel.gpus(), Transport::Buffered, [&](Communicator& world) {
+        const DecayedOutcome mine = train_decayed_on(world, c);
         const std::lock_guard lock(mutex);
-        for (int step = 0; step < kSteps; ++step) job.losses[step] += mine.losses[step];
+        for (int step = 0; step < kDecayedSteps; ++step) job.losses[step] += mine.losses[step];
         join(mine.weights, job.weights);
     });
     return job;
 }
 
-class DecayedTraining : public testing::TestWithParam<Case> {};
+class DecayedTraining : public testing::TestWithParam<DecayedCase> {};
 
 TEST_P(DecayedTraining, EndsWithPyTorchsWeights) {
-    const Case& c = GetParam();
+    const DecayedCase& c = GetParam();
     const Goldens losses("hugging_face/" + c.network + "/decayed/losses");
-    const std::map<std::string, Tensor> weights = golden_weights(c);
-    const Outcome outcome = train(c);
-    for (int step = 0; step < kSteps; ++step)
+    const std::map<std::string, Tensor> weights = decayed_weights(c);
+    const DecayedOutcome outcome = train_decayed(c);
+    for (int step = 0; step < kDecayedSteps; ++step)
         EXPECT_NEAR(outcome.losses[step], losses[c.optimizer].as<float>()[step], 2e-5)
             << "step " << step + 1;
     for (const auto& [name, tensor] : weights) {
@@ -151,8 +151,8 @@ TEST_P(DecayedTraining, EndsWithPyTorchsWeights) {
     }
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> all;
+std::vector<DecayedCase> decayed_cases() {
+    std::vector<DecayedCase> all;
     for (const char* network : {"gemma2", "gemma3", "nemotron", "gpt_neox"}) {
         for (const auto& [optimizer, text] : kOptimizers) all.push_back({network, optimizer});
         all.push_back({network, "adamw", "onednn", "{data: 1}", "1f1b", "onednn"});
@@ -164,9 +164,11 @@ std::vector<Case> cases() {
     return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DecayedTraining, testing::ValuesIn(cases()), [](const auto& test) {
-    return test.param.network + "_" + test.param.optimizer + "_" + test.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(All, DecayedTraining, testing::ValuesIn(decayed_cases()),
+                         [](const auto& test) {
+                             return test.param.network + "_" + test.param.optimizer + "_" +
+                                    test.param.name;
+                         });
 
 }  // namespace
 }  // namespace debubble::exec

@@ -373,7 +373,8 @@ TEST(ExportedJob, SaysWhatTheFrameworkCannotDo) {
 }
 
 TEST(ExportedJob, HasAnUnevenCutAsALayout) {
-    const Scenario plan = scenarios::read_scenario("gpt2-xl-1f1b");
+    const Scenario plan =
+        scenarios::read_scenario("gpt2-xl-1f1b", {{"parallel.partition", "[12, 13, 13, 10]"}});
     EXPECT_THAT(export_job(plan, "megatron").text,
                 testing::HasSubstr("--pipeline-model-parallel-layout 'Et*12|(t*13|)*2t*10L'"));
 }

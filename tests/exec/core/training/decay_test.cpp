@@ -10,7 +10,7 @@
 namespace debubble::exec {
 namespace {
 
-constexpr int kSteps = 4;
+constexpr int kDecaySteps = 4;
 constexpr double kRate = 0.01, kDecay = 0.5;
 
 struct Recipe {
@@ -24,10 +24,10 @@ std::string text_of(const Recipe& recipe) {
                        recipe.matrices ? ", weight_decay_of: matrices" : "");
 }
 
-struct Case {
+struct DecayCase {
     Layout layout;
     Recipe recipe;
-    friend void PrintTo(const Case& c, std::ostream* out) {
+    friend void PrintTo(const DecayCase& c, std::ostream* out) {
         PrintTo(c.layout, out);
         *out << ' ' << c.recipe.name << (c.recipe.matrices ? " of matrices" : "");
     }
@@ -69,16 +69,17 @@ bool is_norms_weight(const std::string& name) {
     return name.find("norm") != std::string::npos && name.ends_with(".weight");
 }
 
-class Decay : public testing::TestWithParam<Case> {};
+class Decay : public testing::TestWithParam<DecayCase> {};
 
 TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
     const Recipe& recipe = GetParam().recipe;
     Layout layout = GetParam().layout;
     layout.training = text_of(recipe) + "\n  clip_norm: 2";
-    const JobResult before = run_job(layout, 0), after = run_job(layout, kSteps);
+    const JobResult before = run_job(layout, 0), after = run_job(layout, kDecaySteps);
     EXPECT_TRUE(after.copies_agree);
     std::vector<std::map<std::string, std::vector<double>>> gradients;
-    for (int step = 0; step < kSteps; ++step) gradients.push_back(global_gradient(layout, step));
+    for (int step = 0; step < kDecaySteps; ++step)
+        gradients.push_back(global_gradient(layout, step));
     const models::Architecture network = scenario_of(layout).model;
     int norms = 0;
     for (const models::Parameter& parameter : models::whole_parameters(network)) {
@@ -90,7 +91,7 @@ TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
         const bool decays = !recipe.matrices || parameter.shape.size() > 1;
         for (std::size_t i = 0; i < first.size(); ++i) {
             Element one(recipe.name, first[i] - minus, decays ? kDecay : 0);
-            for (int step = 0; step < kSteps; ++step)
+            for (int step = 0; step < kDecaySteps; ++step)
                 one.step(gradients[step].at(parameter.name)[i] * after.outcomes[step].clip_factor);
             ASSERT_NEAR(last[i], one.weight() + minus, 2e-6) << parameter.name << ' ' << i;
         }
@@ -98,8 +99,8 @@ TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
     EXPECT_GE(norms, 2 * network.layers.count());
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> all;
+std::vector<DecayCase> decay_cases() {
+    std::vector<DecayCase> all;
     for (const char* name : {"adamw", "adam", "sgd"})
         for (const bool matrices : {false, true}) {
             all.push_back({{"{data: 1}", "centred"}, {name, matrices}});
@@ -120,7 +121,7 @@ std::vector<Case> cases() {
     all.push_back({{"{data: 2, expert: 2}", "experts"}, {"adamw", true}});
     return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, Decay, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(All, Decay, testing::ValuesIn(decay_cases()));
 
 /// What Muon leaves to AdamW decays by the same rule.
 TEST(MuonsDecay, OfMatricesLeavesNormsAndBiasesAlone) {
@@ -129,10 +130,10 @@ TEST(MuonsDecay, OfMatricesLeavesNormsAndBiasesAlone) {
         layout.training = fmt::format("optimizer: {{name: muon, lr: {}{}}}", kRate, more);
         return run_job(layout, steps).weights;
     };
-    const GlobalTensors none = run(", weight_decay: 0", kSteps);
-    const GlobalTensors all = run(fmt::format(", weight_decay: {}", kDecay), kSteps);
+    const GlobalTensors none = run(", weight_decay: 0", kDecaySteps);
+    const GlobalTensors all = run(fmt::format(", weight_decay: {}", kDecay), kDecaySteps);
     const GlobalTensors matrices =
-        run(fmt::format(", weight_decay: {}, weight_decay_of: matrices", kDecay), kSteps);
+        run(fmt::format(", weight_decay: {}, weight_decay_of: matrices", kDecay), kDecaySteps);
     for (const models::Parameter& parameter :
          models::whole_parameters(scenario_of({"{data: 1}", "centred"}).model)) {
         const bool matrix = parameter.shape.size() > 1;
