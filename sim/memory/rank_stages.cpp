@@ -59,13 +59,14 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       index_(program.placement),
       slices_(static_cast<std::size_t>(program.shape.slices)),
       limits_(scenarios::gather_limits(scenario)),
-      splits_(!has_pass(program, Pass::Backward)),
+      has_split_backwards_(has_pass(program, Pass::BackwardInput)),
       backwards_follow_(limits_ && backwards_follow(program.ranks)),
       built_as_(built_as(scenario, contents, names)),
       graphs_(contents.size() * slices_),
       passes_(graphs_.size() * kPasses),
       units_(contents.size()),
-      fetches_(contents.size()) {}
+      fetches_(contents.size()),
+      fetches_of_split_(contents.size()) {}
 
 const models::StageGraph& RankStages::graph(Stage stage, int slice) const {
     std::optional<models::StageGraph>& graph = graphs_[at(stage, slice)];
@@ -100,9 +101,13 @@ HeldByPlace RankStages::held_during(const Compute& c) const {
 
 const FetchPass* RankStages::fetched(const Compute& c) const {
     if (!limits_ || c.pass == Pass::BackwardWeight) return nullptr;
-    std::optional<FetchPlan>& plan = fetches_[built_as_[c.stage.index]];
+    // Where a list has both kinds of backwards, forwards are planned with those that are split.
+    const bool split =
+        c.pass == Pass::BackwardInput || (c.pass == Pass::Forward && has_split_backwards_);
+    std::optional<FetchPlan>& plan =
+        (split ? fetches_of_split_ : fetches_)[built_as_[c.stage.index]];
     if (!plan) {
-        const Pass backward = splits_ ? Pass::BackwardInput : Pass::Backward;
+        const Pass backward = split ? Pass::BackwardInput : Pass::Backward;
         plan = fetch_plan(scenario_, *limits_, graph(c.stage, 0), {},
                           steps({Pass::Forward, c.stage, c.micro_batch}),
                           steps({backward, c.stage, c.micro_batch}), backwards_follow_);

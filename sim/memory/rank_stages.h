@@ -81,13 +81,14 @@ private:
     PlacementIndex index_;
     std::size_t slices_;
     std::optional<scenarios::GatherLimits> limits_;
-    bool splits_;                        ///< backwards into two passes
+    bool has_split_backwards_;           ///< some of its lists
     bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
-    mutable std::vector<std::optional<models::StageGraph>> graphs_;  ///< stage x slice
-    mutable std::vector<std::optional<KnownPass>> passes_;           ///< stage x slice x pass
-    mutable std::vector<std::optional<ShardedUnits>> units_;         ///< by stage
-    mutable std::vector<std::optional<FetchPlan>> fetches_;          ///< by stage
+    mutable std::vector<std::optional<models::StageGraph>> graphs_;   ///< stage x slice
+    mutable std::vector<std::optional<KnownPass>> passes_;            ///< stage x slice x pass
+    mutable std::vector<std::optional<ShardedUnits>> units_;          ///< by stage
+    mutable std::vector<std::optional<FetchPlan>> fetches_;           ///< by stage
+    mutable std::vector<std::optional<FetchPlan>> fetches_of_split_;  ///< by stage
     mutable std::optional<Bytes> boundary_;
     mutable std::optional<Rank> level_of_;  ///< the rank asked for last
     mutable models::StaticMemory level_;
