@@ -213,6 +213,11 @@ TEST(ReportText, KeepsToOneHundredColumnsWhateverTheNames) {
         for (int s = 0; s < 40; ++s) r.stages.push_back(Stage{2 * s});
     }
     a.prediction.ranks.resize(100, a.prediction.ranks.front());
+    for (int i = 0; i < 100; ++i) {
+        RankPrediction& r = a.prediction.ranks[static_cast<std::size_t>(i)];
+        r.rank = Rank{i};
+        r.busy_s += 0.001 * i;
+    }
     const std::string text = report_text(two_stages(), a);
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
