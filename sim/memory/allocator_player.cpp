@@ -1,7 +1,6 @@
 #include "sim/memory/allocator_player.h"
 
 #include <algorithm>
-
 #include <utility>
 #include <variant>
 
