@@ -80,7 +80,8 @@ TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
     std::vector<std::map<std::string, std::vector<double>>> gradients;
     for (int step = 0; step < kDecaySteps; ++step)
         gradients.push_back(global_gradient(layout, step));
-    const models::Architecture network = scenario_of(layout).model;
+    const scenarios::Scenario scenario = scenario_of(layout);
+    const models::Architecture& network = scenario.model;
     int norms = 0;
     for (const models::Parameter& parameter : models::whole_parameters(network)) {
         const std::vector<float>& first = before.weights.at(parameter.name);
@@ -89,10 +90,13 @@ TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
         const double minus = norm && network.zero_centred_norms ? 1 : 0;
         norms += norm ? 1 : 0;
         const bool decays = !recipe.matrices || parameter.shape.size() > 1;
+        // Every tensor-parallel rank makes up the whole gradient as its heads' part.
+        const int parts = parameter.of_own_heads ? scenario.parallel.tensor : 1;
         for (std::size_t i = 0; i < first.size(); ++i) {
             Element one(recipe.name, first[i] - minus, decays ? kDecay : 0);
             for (int step = 0; step < kDecaySteps; ++step)
-                one.step(gradients[step].at(parameter.name)[i] * after.outcomes[step].clip_factor);
+                one.step(parts * gradients[step].at(parameter.name)[i] *
+                         after.outcomes[step].clip_factor);
             ASSERT_NEAR(last[i], one.weight() + minus, 2e-6) << parameter.name << ' ' << i;
         }
     }

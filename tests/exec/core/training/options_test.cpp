@@ -80,7 +80,7 @@ TEST(TrainingOptions, SayWhatDecays) {
         EXPECT_EQ(settings_of(options).at("optimizer.weight_decay_of"), "matrices") << name;
     }
     EXPECT_EQ(refusal("optimizer: {weight_decay_of: matrix}"),
-              "unknown weight_decay_of 'matrix'; did you mean 'matrices'? known: all, matrices\n");
+              "unknown weight_decay_of 'matrix'; known: all, matrices\n");
 }
 
 TEST(TrainingOptions, ListAllMistakesInWords) {
