@@ -69,6 +69,10 @@ bool is_norms_weight(const std::string& name) {
     return name.find("norm") != std::string::npos && name.ends_with(".weight");
 }
 
+bool is_norm_of_heads(const std::string& name) {
+    return name.find(".q_norm.") != std::string::npos || name.find(".k_norm.") != std::string::npos;
+}
+
 class Decay : public testing::TestWithParam<DecayCase> {};
 
 TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
@@ -91,7 +95,7 @@ TEST_P(Decay, IsTorchsOnWhatCheckpointsHold) {
         norms += norm ? 1 : 0;
         const bool decays = !recipe.matrices || parameter.shape.size() > 1;
         // Every tensor-parallel rank makes up the whole gradient as its heads' part.
-        const int parts = parameter.of_own_heads ? scenario.parallel.tensor : 1;
+        const int parts = is_norm_of_heads(parameter.name) ? scenario.parallel.tensor : 1;
         for (std::size_t i = 0; i < first.size(); ++i) {
             Element one(recipe.name, first[i] - minus, decays ? kDecay : 0);
             for (int step = 0; step < kDecaySteps; ++step)
