@@ -49,8 +49,10 @@ std::vector<Span> distinct_passes(const Trace& trace) {
 
 TEST(PassCost, IsTheSumOfItsOperatorsAndWhatTheSimulatorTakes) {
     for (const Case& c : cases()) {
-        const scenarios::Scenario scenario = scenarios::read_scenario(c.scenario, c.set);
-        const Trace trace = sim::predict(scenario).trace;
+        const sim::PredictionWithTrace predicted =
+            sim::predict(scenarios::read_scenario(c.scenario, c.set));
+        const scenarios::Scenario& scenario = predicted.played;
+        const Trace& trace = predicted.trace;
         const std::vector<Span> passes = distinct_passes(trace);
         ASSERT_FALSE(passes.empty()) << c.scenario;
         for (const Span& span : passes) {
