@@ -81,9 +81,16 @@ TEST_F(StepParts, are_drawn_left_of_the_lanes_and_said_in_words) {
             for (const Shape& shape : sheet.shapes)
                 if (const auto* area = std::get_if<Area>(&shape))
                     if (area->fill == wanted) found.push_back(area->rect);
-        ASSERT_EQ(found.size(), 3U) << "the last rank waits for no stage";
+        std::vector<std::size_t> waiting;
+        for (std::size_t r = 0; r < plan->document->devices.size(); ++r)
+            if (plan->document->devices[r]
+                    .statistics->idle_by_cause[static_cast<std::size_t>(BubbleCause::OtherStage)] >
+                Duration{})
+                waiting.push_back(r);
+        ASSERT_GE(waiting.size(), 3U);
+        ASSERT_EQ(found.size(), waiting.size()) << "a bar has the part of each rank that waits";
         for (std::size_t i = 0; i < found.size(); ++i) {
-            const Row& row = scene.layout.rows[i];
+            const Row& row = scene.layout.rows[waiting[i]];
             EXPECT_LT(found[i].right(), PageGeometry{}.gutter());
             EXPECT_GE(found[i].y, view.y(row, row.whole.y + 2 * 14.0)) << "below the words";
             EXPECT_LE(found[i].bottom(), view.y(row, row.whole.bottom()));
