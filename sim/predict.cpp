@@ -135,12 +135,8 @@ void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan
     const std::vector<Bytes> reserved =
         drawn ? drawn->reserved()
               : play_reserved(with_full_ranks(scenario), plan.stages, program, times, options.stop);
-    // Within DeepSpeed's limits the peak is of a stage whose equal layers are folded, and may lie
-    // above that of the layers that the allocator plays one by one: a device reserves what it
-    // holds.
     for (RankPrediction& rank : out.ranks)
-        rank.reserved =
-            std::max(rank.peak_memory, reserved[static_cast<std::size_t>(rank.rank.index)]);
+        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
 }
 
 /// The times of a step in which all layers and microbatches have the mean of the drawn loads, and

@@ -72,8 +72,10 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     const models::Layers& layers = scenario.model.layers;
     const models::LayerRun longest = longest_run(scenario, execution, content);
     // A sharding table may name one of the layers, which then differs.
-    // Layers are not alike where several run again together.
-    const bool alike = execution.recompute_extent.together == 1;
+    // Layers are not alike where several run again together, nor where limits of what ZeRO-3 keeps
+    // leave other parameters from one to the next.
+    const bool alike = execution.recompute_extent.together == 1 &&
+                       !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
     const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
     shorten(execution.low_precision.wide_first, longest, folded);
