@@ -1,6 +1,5 @@
 #include "sim/memory/allocator_player.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -185,16 +184,15 @@ void AllocatorPlayer::keep_input_only(const AtStage& of) {
 void AllocatorPlayer::hold(const MemoryByClass& level) {
     for (std::size_t k = 0; k < kMemoryClasses; ++k) {
         std::vector<HeldPart>& parts = held_[k];
-        const Bytes wanted = std::max(Bytes{}, level[k]);
         Bytes sum;
         for (const HeldPart& part : parts) sum += part.bytes;
-        while (sum > wanted) {
+        while (sum > level[k]) {
             sum -= parts.back().bytes;
             log_.free(parts.back().handle);
             parts.pop_back();
         }
-        if (sum == wanted) continue;
-        const Bytes more = wanted - sum;
+        if (sum == level[k]) continue;
+        const Bytes more = level[k] - sum;
         const Allocation made{{}, Held::Gathered, static_cast<MemoryClass>(k), more};
         parts.push_back({allocate(made), more});
     }

@@ -1,6 +1,7 @@
 #include "sim/memory/sharded_units.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <utility>
 #include <vector>
@@ -292,7 +293,7 @@ std::vector<StepPlace> places_of(const models::PassSteps& pass) {
                                   : PassPlace::After;
             else if (layer == *last)
                 place.place = PassPlace::Last;
-            else if (layer == *first)
+            else if (layer == *first && !is_layer(before))  // not again, after one that it ran with
                 place.place = PassPlace::First;
             places.push_back(place);
         }
@@ -355,7 +356,11 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
         if (!fresh) continue;
         MemoryByClass level = held[static_cast<std::size_t>(place.place)];
         const MemoryByClass more = beyond_mean(held, place);
-        for (std::size_t c = 0; c < kMemoryClasses; ++c) level[c] += more[c];
+        for (std::size_t c = 0; c < kMemoryClasses; ++c) {
+            level[c] += more[c];
+            assert(level[c] >= Bytes{} &&
+                   "a layer below the mean is subtracted where one is counted");
+        }
         level[static_cast<std::size_t>(MemoryClass::Parameters)] += fetched;
         levels_.push_back(level);
     }
