@@ -55,6 +55,15 @@ bool host_waits_for_messages(const Scenario& scenario);
 
 /// The content of every stage, by the scenario's partition.
 std::vector<models::StageContent> partition_of(const Scenario& scenario, int stages);
+/// The scenario with these stages instead of its partition. Precondition: multi-token prediction is
+/// where the head is.
+inline Scenario with_cut(Scenario scenario, const std::vector<models::StageContent>& stages) {
+    scenario.parallel.partition = Partition::Explicit;
+    scenario.parallel.layers_per_stage.clear();
+    for (const models::StageContent& stage : stages)
+        scenario.parallel.layers_per_stage.push_back(stage.layers);
+    return scenario;
+}
 
 /// The options of lowering for the scenario's parallelism, training and framework.
 LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "scenarios/scenario.h"
-#include "sim/chosen_cut.h"
 #include "sim/prediction.h"
 
 namespace debubble::sim {

@@ -2,7 +2,6 @@
 
 #include "models/partition.h"
 #include "scenarios/plan.h"
-#include "scenarios/with_cut.h"
 #include "sim/cost/layer_costs.h"
 #include "sim/priced_plan.h"
 

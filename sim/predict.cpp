@@ -11,7 +11,6 @@
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
-#include "scenarios/with_cut.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
 #include "sim/communication.h"

@@ -1,98 +1,21 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "tests/models/change_layers.h"
+#include "tests/sim/report/sample_answer.h"
 
 namespace debubble::sim {
 namespace {
 
+using sample::answer;
+using sample::bubble;
+using sample::kGib;
+using sample::rank;
+using sample::two_stages;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr std::int64_t kGib = 1LL << 30;
-
-scenarios::Scenario two_stages() {
-    scenarios::Scenario s;
-    s.name = "tiny";
-    s.model.name = "gpt2";
-    s.cluster.name = "a40-pair";
-    s.cluster.gpu.name = "NVIDIA A40";
-    s.gpus = 2;
-    s.parallel.pipeline = 2;
-    s.schedule.name = "1f1b";
-    s.training.micro_batches = 4;
-    s.training.micro_batch = 8;
-    s.training.seq_length = 1024;
-    s.framework.name = "megatron-2026";
-    s.given = {{"framework.dispatcher", "deepep"}, {"training.optimizer", "muon"}};
-    return s;
-}
-
-Bubble bubble(int rank, int begin_ms, int end_ms, BubbleCause cause) {
-    const auto at = [](int ms) { return Instant{std::chrono::milliseconds(ms)}; };
-    return {Rank{rank}, at(begin_ms), at(end_ms), cause, 0};
-}
-
-/// Rank 0 waits 20 ms for a stage, rank 1 10 ms at either end.
-Statistics two_ranks_of_100_ms() {
-    Statistics s;
-    s.step = std::chrono::milliseconds(100);
-    s.bubbles = {bubble(0, 40, 60, BubbleCause::OtherStage), bubble(1, 0, 10, BubbleCause::WarmUp),
-                 bubble(1, 85, 95, BubbleCause::CoolDown)};
-    s.ranks.resize(2);
-    s.ranks[1].rank = Rank{1};
-    for (const Bubble& b : s.bubbles) {
-        RankStatistics& rank = s.ranks[static_cast<std::size_t>(b.rank.index)];
-        rank.idle += b.end - b.begin;
-        rank.idle_by_cause[static_cast<std::size_t>(b.cause)] += b.end - b.begin;
-    }
-    return s;
-}
-
-RankPrediction rank(int index, std::int64_t peak_gib) {
-    RankPrediction r;
-    r.rank = Rank{index};
-    r.stages = {Stage{index}};
-    r.busy_s = 0.070;
-    r.exposed_comm_s = 0.005;
-    r.optimizer_s = 0.005;
-    r.idle_s = 0.020;
-    r.peak_memory = Bytes{peak_gib * kGib};
-    r.peak_op = std::to_string(index) + "F1, gelu";
-    r.memory = {Bytes{2 * kGib}, Bytes{2 * kGib}, Bytes{4 * kGib},
-                Bytes{kGib},     Bytes{kGib / 2}, Bytes{peak_gib * kGib - 19 * kGib / 2}};
-    return r;
-}
-
-PredictionWithTrace answer(bool fits) {
-    PredictionWithTrace a;
-    Prediction& p = a.prediction;
-    p.scenario = "tiny";
-    p.step_time_s = 0.100;
-    p.tokens_per_s = 327680;
-    p.samples_per_s = 320;
-    p.mfu = 0.4321;
-    p.mfu_causal = 0.4012;
-    p.hfu = 0.4567;
-    p.tflops_per_gpu = 64.7;
-    p.bubble = 0.25;
-    p.span_bubble = 0.2;
-    p.makespan_s = 0.095;
-    p.parameters = 124'439'808;
-    p.ranks = {rank(0, fits ? 40 : 47), rank(1, 30)};
-    p.fits = fits;
-    p.schedule_hash = "abc";
-    p.provenance = {{"gpu.peak", "datasheet", "NVIDIA A40 datasheet"},
-                    {"gpu.gemm_efficiency", "fitted", "a table"},
-                    {"network.latency", "fitted", "a table"}};
-    p.notes = {"24 layers on 2 ranks: 12, 12"};
-    a.statistics = two_ranks_of_100_ms();
-    a.memory_limit = Bytes{44 * kGib};
-    return a;
-}
 
 TEST(ReportText, IsAPageThatSaysEverything) {
     EXPECT_EQ(report_text(two_stages(), answer(true)),
@@ -256,160 +179,6 @@ TEST(ReportText, NamesHowExpertsAreSharedAndCut) {
                                                 "expert_tensor 1, expert_load 1.25; 1f1b"));
 }
 
-TEST(ReportJson, KeepsTheContract) {
-    const auto json = report_json(answer(true));
-    EXPECT_EQ(json.dump(1), R"({
- "scenario": "tiny",
- "step_time_s": 0.1,
- "step_time_range_s": null,
- "tokens_per_s": 327680.0,
- "samples_per_s": 320.0,
- "mfu": 0.4321,
- "mfu_causal": 0.4012,
- "hfu": 0.4567,
- "tflops_per_gpu": 64.7,
- "bubble": 0.25,
- "span_bubble": 0.2,
- "makespan_s": 0.095,
- "idle_by_cause_s": {
-  "warm-up": 0.01,
-  "cool-down": 0.01,
-  "stage": 0.02,
-  "link": 0.0,
-  "collective": 0.0,
-  "optimizer barrier": 0.0,
-  "launch": 0.0
- },
- "parameters": 124439808,
- "replicas": 1,
- "fits": true,
- "reason": null,
- "tight": false,
- "memory_limit_bytes": 47244640256,
- "headroom_bytes": 0,
- "memory_left_bytes": 0,
- "memory_left_of_requested_bytes": 0,
- "communication": {
-  "tp": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0
-  },
-  "cp": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0
-  },
-  "ep": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0
-  },
-  "dp": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0
-  },
-  "pp": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0,
-   "idle_s": 0.0
-  },
-  "host": {
-   "exposed_s": 0.0,
-   "hidden_s": 0.0,
-   "bytes": 0.0
-  }
- },
- "ranks": [
-  {
-   "rank": 0,
-   "stage_ids": [
-    0
-   ],
-   "busy_s": 0.07,
-   "idle_s": 0.02,
-   "exposed_comm_s": 0.005,
-   "optimizer_s": 0.005,
-   "peak_memory_bytes": 42949672960,
-   "reserved_memory_bytes": null,
-   "peak_op": "0F1, gelu",
-   "memory": {
-    "parameters": 2147483648,
-    "gradients": 2147483648,
-    "optimizer": 4294967296,
-    "activations": 1073741824,
-    "buffers": 536870912,
-    "workspace": 32749125632
-   }
-  },
-  {
-   "rank": 1,
-   "stage_ids": [
-    1
-   ],
-   "busy_s": 0.07,
-   "idle_s": 0.02,
-   "exposed_comm_s": 0.005,
-   "optimizer_s": 0.005,
-   "peak_memory_bytes": 32212254720,
-   "reserved_memory_bytes": null,
-   "peak_op": "1F1, gelu",
-   "memory": {
-    "parameters": 2147483648,
-    "gradients": 2147483648,
-    "optimizer": 4294967296,
-    "activations": 1073741824,
-    "buffers": 536870912,
-    "workspace": 22011707392
-   }
-  }
- ],
- "schedule_hash": "abc",
- "provenance": [
-  {
-   "what": "gpu.peak",
-   "origin": "datasheet",
-   "source": "NVIDIA A40 datasheet"
-  },
-  {
-   "what": "gpu.gemm_efficiency",
-   "origin": "fitted",
-   "source": "a table"
-  },
-  {
-   "what": "network.latency",
-   "origin": "fitted",
-   "source": "a table"
-  }
- ],
- "notes": [
-  "24 layers on 2 ranks: 12, 12"
- ]
-})");
-}
-
-TEST(ReportJson, MemoryOfARankSumsToItsPeak) {
-    const auto json = report_json(answer(true));
-    ASSERT_EQ(json["ranks"].size(), 2U);
-    for (const auto& row : json["ranks"]) {
-        std::int64_t sum = 0;
-        for (const auto& bytes : row["memory"]) sum += bytes.get<std::int64_t>();
-        EXPECT_EQ(sum, row["peak_memory_bytes"].get<std::int64_t>());
-    }
-}
-
-TEST(ReportJson, IsNullWhereAFigureIsUnknown) {
-    PredictionWithTrace a = answer(true);
-    a.prediction.mfu.reset();
-    a.prediction.hfu.reset();
-    a.statistics = {};
-    const auto json = report_json(a);
-    for (const char* key : {"mfu", "hfu", "idle_by_cause_s"}) EXPECT_TRUE(json[key].is_null());
-}
-
-/// A pair of 90 ms of which 20 ms are two exchanges, and 15 ms of these lie beside a compute.
 TEST(Report, SaysWhatPairsHide) {
     PredictionWithTrace a = answer(true);
     EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("of exchange")));

@@ -14,6 +14,7 @@
 #include "schedule/lower.h"
 #include "schedule/validate.h"
 #include "tests/exec/core/interpreter/fake_training.h"
+#include "tests/exec/core/interpreter/forwarding.h"
 #include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"
 #include "trace/executed_order.h"
@@ -21,6 +22,9 @@
 namespace debubble::exec {
 namespace {
 
+using fake::Disturbed;
+using fake::Forwarding;
+using fake::gpipe_of_two;
 using fake::Job;
 using fake::RankResult;
 using testing::HasSubstr;
@@ -177,128 +181,6 @@ TEST(EveryGeneratorOfTheTable, HasACase) {
     for (const Generator& generator : generators()) names.insert(generator.name);
     for (const Case& it : cases()) tested.insert(it.generator->name);
     EXPECT_EQ(tested, names);
-}
-
-Program gpipe_of_two() {
-    return lower(generate("gpipe", {2, 1, 2, 1}), {});
-}
-
-/// Another stage, all of whose calls it passes on.
-class Forwarding : public StageRunner {
-public:
-    explicit Forwarding(std::unique_ptr<StageRunner> inner) : inner_(std::move(inner)) {}
-    HostTime communicated() const override { return inner_->communicated(); }
-    ArenaTensor edge(Message::Kind kind) override { return inner_->edge(kind); }
-    void begin_step(const StepInputs& inputs) override { inner_->begin_step(inputs); }
-    void end_step() override { inner_->end_step(); }
-    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        return inner_->forward(mb, std::move(input));
-    }
-    ArenaTensor backward(const MicroBatch& mb, ArenaTensor gradient) override {
-        return inner_->backward(mb, std::move(gradient));
-    }
-    ArenaTensor backward_input(const MicroBatch& mb, ArenaTensor gradient) override {
-        return inner_->backward_input(mb, std::move(gradient));
-    }
-    void backward_weight(const MicroBatch& mb) override { inner_->backward_weight(mb); }
-    void recompute(const MicroBatch& mb) override { inner_->recompute(mb); }
-    void offload(const MicroBatch& mb) override { inner_->offload(mb); }
-    void reload(const MicroBatch& mb) override { inner_->reload(mb); }
-    double loss_total() const override { return inner_->loss_total(); }
-    double correct_total() const override { return inner_->correct_total(); }
-
-private:
-    std::unique_ptr<StageRunner> inner_;
-};
-
-/// Does what `before` says ahead of every forward, and calls that communication.
-class Disturbed final : public Forwarding {
-public:
-    Disturbed(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
-        : Forwarding(std::move(inner)), before_(std::move(before)) {}
-    HostTime communicated() const override { return communicated_; }
-    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        const HostTime begin = HostTime::now();
-        before_(mb);
-        communicated_ += HostTime::now() - begin;
-        return Forwarding::forward(mb, std::move(input));
-    }
-
-private:
-    std::function<void(const MicroBatch&)> before_;
-    HostTime communicated_;
-};
-
-/// Does what `before` says ahead of every forward, as if that were part of it.
-class Sleeper final : public Forwarding {
-public:
-    Sleeper(std::unique_ptr<StageRunner> inner, std::function<void(const MicroBatch&)> before)
-        : Forwarding(std::move(inner)), before_(std::move(before)) {}
-    ArenaTensor forward(const MicroBatch& mb, ArenaTensor input) override {
-        before_(mb);
-        return Forwarding::forward(mb, std::move(input));
-    }
-
-private:
-    std::function<void(const MicroBatch&)> before_;
-};
-
-TEST(TheTraceOfAStep, TellsHowLongAPassStoodStill) {
-    Job job{gpipe_of_two(), {1, 1, 1, 2}};
-    job.wrap = [](Stage stage, std::unique_ptr<StageRunner> inner) -> std::unique_ptr<StageRunner> {
-        return std::make_unique<Disturbed>(std::move(inner), [stage](const MicroBatch& mb) {
-            if (stage.index == 1 && mb.index == 0)
-                std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        });
-    };
-    Trace trace;
-    fake::run(job, &trace);
-    const Action stood{Compute{Pass::Forward, Stage{1}, {0, {}}}};
-    for (const Span& span : trace.spans) {
-        EXPECT_LE(span.exposed, span.length());
-        const auto* compute = std::get_if<Compute>(&span.action);
-        if (span.action == stood) {
-            EXPECT_GE(span.exposed, std::chrono::milliseconds(20));
-        } else if (compute == nullptr || compute->pass != Pass::Forward) {
-            EXPECT_EQ(span.exposed, Duration{}) << to_text(span.action);
-        }
-    }
-}
-
-/// The forwards of stage 1 sleep, in communication or outside of it.
-Trace run_with_sleepers(bool in_communication) {
-    Job job{gpipe_of_two(), {1, 1, 1, 2}};
-    job.wrap = [&](Stage stage,
-                   std::unique_ptr<StageRunner> inner) -> std::unique_ptr<StageRunner> {
-        const auto sleep = [stage](const MicroBatch&) {
-            if (stage.index == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        };
-        if (in_communication) return std::make_unique<Disturbed>(std::move(inner), sleep);
-        return std::make_unique<Sleeper>(std::move(inner), sleep);
-    };
-    Trace trace;
-    fake::run(job, &trace);
-    return trace;
-}
-
-TEST(TheTraceOfAStep, TellsForHowLongAPassHadACore) {
-    for (const Span& span : run_with_sleepers(false).spans) {
-        const bool is_pass = std::holds_alternative<Compute>(span.action);
-        EXPECT_EQ(span.on_core > Duration{}, is_pass) << to_text(span.action);
-        if (is_pass && span.rank == Rank{1} && span.length() >= std::chrono::milliseconds(50)) {
-            EXPECT_LT(span.on_core, std::chrono::milliseconds(25)) << "it slept";
-        }
-    }
-}
-
-TEST(TheTraceOfAStep, CountsNoCommunicationAsTimeOfACore) {
-    int slept = 0;
-    for (const Span& span : run_with_sleepers(true).spans) {
-        if (span.exposed < std::chrono::milliseconds(50)) continue;
-        ++slept;
-        EXPECT_LT(span.on_core, std::chrono::milliseconds(25)) << to_text(span.action);
-    }
-    EXPECT_EQ(slept, 2);
 }
 
 /// Exchanges the two actions in the rank's list.
