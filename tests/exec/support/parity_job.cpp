@@ -1,20 +1,13 @@
 #include "tests/exec/support/parity_job.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <random>
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "exec/comm/local.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "scenarios/read_scenario.h"
-#include "schedule/csv.h"
-#include "schedule/generators/generators.h"
-#include "tests/exec/support/scratch_folder.h"
-#include "tests/schedule/with_offload.h"
 
 namespace debubble::exec::parity {
 

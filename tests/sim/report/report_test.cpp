@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "tests/models/change_layers.h"
