@@ -160,11 +160,13 @@ class Report(RunTest):
         self.assertEqual(set(predicted) - set(measured), {"step_time_range_s"}, "a run was measured")
         self.assertEqual(measured["schedule_hash"], predicted["schedule_hash"])
         self.assertEqual(measured["parameters"], predicted["parameters"])
-        self.assertEqual([set(rank) for rank in measured["ranks"]],
+        self.assertEqual([set(rank) - {"core_share"} for rank in measured["ranks"]],
                          [set(rank) for rank in predicted["ranks"]])
         for rank in measured["ranks"]:
             self.assertEqual(sum(rank["memory"].values()), rank["peak_memory_bytes"])
             self.assertGreater(rank["busy_s"], 0)
+            self.assertGreater(rank["core_share"], 0)
+            self.assertLess(rank["core_share"], 1.01)
 
     def test_tells_the_mfu_where_the_peak_rate_is_known(self):
         unknown = self.report()

@@ -190,21 +190,24 @@ def columns(path):
 
 def as_shown(shown, output):
     """The output, with what the page leaves out left out again: a line of "..." stays between the lines that are
-    most like those of the page."""
+    most like those of the page, and what is new between two lines that the page shows one after the other is shown."""
     lines = [line.rstrip() for line in output.splitlines()]
     if not any("..." in line for line in shown):
         return lines
-    new, at = [], 0
+    new, at, left_out = [], 0, False
     for line in shown:
         if line.strip() == "...":
             new.append(line)
+            left_out = True
             continue
         near = max(range(at, len(lines)), default=None,
                    key=lambda n: difflib.SequenceMatcher(None, line, lines[n]).ratio())
         if near is not None:
+            new += [] if left_out else lines[at:near]
             new.append(line if matches([line], lines[near]) else lines[near])
             at = near + 1
-    return new
+        left_out = False
+    return new if left_out else new + lines[at:]
 
 
 def rewrite(page, changed):
