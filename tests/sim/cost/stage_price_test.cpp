@@ -294,10 +294,12 @@ TEST(ShardedPass, HoldsOfEachLayerWhatItHas) {
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
     HeldByPlace held;
+    for (MemoryByClass& at : held.at)
+        at[static_cast<std::size_t>(MemoryClass::Gradients)] = Bytes{1000};
     held.computed = 1;
     held.beyond = {{0, 100, 0}, {1, 20, 0}, {2, -3, 0}};
     EXPECT_EQ(held_one_after_another(models::backward_steps(graph), held),
-              (std::vector<std::int64_t>{0, -3, 20 - 3, 100 + 20, 0}));
+              (std::vector<std::int64_t>{1000, 1000 - 3, 1000 + 20 - 3, 1000 + 100 + 20, 1000}));
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(ThePlan, NamesWhatDiffersFromTheProfile) {
     EXPECT_EQ(settings_of(plan),
               "megatron-2026 with capacity_factor 1.5, dispatcher deepep, tensor_overlap true; "
               "cluster.network.nic_bandwidth 200 Gb/s, imbalance.ranks.1 1.04, model.layers 4, "
-              "optimizer.name muon, precision.moments bf16, schedule.delay_wgrad true");
+              "schedule.delay_wgrad true, optimizer.name muon, precision.moments bf16");
     const auto json = plan_json(plan);
     EXPECT_EQ(json["given"]["framework.dispatcher"], "deepep");
     EXPECT_EQ(json["given"]["training.precision.moments"], "bf16");
