@@ -17,7 +17,9 @@
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
 #include "sim/grid/parallel.h"
+#include "sim/plan_kernels.h"
 #include "sim/predict.h"
+#include "sim/priced_plan.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
@@ -45,6 +47,7 @@ struct SimulateArguments {
     std::string csv;
     std::string svg;
     std::string html;
+    std::string kernels;
     std::string chakra;
     bool chakra_replicas = false;
     bool explain = false;
@@ -99,11 +102,12 @@ std::string chakra_file(const SimulateArguments& args, std::size_t rank) {
 
 void check_outputs(const SimulateArguments& args,
                    const std::vector<scenarios::Scenario>& scenarios) {
-    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() ||
-                                 !args.html.empty() || !args.chakra.empty()))
+    if (scenarios.size() > 1 &&
+        (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() || !args.html.empty() ||
+         !args.kernels.empty() || !args.chakra.empty()))
         throw InputError(
-            "--svg, --html, --trace, --csv and --chakra are of one scenario, and there are "
-            "several: give "
+            "--svg, --html, --trace, --csv, --kernels and --chakra are of one scenario, and there "
+            "are several: give "
             "--out DIR, which gets a picture and a trace of each");
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
@@ -118,6 +122,7 @@ void check_outputs(const SimulateArguments& args,
     outputs.add("--svg", args.svg);
     outputs.add("--csv", args.csv);
     outputs.add("--html", args.html);
+    outputs.add("--kernels", args.kernels);
     if (args.chakra_replicas && args.chakra.empty())
         throw InputError("--chakra-replicas says which files --chakra writes: give that too");
     if (!args.chakra.empty()) {
@@ -222,6 +227,10 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (!args.html.empty())
         write_output(args.html, report_html(scenarios.front(), answers.front()));
+    if (!args.kernels.empty()) {
+        const scenarios::Scenario& scenario = scenarios.front();
+        write_output(args.kernels, plan_kernels(scenario, price(scenario).plan));
+    }
     if (!args.chakra.empty()) {
         const std::string groups = write_chakra(answers.front().trace, args.chakra_ranks(),
                                                 [&](std::size_t rank, const std::string& text) {
@@ -243,7 +252,7 @@ ExitStatus carry_out(const SimulateArguments& args) {
     const Answers answers = predict_all(args, scenarios, what_is_written(args));
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
-                       args.csv == "-" || args.html == "-";
+                       args.csv == "-" || args.html == "-" || args.kernels == "-";
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
     ExitStatus exit_code = ExitStatus::Done;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -285,6 +294,9 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
                      "write figures, picture and memory as one page that needs no network");
+    verb->add_option(
+        "--kernels", args->kernels,
+        "write the shapes of kernels, a line of JSON each, for bench/measure_kernels.py");
     verb->add_option(
             "--chakra", args->chakra,
             "write Chakra execution traces for ASTRA-sim: PREFIX.RANK.et, PREFIX.groups.json")
