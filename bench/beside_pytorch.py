@@ -10,9 +10,9 @@ On the processor the step is also compared with its matrix products alone, if
 `step_products_bench` is built; on a GPU with the datasheet's rate and that of a large product,
 as MFU: 6 FLOP per parameter and token, and 6 layers x hidden x tokens for causal attention.
 PyTorch is what `import torch` finds (Debian's python3-torch, or PyPI's). With --wanted there is one
-line for each goal, which tests/gpu/run.sh reads:
+line for each goal as soon as its figure is known, which tests/gpu/run.sh reads:
 
-    verdict | beside PyTorch compiled | met, short or not run | the figure, or why there is none
+    verdict | beside torch.compile | met, short or not run | the figure, or why there is none
 """
 
 import argparse
@@ -199,11 +199,20 @@ def tell(side, arguments):
     print(f"so far: {side.line(tokens_of_a_step(arguments))}", flush=True)
 
 
-def mfu_lines(arguments, ours, tokens, where, product_rate):
+def rate_of_work(arguments, ours):
+    """Model FLOP/s of debubble's steps."""
     model = NETWORKS[arguments.network]
     work = 6 * (parameters(model) + model["layers"] * model["hidden"] * arguments.tokens)
-    rate = tokens / ours.median() * work
-    peak = next((flops for name, flops in DATASHEET.items() if name in where), None)
+    return tokens_of_a_step(arguments) / ours.median() * work
+
+
+def peak_of(where):
+    """The datasheet's FLOP/s of the card in bf16, None of one that is not listed."""
+    return next((flops for name, flops in DATASHEET.items() if name in where), None)
+
+
+def mfu_lines(arguments, ours, where, product_rate):
+    rate, peak = rate_of_work(arguments, ours), peak_of(where)
     if peak:
         yield f"MFU {rate / peak:.1%} of the datasheet's {peak / 1e12:.0f} TFLOP/s in bf16"
     if product_rate:
@@ -211,19 +220,31 @@ def mfu_lines(arguments, ours, tokens, where, product_rate):
                f"{product_rate / 1e12:.0f} TFLOP/s")
 
 
-def verdicts(arguments, ours, sides):
-    """Rows of a figure, "met", "short" or "not run", and the reason."""
-    rate = tokens_of_a_step(arguments) / ours.median()
-    yield ("debubble", "met" if rate >= arguments.wanted else "short",
-           f"{rate:.0f} tokens/s, wanted {arguments.wanted:.0f}")
-    for side in sides:
-        if not side.steps:
-            yield f"beside {side.kind}", "not run", side.absent
-            continue
-        ratio = side.median() / ours.median()
-        wanted = WANTED_OF_COMPILED if side.compiled else 1
-        yield (f"beside {side.kind}", "met" if ratio >= wanted else "short",
-               f"{ratio:.2f} x {side.name}, wanted {wanted:.2f}")
+def verdict_of(arguments, ours, side):
+    """A row of a figure: its name, "met", "short" or "not run", and the reason."""
+    if side is ours:
+        rate = tokens_of_a_step(arguments) / ours.median()
+        peak = peak_of(card()) if arguments.device == "cuda" else None
+        share = f", MFU {rate_of_work(arguments, ours) / peak:.1%}" if peak else ""
+        return ("debubble", "met" if rate >= arguments.wanted else "short",
+                f"{rate:.0f} tokens/s, wanted {arguments.wanted:.0f}{share}")
+    name = "beside torch.compile" if side.compiled else "beside eager PyTorch"
+    if not side.steps:
+        return name, "not run", side.absent
+    ratio = side.median() / ours.median()
+    wanted = WANTED_OF_COMPILED if side.compiled else 1
+    return (name, "met" if ratio >= wanted else "short",
+            f"{ratio:.2f} x {side.name} ({tokens_of_a_step(arguments) / side.median():.0f} tokens/s), "
+            f"wanted {wanted:.2f}")
+
+
+def judge(arguments, ours, side):
+    """Prints the row as soon as its figure is known, in case the rest is cut off. Returns whether it is short."""
+    if arguments.wanted is None:
+        return False
+    row = verdict_of(arguments, ours, side)
+    print(" | ".join(["verdict", *row]), flush=True)
+    return row[1] == "short"
 
 
 def parsed_arguments():
@@ -254,29 +275,33 @@ def parsed_arguments():
 
 
 def measure(arguments, ours, sides):
-    """Adds steps to the sides, alternating. Returns the seconds of the products alone and the rate
-    of a large product."""
-    products, product_rate = [], None
+    """Adds steps to the sides, alternating. Returns the seconds of the products alone, the rate of a
+    large product and whether a figure is short."""
+    products, product_rate, short = [], None, False
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / f"{arguments.network}.yaml"
         scenario.write_text(json.dumps(scenario_of(arguments)))
-        for _ in range(arguments.rounds):
+        for round_ in range(arguments.rounds):
+            last = round_ + 1 == arguments.rounds
             ours.steps += debubble_steps(arguments, scenario, pathlib.Path(folder))
             tell(ours, arguments)
+            short = (last and judge(arguments, ours, ours)) or short
             for side in [side for side in sides if not side.absent]:
                 try:
                     found = pytorch_steps(arguments, scenario, side.compiled)
                 except Absent as why:
                     side.absent = str(why)
                     print(f"{side.kind}: {why}", flush=True)
+                    judge(arguments, ours, side)
                     continue
                 version = found["version"].split("+")[0]
                 side.name = side.kind.replace("PyTorch", f"PyTorch {version}")
                 side.steps += found["steps"]
                 tell(side, arguments)
                 product_rate = found.get("product_flops_per_s", product_rate)
+                short = (last and judge(arguments, ours, side)) or short
             products += product_seconds(arguments)
-    return products, product_rate
+    return products, product_rate, short
 
 
 def main():
@@ -286,7 +311,7 @@ def main():
     sides = [] if arguments.alone else [Side("PyTorch")]
     if sides and arguments.compile:
         sides.append(Side("PyTorch compiled", compiled=True))
-    products, product_rate = measure(arguments, ours, sides)
+    products, product_rate, short = measure(arguments, ours, sides)
     tokens = tokens_of_a_step(arguments)
     where = card() if arguments.device == "cuda" else (
         f"{arguments.threads} threads, {platform.processor() or platform.machine()}")
@@ -303,17 +328,12 @@ def main():
         print(f"{'products alone':22} {statistics.median(products):8.4f} s; a step of debubble "
               f"takes {share:.2f} times as long")
     if arguments.device == "cuda":
-        for line in mfu_lines(arguments, ours, tokens, where, product_rate):
+        for line in mfu_lines(arguments, ours, where, product_rate):
             print(line)
     for side in compared:
         print(f"ratio {side.median() / ours.median():.2f} to {side.name} (above 1: debubble is "
               f"faster), of the fastest {min(side.steps) / min(ours.steps):.2f}")
-    if arguments.wanted is None:
-        return 0
-    rows = list(verdicts(arguments, ours, sides))
-    for row in rows:
-        print(" | ".join(["verdict", *row]))
-    return SHORT if any(state == "short" for _, state, _ in rows) else 0
+    return SHORT if short else 0
 
 
 if __name__ == "__main__":

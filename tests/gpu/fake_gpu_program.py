@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Stands in for every program that run.sh calls, under that program's name: does nothing on any GPU,
 answers as if all went well, and appends what it was called with to the file $FAKE_LOG, a line of JSON
-for each call."""
+for each call. What $FAKE_HANGS is a part of, in the name or the arguments, hangs until it is killed, and
+does not end when it is asked to."""
 
 import json
 import os
 import pathlib
+import signal
 import sys
+import time
 
 NAMES = ("debubble debubble-exec exec_gpu_tests gpu_nccl_ranks gpu_nccl_suite gpu_green_contexts "
          "nvidia-smi python3").split()
@@ -60,8 +63,10 @@ def run(arguments):
     steps = int(value_of("--steps", arguments, "3"))
     print("\n".join(f"step {step} loss {11 - step:.4f}" for step in range(steps)))
     if "--metrics" in arguments:
+        norm = os.environ.get("FAKE_NORM", "2") if value_of("--device", arguments) == "cuda" else "2"
         pathlib.Path(value_of("--metrics", arguments)).write_text(
-            "".join(f'{{"step": {step}, "step_time_s": 0.0125}}\n' for step in range(steps)))
+            "".join(f'{{"step": {step}, "loss": {11 - step}, "grad_norm": {norm}, '
+                    f'"step_time_s": 0.0125}}\n' for step in range(steps)))
 
 
 def calibrate(arguments):
@@ -69,12 +74,33 @@ def calibrate(arguments):
 
 
 def simulate(arguments):
+    if "--kernels" in arguments:
+        pathlib.Path(value_of("--kernels", arguments)).write_text("{}\n")
+        return
     micro = int(set_to("training.micro_batch", arguments))
     print(json.dumps({"peak_memory_bytes": (20 + 3 * micro) * GIB}))
 
 
+def python(arguments):
+    if arguments[0] == "-c":
+        print("PyTorch 2.9.0" if "torch" in arguments[1] else "")
+    elif any("measure_kernels.py" in each for each in arguments):
+        print("31 kernels on NVIDIA H100 80GB HBM3")
+    elif any("calibrated.py" in each for each in arguments):
+        print("| 1f1b | 10.00 | 10.10 | -1.0 % | -1.0 % |")
+    else:
+        print("verdict | debubble | met | 1 tokens/s, wanted 1")
+        if "--compile" in arguments:
+            print("verdict | beside eager PyTorch | met | 1.20 x PyTorch 2.9.0 (1 tokens/s), wanted 1.00")
+            print("verdict | beside torch.compile | met | 1.00 x PyTorch 2.9.0 compiled (1 tokens/s), wanted 0.95")
+
+
 def main(name, arguments):
     note(name, arguments)
+    hangs = os.environ.get("FAKE_HANGS")
+    if hangs and hangs in " ".join([name, *arguments]):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(3600)
     if name == "nvidia-smi":
         nvidia_smi(arguments)
     elif name == "exec_gpu_tests":
@@ -82,7 +108,7 @@ def main(name, arguments):
     elif name == "gpu_nccl_suite":
         print(f"13 promises kept by {arguments[0]} ranks")
     elif name == "python3":
-        print("verdict | debubble | met | 1 tokens/s, wanted 1")
+        python(arguments)
     elif name.startswith("debubble"):
         {"run": run, "calibrate": calibrate, "simulate": simulate}[arguments[0]](arguments)
 

@@ -3,9 +3,10 @@
 # into out/gpu-tests.tar.gz. That file alone, some 30 MB, is what to carry: unpack it beside a GPU and
 # the CUDA toolkit of the same major version, and call its run.sh.
 #
-#     tests/gpu/pack.sh [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
-#     tests/gpu/pack.sh --cuda12 [BIN]
+#     tests/gpu/pack.sh [--arch 90a] [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
+#     tests/gpu/pack.sh --cuda12 [--arch 90a] [BIN]
 #
+# --arch packs for one architecture, ten minutes on two cores: 80 for A100, 90a for H100 and H200, 100 for B200.
 # Programs of CUDA 13 want a driver from 580 on. --cuda12 fetches a toolkit of CUDA 12.4
 # (cuda12_toolkit.sh), or takes the nvcc of CUDA 12 that CUDACXX names; its programs want a driver from
 # 545 on, and go into out/gpu-tests-cuda12.tar.gz. Both run where glibc is 2.34 or later and libstdc++ that of GCC 11 or
@@ -17,10 +18,18 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 fail() { echo "pack.sh: $*" >&2; exit 1; }
 
-wanted=
-if [ "${1:-}" = --cuda12 ]; then
-    wanted=12
+wanted='' arch=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --cuda12) wanted=12 ;;
+        --arch) arch=${2:-}; [[ $arch =~ ^[0-9]+[af]?$ ]] || fail "--arch wants a number such as 90a, not '$arch'"; shift ;;
+        -*) fail "there is no '$1'" ;;
+        *) break ;;
+    esac
     shift
+done
+[ $# -le 1 ] || fail "one folder of programs, not $#"
+if [ -n "$wanted" ]; then
     [ -n "${CUDACXX:-}" ] || CUDACXX=$(tests/gpu/cuda12_toolkit.sh) || fail "there is no toolkit of CUDA 12"
     export CUDACXX
 fi
@@ -32,13 +41,14 @@ major=${release%.*} minor=${release#*.}
 suffix=
 [ "$major" -ge 13 ] || suffix=-cuda$major
 # Blackwell is known from CUDA 12.8 on; from an earlier one its driver compiles what is for Hopper.
-architectures=()
+architectures=() folder=build/pack$suffix
 [ "$major" -ge 13 ] || [ "$minor" -ge 8 ] || architectures=("-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;90-virtual")
+if [ -n "$arch" ]; then architectures=("-DCMAKE_CUDA_ARCHITECTURES=$arch-real") folder+=-$arch; fi
 if [ $# -gt 0 ]; then
     bin=$1
 else
-    bin=build/pack$suffix/bin
-    cmake --preset cuda -B "build/pack$suffix" -DDEBUBBLE_GUI=OFF -DDEBUBBLE_BENCH=OFF "${architectures[@]}" \
+    bin=$folder/bin
+    cmake --preset cuda -B "$folder" -DDEBUBBLE_GUI=OFF -DDEBUBBLE_BENCH=OFF "${architectures[@]}" \
         -DCMAKE_CXX_FLAGS="-include $PWD/tests/gpu/older_libstdcxx.h" >/dev/null || fail "it cannot be configured"
 fi
 build=$(dirname "$bin")
@@ -52,13 +62,16 @@ targets=$(cmake --build "$build" --target help) || fail "$build is not configure
 cmake --build "$build" --parallel "${DEBUBBLE_JOBS:-2}" --target "${programs[@]}" "${modules[@]}"
 
 rm -rf "$to" "$to.tar.gz"
-mkdir -p "$to/bin" "$to/lib" "$to/spare" "$to/bench" "$to/share/models" "$to/share/scenarios"
+mkdir -p "$to/bin" "$to/lib" "$to/spare" "$to/bench" "$to/share/models" "$to/share/scenarios" "$to/source"
 cp "${programs[@]/#/$bin/}" "$to/bin/"
 for module in "${modules[@]}"; do
     # Linked without complaint, a module that lacks a function fails where it is loaded.
     undefined=$(ldd -r "$bin/$module.so" 2>&1 | grep 'undefined symbol' | c++filt || true)
     [ -z "$undefined" ] || fail "$module.so cannot be loaded"$'\n'"$undefined"
     cp "$bin/$module.so" "$to/bin/"
+    # An empty entry is the current folder, whatever lies there.
+    path=$(readelf -d "$bin/$module.so" | sed -n 's/.*(\(RUNPATH\|RPATH\)).*\[\(.*\)\]/\2/p')
+    [[ :$path: != *::* ]] || [ -z "$path" ] || fail "$module.so looks for libraries in the current folder: $path"
 done
 strip "$to"/bin/*
 
@@ -82,10 +95,20 @@ newer=$(tests/gpu/symbol_limits.py --cuda "$major" "$to") || {
 }
 cp -r models/zoo "$to/share/models/"
 cp -r scenarios/*.yaml scenarios/clusters scenarios/frameworks "$to/share/scenarios/"
-cp bench/beside_pytorch.py bench/pytorch_training.py bench/calibrated.py bench/four-part-gpt.yaml "$to/bench/"
-cp tests/gpu/run.sh tests/gpu/README.md tests/gpu/gpt2-124m.yaml "$to/"
+cp bench/beside_pytorch.py bench/pytorch_training.py bench/calibrated.py bench/measure_kernels.py bench/four-part-gpt.yaml "$to/bench/"
+cp tests/gpu/run.sh tests/gpu/build_there.sh tests/gpu/README.md tests/gpu/gpt2-124m.yaml "$to/"
+# What build_there.sh compiles, and every header that it may include.
+git ls-files exec/cuda base exec schedule models scenarios trace text | grep -E '^exec/cuda/|[.]h$|^(base|exec/core|exec/comm)/.*[.]cpp$' |
+    tar -cf - -T - | tar -C "$to/source" -xf -
+fmt=$(sed -n 's/^fmt_DIR:PATH=//p' "$build/CMakeCache.txt")
+for include in "${fmt%/lib/*}/include" /usr/include; do
+    if [ -d "$include/fmt" ]; then mkdir -p "$to/source/include"; cp -rL "$include/fmt" "$to/source/include/"; break; fi
+done
+[ -d "$to/source/include/fmt" ] || fail "the headers of fmt are not found"
 cat ./*.md docs/*.md docs/*/*.md >"$to/prose.txt"  # the text to train on
 tar -C out -czf "$to.tar.gz" "$(basename "$to")"
+mebibytes=$(($(stat -c %s "$to.tar.gz") >> 20))
+[ $mebibytes -lt 48 ] || fail "$to.tar.gz has $mebibytes MiB; 48 are what can be carried everywhere"
 
 # As it will be unpacked, in a folder that knows nothing of this one.
 tried=$(mktemp -d)
@@ -95,10 +118,16 @@ try() { # [VARIABLE=value]... part
     (cd "$tried" && env -u DEBUBBLE_DATA_DIR -u OUT DEBUBBLE_TEST_DEVICE=cpu "${@:1:$#-1}" \
         "$(basename "$to")/run.sh" --only "${*: -1}")
 }
-for part in tests large multi; do
+parts=(tests large multi)
+[ -z "$arch" ] || parts=(tests)
+for part in "${parts[@]}"; do
     try "$part" >"$tried/log" 2>&1 || { cat "$tried/log"; fail "what was packed fails on the processor"; }
     tail -1 "$tried/log"
 done
+if [ -n "$arch" ]; then
+    echo "to carry: $to.tar.gz, $mebibytes MiB, for $arch alone"
+    exit
+fi
 # Two nodes that are both here.
 port=$((20000 + RANDOM % 20000))
 both=(NODES=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port "DEBUBBLE_JOB_SECRET=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')")
@@ -108,4 +137,4 @@ if ! try "${both[@]}" NODE=0 multi >"$tried/log" 2>&1 || ! wait $!; then
     fail "two nodes fail on the processor"
 fi
 tail -1 "$tried/log"
-echo "to carry: $to.tar.gz, $(du -m "$to.tar.gz" | cut -f1) MB"
+echo "to carry: $to.tar.gz, $mebibytes MiB"

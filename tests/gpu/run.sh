@@ -1,14 +1,20 @@
 #!/usr/bin/env bash
-# Everything that waits for a GPU, in one command, and in five of under ten minutes each: operators
-# against the oracle, whole trainings against the processor's and one rank's (tests), speeds beside
-# PyTorch's where it is installed (speed: GPT-2 124M, and cuDNN's attention; large: GPT-2 XL and a
-# Llama), and simulated beside executed on four parts of the GPU (pipeline), all of them on the first
-# GPU; and trainings of all GPUs, over NVLink and without, with the switches' sums and without (multi).
-# Prints a table, then PASSED or FAILED, with the number of parts that were not run and of figures that
-# are short of what is wanted. README.md beside it says what to expect.
+# Everything that waits for a GPU, in one command, the rows that are worth most first; or in two, what a
+# first visit wants to know, in four minutes (first), and the rest; and in parts of under ten minutes
+# each: operators against the oracle, whole trainings against the processor's and one rank's (tests), speeds beside PyTorch's
+# where it is installed (speed: GPT-2 124M, and cuDNN's attention; large: GPT-2 XL and a Llama), and
+# simulated beside executed on four parts of the GPU (pipeline), all of them on the first GPU; and
+# trainings of all GPUs, over NVLink and without, with the switches' sums and without (multi).
+# Prints each row when it is known, then all of them as a table, then PASSED or FAILED, with the number
+# of rows that were not run and of figures that are short of what is wanted. README.md beside it says
+# what to expect.
 #
-#     tests/gpu/run.sh [--only tests|speed|large|pipeline|multi] [BIN]
+#     tests/gpu/run.sh [--limit SECONDS] [--only first|rest|tests|speed|large|pipeline|multi] [BIN]
 #     tests/gpu/run.sh --help
+#
+# --limit is for the whole: each row gets what is left, at most its own limit, and one for which nothing
+# is left is "not run". Without it only `first` has one, of 240 seconds. DEBUBBLE_ROW_LIMIT is the most
+# seconds that any command of a row gets.
 #
 # With NODES=2 (or more), multi is of that many machines: it is called on each of them at the same
 # time, with NODE=0, 1, ..., MASTER_ADDR, an address of node 0, MASTER_PORT, a free port there, and
@@ -38,15 +44,25 @@ trap leave EXIT
 # Ranks have a socket and some events for each other; where that many are not allowed, fewer do.
 ulimit -n "$(ulimit -Hn)" 2>/dev/null
 
-only=
-if [ "${1:-}" = --only ]; then
-    only=${2:-}
-    case $only in
-        tests | speed | large | pipeline | multi) ;;
-        *) echo "run.sh: --only tests, speed, large, pipeline or multi" >&2; exit 2 ;;
+only='' limit=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --only)
+            only=${2:-}
+            case $only in
+                first | rest | tests | speed | large | pipeline | multi) ;;
+                *) echo "run.sh: --only first, rest, tests, speed, large, pipeline or multi" >&2; exit 2 ;;
+            esac ;;
+        --limit)
+            limit=${2:-}
+            [[ $limit =~ ^[1-9][0-9]{0,5}$ ]] || { echo "run.sh: --limit wants seconds, not '$limit'" >&2; exit 2; } ;;
+        -*) echo "run.sh: there is no '$1'; run.sh --help says how it is called" >&2; exit 2 ;;
+        *) break ;;
     esac
     shift 2
-fi
+done
+[ $# -le 1 ] || { echo "run.sh: one folder of programs, not $#" >&2; exit 2; }
+[ "$only" != first ] || limit=${limit:-240}
 # What several machines lack would be told by each rank of each row.
 nodes=${NODES:-1} node=${NODE:-0} lacking=()
 if [ "$nodes" != 1 ]; then
@@ -70,6 +86,32 @@ if [ "$device" = cuda ] && ! nvidia-smi -L >/dev/null 2>&1 && ! [ -e /dev/nvidia
     exit 1
 fi
 wanted() { [ -z "$only" ] || [ "$only" = "$1" ]; }
+
+# ---- time --------------------------------------------------------------------
+
+# Killing and packing logs come after the last row's command.
+left() { [ -n "$limit" ] && echo $((limit - SECONDS - 4)) || echo 1000000; }  # seconds
+at_most() { # seconds that a row wants: those that it gets
+    local rest=$1 other
+    for other in "$(left)" "${DEBUBBLE_ROW_LIMIT:-$1}"; do rest=$((other < rest ? other : rest)); done
+    echo $((rest > 1 ? rest : 1))
+}
+within() { timeout -k 3 "$(at_most "$1")" "${@:2}"; }  # seconds command...
+# A row is not run twice where several parts have it, nor where fewer seconds are left than show anything.
+declare -A seen=()
+skipping=
+is_due() { # title [seconds]
+    [ -z "${seen[$1]:-}" ] || return 1
+    seen[$1]=1
+    [ -z "$skipping" ] || return 1
+    [ "$(left)" -lt "${2:-5}" ] || return 0
+    row "$1" "not run" "of --limit $limit no time is left"
+    return 1
+}
+ended() { case $1 in 124 | 137) echo "cut off" ;; *) echo "exit $1" ;; esac; }  # exit code
+is_cut_off() { [ "$1" = 124 ] || [ "$1" = 137 ]; }
+# Whether it was the limit of the whole that cut a command off; then nothing is said against the row.
+out_of_time() { is_cut_off "$1" && [ "$(left)" -lt 3 ]; }  # exit code
 
 # ---- programs and their libraries --------------------------------------------
 
@@ -146,14 +188,13 @@ keep_logs() { [ -z "${OUT:-}" ] || { mkdir -p "$OUT" && tar -C "$work" -czf "$OU
 log_of() { # title: in the order of rows
     printf '%s/%02d-%s.log' "$logs" "${#rows[@]}" "$(tr -cs 'A-Za-z0-9\n' - <<<"$1" | cut -c -60)"
 }
-failed() { # title text log
-    row "$1" FAILED "$2"
-    grep '^\[ RUN' "$3" | tail -1
-    tail -20 "$3"
+cut_by_limit() { row "$1" "not run" "--limit $limit ended it"; }  # title
+failed() { # title exit-code text log
+    if out_of_time "$2"; then cut_by_limit "$1"; return; fi
+    row "$1" FAILED "$3"
+    grep '^\[ RUN' "$4" | tail -1
+    tail -20 "$4"
 }
-within() { timeout -k 10 "$@"; }  # seconds command...
-ended() { case $1 in 124 | 137) echo "cut off" ;; *) echo "exit $1" ;; esac; }  # exit code
-is_cut_off() { [ "$1" = 124 ] || [ "$1" = 137 ]; }
 
 # Bytes are tokens. Prose has a few that are frequent and many that are not, as all text has: what
 # many rows add to at once (gradients of embeddings, loads of experts), and what a product's power
@@ -176,6 +217,7 @@ first_that_failed() { # log: the test; one that ended its process wrote no more 
 
 suite() { # title filter seconds
     local log began=$SECONDS code passed failed skipped test
+    is_due "$1" || return
     log=$(log_of "$1")
     within "$3" "$programs/exec_gpu_tests" --gtest_filter="$2" >"$log" 2>&1
     code=$?
@@ -184,6 +226,10 @@ suite() { # title filter seconds
     failed=$(awk '$1 == "[" && $2 == "FAILED" && $4 ~ /^[0-9]+$/ { print $4; exit }' "$log")
     if [ $code = 0 ] && [ "${passed:-0}" -gt 0 ] && [ "${skipped:-0}" = 0 ]; then
         row "$1" passed "$passed tests, $((SECONDS - began)) s"
+        return
+    fi
+    if out_of_time $code && ! grep -q '^\[  FAILED' "$log"; then
+        row "$1" "not run" "--limit $limit ended it, $(grep -c '^\[       OK' "$log") tests passed until then"
         return
     fi
     row "$1" FAILED "$(ended $code); ${failed:-?} failed, ${skipped:-0} skipped, ${passed:-0} passed"
@@ -199,36 +245,39 @@ suite() { # title filter seconds
 }
 
 beside() { # network tokens sequences microbatches tokens-per-second patience limit: by PyTorch, turn about
-    local title="$1, bf16, sequences of $2" log code mfu name state found how
+    local title="$1, bf16, sequences of $2" log code=1 name state found how seconds
+    is_due "$title" 15 || return
     log=$(log_of "$title")
     command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
     how=(--device cuda --compile --rounds 1 --steps 8)
-    [ "$device" = cuda ] || how=(--device cpu --rounds 1 --steps 2)
-    within $(($7 + 20)) python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
-        --micro-batches "$4" --precision bf16 --text "$text" --debubble "$programs/debubble" --wanted "$5" \
-        --patience "$6" --limit "$7" "${how[@]}" >"$log" 2>&1
-    code=$?
-    cat "$log"
-    if is_cut_off $code && grep -q '^so far: debubble' "$log"; then
-        row "$title" short "cut off; $(grep '^so far: debubble' "$log" | tail -1)"
-        row "$title, beside PyTorch" "not run" "cut off; $(grep -c '^so far: PyTorch' "$log") of it measured"
-        return
-    fi
-    if { [ $code != 0 ] && [ $code != 3 ]; } || ! grep -q '^verdict | debubble |' "$log"; then
-        row "$title" FAILED "$(ended $code); $(tail -1 "$log")"
-        return
-    fi
-    mfu=$(awk '/^MFU/ { printf ", MFU %s", $2 }' "$log")
-    while IFS='|' read -r _ name state found; do
+    [ "$device" = cuda ] || how=(--device cpu --compile --rounds 1 --steps 2)
+    seconds=$(at_most "$7")
+    # Each row as its figure comes; the last line is the exit code.
+    while IFS='|' read -r word name state found; do
         name=${name# } name=${name% } state=${state# } state=${state% } found=${found# }
+        if [ "$word" = "code " ]; then code=${name}; continue; fi
         [ "$state" != met ] || state=passed
-        if [ "$name" = debubble ]; then name='' found+=$mfu; fi
+        [ "$name" != debubble ] || name=
         row "$title${name:+, $name}" "$state" "$found"
-    done < <(grep '^verdict |' "$log")
+    done < <(
+        within $((seconds + 20)) python3 "$root/bench/beside_pytorch.py" --network "$1" --tokens "$2" --micro-batch "$3" \
+            --micro-batches "$4" --precision bf16 --text "$text" --debubble "$programs/debubble" --wanted "$5" \
+            --patience "$6" --limit "$((seconds > 4 ? seconds - 3 : 1))" "${how[@]}" 2>&1 | tee "$log" | grep --line-buffered '^verdict |'
+        echo "code | ${PIPESTATUS[0]}"
+    )
+    cat "$log"
+    case $code in
+        0 | 3) grep -q '^verdict | debubble |' "$log" || row "$title" FAILED "$(tail -1 "$log")" ;;
+        *) ! grep -q '^verdict |' "$log" || title+=", the rest"
+            if out_of_time "$code"; then cut_by_limit "$title"; else
+                row "$title" FAILED "$(ended "$code"); $(tail -1 "$log")"
+            fi ;;
+    esac
 }
 
 attention_by_cudnn() { # network tokens sequences: the same steps with it and without
     local title="$1: attention of cuDNN against our own" log which rate rates=()
+    is_due "$title" 15 || return
     log=$(log_of "$title")
     [ -e "$bin/debubble_cudnn.so" ] || { row "$title" "not run" "built without cuDNN's front end"; return; }
     command -v python3 >/dev/null || { row "$title" "not run" "there is no python3"; return; }
@@ -240,15 +289,17 @@ attention_by_cudnn() { # network tokens sequences: the same steps with it and wi
         cat "$log.$which" >>"$log"
         rate=$(awk '/^debubble / { print $6 }' "$log.$which")
         rm "$log.$which"
-        if [ $code != 0 ] || [ -z "$rate" ]; then failed "$title" "$which: $(ended $code)" "$log"; return; fi
+        if [ $code != 0 ] || [ -z "$rate" ]; then failed "$title" $code "$which: $(ended $code)" "$log"; return; fi
         rates+=("$rate")
     done
     row "$title" passed "${rates[1]} against ${rates[0]} tokens/s"
 }
 
-parts() { # title: simulated from a calibration beside executed, on parts of the GPU
-    local log code found how=(3 --limit 500 --device cuda)
+parts() { # title rounds: simulated from a calibration beside executed, on parts of the GPU
+    local log code found how=("$2" --device cuda)
+    is_due "$1" 60 || return
     log=$(log_of "$1")
+    how+=(--limit "$(at_most 500)")
     command -v python3 >/dev/null || { row "$1" "not run" "there is no python3"; return; }
     [ "$device" = cuda ] || how=(1)
     within 560 python3 -u "$root/bench/calibrated.py" "$programs" "${how[@]}" --text "$text" 2>&1 | tee "$log"
@@ -257,7 +308,7 @@ parts() { # title: simulated from a calibration beside executed, on parts of the
     case $code,${found:+found} in
         0,found) row "$1" passed "$found" ;;
         3,found) row "$1" short "$found" ;;
-        *) row "$1" FAILED "$(ended "$code"); $(tail -1 "$log")" ;;
+        *) if out_of_time "$code"; then cut_by_limit "$1"; else row "$1" FAILED "$(ended "$code"); $(tail -1 "$log")"; fi ;;
     esac
 }
 
@@ -276,13 +327,14 @@ small_run() { # log arguments...: a few steps of a small network
 
 resumed() { # title: six steps at once, and three with three more from their checkpoint
     local log whole=$work/whole parted=$work/parted
-    local how=(--steps 6 --set training.checkpoint.every=3 --set training.checkpoint.keep=5)
+    local how=(--steps 6 --set training.checkpoint.every=3 --set training.checkpoint.keep=5) code=0
+    is_due "$1" 10 || return
     log=$(log_of "$1")
-    if ! small_run "$log" "${how[@]}" --resume never --set "training.checkpoint.dir=$whole" ||
-        ! mkdir "$parted" || ! cp -r "$whole/step_3" "$parted/" ||
-        ! small_run "$log" "${how[@]}" --set "training.checkpoint.dir=$parted" ||
-        ! grep -q 'going on after step 3' "$log"; then
-        failed "$1" "$(tail -1 "$log")" "$log"
+    small_run "$log" "${how[@]}" --resume never --set "training.checkpoint.dir=$whole" &&
+        mkdir "$parted" && cp -r "$whole/step_3" "$parted/" &&
+        small_run "$log" "${how[@]}" --set "training.checkpoint.dir=$parted" || code=$?
+    if [ $code != 0 ] || ! grep -q 'going on after step 3' "$log"; then
+        failed "$1" $code "$(tail -1 "$log")" "$log"
         return
     fi
     local file same=0
@@ -297,6 +349,7 @@ resumed() { # title: six steps at once, and three with three more from their che
 
 calibration() { # title
     local log cluster=$work/gpu.yaml code found
+    is_due "$1" 20 || return
     log=$(log_of "$1")
     sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/gpt2.yaml"
     within 200 "$programs/debubble-exec" calibrate --device cuda --scenario "$work/gpt2.yaml" \
@@ -305,39 +358,68 @@ calibration() { # title
     [ ! -e "$cluster" ] || cp "$cluster" "$logs/"
     found=$(awk '/gemm_eff|attention_.*_eff|memory_eff|host_link:/ {
         sub("_efficiency", "", $1); printf "%s %s  ", $1, $2 }' "$cluster" 2>/dev/null)
-    if [ $code != 0 ] || [ -z "$found" ]; then failed "$1" "$(ended $code); $(tail -1 "$log")" "$log"; return; fi
+    if [ $code != 0 ] || [ -z "$found" ]; then failed "$1" $code "$(ended $code); $(tail -1 "$log")" "$log"; return; fi
     row "$1" passed "$found"
     grep -A1 'provenance: measured' "$cluster" | grep -E 'deep in|tokens forward|GELU|copies'
+}
+
+# One by one: a table that cluster files and docs/cost-model.md are made from.
+kernels_by_pytorch() { # title
+    local log code
+    is_due "$1" 20 || return
+    log=$(log_of "$1")
+    command -v python3 >/dev/null || { row "$1" "not run" "there is no python3"; return; }
+    sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/kernels.yaml"
+    # Whether the plan fits is not asked.
+    within 30 "$programs/debubble" simulate "$work/kernels.yaml" --set model=llama3-8b --set training.global_batch=1 \
+        --set training.micro_batch=1 --set training.seq_length=8192 --kernels "$work/kernels.jsonl" >"$log" 2>&1
+    code=$?
+    if [ $code -gt 1 ]; then failed "$1" $code "$(ended $code); $(tail -1 "$log")" "$log"; return; fi
+    within 90 python3 "$root/bench/measure_kernels.py" "$work/kernels.jsonl" --out "$logs/kernels.jsonl" \
+        --seconds "$(at_most 60)" --device "$device" >>"$log" 2>&1
+    code=$?
+    case $code in
+        0) row "$1" passed "$(tail -1 "$log" | sed "s|: $logs.*||")" ;;
+        77) row "$1" "not run" "there is no PyTorch (apt-get install python3-torch)" ;;
+        *) failed "$1" $code "$(ended $code); $(tail -1 "$log")" "$log" ;;
+    esac
 }
 
 question() { # title program arguments...
     local title=$1 program=$2 log code
     shift 2
+    is_due "$title" || return
     log=$(log_of "$title")
     [ -x "$programs/$program" ] || { row "$title" FAILED "$program was not built"; return; }
     within 120 "$programs/$program" "$@" >"$log" 2>&1
     code=$?
     if [ $code = 0 ]; then row "$title" passed "$(tail -1 "$log")"; else
-        failed "$title" "$(ended $code); $(tail -1 "$log")" "$log"
+        failed "$title" $code "$(ended $code); $(tail -1 "$log")" "$log"
     fi
 }
 
 losses_of() { grep -oE 'loss [0-9.]+' "$1" | tr '\n' ' '; }  # log
 
 nccl_trainings() { # pipelines of two processes that share a GPU, against one rank; four microbatches
-    local schedule title log one two how
+    local schedule title log one two how code=0
+    is_due "one rank, for those of NCCL" 10 || return
     log=$(log_of "one rank")
-    if ! small_run "$log" --steps 3 --resume never --comm local || ! one=$(losses_of "$log"); then
-        failed "one rank, for those of NCCL" "$(tail -1 "$log")" "$log"
+    small_run "$log" --steps 3 --resume never --comm local || code=$?
+    one=$(losses_of "$log")
+    if [ $code != 0 ] || [ -z "$one" ]; then
+        failed "one rank, for those of NCCL" $code "$(tail -1 "$log")" "$log"
         return
     fi
     for schedule in 1f1b gpipe interleaved-1f1b; do
         title="$schedule of two processes by NCCL against one rank"
+        is_due "$title" 10 || continue
         log=$(log_of "$title")
         how=(--comm nccl --set gpus=2 --set parallel.pipeline=2 --set "schedule=$schedule")
         [ $schedule != interleaved-1f1b ] || how+=(--set parallel.stages_per_rank=2)
-        if ! small_run "$log" --steps 3 --resume never "${how[@]}"; then
-            failed "$title" "$(tail -1 "$log")" "$log"
+        small_run "$log" --steps 3 --resume never "${how[@]}"
+        code=$?
+        if [ $code != 0 ]; then
+            failed "$title" $code "$(tail -1 "$log")" "$log"
             continue
         fi
         two=$(losses_of "$log")
@@ -356,16 +438,112 @@ nccl_trainings() { # pipelines of two processes that share a GPU, against one ra
 
 # ---- all of them -------------------------------------------------------------
 
+wants_gpu() { # title
+    [ "$device" = cuda ] && return
+    ! is_due "$1" || row "$1" "not run" "it wants a GPU"
+    return 1
+}
+
+# Names of files carry versions: libcublasLt.so.13.0.2.
+device_and_libraries() { # title
+    is_due "$1" || return
+    local log version=() file module name
+    log=$(log_of "$1")
+    for module in cuda nccl cudnn; do
+        [ ! -e "$bin/debubble_$module.so" ] || LD_LIBRARY_PATH=$(path) ldd "$bin/debubble_$module.so"
+    done >"$log" 2>&1
+    for name in libcublasLt libnccl libcudnn; do
+        file=$(awk -v name="$name.so" 'index($1, name) == 1 && $3 ~ /^\// { print $3; exit }' "$log")
+        [ -z "$file" ] || version+=("$(basename "$(readlink -f "$file")")")
+    done
+    name=$(python3 -c 'import torch; print("PyTorch", torch.__version__)' 2>>"$log") || name="no PyTorch"
+    version+=("$name")
+    nvidia-smi >>"$log" 2>&1
+    local card="the processor"
+    if [ "$device" = cuda ]; then
+        card=$(nvidia-smi -i "$(one_gpu)" --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>>"$log")
+        [ -n "$card" ] || card="nvidia-smi names none"
+    fi
+    if [ -n "$absent" ]; then row "$1" FAILED "$card; without ${absent//$'\n'/ }"; else
+        row "$1" passed "$card; ${version[*]}"
+    fi
+}
+
+# Two steps of GPT-2 124M, the second of updated weights: losses and norms of gradients of fp32 and of
+# bf16 against the processor's in fp32. Sums are in another order, and bf16 has eight bits.
+one_step() { # title
+    local title=$1 log which code precision where found=() how=(--steps 2 --resume never --comm local)
+    is_due "$title" 15 || return
+    log=$(log_of "$title")
+    sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/step.yaml"
+    how+=(--set training.global_batch=2 --set training.micro_batch=1 --set training.seq_length=256)
+    [ "$device" = cuda ] || how+=(--set model.hidden=64 --set model.heads=4 --set model.vocab=512)
+    for which in "fp32 cpu" "fp32 $device" "bf16 $device"; do
+        read -r precision where <<<"$which"
+        rm -f "$work/metrics"
+        within 60 "$programs/debubble-exec" run "$work/step.yaml" --device "$where" --metrics "$work/metrics" \
+            --set "training.precision=$precision" $([ "$where" = cuda ] || echo --set cluster=this-machine --threads "$(nproc)") \
+            "${how[@]}" >>"$log" 2>&1
+        code=$?
+        if [ $code != 0 ]; then failed "$title" $code "$which: $(ended $code); $(tail -1 "$log")" "$log"; return; fi
+        cat "$work/metrics" >>"$log"
+        found+=("$(grep -oE '"(loss|grad_norm)": *[0-9.e+-]+' "$work/metrics" | sed 's/.*: *//' | tr '\n' ' ')")
+    done
+    awk -v expected="${found[0]}" -v fp32="${found[1]}" -v bf16="${found[2]}" '
+        function apart(figures, i,    each, right, n) {  # the greatest relative difference of losses (i = 1), norms (2)
+            n = split(expected, right); if (n != 4 || split(figures, each) != n) return 9
+            far = 0
+            for (; i <= n; i += 2) { by = each[i] / right[i] - 1; by = by < 0 ? -by : by; far = by > far ? by : far }
+            return far
+        }
+        BEGIN {
+            printf "losses apart by %.1e in fp32, %.1e in bf16; norms by %.1e, %.1e\n",
+                apart(fp32, 1), apart(bf16, 1), apart(fp32, 2), apart(bf16, 2)
+            exit !(apart(fp32, 1) < 1e-4 && apart(fp32, 2) < 1e-3 && apart(bf16, 1) < 1e-2 && apart(bf16, 2) < 5e-2)
+        }' >"$work/apart"
+    code=$?
+    cat "$work/apart" >>"$log"
+    if [ $code = 0 ]; then row "$title" passed "$(cat "$work/apart")"; else row "$title" FAILED "$(cat "$work/apart")"; fi
+}
+
+# In order of what they are worth to who has a GPU for a quarter of an hour.
+first_rows() {
+    local compiler=120 of_gpt2=260 of_llama=220
+    [ "$only" != first ] || compiler=45 of_gpt2=75 of_llama=75
+    device_and_libraries "device and libraries"
+    ! wants_gpu "operators in bf16 against the oracle" || suite "operators in bf16 against the oracle" '*KernelsTest*bf16*' 60
+    one_step "two steps of GPT-2 124M against the processor's"
+    if [ "$device" = cuda ]; then
+        beside gpt2-124m 1024 16 4 300000 $compiler $of_gpt2
+        beside llama-1.2b 2048 4 4 50000 $compiler $of_llama
+    else
+        beside tiny-gpt2 64 2 2 1 $compiler $of_gpt2
+        beside tiny-llama 64 2 2 1 $compiler $of_llama
+    fi
+    ! wants_gpu "a pipeline of four ranks on one GPU against one rank" ||
+        suite "a pipeline of four ranks on one GPU against one rank" '*AgainstOneRank*/zb_h1_pp4' 45
+    ! wants_gpu "green contexts have their own multiprocessors" ||
+        question "green contexts have their own multiprocessors" gpu_green_contexts
+    ! wants_gpu "several ranks of NCCL on one GPU (NCCL_HOSTID)" ||
+        question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
+    resumed "three steps, and three from their checkpoint, in all bits"
+}
+
 all_tests() {
     resumed "three steps, and three from their checkpoint, in all bits"
-    [ "$device" = cuda ] || { row "operators, trainings, calibration and NCCL" "not run" "they want a GPU"; return; }
+    wants_gpu "operators, trainings, calibration and NCCL" || return
     question "green contexts have their own multiprocessors" gpu_green_contexts  # all else stands on it
+    if [ -z "$only" ]; then  # figures for later
+        calibration "calibrate: shares of the datasheet's rates"
+        kernels_by_pytorch "products and attention of Llama 3 8B, by PyTorch"
+    fi
     suite "operators in fp32, bf16, fp16 against the oracle" '*KernelsTest*' 180
-    suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*' 120
+    suite "trainings on the GPU against the processor's" '*AgainstTheProcessor*:*RouterDtype*' 120
     suite "pipelines, TP, DP, ZeRO on one GPU against one rank" '*AgainstOneRank*' 180
     suite "what is offloaded has the bits of what is resident" '*Offloaded*' 120
     suite "a calibration prices its scenario in a simulation" '*DeviceCalibrate*' 60
     calibration "calibrate: shares of the datasheet's rates"
+    kernels_by_pytorch "products and attention of Llama 3 8B, by PyTorch"
     question "several ranks of NCCL on one GPU (NCCL_HOSTID)" gpu_nccl_ranks
     local ranks title="attention of cuDNN against the oracle"
     for ranks in 2 3; do
@@ -379,7 +557,7 @@ all_tests() {
 }
 
 speeds() {
-    [ "$device" = cuda ] || { beside tiny-gpt2 64 2 2 1 60 120; return; }
+    [ "$device" = cuda ] || { beside tiny-gpt2 64 2 2 1 120 260; return; }
     beside gpt2-124m 1024 16 4 300000 120 260
     attention_by_cudnn gpt2-124m 1024 16
     attention_by_cudnn llama-1.2b 2048 4
@@ -407,7 +585,7 @@ large_speeds() {
     local micro
     micro=$(fitting_xl)
     echo "GPT-2 XL: microbatches of $micro sequences"
-    [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 60 120; return; }
+    [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 120 220; return; }
     beside gpt2-xl 1024 "$micro" $((32 / micro)) 40000 180 330  # its compiler takes minutes
     beside llama-1.2b 2048 4 4 50000 120 220
 }
@@ -448,11 +626,14 @@ median_step() { # metrics: milliseconds, of all but the first steps
 }
 
 parity_of_all() { # title gpus arguments...: three steps against those of one rank
-    local title=$1 gpus=$2 log all
+    local title=$1 gpus=$2 log all code
     shift 2
+    is_due "$title" 10 || return
     log=$(log_of "$title")
-    if ! on_all "$log" "$gpus" -- "$work/small.yaml" --steps 3 "${small[@]}" "$@"; then
-        failed "$title" "$(tail -1 "$log")" "$log"
+    on_all "$log" "$gpus" -- "$work/small.yaml" --steps 3 "${small[@]}" "$@"
+    code=$?
+    if [ $code != 0 ]; then
+        failed "$title" $code "$(tail -1 "$log")" "$log"
     elif grep -q "through the host" "$log"; then
         row "$title" FAILED "without NCCL: $(grep -m 1 'through the host' "$log")"
     elif all=$(losses_of "$log"); [ -z "$all" ] && [ "$nodes" != 1 ]; then
@@ -471,14 +652,17 @@ parity_of_all() { # title gpus arguments...: three steps against those of one ra
 
 # The same training twice, each with a variable of NCCL of its own; a figure, not a goal.
 with_and_without() { # title gpus variable-of-the-second arguments...
-    local title=$1 gpus=$2 variable=$3 log with without each steps=12
+    local title=$1 gpus=$2 variable=$3 log with without each steps=12 code
     [ "$device" = cuda ] || steps=4
     shift 3
+    is_due "$title" 10 || return
     log=$(log_of "$title")
     for each in NCCL_DEBUG=WARN "$variable"; do
         rm -f "$work/metrics"
-        if ! on_all "$log" "$gpus" "$each" -- "$work/speed.yaml" --steps "$steps" --metrics "$work/metrics" "$@"; then
-            failed "$title" "$each: $(tail -1 "$log")" "$log"
+        on_all "$log" "$gpus" "$each" -- "$work/speed.yaml" --steps "$steps" --metrics "$work/metrics" "$@"
+        code=$?
+        if [ $code != 0 ]; then
+            failed "$title" $code "$each: $(tail -1 "$log")" "$log"
             return
         fi
         with=${without:-} without=$([ ! -e "$work/metrics" ] || median_step "$work/metrics")
@@ -489,7 +673,7 @@ with_and_without() { # title gpus variable-of-the-second arguments...
 }
 
 all_gpus() {
-    local gpus all few title log one=() scale
+    local gpus all few title log scale code
     gpus=$(count_gpus)
     if [ "$((gpus * nodes))" -lt 2 ]; then row "several GPUs" "not run" "one is here"; return; fi
     [ "$device" != cuda ] || nvidia-smi topo -m >"$logs/topology.txt" 2>&1
@@ -510,10 +694,13 @@ all_gpus() {
             [ "$gpus" != 2 ] || break
         done
     fi
+    is_due "one rank, for those of all GPUs" 10 || return
     log=$(log_of "one rank, for those of all GPUs")
-    if ! within 200 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --comm local --steps 3 \
-        --resume never "${small[@]}" >"$log" 2>&1; then
-        failed "one rank, for those of all GPUs" "$(tail -1 "$log")" "$log"
+    within 200 "$programs/debubble-exec" run "$work/small.yaml" --device "$device" --comm local --steps 3 \
+        --resume never "${small[@]}" >"$log" 2>&1
+    code=$?
+    if [ $code != 0 ]; then
+        failed "one rank, for those of all GPUs" $code "$(tail -1 "$log")" "$log"
         return
     fi
     one_rank=$(losses_of "$log")
@@ -541,10 +728,17 @@ if [ "$device" = cuda ]; then
 else
     where="two ranks of a processor"
 fi
-wanted tests && all_tests
-wanted speed && speeds
-wanted large && large_speeds
-wanted pipeline && parts "simulated beside executed, $where"
+beside_simulated="simulated beside executed, $where"
+! wanted first || first_rows
+[ "$only" != first ] || parts "$beside_simulated" 1
+# What `first` has told is not run again by `rest`.
+if [ "$only" = rest ]; then skipping=yes; first_rows; skipping=; only=; fi
+rounds=3
+[ -z "$limit" ] || rounds=1
+! wanted pipeline || parts "$beside_simulated" $rounds
+! wanted tests || all_tests
+! wanted speed || speeds
+! wanted large || large_speeds
 if [ "$only" = multi ] || { [ -z "$only" ] && [ "$device" = cuda ]; }; then
     if [ -n "$every_gpu" ]; then export CUDA_VISIBLE_DEVICES=$every_gpu; else unset CUDA_VISIBLE_DEVICES; fi
     all_gpus

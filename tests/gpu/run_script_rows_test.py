@@ -7,7 +7,9 @@ import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 
 import fake_gpu_program
@@ -41,15 +43,15 @@ class Rows(unittest.TestCase):
             program.chmod(0o755)
         self.log = self.folder / "calls"
 
-    def run_script(self, part, gpus=1, **variables):
+    def run_script(self, part, gpus=1, code=0, more=(), **variables):
         self.log.write_text("")
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("CUDA_", "NCCL_", "NODE", "MASTER_", "DEBUBBLE_"))}
         environment |= {"TMPDIR": str(self.folder / "tmp"), "FAKE_LOG": str(self.log), "FAKE_GPUS": str(gpus),
                         "PATH": f"{self.tools}:{environment['PATH']}", **variables}
-        result = subprocess.run([HERE / "run.sh", "--only", part, self.programs], env=environment,
+        result = subprocess.run([HERE / "run.sh", "--only", part, *more, self.programs], env=environment,
                                 capture_output=True, text=True, check=False, timeout=300)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         self.calls = [json.loads(line) for line in self.log.read_text().splitlines()]
         return result.stdout
 
@@ -67,6 +69,67 @@ class Rows(unittest.TestCase):
         printed = self.run_script("tests")
         self.assert_table(printed, titles_of_readme("One H100"))
         self.assertEqual(printed.splitlines()[-1], "PASSED, 1 not run")
+
+    def test_of_a_first_visit_are_those_that_the_readme_shows(self):
+        printed = self.run_script("first")
+        self.assert_table(printed, titles_of_readme("Fifteen minutes"))
+        self.assertEqual(printed.splitlines()[-1], "PASSED")
+
+    def test_of_the_rest_are_none_of_a_first_visit(self):
+        first, rest = (titles_of(self.run_script(part).rsplit("\n\n", 1)[1]) for part in ("first", "rest"))
+        beside_simulated = "simulated beside executed, four parts of the GPU"  # with more rounds
+        self.assertEqual(set(first) & set(rest), {beside_simulated})
+        # What a machine with one GPU has in all its parts, and once each.
+        parts = [title for part in ("tests", "speed", "large", "pipeline")
+                 for title in titles_of(self.run_script(part).rsplit("\n\n", 1)[1])]
+        self.assertEqual(set(first) | set(rest),
+                         set(parts) | {"device and libraries", "operators in bf16 against the oracle",
+                                       "two steps of GPT-2 124M against the processor's",
+                                       "a pipeline of four ranks on one GPU against one rank", "several GPUs"})
+        self.assertEqual(len(rest), len(set(rest)))
+
+    def states(self, printed):
+        return {row.group(1): row.group(2) for row in map(ROW.match, printed.rsplit("\n\n", 1)[1].splitlines()) if row}
+
+    def test_a_row_that_hangs_costs_its_own_limit_alone(self):
+        wanted = dict.fromkeys(titles_of_readme("Fifteen minutes"), "passed")
+        for hangs, row in (("gpu_nccl_ranks", "several ranks of NCCL on one GPU (NCCL_HOSTID)"),
+                           ("AgainstOneRank", "a pipeline of four ranks on one GPU against one rank")):
+            began = time.monotonic()
+            printed = self.run_script("first", code=1, DEBUBBLE_ROW_LIMIT="2", FAKE_HANGS=hangs)
+            self.assertLess(time.monotonic() - began, 60)
+            self.assertEqual(self.states(printed), wanted | {row: "FAILED"})
+            self.assertRegex(printed, re.escape(row) + " +FAILED   cut off")
+
+    def test_a_network_that_hangs_leaves_the_other(self):
+        printed = self.run_script("first", code=1, DEBUBBLE_ROW_LIMIT="2", FAKE_HANGS="llama-1.2b")
+        rows = [title for title in titles_of_readme("Fifteen minutes") if ", beside" not in title or "gpt2" in title]
+        self.assertEqual(self.states(printed), dict.fromkeys(rows, "passed") |
+                         {"llama-1.2b, bf16, sequences of 2048": "FAILED"})
+
+    def test_what_has_no_time_is_not_run_and_the_table_is_whole(self):
+        titles = [title for title in titles_of_readme("Fifteen minutes") if ", beside" not in title]
+        hanging = titles.index("operators in bf16 against the oracle")
+        began = time.monotonic()
+        printed = self.run_script("first", more=("--limit", "20"), FAKE_HANGS="KernelsTest")
+        self.assertLess(time.monotonic() - began, 40)
+        states = self.states(printed)
+        self.assertEqual(list(states), titles)
+        self.assertEqual([states[title] for title in titles[hanging:]], ["not run"] * (len(titles) - hanging))
+        self.assertIn("--limit 20 ended it", printed)
+        self.assertIn("of --limit 20 no time is left", printed)
+        self.assertEqual(printed.splitlines()[-1], f"PASSED, {len(titles) - hanging} not run")
+
+    def test_a_step_that_is_not_the_processors_fails(self):
+        printed = self.run_script("first", code=1, FAKE_NORM="2.004")
+        self.assertEqual(self.states(printed)["two steps of GPT-2 124M against the processor's"], "FAILED")
+        self.assertIn("norms by 2.0e-03", printed)
+
+    def test_the_logs_are_packed_after_each_row(self):
+        out = self.folder / "out"
+        self.run_script("first", OUT=str(out))
+        with tarfile.open(out / "gpu-logs.tar.gz") as logs:
+            self.assertGreater(len(logs.getnames()), 8)
 
     def test_of_one_gpu_see_the_first_that_may_be_used(self):
         for given, seen in (({}, "0"), ({"CUDA_VISIBLE_DEVICES": "3,5"}, "3")):
