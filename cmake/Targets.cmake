@@ -23,12 +23,22 @@ if(DEBUBBLE_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)  # coverage of the libraries guides the fuzzer
 endif()
 
+# debubble_is_quick(<target>): with DEBUBBLE_QUICK it is compiled fast instead of well, unless it acts while a step trains.
+function(debubble_is_quick target)
+    if(DEBUBBLE_QUICK AND NOT target MATCHES "^debubble_exec_(core|comm|cpu|nccl|cuda)")
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+    endif()
+endfunction()
+
 # debubble_batches(<variable> <target> <source>...): the sources, or with DEBUBBLE_UNITY files that
 # include some of them each, since half of the time goes into headers. The files name their sources from
 # the project's root, hence ccache finds what another clone has compiled; those of CMAKE_UNITY_BUILD
 # have absolute paths. What is not C++ or has definitions of its own is compiled by itself.
 function(debubble_batches variable target)
     set(most 12)  # a batch takes up to 1.5 GB
+    if(DEBUBBLE_QUICK)
+        set(most 24)
+    endif()
     set(together ${ARGN})
     list(FILTER together INCLUDE REGEX "^[^$]*[.]cpp$")
     foreach(source ${together})
@@ -111,6 +121,7 @@ function(debubble_library name)
             target_sources(${target} PRIVATE ${headers})  # else found beside their sources
         endif()
         target_link_libraries(${target} PRIVATE debubble_options ${arg_PRIVATE_USES})
+        debubble_is_quick(${target})
     else()
         set(kind INTERFACE)
         add_library(${target} INTERFACE)

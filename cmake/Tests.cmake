@@ -4,6 +4,7 @@
 function(debubble_test_code target)
     target_link_libraries(${target} PRIVATE debubble_options PUBLIC debubble_test_support ${ARGN})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    debubble_is_quick(${target})
     if(DEBUBBLE_PRECOMPILE)
         target_precompile_headers(${target} REUSE_FROM precompiled_test_headers)
     endif()

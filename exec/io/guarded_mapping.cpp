@@ -26,12 +26,12 @@ namespace {
 
 using Entry = GuardedMapping::Entry;
 
-std::atomic<Entry*> entries{nullptr};
+std::atomic<Entry*> all_entries{nullptr};
 struct sigaction before {};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Maps zeros over the page. Returns false if the page belongs to no mapping.
 bool lay_zeros(std::uintptr_t address) {
-    for (Entry* entry = entries.load(); entry != nullptr; entry = entry->next) {
+    for (Entry* entry = all_entries.load(); entry != nullptr; entry = entry->next) {
         const std::uintptr_t begin = entry->begin.load();
         if (begin == 0 || address < begin || address >= entry->end.load()) continue;
         const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -68,13 +68,13 @@ void handle_bus_errors() {
 }
 
 Entry* take_entry() {
-    for (Entry* entry = entries.load(); entry != nullptr; entry = entry->next) {
+    for (Entry* entry = all_entries.load(); entry != nullptr; entry = entry->next) {
         bool taken = false;
         if (entry->taken.compare_exchange_strong(taken, true)) return entry;
     }
     auto* entry = new Entry;  // NOLINT(cppcoreguidelines-owning-memory): never freed
-    entry->next = entries.load();
-    while (!entries.compare_exchange_weak(entry->next, entry)) continue;
+    entry->next = all_entries.load();
+    while (!all_entries.compare_exchange_weak(entry->next, entry)) continue;
     return entry;
 }
 

@@ -6,7 +6,7 @@
 #     gpu-tests/build_there.sh [--arch 90a] [--nccl]     (in what tests/gpu/pack.sh made, or in a checkout)
 #
 # --arch is native unless said, which asks the GPU. --nccl also compiles the module of NCCL, against the
-# nccl.h that is there. CUDACXX names another nvcc, DEBUBBLE_JOBS how many compilers run at once (one per
+# nccl.h that is there. CUDACXX names another nvcc, CXX another g++, DEBUBBLE_JOBS how many compilers run at once (one per
 # core). The new module takes the place of the old one, which is kept with .packed behind its name; where
 # something fails the old one stays.
 set -euo pipefail
@@ -31,6 +31,8 @@ fi
 [ -d "$bin" ] || fail "there are no programs in $bin"
 nvcc=${CUDACXX:-$(command -v nvcc || ls -d /usr/local/cuda/bin/nvcc /usr/local/cuda-*/bin/nvcc 2>/dev/null | tail -1)} || true
 [ -n "$nvcc" ] && "$nvcc" --version >/dev/null 2>&1 || fail "there is no nvcc here; CUDACXX may name one"
+cxx=${CXX:-g++}
+"$cxx" --version >/dev/null 2>&1 || fail "there is no g++ here; CXX may name another compiler"
 jobs=${DEBUBBLE_JOBS:-$(nproc)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,11 +40,14 @@ trap 'rm -rf "$work"' EXIT
 # The folders of headers and of libraries that nvcc has, and those of PyPI's packages.
 packages=$(python3 -c 'import glob, os, nvidia
 print("\n".join(folder for root in nvidia.__path__ for folder in glob.glob(os.path.join(root, "*"))))' 2>/dev/null) || true
-flags=(-std=c++20 --expt-relaxed-constexpr -O3 -DNDEBUG -DFMT_HEADER_ONLY -Xcompiler -fPIC "-arch=$arch"
-    "-I$source" "-I$source/include")
+fmt=-lfmt  # nvcc takes no name that ends in a version, and its linker does
+for file in "$here"/lib/libfmt.so.*; do [ ! -e "$file" ] || fmt=$file; done
+includes=("-I$source" -isystem "$source/include" -isystem "$(dirname "$(readlink -f "$nvcc")")/../include")
+flags=(-std=c++20 -O3 -DNDEBUG)
+for_kernels=(--expt-relaxed-constexpr -Xcompiler -fPIC "-arch=$arch")
 libraries=()
 while read -r folder; do
-    [ ! -d "$folder/include" ] || flags+=("-I$folder/include")
+    [ ! -d "$folder/include" ] || includes+=(-isystem "$folder/include")
     [ ! -d "$folder/lib" ] || libraries+=("$folder/lib")
 done <<<"$packages"
 
@@ -87,7 +92,11 @@ for module in "${modules[@]}"; do
     compile() { # source
         local object
         object=$work/$module/$(tr '/' '_' <<<"$1").o
-        "$nvcc" "${flags[@]}" "$text_of_arch" -c "$source/$1" -o "$object" 2>"$object.log" ||
+        case $1 in
+            *.cu) set -- "$1" "$nvcc" "${for_kernels[@]}" ;;
+            *) set -- "$1" "$cxx" -fPIC ;;
+        esac
+        "${@:2}" "${flags[@]}" "${includes[@]}" "$text_of_arch" -c "$source/$1" -o "$object" 2>"$object.log" ||
             { echo "--- $1" >&2; cat "$object.log" >&2; return 1; }
     }
     code=0
@@ -98,9 +107,9 @@ for module in "${modules[@]}"; do
     done <"$work/by_size"
     while [ -n "$(jobs -rp)" ]; do wait -n || code=1; done
     [ $code = 0 ] || fail "debubble_$module.so does not compile"
-    "$nvcc" -shared "-arch=$arch" -cudart static "$work/$module"/*.o "$wanted" -ldl -o "$work/debubble_$module.so" ||
+    "$nvcc" -shared "-arch=$arch" -cudart static "$work/$module"/*.o -Xlinker "$wanted" -Xlinker "$fmt" -ldl -o "$work/debubble_$module.so" ||
         fail "debubble_$module.so cannot be linked"
-    undefined=$(LD_LIBRARY_PATH=$(dirname "$wanted")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ldd -r "$work/debubble_$module.so" 2>&1 |
+    undefined=$(LD_LIBRARY_PATH=$(dirname "$wanted"):$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ldd -r "$work/debubble_$module.so" 2>&1 |
         grep 'undefined symbol' || true)
     [ -z "$undefined" ] || fail "debubble_$module.so lacks functions"$'\n'"$undefined"
     [ ! -e "$bin/debubble_$module.so" ] || [ -e "$bin/debubble_$module.so.packed" ] ||

@@ -43,7 +43,7 @@ suffix=
 # Blackwell is known from CUDA 12.8 on; from an earlier one its driver compiles what is for Hopper.
 architectures=() folder=build/pack$suffix
 [ "$major" -ge 13 ] || [ "$minor" -ge 8 ] || architectures=("-DCMAKE_CUDA_ARCHITECTURES=80-real;90a-real;90-virtual")
-if [ -n "$arch" ]; then architectures=("-DCMAKE_CUDA_ARCHITECTURES=$arch-real") folder+=-$arch; fi
+if [ -n "$arch" ]; then architectures=("-DCMAKE_CUDA_ARCHITECTURES=$arch-real" -DDEBUBBLE_QUICK=ON) folder+=-$arch; fi
 if [ $# -gt 0 ]; then
     bin=$1
 else
