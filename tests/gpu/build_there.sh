@@ -12,14 +12,15 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 fail() { echo "build_there.sh: $*" >&2; exit 1; }
+misused() { echo "build_there.sh: $*" >&2; exit 2; }
 
 arch=native modules=(cuda)
 while [ $# -gt 0 ]; do
     case $1 in
-        --arch) arch=sm_${2:-}; [[ ${2:-} =~ ^[0-9]+[af]?$ ]] || fail "--arch wants a number such as 90a"; shift ;;
+        --arch) arch=sm_${2:-}; [[ ${2:-} =~ ^[0-9]+[af]?$ ]] || misused "--arch wants a number such as 90a"; shift ;;
         --nccl) modules+=(nccl) ;;
         -h | --help) awk 'NR > 1 && !/^#/ { exit } NR > 1 { sub("^# ?", ""); print }' "$0"; exit ;;
-        *) fail "there is no '$1'; --help says how it is called" ;;
+        *) misused "there is no '$1'; --help says how it is called" ;;
     esac
     shift
 done
