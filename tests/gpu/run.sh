@@ -35,7 +35,9 @@ mkdir "$logs"
 device=${DEBUBBLE_TEST_DEVICE:-cuda}
 rows=() status=0 ran=0 short=0 not_run=0
 
+running=
 leave() {
+    [ -z "$running" ] || kill "$running" 2>/dev/null
     if [ $status = 0 ] || [ -n "${OUT:-}" ]; then rm -rf "$work"; else
         find "$work" -mindepth 1 -maxdepth 1 ! -name logs -exec rm -rf {} +
     fi
@@ -56,6 +58,7 @@ while [ $# -gt 0 ]; do
         --limit)
             limit=${2:-}
             [[ $limit =~ ^[1-9][0-9]{0,5}$ ]] || { echo "run.sh: --limit wants seconds, not '$limit'" >&2; exit 2; } ;;
+        -h | --help) exec "$0" --help ;;
         -*) echo "run.sh: there is no '$1'; run.sh --help says how it is called" >&2; exit 2 ;;
         *) break ;;
     esac
@@ -96,7 +99,15 @@ at_most() { # seconds that a row wants: those that it gets
     for other in "$(left)" "${DEBUBBLE_ROW_LIMIT:-$1}"; do rest=$((other < rest ? other : rest)); done
     echo $((rest > 1 ? rest : 1))
 }
-within() { timeout -k 3 "$(at_most "$1")" "${@:2}"; }  # seconds command...
+# In the background, since the shell would tell of a foreground command that was killed, in the row's log.
+within() { # seconds command...
+    timeout -k 3 "$(at_most "$1")" "${@:2}" &
+    running=$!
+    wait $running 2>/dev/null
+    local code=$?
+    running=
+    return $code
+}
 # A row is not run twice where several parts have it, nor where fewer seconds are left than show anything.
 declare -A seen=()
 skipping=
@@ -175,7 +186,7 @@ export NCCL_DEBUG=WARN NCCL_DEBUG_FILE=$logs/nccl.%h.%p
 
 row() { # title passed|short|"not run"|FAILED text
     rows+=("$(printf '%-58s %-8s %s' "$1" "$2" "$3")")
-    echo "${rows[-1]}"  # here too: what cuts the rest off leaves it
+    echo "${rows[-1]}" | tee -a "$logs/table.txt"  # here too: what cuts the rest off leaves it
     case $2 in
         passed) ran=$((ran + 1)) ;;
         short) ran=$((ran + 1)) short=$((short + 1)) ;;
@@ -472,7 +483,7 @@ device_and_libraries() { # title
 # Two steps of GPT-2 124M, the second of updated weights: losses and norms of gradients of fp32 and of
 # bf16 against the processor's in fp32. Sums are in another order, and bf16 has eight bits.
 one_step() { # title
-    local title=$1 log which code precision where found=() how=(--steps 2 --resume never --comm local)
+    local title=$1 log which code precision where found=() here_too how=(--steps 2 --resume never --comm local)
     is_due "$title" 15 || return
     log=$(log_of "$title")
     sed "s|TEXT|$text|" "$here/gpt2-124m.yaml" >"$work/step.yaml"
@@ -481,9 +492,10 @@ one_step() { # title
     for which in "fp32 cpu" "fp32 $device" "bf16 $device"; do
         read -r precision where <<<"$which"
         rm -f "$work/metrics"
-        within 60 "$programs/debubble-exec" run "$work/step.yaml" --device "$where" --metrics "$work/metrics" \
-            --set "training.precision=$precision" $([ "$where" = cuda ] || echo --set cluster=this-machine --threads "$(nproc)") \
-            "${how[@]}" >>"$log" 2>&1
+        here_too=()
+        [ "$where" = cuda ] || here_too=(--set cluster=this-machine --threads "$(nproc)")
+        within 75 "$programs/debubble-exec" run "$work/step.yaml" --device "$where" --metrics "$work/metrics" \
+            --set "training.precision=$precision" "${here_too[@]}" "${how[@]}" >>"$log" 2>&1
         code=$?
         if [ $code != 0 ]; then failed "$title" $code "$which: $(ended $code); $(tail -1 "$log")" "$log"; return; fi
         cat "$work/metrics" >>"$log"
@@ -583,9 +595,9 @@ fitting_xl() {
 
 large_speeds() {
     local micro
+    [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 120 220; return; }
     micro=$(fitting_xl)
     echo "GPT-2 XL: microbatches of $micro sequences"
-    [ "$device" = cuda ] || { beside tiny-llama 64 2 2 1 120 220; return; }
     beside gpt2-xl 1024 "$micro" $((32 / micro)) 40000 180 330  # its compiler takes minutes
     beside llama-1.2b 2048 4 4 50000 120 220
 }
@@ -749,6 +761,7 @@ echo
 printf '%s\n' "${rows[@]}"
 [ $status = 0 ] || echo "logs: ${OUT:-$logs}"
 [ $status = 0 ] && verdict=PASSED || verdict=FAILED
+[ $ran -gt 0 ] || verdict+=", for nothing was run"
 [ $not_run = 0 ] || verdict+=", $not_run not run"
 [ $short = 0 ] || verdict+=", $short short of what is wanted"
 echo "$verdict"
