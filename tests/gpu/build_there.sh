@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the kernels' module again beside a GPU, with the nvcc and the g++ that are there, for the GPU
 # that is there: where the packed one is of another architecture, wants a newer driver, or does not load.
-# All other programs stay as they were packed. Three minutes on two cores, one on sixteen.
+# All other programs stay as they were packed. Three minutes on two cores.
 #
 #     gpu-tests/build_there.sh [--arch 90a] [--nccl]     (in what tests/gpu/pack.sh made, or in a checkout)
 #
