@@ -6,7 +6,7 @@
 #     tests/gpu/pack.sh [--arch 90a] [BIN]      (builds in build/pack; or takes BIN, of a build that is configured)
 #     tests/gpu/pack.sh --cuda12 [--arch 90a] [BIN]
 #
-# --arch packs for one architecture, some eleven minutes on two cores from an empty cache: 80 for A100, 90a for H100 and H200, 100 for B200.
+# --arch packs for one architecture, four to nine minutes on two cores from an empty cache, by the machine: 80 for A100, 90a for H100 and H200, 100 for B200.
 # Programs of CUDA 13 want a driver from 580 on. --cuda12 fetches a toolkit of CUDA 12.4
 # (cuda12_toolkit.sh), or takes the nvcc of CUDA 12 that CUDACXX names; its programs want a driver from
 # 545 on, and go into out/gpu-tests-cuda12.tar.gz. Both run where glibc is 2.34 or later and libstdc++ that of GCC 11 or
