@@ -1,34 +1,43 @@
 #!/usr/bin/env python3
 """Compares every published step of bench/measured with its prediction, and writes what follows from it.
 
-    bench/accuracy.py BUILD/bin           # docs/accuracy.md, the README's table, docs/pictures/accuracy.svg
+    bench/accuracy.py BUILD/bin           # docs/accuracy.md, docs/cost-model.md, the README's table, docs/pictures/accuracy.svg
                                           # and scenarios/residuals/steps.json
     bench/accuracy.py BUILD/bin --check   # writes nothing; ends with 3 if the figures are not those of the pages
 
 The parts of the pages between "<!-- accuracy: NAME -->" and "<!-- accuracy: end -->" are written; the rest is not
-touched. Rows that a constant was fitted to are listed in bench/measured/fitted.json and left out of the errors.
+touched. Errors are of the half of the rows that nothing is fitted to (bench/halves.py).
 """
 
 import argparse
 import collections
 import json
+import math
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+import halves
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "bench/measured"
 PAGE = ROOT / "docs/accuracy.md"
+COST_MODEL = ROOT / "docs/cost-model.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/pictures/accuracy.svg"
 RESIDUALS = ROOT / "scenarios/residuals/steps.json"
 DIFFERENT = 3  # exit code, since an exception ends with 1
 
 LEAST_ROWS = 4  # of a class that a prediction takes its range from
-CLASSES = [("gpu", "framework", "precision", "sharding"), ("gpu", "framework", "precision"),
-           ("gpu", "framework"), ("gpu",)]
+CLASSES = [("gpu", "framework", "precision", "sharding", "length"), ("gpu", "framework", "precision", "length"),
+           ("gpu", "framework", "length"), ("gpu", "length"), ("gpu",)]
+SHARE = 0.8  # of the steps that a range holds
+# GPUs that no published step ran on, each with the one that is most like it.
+RELATIVES = {"NVIDIA A100-SXM4-40GB": "NVIDIA A100-SXM4-80GB", "NVIDIA H800-SXM5-80GB": "NVIDIA H100-SXM5-80GB",
+             "NVIDIA H200-SXM-141GB": "NVIDIA H100-SXM5-80GB", "AMD MI325X": "AMD MI300X", "AMD MI355X": "AMD MI300X",
+             "NVIDIA V100-SXM2-32GB": "NVIDIA A100-SXM4-80GB", "NVIDIA A40": "NVIDIA A100-SXM4-80GB"}
 WORST = 15
 LARGE_CHANGE = 0.05  # of a step, by one knob: repeated steps of a study differ by one or two hundredths
 # Their seconds are not those of a step: of tests on small inputs, and with the start-up of a run.
@@ -43,6 +52,7 @@ WHAT = {
     "dgxc_lora": "the same, LoRA",
     "llm_foundry": "MPT by PyTorch FSDP1, A100 and H100 (llm-foundry)",
     "megatron_bridge": "Megatron-Bridge, H100 to GB300, BF16 to NVFP4",
+    "megatron_bridge_2606": "Megatron-Bridge from 26.06 on, GB200",
     "megatron_ci": "Megatron-LM's functional tests, memory",
     "megatron_ci_other": "the same, BERT, T5, vision, hybrids",
     "megatron_core_h100": "Megatron-Core weak scaling, 48 to 6144 H100",
@@ -73,6 +83,27 @@ def percentile(values, share):
     return values[low] + (place - low) * (values[high] - values[low])
 
 
+def weighted(values, share):
+    """The least value below which `share` of the weights lie; pairs of value and weight."""
+    values = sorted(values)
+    total = sum(weight for _, weight in values)
+    passed = 0.0
+    for value, weight in values:
+        passed += weight
+        if passed >= share * total:
+            return value
+    return values[-1][0]
+
+
+def quantiles(rows):
+    """Between which SHARE of the rows' logarithms lie, and the middle: of so few that their ends tell nothing of
+    what is beyond them, the quantiles of n + 1."""
+    times = [(row["times"], row["weight"]) for row in rows]
+    jobs = sum(weight for _, weight in times)
+    share = min(1.0, (1 + SHARE) / 2 * (jobs + 1) / jobs)
+    return weighted(times, 1 - share), weighted(times, 0.5), weighted(times, share)
+
+
 def with_null(rows):
     """The null model of some rows: the rate that makes their own mean error least."""
     rates = [row["null_s"] / row["measured_s"] for row in rows]  # up to one factor
@@ -87,9 +118,9 @@ def percent(value):
 class Accuracy:
     def __init__(self, program):
         self.tables = sorted(TABLES.glob("*.jsonl"))
-        fitted = json.loads((TABLES / "fitted.json").read_text(encoding="utf-8"))
-        self.fits = fitted["fits"]
-        self.fitted = {(row["table"], row["row"]) for fit in self.fits for row in fit["rows"]}
+        self.constants = json.loads((TABLES / "fitted.json").read_text(encoding="utf-8"))["constants"]
+        stated = {(table.stem, line["row"]): line for table in self.tables
+                  for line in map(json.loads, table.read_text(encoding="utf-8").splitlines())}
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "errors.json"
             picture = pathlib.Path(folder) / "errors.svg"
@@ -100,33 +131,76 @@ class Accuracy:
         self.rows = self.report["rows"]
         self.of_table = collections.defaultdict(list)
         for row in self.rows:
-            row["fitted"] = (row["table"], row["row"]) in self.fitted
+            line = stated[row["table"], row["row"]]
+            framework = line["scenario"].get("framework")
+            row["fitted"] = halves.is_fitted(row["table"], line)
+            row["job"] = halves.job_of(line)
+            row["source"] = (row["table"], framework.get("release") if isinstance(framework, dict) else None)
             if row["table"] in NO_TIMES:
                 row.pop("error", None)
             self.of_table[row["table"]].append(row)
-        known = {(row["table"], row["row"]) for row in self.rows}
-        for missing in sorted(self.fitted - known):
-            sys.exit(f"{TABLES / 'fitted.json'}: no table has the row {missing}")
 
     # ---- the ranges of predictions --------------------------------------------
 
-    def residuals(self):
-        classes = collections.defaultdict(list)
-        for row in self.rows:
-            if "error" not in row or "class" not in row:
-                continue
+    def classed(self):
+        """The rows that have a class, each with the logarithm of measured over predicted, and its weight: the rows of
+        a job count as one."""
+        rows = [row for row in self.rows if "error" in row and "class" in row]
+        jobs = collections.Counter(row["job"] for row in rows)
+        for row in rows:
+            row["times"] = math.log(row["measured_s"] / row["predicted_s"])
+            row["weight"] = 1 / jobs[row["job"]]
+        return rows
+
+    def widening(self, rows):
+        """How much wider than a class's own the range of steps must be that come from another source: so that ranges
+        of all other sources hold SHARE of each source's steps. A source is a release in a table."""
+        pools = collections.defaultdict(list)
+        for row in rows:
             for words in CLASSES:
-                classes[tuple((word, row["class"][word]) for word in words)].append(
-                    row["measured_s"] / row["predicted_s"])
+                pools[tuple((word, row["class"][word]) for word in words)].append(row)
+        needed = []
+        for row in rows:
+            for words in CLASSES:
+                others = [other for other in pools[tuple((word, row["class"][word]) for word in words)]
+                          if other["source"] != row["source"] and other["job"] != row["job"]]
+                if len({other["job"] for other in others}) < LEAST_ROWS:
+                    continue
+                low, middle, high = quantiles(others)
+                reach = (high if row["times"] > middle else low) - middle
+                needed.append(((row["times"] - middle) / reach if reach else math.inf, row["weight"]))
+                break
+        return max(1.0, weighted(needed, SHARE)), sum(weight for _, weight in needed)
+
+    def residuals(self):
+        rows = self.classed()
+        widening, _ = self.widening(rows)
+        classes = collections.defaultdict(list)
+        for row in rows:
+            for words in CLASSES:
+                classes[tuple((word, row["class"][word]) for word in words)].append(row)
         shown = []
-        for words, times in sorted(classes.items(), key=lambda of: (len(of[0]), of[0])):
-            if len(times) < LEAST_ROWS:
+        for words, of in sorted(classes.items(), key=lambda of: (len(of[0]), of[0])):
+            if len({row["job"] for row in of}) < LEAST_ROWS:
                 continue
-            low, middle, high = (round(percentile(times, share), 3) for share in (0.1, 0.5, 0.9))
-            shown.append(json.dumps(dict(words) | {"rows": len(times), "low": low, "middle": middle, "high": high}))
+            low, middle, high = quantiles(of)
+            low, high = middle + widening * (low - middle), middle + widening * (high - middle)
+            shown.append(json.dumps(dict(words) | {"rows": len(of)} | {
+                name: round(math.exp(value), 3) for name, value in zip(("low", "middle", "high"), (low, middle, high))}))
         about = ("Measured over predicted seconds of the published steps of bench/measured, by classes: the tenth, "
-                 "fiftieth and ninetieth percentile. bench/accuracy.py writes this file.")
-        return '{"about": %s,\n "classes": [\n  %s\n]}\n' % (json.dumps(about), ",\n  ".join(shown))
+                 f"fiftieth and ninetieth percentile, the first and the last {widening:.2f} times as far from the middle, "
+                 "so that the ranges of other sources hold eight of ten steps of each. bench/accuracy.py writes this file.")
+        measured = {row["class"]["gpu"] for row in rows}
+        relatives = {gpu: of for gpu, of in RELATIVES.items() if of in measured}
+        return '{"about": %s,\n "relatives": %s,\n "classes": [\n  %s\n]}\n' % (
+            json.dumps(about), json.dumps(relatives), ",\n  ".join(shown))
+
+    def ranges_part(self):
+        rows = self.classed()
+        widening, steps = self.widening(rows)
+        return [f"The steps of each source (a table's release) against ranges of all others: these hold "
+                f"{100 * SHARE:.0f} % where they reach {widening:.2f} times as far as their own steps do. "
+                f"{steps:.0f} jobs could be held against others."]
 
     def halves(self, table):
         """The rows of a table, dense networks apart from mixtures of experts where it has enough of both."""
@@ -256,8 +330,15 @@ class Accuracy:
                 f"was measured {sum(regrets) / len(regrets):.1f} % slower than the best one on average, at worst "
                 f"{worst['regret']:.1f} % ({worst['chosen']} instead of {worst['best']})."]
 
-    def fits_part(self):
-        return [f"* {fit['constant']}: {len(fit['rows'])} rows, by `{fit['command']}`" for fit in self.fits]
+    def constants_part(self):
+        lines = ["| constant | of | value | held near | rows | worth, points |", "|---|---|---|---|---|---|"]
+        for constant in self.constants:
+            prior = constant.get("prior")
+            near = f"{prior['value']:g} within {prior['spread']:g}: {prior['source']}" if prior else "-"
+            of = ", ".join(pathlib.PurePath(file).stem for file in constant["files"])
+            lines.append(f"| `{constant['key']}` | {of} | {constant['value']:g} | {near} | {constant['rows']} | "
+                         f"{constant['worth']:.2f} |")
+        return lines
 
     def readme_part(self):
         lines = ["| published measurements | rows | mean error | median | null model |", "|---|---|---|---|---|"]
@@ -274,7 +355,7 @@ class Accuracy:
     def parts(self):
         return {"tables": self.tables_part(), "classes": self.classes_part(), "worst": self.worst_part(),
                 "series": self.series_part(), "differences": self.differences_part(),
-                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "fits": self.fits_part(),
+                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(), "ranges": self.ranges_part(),
                 "readme": self.readme_part()}
 
 
@@ -294,6 +375,7 @@ def main():
     accuracy = Accuracy(arguments.bin.resolve() / "debubble")
     parts = accuracy.parts()
     wanted = {PAGE: with_parts(PAGE.read_text(encoding="utf-8"), parts),
+              COST_MODEL: with_parts(COST_MODEL.read_text(encoding="utf-8"), parts),
               README: with_parts(README.read_text(encoding="utf-8"), parts),
               RESIDUALS: accuracy.residuals(), PICTURE: accuracy.picture}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]

@@ -20,6 +20,18 @@ void ExpertRoute::weigh_activation(Value weights) const {
     op.backward_input_uses.push_back(weights.gradient);
 }
 
+bool ExpertRoute::fuses_products() const {
+    return builder.how().kernels.fused_experts && is_gated(experts.activation) &&
+           builder.how().low_precision.quantises(layer);
+}
+
+/// The last operator is the activation, whose kernels are parts of the products beside it.
+void ExpertRoute::compute_in_products() const {
+    Operator& op = builder.graph.operators.back();
+    op.forward.clear();
+    op.backward_input.clear();
+}
+
 /// The parameters of the experts of this expert-parallel rank. Ranks that cut an expert have the
 /// biases of their outputs, and all of them the one that is added to the sum of theirs.
 LinearParameters ExpertRoute::parameters(bool in) const {
@@ -97,6 +109,8 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     in.rows = size.expert_rows;
     in.products = size.experts;
     in.bias = experts.bias;
+    const bool fused = route.fuses_products();
+    in.gradient_cast_before = fused;
     const std::size_t fc1 = builder.next_operator();
     const Value wide = expert_products(builder, route.at("fc1"), in, route.parameters(true), rows);
     builder.mark(fc1, Module::ExpertFc1);
@@ -110,11 +124,16 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
         route.mark_at_experts({kept->copy, kept->copy});
     if (builder.how().kernels.weighted_experts_activation && !experts.weighs_input)
         route.weigh_activation(weights);
-    route.clamp();
+    if (fused)
+        route.compute_in_products();
+    else
+        route.clamp();
     builder.mark(nonlinearity, Module::MoeActivation);
     LinearShape out = in;
     out.inputs = size.expert_ffn;
     out.outputs = route.width();
+    out.gradient_cast_before = false;
+    out.cast_before = fused;
     out.keeps_original = builder.leaves_to_replay(Module::MoeActivation);
     const Value back =
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);

@@ -80,6 +80,8 @@ struct ExpertRoute {
     void add_biases(std::int64_t columns) const;
 
     // build_experts.cpp
+    bool fuses_products() const;
+    void compute_in_products() const;
     void weigh_activation(Value weights) const;
     LinearParameters parameters(bool in) const;
     Value narrowed(Value tokens) const;

@@ -140,6 +140,9 @@ struct LinearShape {
     bool after_norm = false;                ///< x is a norm's result, which TransformerEngine's
                                             ///< LayerNormLinear makes together with the product
     std::optional<int> kept_copy = {};      ///< a copy of x in 12 bits, kept instead of it
+    bool cast_before =
+        false;  ///< x comes in the narrow type from the kernel before (fused_experts)
+    bool gradient_cast_before = false;  ///< and so does the output's gradient
     bool keeps_original = false;  ///< x is kept in the compute type even for a product in 8 bits,
                                   ///< since another operator keeps it anyway
 };

@@ -46,6 +46,7 @@ enum class Dispatcher : std::uint8_t {
 /// The kernels of fused attention, which never write the scores out.
 enum class FusedAttention : std::uint8_t {
     Cudnn,
+    Cudnn2024,      ///< cuDNN 9.1, of 2024
     Flash1,         ///< FlashAttention (Dao et al. 2022, arXiv:2205.14135)
     Flash2,         ///< FlashAttention-2 (Dao 2023, arXiv:2307.08691)
     Flash3,         ///< FlashAttention-3 (Shah et al. 2024, arXiv:2407.08608)
@@ -127,6 +128,11 @@ struct KernelOptions {
     /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
     /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
     bool shared_expert_overlap = false;
+    /// One kernel is the experts' first product, their nonlinearity and the cast of its result to
+    /// MXFP8, and one the second product's backward with the nonlinearity's and the cast of what
+    /// that makes (TransformerEngine's grouped MLP in CuTe DSL,
+    /// transformer_engine/pytorch/ops/fused/forward_grouped_mlp.py).
+    bool fused_experts = false;
     bool dummy_weight_gradients = false;  ///< TE >= 2.3 with gradient accumulation fusion
     LossKernel loss = LossKernel::Unfused;
     int vocabulary_multiple = 128;  ///< vocabulary is padded to a multiple of this times `tensor`;

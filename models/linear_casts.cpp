@@ -43,7 +43,8 @@ Kernel LinearCasts::casts(const std::string& name, std::int64_t elements, int co
     Kernel kernel =
         moves(name, place.layer, builder.size.element * elements, copies * bytes(elements));
     std::get<Traffic>(kernel.work).pace = rule.pace;
-    std::get<Traffic>(kernel.work).launches = shape.products;
+    if (!builder.how().kernels.fused_experts)
+        std::get<Traffic>(kernel.work).launches = shape.products;
     return kernel;
 }
 
@@ -90,10 +91,10 @@ void LinearCasts::forward(Operator& op) {
     const bool both = rule.copies == 2 && !keeps_x() && !later;
     if (rule.reads_twice && !(fused && how.recipe == Recipe::Fp8Current))
         find_largest(op.forward, name + ".amax", elements, gathers_x);
-    if (!by_norm)
-        op.forward.push_back(casts(name, elements, both ? 2 : 1));
-    else if (both)
+    if (by_norm && both)
         op.forward.push_back(transposes(".cast.transpose", elements));
+    else if (!by_norm && !shape.cast_before)
+        op.forward.push_back(casts(name, elements, both ? 2 : 1));
     const bool one_is_kept = !keeps_x() && !both;
     const auto make = [&](bool kept, const std::string& of) {
         return kept ? builder.tensor(of, bytes(elements)) : builder.scratch(of, bytes(elements));
@@ -120,7 +121,8 @@ void LinearCasts::backward_input(Operator& op, int y_gradient) {
     const bool both = rule.copies == 2 && !later;
     if (rule.reads_twice)
         find_largest(op.backward_input, place.kernel + ".dy.amax", elements, scatters_y);
-    op.backward_input.push_back(casts(place.kernel + ".dy.cast", elements, both ? 2 : 1));
+    if (!shape.gradient_cast_before)
+        op.backward_input.push_back(casts(place.kernel + ".dy.cast", elements, both ? 2 : 1));
     const auto make = [&](const std::string& of, std::int64_t count) {
         op.backward_input_uses.push_back(builder.scratch(of, bytes(count)));
         return op.backward_input_uses.back();

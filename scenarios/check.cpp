@@ -83,6 +83,7 @@ void check_cuts(Draft& draft) {
     check_modules(draft);
     check_experts(draft);
     check_shared_experts(draft);
+    check_fused_experts(draft);
     check_sent_rows(draft);
     check_graphs_of_experts(draft);
     check_prediction(draft);

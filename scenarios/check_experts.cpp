@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/check_parts.h"
+#include "scenarios/execution_of.h"
 
 /// Experts on the ranks that share and cut them, and what hides their exchange.
 namespace debubble::scenarios {
@@ -29,6 +30,23 @@ void check_shared_experts(Draft& draft) {
                            fmt::format("moe_shared_expert_overlap and schedule '{}' both hide the "
                                        "exchange of experts, and exclude each other",
                                        draft.scenario.schedule.name));
+}
+
+/// A kernel that the recipe or the GPU does not have is refused.
+void check_fused_experts(Draft& draft) {
+    const Scenario& scenario = draft.scenario;
+    if (scenario.framework.fused_experts != FusedExperts::Always) return;
+    const auto gated = [](const models::Layer& layer) {
+        const auto* experts = layer.as<models::Experts>();
+        return experts != nullptr && models::is_gated(experts->activation);
+    };
+    if (std::ranges::none_of(scenario.model.layers.kinds(), gated))
+        draft.top.complain("framework",
+                           "fused_experts: the model has no experts with a gated activation");
+    else if (!may_fuse_experts(scenario))
+        draft.top.complain("framework",
+                           "fused_experts: the kernel is there for the recipe mxfp8 on GPUs with "
+                           "4-bit matrix units alone");
 }
 
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.

@@ -25,6 +25,7 @@ void check_recurrence(Draft& draft);
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.
 void check_experts(Draft& draft);
 void check_shared_experts(Draft& draft);
+void check_fused_experts(Draft& draft);
 void check_overlapped_experts(Draft& draft);
 void check_sent_rows(Draft& draft);
 void check_graphs_of_experts(Draft& draft);

@@ -4,10 +4,15 @@
 
 namespace debubble::scenarios {
 
-double Gpu::kept_clock() const {
-    if (power_limit <= 0 || power <= 0 || power_limit >= power) return sustained_clock;
+double Gpu::clock_under_limit() const {
+    if (power_limit <= 0 || power <= 0 || power_limit >= power) return 1;
     const double clockless = kClocklessPower * power;
-    return sustained_clock * std::cbrt((power_limit - clockless) / (power - clockless));
+    return std::cbrt((power_limit - clockless) / (power - clockless));
+}
+
+double Gpu::kept_clock(models::Narrow operands) const {
+    const bool narrow = operands != models::Narrow::None && fp8_sustained_clock > 0;
+    return clock_under_limit() * (narrow ? fp8_sustained_clock : sustained_clock) * chip;
 }
 
 }  // namespace debubble::scenarios

@@ -10,9 +10,12 @@
 #include "base/shared_map.h"
 #include "base/units.h"
 #include "models/kernel_options.h"
+#include "models/low_precision.h"
 
 /// The machine, as data with sources. Written as YAML in scenarios/clusters/.
 namespace debubble::scenarios {
+
+struct KernelTable;
 
 /// The kind of source of a constant; every prediction repeats it.
 enum class Provenance { Datasheet, Measured, Fitted, Assumed };
@@ -52,20 +55,30 @@ struct Gpu {
     BytesPerSecond memory_bandwidth;  ///< from the datasheet
     double gemm_efficiency = 0.825;   ///< share of the peak that a very large GEMM of the best tile
                                       ///< reaches
+    /// The part of a last, partly filled wave of tiles that costs nothing: smaller tiles and sums
+    /// cut along k fill the multiprocessors.
+    double gemm_fill = 0.8;
+    double gemm_depth = 150;  ///< the sum along k that a tile's beginning and end cost as much as
+    double fp8_gemm_depth = 300;        ///< the same of products in 8 bits
     double fp8_gemm_efficiency = 0.81;  ///< the same of products in 8 bits
     double fp4_gemm_efficiency = 0.37;  ///< the same in 4 bits
     /// The share of these rates, measured with few kernels, that a long training keeps: the power
     /// limit slows the clock of the matrix units.
     double sustained_clock = 1;
-    double power = 0;        ///< watts under which that share was measured; 0 = not known
-    double power_limit = 0;  ///< watts that the device may take; 0 = the same
+    double fp8_sustained_clock = 0;  ///< the same of products in 8 and 4 bits; 0: as in 16
+    double chip = 1;                 ///< the clock of this device relative to others of its kind
+    double power = 0;                ///< watts under which that share was measured; 0 = not known
+    double power_limit = 0;          ///< watts that the device may take; 0 = the same
 
     /// The standard deviation of the clocks of such devices, as a share of their mean.
     double clock_spread = 0;
 
     /// The clock under the limit. Dynamic power is f V^2, and voltage follows frequency, so that
     /// the clock goes by the cube root of what memory, links and leakage leave of the power.
-    double kept_clock() const;
+    double kept_clock() const { return kept_clock(models::Narrow::None); }
+    double kept_clock(models::Narrow operands) const;
+    /// The clock of kernels whose rates were measured as steps have them.
+    double clock_of_sustained() const { return clock_under_limit() * chip; }
     /// Share of the same peak that flash attention of heads wider than 64 reaches on long
     /// sequences, FLOPs as executed. The default is FlashAttention-2's on A100 (Dao, 2307.08691,
     /// figures 4 to 6).
@@ -73,6 +86,8 @@ struct Gpu {
     double attention_backward_efficiency = 0.60;
     /// The shares of kernels that are known for this device; others follow from the two above.
     std::map<AttentionKernelOf, AttentionRates> attention_rates;
+    /// Kernels that were measured on such a device, which go before the laws; none: null.
+    std::shared_ptr<const KernelTable> kernels;
     double memory_efficiency = 0.74;  ///< share of the bandwidth that elementwise kernels reach on
                                       ///< average
     Duration gemm_overhead{3000};     ///< added for each kernel
@@ -81,6 +96,9 @@ struct Gpu {
     /// Threads of a processor that make up one such "GPU"; unset for a real one.
     std::optional<int> threads = {};
     friend bool operator==(const Gpu&, const Gpu&) = default;
+
+private:
+    double clock_under_limit() const;
 };
 
 /// A tier of the network inside a node.
@@ -102,7 +120,10 @@ struct NodeLink {
     /// The message size at which half of the bandwidth is reached; the share grows as 1 / (1 +
     /// sqrt(half / size)).
     Bytes half_bandwidth_size{307'000};
-    bool in_network_reduction = false;  ///< NVLS
+    /// The bandwidth of an all-reduce and of an all-to-all inside a node, relative to that of
+    /// gathers. Switches that add (NVLS) are in the first.
+    double all_reduce_bandwidth = 1;
+    double all_to_all_bandwidth = 1;
     friend bool operator==(const NodeLink&, const NodeLink&) = default;
 };
 

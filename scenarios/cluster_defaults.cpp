@@ -14,6 +14,8 @@ constexpr const char* kFit =
 constexpr const char* kBesideFit = "as in dgx-a100-80gb, where a fit did not depend on it";
 constexpr const char* kNccl = "as in dgx-a100-80gb: NCCL all-reduces over GPUs of one node";
 constexpr const char* kFlash = "FlashAttention-2 on A100 (Dao, 2307.08691, figures 4 to 6)";
+constexpr const char* kProducts =
+    "between those of A100 to GB300, fitted to products that ai-dynamo/aiconfigurator measured";
 constexpr const char* kNeutral = "nothing is lost, unless the file says so";
 constexpr const char* kNone = "no such matrix units, unless the file says so";
 constexpr const char* kUnknown = "not known, unless the file says so";
@@ -34,7 +36,11 @@ constexpr SourceOfDefault kSources[] = {
     {"gpu.gemm_efficiency", kFit},
     {"gpu.fp8_gemm_efficiency", "products of 8192 x 8192 x 8192 on H100, without casts"},
     {"gpu.fp4_gemm_efficiency", "as in hgx-b300, from TransformerEngine's benchmark of a layer"},
+    {"gpu.gemm_fill", kProducts},
+    {"gpu.gemm_depth", kProducts},
+    {"gpu.fp8_gemm_depth", kProducts},
     {"gpu.sustained_clock", kNeutral},
+    {"gpu.fp8_sustained_clock", "as gpu.sustained_clock"},
     {"gpu.clock_spread", "all devices are alike, unless the file says so"},
     {"gpu.power", kUnknown},
     {"gpu.power_limit", "no limit but its own, unless the file says so"},
@@ -49,7 +55,8 @@ constexpr SourceOfDefault kSources[] = {
     {"node_link.latency", kNccl},
     {"node_link.base_latency", kNccl},
     {"node_link.half_bandwidth_size", kNccl},
-    {"node_link.in_network_reduction", "no NVLink SHARP, unless the file says so"},
+    {"node_link.all_reduce_bandwidth", "as gathers, unless the file says so"},
+    {"node_link.all_to_all_bandwidth", "as gathers, unless the file says so"},
     {"network.nics_per_node", kUnknown},
     {"network.efficiency", kFit},
     {"network.latency", kBesideFit},

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "scenarios/cluster_fields.h"
+#include "scenarios/kernel_table.h"
 #include "text/quantity.h"
+#include "text/shipped_files.h"
 
 /// The keys of a cluster's `gpu`.
 namespace debubble::scenarios {
@@ -30,6 +32,7 @@ using text::whole;
 /// The keys of `gpu.attention_rates`.
 constexpr std::pair<std::string_view, AttentionKernelOf> kRatedAttention[] = {
     {"cudnn", {models::FusedAttention::Cudnn, false}},
+    {"cudnn-2024", {models::FusedAttention::Cudnn2024, false}},
     {"cudnn-fp8", {models::FusedAttention::Cudnn, true}},
     {"flash-1", {models::FusedAttention::Flash1, false}},
     {"flash-2", {models::FusedAttention::Flash2, false}},
@@ -111,6 +114,17 @@ void read_attention_rates(MappingReader& gpu_in, std::string_view key, Gpu& gpu)
     in.finish();
 }
 
+void read_kernels(MappingReader& in, std::string_view key, Gpu& gpu) {
+    const NodePtr value = in.scalar(key, "the path of a table");
+    if (!value) return;
+    try {
+        gpu.kernels =
+            shared_kernel_table(text::data_seen_from(value->place, value->scalar).string());
+    } catch (const InputError& error) {
+        in.mistakes().add(error);
+    }
+}
+
 }  // namespace
 
 const Fields<Gpu>& gpu_fields() {
@@ -139,11 +153,23 @@ const Fields<Gpu>& gpu_fields() {
          "The share of the fp8 peak that a very large matrix product reaches.", "0.75"},
         {"fp4_gemm_efficiency", real(&Gpu::fp4_gemm_efficiency, kLeastShare, 1, "share"),
          "The share of the fp4 peak that a very large matrix product reaches.", "0.4"},
+        {"gemm_fill", real(&Gpu::gemm_fill, 0, 1, "share"),
+         "The part of a last, partly filled wave of tiles of a matrix product that costs nothing.",
+         "0.8"},
+        {"gemm_depth", real(&Gpu::gemm_depth, 0, 1e5, "values"),
+         "The length of a sum that takes as long as the beginning and the end of a tile.", "160"},
+        {"fp8_gemm_depth", real(&Gpu::fp8_gemm_depth, 0, 1e5, "values"),
+         "The same of products in 8 bits.", "400"},
         {"sustained_clock", real(&Gpu::sustained_clock, kLeastShare, 1, "share"),
          "The share of the rates of single products and attentions that a long training keeps "
          "under "
          "the power limit.",
          "0.85"},
+        {"fp8_sustained_clock", real(&Gpu::fp8_sustained_clock, 0, 1, "share"),
+         "The same share of products in 8 and in 4 bits, whose matrix units switch otherwise; 0: "
+         "as "
+         "sustained_clock.",
+         "0.8"},
         {"clock_spread", real(&Gpu::clock_spread, 0, 0.2, "share"),
          "The standard deviation of the clocks of such devices: a step waits for the slowest of "
          "its devices.",
@@ -169,6 +195,11 @@ const Fields<Gpu>& gpu_fields() {
          "causal heads of 128, FLOPs of the half that counts.",
          "{cudnn: {forward: {4096: 0.6, 8192: 0.65}, backward: {4096: 0.48, 8192: 0.55}}}",
          "attention_forward_efficiency and attention_backward_efficiency, for every kernel"},
+        {"kernels", custom(read_kernels, {Form{text::PathForm{}}}),
+         "A table of products, grouped products and attentions that were measured on such a GPU, "
+         "one line of JSON each (bench/measure_kernels.py, calibrate --from-trace): kernels of the "
+         "nearest shapes correct what the rates say.",
+         "my-gpu.jsonl", "none: all times follow from the rates"},
         {"memory_efficiency", real(&Gpu::memory_efficiency, kLeastShare, 1, "share"),
          "The share of the memory's bandwidth that elementwise kernels reach on average.", "0.8"},
         {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added for each matrix product.",

@@ -11,7 +11,6 @@ using text::bytes;
 using text::custom;
 using text::duration;
 using text::Fields;
-using text::flag;
 using text::Form;
 using text::MappingReader;
 using text::Node;
@@ -71,8 +70,12 @@ const Fields<NodeLink>& link_fields() {
          "29 us"},
         {"half_bandwidth_size", bytes(&NodeLink::half_bandwidth_size),
          "The size of a message that reaches half of the bandwidth.", "307 KB"},
-        {"in_network_reduction", flag(&NodeLink::in_network_reduction),
-         "The switches add up reductions (NVLink SHARP).", "true"}};
+        {"all_reduce_bandwidth", real(&NodeLink::all_reduce_bandwidth, 0.1, 4, "ratio"),
+         "The bus bandwidth of an all-reduce inside a node relative to that of a gather: more than "
+         "1 where the switches add (NVLink SHARP).",
+         "1.24"},
+        {"all_to_all_bandwidth", real(&NodeLink::all_to_all_bandwidth, 0.1, 4, "ratio"),
+         "The same of an all-to-all.", "0.97"}};
     return kFields;
 }
 

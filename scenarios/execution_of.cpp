@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/context_levels.h"
+#include "scenarios/release.h"
 
 namespace debubble::scenarios {
 
@@ -24,7 +25,32 @@ models::LowPrecision low_precision_of(const Scenario& scenario) {
     return how;
 }
 
+/// TransformerEngine's choice, of the release's time.
+models::FusedAttention attention_kernel_of(const Scenario& scenario) {
+    using models::FusedAttention;
+    if (scenario.cluster.gpu.fp8_flops_per_s <= 0) return FusedAttention::Flash2;
+    constexpr Release kLaterCudnn{25, 1};
+    const auto release = release_of(scenario.framework.release);
+    return release && *release < kLaterCudnn ? FusedAttention::Cudnn2024 : FusedAttention::Cudnn;
+}
+
 }  // namespace
+
+bool may_fuse_experts(const Scenario& scenario) {
+    return scenario.training.precision.recipe == models::Recipe::MxFp8 &&
+           scenario.cluster.gpu.fp4_flops_per_s > 0;
+}
+
+bool fuses_experts(const Scenario& scenario) {
+    constexpr Release kFusedGroupedMlp{26, 6};
+    switch (scenario.framework.fused_experts) {
+        case FusedExperts::Never: return false;
+        case FusedExperts::Always: return true;
+        case FusedExperts::ByRelease: break;
+    }
+    const auto release = release_of(scenario.framework.release);
+    return release && *release >= kFusedGroupedMlp && may_fuse_experts(scenario);
+}
 
 models::Execution execution_of(const Scenario& scenario) {
     const Training& training = scenario.training;
@@ -66,9 +92,8 @@ models::Execution execution_of(const Scenario& scenario) {
     execution.places_pieces = scenario.framework.tensor_overlap;
     execution.low_precision = low_precision_of(scenario);
     if (!execution.kernels.attention_kernel)
-        execution.kernels.attention_kernel = scenario.cluster.gpu.fp8_flops_per_s > 0
-                                                 ? models::FusedAttention::Cudnn
-                                                 : models::FusedAttention::Flash2;
+        execution.kernels.attention_kernel = attention_kernel_of(scenario);
+    execution.kernels.fused_experts = fuses_experts(scenario);
     execution.hidden_dropout = dropout > 0;
     execution.attention_dropout = dropout > 0;
     return execution;

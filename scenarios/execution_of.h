@@ -10,4 +10,8 @@ namespace debubble::scenarios {
 /// them.
 models::Execution execution_of(const Scenario& scenario);
 
+/// Whether the recipe and the GPU have the fused kernels of experts (Framework::fused_experts).
+bool may_fuse_experts(const Scenario& scenario);
+bool fuses_experts(const Scenario& scenario);
+
 }  // namespace debubble::scenarios

@@ -24,6 +24,22 @@ enum class MessagesBlock : std::uint8_t {
     ByWholeBackward,  ///< of GPipe, 1F1B and interleaved 1F1B
     Always
 };
+/// Whether the experts' products, nonlinearity and casts are fused (KernelOptions::fused_experts).
+enum class FusedExperts : std::uint8_t {
+    Never,
+    ByRelease,  ///< from the release of 2026-06 on, where the recipe and the GPU have it
+    Always
+};
+/// How replicas that cut the optimizer's state exchange gradients, and parameters after the step.
+enum class GradReduction : std::uint8_t {
+    Bucket,  ///< reduce-scatters and all-gathers of all replicas' shares together
+    Owner,   ///< a reduction to each owner of a share, and a broadcast from it, one after another
+};
+/// What one gather of ZeRO-3 brings, and one reduction takes away.
+enum class Gather : std::uint8_t {
+    Unit,       ///< the parameters of a unit, as a layer, in one tensor
+    Parameter,  ///< each parameter by itself, through one adapter of a node
+};
 enum class AllocatorModel { Exact, PyTorchCaching, PyTorchExpandable, Arena };
 
 /// The communication inside a pass, by kinds that a pair of passes may hide.
@@ -67,10 +83,12 @@ struct Framework {
     /// num_floating_point_operations does since 2025; else all of it. Read only where a measured
     /// step states nothing else.
     bool counts_causal_half = false;
+    /// Decides which kernels of their time others depend on: cuDNN's, and fused_experts.
     std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
     /// The schedules that the software has, by name; unset: every one.
     std::optional<std::vector<std::string>> schedules;
     models::KernelOptions kernels;
+    FusedExperts fused_experts = FusedExperts::Never;
     bool unfused_attention = false;  ///< scores are written out, unless the training says otherwise
     // communication
     bool overlap_tensor_backward = true;  ///< TP collectives of the backward run during
@@ -87,6 +105,8 @@ struct Framework {
     bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
     bool reduces_by_layer = false;     ///< a bucket is a layer, and the embeddings are one piece
     bool overlap_param_gather = false;
+    GradReduction grad_reduction = GradReduction::Bucket;
+    Gather gather = Gather::Unit;
     /// The exchanges of either half of an Overlap that run during the other half's kernels.
     Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
@@ -121,9 +141,7 @@ struct Framework {
     // The host's time: a soft floor under a pass, (gpu^4 + host^4)^(1/4).
     Duration host_module{};  ///< for each operator of a forward, in Python
     Duration host_kernel{};  ///< for each kernel of any pass
-    Duration host_tensor_collective{};
-    Duration host_expert{};      ///< to launch one expert's part of a grouped product
-    Duration host_checkpoint{};  ///< to enter a part that runs again, and to run it again
+    Duration host_expert{};  ///< to launch one expert's part of a grouped product
     /// The host's time for a pair of passes whose layers run beside each other, relative to that
     /// for both of them apart.
     double host_pair = 1;
@@ -131,15 +149,13 @@ struct Framework {
     /// that alone.
     double exchange_beside = 1;
     Duration host_micro_batch{};
-    Duration host_unit{};  ///< for each gather and each reduction of sharded parameters
     CudaGraphs cuda_graphs;
     // optimizer
     OptimizerKind optimizer = OptimizerKind::FusedAdam;
     /// Device memory traffic of one step; if unset, that of the optimizer's kind
     /// (bytes_per_step).
     std::optional<double> optimizer_bytes_per_parameter;
-    Duration optimizer_fixed{};   ///< added for each step
-    Duration optimizer_tensor{};  ///< added for each parameter tensor, where the host waits
+    Duration optimizer_fixed{};  ///< added for each step
     /// The buffer on the GPU through which an offloaded state passes while the GPU steps it. With 0
     /// the node's processors step it, and gradients and parameters are copied (ZeRO-Offload).
     Bytes offload_buffer{};

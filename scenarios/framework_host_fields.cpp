@@ -57,18 +57,12 @@ text::Fields<Framework> host_fields() {
          "The host's time for each operator of a forward, beside launching its kernels.", "60 us"},
         {"host_kernel", duration(&Framework::host_kernel), "The host's time to launch a kernel.",
          "8 us"},
-        {"host_tensor_collective", duration(&Framework::host_tensor_collective),
-         "The host's time to launch a collective of tensor parallelism.", "30 us"},
         {"host_expert", duration(&Framework::host_expert),
          "The host's time to launch the product of one expert, or the cast before it, where a "
          "grouped product is a loop over the rank's experts.",
          "20 us"},
         {"host_micro_batch", duration(&Framework::host_micro_batch),
          "The host's time between two microbatches.", "500 us"},
-        {"host_checkpoint", duration(&Framework::host_checkpoint),
-         "The host's time to enter a part of a layer that runs again in the backward, and as much "
-         "to run it again: states of random numbers are kept and put back.",
-         "200 us"},
         {"host_pair", real(&Framework::host_pair, 1, 100, "ratio"),
          "The host's time for a pair of passes whose layers run beside each other (combined-1f1b), "
          "relative to that for both of them apart.",
@@ -77,8 +71,6 @@ text::Fields<Framework> host_fields() {
          "The time of an exchange of experts beside kernels of the other pass of a pair "
          "(combined-1f1b), relative to that alone.",
          "1.3"},
-        {"host_unit", duration(&Framework::host_unit),
-         "The host's time for a gather or a reduction of sharded parameters.", "400 us"},
         {"cuda_graphs",
          custom(read_cuda_graphs,
                 {Form{text::WordForm{{std::string(kNoGraphs), std::string(kAllGraphs)}}},

@@ -28,6 +28,19 @@ void read_attention_kernel(MappingReader& in, std::string_view key, Framework& f
     f.kernels.attention_kernel = kernel;
 }
 
+/// Reads true, false, or that the release decides.
+void read_fused_experts(MappingReader& in, std::string_view key, Framework& f) {
+    const text::NodePtr value = in.value(key);
+    if (!value) return;
+    if (value->scalar == kByRelease) {
+        f.fused_experts = FusedExperts::ByRelease;
+        return;
+    }
+    bool fused = false;
+    in.flag(key, fused);
+    f.fused_experts = fused ? FusedExperts::Always : FusedExperts::Never;
+}
+
 }  // namespace
 
 text::Fields<Framework> kernel_fields() {
@@ -117,6 +130,13 @@ text::Fields<Framework> kernel_fields() {
          "Biases of experts' outputs and clamps of their inputs are PyTorch's eager kernels "
          "(Megatron-Core's TEGroupedMLP).",
          "true"},
+        {"fused_experts",
+         custom(read_fused_experts,
+                {Form{text::FlagForm{}}, Form{text::WordForm{{std::string(kByRelease)}}}}),
+         "One kernel is the experts' first product with its activation and the cast to MXFP8, and "
+         "another the same in the backward (TransformerEngine's grouped MLP in CuTe DSL); "
+         "by-release: from 26.06 on, where the recipe is mxfp8 and the GPU has 4-bit units.",
+         "by-release", "false"},
         {"eager_permutation", on(&K::eager_permutation),
          "Rows are sorted for the exchange, and summed after it, by PyTorch's eager kernels "
          "(Megatron-LM without --moe-permute-fusion).",

@@ -40,6 +40,7 @@ inline constexpr std::pair<std::string_view, models::Recompute> kDefaultRecomput
     {"none", models::Recompute::None},
     {"full", models::Recompute::Full},
     {"selective-op", models::Recompute::Products}};
+inline constexpr std::string_view kByRelease = "by-release";
 inline constexpr std::string_view kNoGraphs = "none";
 inline constexpr std::string_view kAllGraphs = "full_iteration";
 inline constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
@@ -52,12 +53,17 @@ inline constexpr std::pair<std::string_view, GraphScope> kGraphScopeWords[] = {
     {"moe_preprocess", GraphScope::MoePreprocess}};
 inline constexpr std::pair<std::string_view, std::optional<models::FusedAttention>>
     kFusedAttentions[] = {{"cudnn", models::FusedAttention::Cudnn},
+                          {"cudnn-2024", models::FusedAttention::Cudnn2024},
                           {"flash-1", models::FusedAttention::Flash1},
                           {"flash-2", models::FusedAttention::Flash2},
                           {"flash-3", models::FusedAttention::Flash3},
                           {"sdpa-efficient", models::FusedAttention::SdpaEfficient},
                           {"triton", models::FusedAttention::Triton},
                           {"unfused", std::nullopt}};
+inline constexpr std::pair<std::string_view, GradReduction> kGradReductions[] = {
+    {"bucket", GradReduction::Bucket}, {"owner", GradReduction::Owner}};
+inline constexpr std::pair<std::string_view, Gather> kGathers[] = {
+    {"unit", Gather::Unit}, {"parameter", Gather::Parameter}};
 inline constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 inline constexpr std::pair<std::string_view, MessagesBlock> kMessagesBlock[] = {

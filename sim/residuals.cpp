@@ -1,6 +1,7 @@
 #include "sim/residuals.h"
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -17,8 +18,12 @@ namespace {
 constexpr int kMostRows = 1'000'000;
 constexpr double kMostTimes = 1000;  ///< of the prediction
 
-constexpr std::array<std::string StepClass::*, 4> kWords{
-    &StepClass::gpu, &StepClass::framework, &StepClass::precision, &StepClass::sharding};
+constexpr std::int64_t kLong = 16'384;
+constexpr double kWider = 1.5;  ///< the logarithms of a relative's range
+
+constexpr std::array<std::string StepClass::*, 5> kWords{&StepClass::gpu, &StepClass::framework,
+                                                         &StepClass::precision,
+                                                         &StepClass::sharding, &StepClass::length};
 
 std::string sharding_of(const scenarios::Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
@@ -42,6 +47,7 @@ ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {
     in.text("framework", of.steps.framework);
     in.text("precision", of.steps.precision);
     in.text("sharding", of.steps.sharding);
+    in.text("length", of.steps.length);
     in.whole("rows", of.rows, 1, kMostRows);
     in.real("low", of.low, 1 / kMostTimes, kMostTimes);
     in.real("middle", of.middle, 1 / kMostTimes, kMostTimes);
@@ -53,13 +59,32 @@ ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {
     return of;
 }
 
-const std::vector<ClassResiduals>& shipped_residuals() {
-    static const std::vector<ClassResiduals> kShipped = [] {
+const Residuals& shipped_residuals() {
+    static const Residuals kShipped = [] {
         const auto path = text::data_folder() / "scenarios" / "residuals" / "steps.json";
-        if (!std::filesystem::exists(path)) return std::vector<ClassResiduals>{};
+        if (!std::filesystem::exists(path)) return Residuals{};
         return parse_residuals(read_file(path), path.string());
     }();
     return kShipped;
+}
+
+void read_relatives(text::MappingReader& in, Residuals& residuals) {
+    const text::NodePtr map = in.value("relatives");
+    if (!map) return;
+    text::MappingReader of(map, "relatives", in.mistakes());
+    for (const text::Node::Entry& entry : of.mapping()->entries)
+        of.text(entry.key, residuals.relatives[entry.key]);
+}
+
+/// Of the steps of its own GPU.
+std::optional<ClassResiduals> of_own(StepClass wanted, const std::vector<ClassResiduals>& known) {
+    for (const auto given_up : {&StepClass::sharding, &StepClass::precision, &StepClass::framework,
+                                &StepClass::length, &StepClass::gpu}) {
+        for (const ClassResiduals& of : known)
+            if (of.steps == wanted) return of;
+        (wanted.*given_up).clear();
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -72,45 +97,51 @@ bool StepClass::covers(const StepClass& step) const {
 
 std::string StepClass::words() const {
     std::string all;
-    for (const auto word :
-         {&StepClass::framework, &StepClass::gpu, &StepClass::precision, &StepClass::sharding})
+    for (const auto word : {&StepClass::framework, &StepClass::gpu, &StepClass::precision,
+                            &StepClass::sharding, &StepClass::length})
         if (!(this->*word).empty())
             all += fmt::format("{}{}", all.empty() ? "" : ", ", this->*word);
     return all;
 }
 
 StepClass class_of(const scenarios::Scenario& scenario) {
-    return {scenario.framework.name, scenario.cluster.gpu.name,
-            precision_word(scenario.training.precision), sharding_of(scenario)};
+    return {
+        scenario.framework.name, scenario.cluster.gpu.name,
+        precision_word(scenario.training.precision), sharding_of(scenario),
+        scenario.training.seq_length >= kLong || scenario.parallel.context > 1 ? "long" : "short"};
 }
 
-std::vector<ClassResiduals> parse_residuals(const std::string& text, const std::string& file) {
+Residuals parse_residuals(const std::string& text, const std::string& file) {
     text::Mistakes mistakes;
     const text::NodePtr root = text::parse_json(text, file);
     text::MappingReader in(root, "residuals", mistakes);
-    std::vector<ClassResiduals> classes;
+    Residuals residuals;
     std::string about;
     in.text("about", about);
     in.demand("classes");
     if (const text::NodePtr list = in.value("classes")) {
         if (!list->is(text::Node::Kind::List)) in.complain("classes", "'classes' is a list");
-        for (const text::NodePtr& node : list->items) classes.push_back(read_class(node, mistakes));
+        for (const text::NodePtr& node : list->items)
+            residuals.classes.push_back(read_class(node, mistakes));
     }
+    read_relatives(in, residuals);
     in.finish();
     mistakes.throw_if_any();
-    return classes;
+    return residuals;
 }
 
-std::optional<ClassResiduals> residuals_of(const StepClass& step,
-                                           const std::vector<ClassResiduals>& known) {
-    StepClass wanted = step;
-    for (const auto given_up :
-         {&StepClass::sharding, &StepClass::precision, &StepClass::framework, &StepClass::gpu}) {
-        for (const ClassResiduals& of : known)
-            if (of.steps == wanted) return of;
-        (wanted.*given_up).clear();
-    }
-    return std::nullopt;
+std::optional<ClassResiduals> residuals_of(const StepClass& step, const Residuals& known) {
+    if (const auto own = of_own(step, known.classes)) return own;
+    const auto relative = known.relatives.find(step.gpu);
+    if (relative == known.relatives.end()) return std::nullopt;
+    StepClass like = step;
+    like.gpu = relative->second;
+    auto found = of_own(like, known.classes);
+    if (!found) return std::nullopt;
+    found->low = found->middle * std::pow(found->low / found->middle, kWider);
+    found->high = found->middle * std::pow(found->high / found->middle, kWider);
+    found->of_relative = true;
+    return found;
 }
 
 std::optional<ClassResiduals> residuals_of(const scenarios::Scenario& scenario) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct StepClass {
     std::string precision;  ///< type of the products
     std::string sharding;   ///< "experts", "zero-3", "pipeline", "tensor" or "data": the first of
                             ///< them that the plan has
+    std::string length;     ///< "long" from 16,384 tokens on or with context parallelism, else
+                            ///< "short"
     friend bool operator==(const StepClass&, const StepClass&) = default;
 
     bool covers(const StepClass& step) const;
@@ -33,18 +36,25 @@ struct ClassResiduals {
     double low = 1;
     double middle = 1;
     double high = 1;
+    bool of_relative = false;  ///< of another GPU, and widened, since none ran on this one
+};
+
+struct Residuals {
+    std::vector<ClassResiduals> classes;
+    /// GPUs without measured steps, each with the one that is most like it.
+    std::map<std::string, std::string> relatives;
 };
 
 /// The share of the rows between `low` and `high`.
 inline constexpr double kResidualShare = 0.8;
 
-/// The classes of a residuals' file. Throws InputError with every mistake.
-std::vector<ClassResiduals> parse_residuals(const std::string& text, const std::string& file);
+/// A residuals' file. Throws InputError with every mistake.
+Residuals parse_residuals(const std::string& text, const std::string& file);
 
 /// The class of `known` that shares most words with the step, sharding being given up first, then
-/// precision, then the framework; nothing if no measured step ran on its GPU.
-std::optional<ClassResiduals> residuals_of(const StepClass& step,
-                                           const std::vector<ClassResiduals>& known);
+/// precision, the framework and the length; where no measured step ran on its GPU, that of its
+/// relative, half as wide again; nothing if it has none.
+std::optional<ClassResiduals> residuals_of(const StepClass& step, const Residuals& known);
 /// The same from the shipped file. Nothing for a machine that was calibrated: its own
 /// measurements stand behind its predictions.
 std::optional<ClassResiduals> residuals_of(const scenarios::Scenario& scenario);

@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "base/spelling.h"
 #include "text/quantity.h"
+#include "text/retired_keys.h"
 
 namespace debubble::text {
 namespace {
@@ -252,6 +253,11 @@ std::vector<std::string_view> MappingReader::unasked() const {
 void MappingReader::finish() {
     for (const Node::Entry& entry : mapping_->entries) {
         if (std::ranges::find(known_, entry.key) != known_.end()) continue;
+        if (const auto instead = instead_of_retired(name_, entry.key); !instead.empty()) {
+            mistakes_->add(entry.place,
+                           fmt::format("'{}' of '{}' is gone: {}", entry.key, name_, instead));
+            continue;
+        }
         std::vector<std::string> known;  // a key may be asked for twice
         for (const std::string_view key : known_)
             if (std::ranges::find(known, key) == known.end()) known.emplace_back(key);

@@ -179,7 +179,7 @@ void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const
         if (const auto on = in.flag(name); on && !*on && job.given("cluster") && !dialect.is_bridge)
             job.note(*in.find(name),
                      "NVLink SHARP is off: set cluster.node_link."
-                     "in_network_reduction to false where the cluster has it");
+                     "all_reduce_bandwidth to 1 where the cluster has it");
 }
 
 }  // namespace debubble::jobs

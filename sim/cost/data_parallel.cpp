@@ -68,8 +68,10 @@ std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
 
 double taken_by_collectives(const scenarios::Scenario& scenario) {
     const scenarios::Gpu& gpu = scenario.cluster.gpu;
-    if (gpu.threads) return 0;
-    return std::min(1.0, static_cast<double>(scenario.framework.collective_sms) / gpu.sms);
+    const bool one_channel = scenario.framework.gather == scenarios::Gather::Parameter;
+    if (gpu.threads || one_channel) return 0;
+    const double left = 1 - static_cast<double>(scenario.framework.collective_sms) / gpu.sms;
+    return std::clamp(1 - left / gpu.kept_clock(), 0.0, 1.0);
 }
 
 double seconds_beside(double communication, double kernels, double taken) {
@@ -89,6 +91,24 @@ std::int64_t share_of(const models::ParameterCount& elements, const scenarios::P
     return elements.dense / parallel.shards() + elements.expert / parallel.expert_shards();
 }
 
+bool DataParallelPrices::by_owner(CollectiveKind kind) const {
+    return scenario_.framework.grad_reduction == scenarios::GradReduction::Owner &&
+           (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllGather);
+}
+
+/// A reduction to one member has the hops and the bytes of a broadcast from it, by NCCL's rings
+/// alone.
+CollectiveCost DataParallelPrices::owner_by_owner(Bytes size, const GroupPlacement& group) const {
+    const Bytes own{(size.count + group.size - 1) / group.size};
+    CollectiveCost cost = collective_cost(CollectiveKind::Broadcast, own, group, scenario_.cluster,
+                                          CollectiveAlgorithm::Ring)
+                              .value_or(CollectiveCost{});
+    cost.latency *= group.size;
+    cost.transfer *= group.size;
+    for (double& busy : cost.busy) busy *= group.size;
+    return cost;
+}
+
 DataParallelPrices::Exchange DataParallelPrices::over_replicas(
     CollectiveKind kind, ReplicaGroup which, const models::ParameterCount& elements, Widths width,
     std::span<const Rank> holders) const {
@@ -99,7 +119,9 @@ DataParallelPrices::Exchange DataParallelPrices::over_replicas(
         const Bytes size{(count - narrow) * width.wide +
                          std::llround(static_cast<double>(narrow) * width.narrow)};
         sum.size += size;
-        sum.cost = sum.cost + collective_cost(kind, size, group, scenario_.cluster);
+        sum.cost =
+            sum.cost + (by_owner(kind) ? owner_by_owner(size, group)
+                                       : collective_cost(kind, size, group, scenario_.cluster));
     };
     add(elements.dense, elements.narrow_dense, false);
     add(elements.expert, elements.narrow_expert, true);
@@ -189,9 +211,10 @@ PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount&
         CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
         {parameter_bytes_sent(scenario_), narrow_parameter_bytes_sent(scenario_)}, participants);
     const Flow flow = topology_.collective(cost, size, participants);
-    // ZeRO-3 by stage is gathered ahead by the schedule itself.
+    // ZeRO-3 by stage is gathered ahead by the schedule itself, and owners broadcast what they have
+    // stepped before the optimizer's step ends.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||
-        scenario_.cluster.gpu.threads)
+        scenario_.cluster.gpu.threads || by_owner(CollectiveKind::AllGather))
         return {flow, {}};
     const double bucket = last_bucket(size);
     // The parameters of the last bucket are used in the last part of the forward.

@@ -69,6 +69,9 @@ private:
     Exchange over_replicas(CollectiveKind kind, ReplicaGroup which,
                            const models::ParameterCount& elements, Widths width,
                            std::span<const Rank> holders) const;
+    /// Whether replicas exchange with one owner of a share after the other (GradReduction).
+    bool by_owner(CollectiveKind kind) const;
+    CollectiveCost owner_by_owner(Bytes size, const GroupPlacement& group) const;
     /// The reduction of gradients; where shards have copies, their sum over those comes after it.
     Exchange reduced(const models::ParameterCount& elements, std::span<const Rank> holders) const;
     /// The same where a processor reduces gradients, each collective by itself.

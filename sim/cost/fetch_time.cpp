@@ -29,7 +29,10 @@ class Collectives {
 public:
     Collectives(const scenarios::Scenario& scenario, const FetchPlan& plan, const FetchPass& pass,
                 PassUse use)
-        : plan_(plan), pass_(pass), prices_(scenario, use) {
+        : plan_(plan),
+          pass_(pass),
+          prices_(scenario, use),
+          one_by_one_(scenario.framework.gather == scenarios::Gather::Parameter) {
         for (const FetchVisit& visit : pass.visits) {
             needed.push_back(gather(visit.needed));
             ahead.push_back(gather(visit.ahead));
@@ -71,9 +74,20 @@ private:
         for (const int index : parameters) sent.add(parameter(index));
         if (sent.all() == 0) return 0;
         gathered_ += sent.all();
+        if (one_by_one_) return gather_each(parameters);
         return add(
             prices_.gathering(sent.dense, sent.experts, 1,
                               static_cast<double>(sent.narrow) / static_cast<double>(sent.all())));
+    }
+    double gather_each(std::span<const int> parameters) {
+        double seconds = 0;
+        for (const int index : parameters) {
+            const FetchedParameter& one = parameter(index);
+            seconds += add(prices_.gathering(
+                one.expert ? 0 : one.elements, one.expert ? one.elements : 0, 1,
+                static_cast<double>(one.narrow) / static_cast<double>(one.elements)));
+        }
+        return seconds;
     }
     /// A parameter's gradient is whole after the last of its operators' runs.
     void reduce() {
@@ -105,6 +119,7 @@ private:
     const FetchPlan& plan_;
     const FetchPass& pass_;
     ShardingPrices prices_;
+    bool one_by_one_;
     ShardingSeconds sent_{};
     std::int64_t gathered_ = 0;  ///< elements
     std::int64_t reduced_ = 0;

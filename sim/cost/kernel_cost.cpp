@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/cost/measured_kernels.h"
+
 namespace debubble::sim {
 namespace {
 
@@ -51,6 +53,7 @@ double relative_rate(models::FusedAttention kernel) {
         case FusedAttention::SdpaEfficient:
         case FusedAttention::Triton: return 0.55;
         case FusedAttention::Cudnn:
+        case FusedAttention::Cudnn2024:
         case FusedAttention::Flash2:
         case FusedAttention::Flash3: break;
     }
@@ -91,8 +94,11 @@ double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
     return 0;
 }
 
-double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
-    const double peak = peak_flops_per_s(gpu, gemm) * gpu.kept_clock();
+namespace {
+
+/// The rate that very large products reach for some milliseconds.
+double burst_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
+    const double peak = peak_flops_per_s(gpu, gemm);
     switch (gemm.operands) {
         case models::Narrow::None: return peak * gpu.gemm_efficiency;
         case models::Narrow::Fp8: return peak * gpu.fp8_gemm_efficiency;
@@ -105,31 +111,48 @@ double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) 
     return 0;
 }
 
+}  // namespace
+
+double reached_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
+    return burst_flops_per_s(gpu, gemm) * gpu.kept_clock(gemm.operands);
+}
+
 BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu) {
     return {gpu.memory_bandwidth.value * gpu.memory_efficiency};
 }
 
-Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
+namespace {
+
+/// In 4 bits what begins and ends a tile is in the share of the peak, which was measured on a
+/// layer.
+double depth_of(models::Narrow operands, const scenarios::Gpu& gpu) {
+    if (operands == models::Narrow::None) return gpu.gemm_depth;
+    return operands == models::Narrow::NvFp4 ? 0 : gpu.fp8_gemm_depth;
+}
+
+/// Seconds of a kernel by the device's rates, at a share of the clock of short runs.
+double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double clock) {
     const double moving = seconds_to_move(gemm_bytes(gemm), gpu);
-    const double peak = reached_flops_per_s(gpu, gemm) / gpu.sms;
+    const double peak = burst_flops_per_s(gpu, gemm) * clock / gpu.sms;
+    const double depth = depth_of(gemm.operands, gpu);
     double computing = peak > 0 ? std::numeric_limits<double>::infinity() : 0;
     for (const Tile& tile : kTiles) {
         const std::int64_t tiles =
             gemm.batch * divide_up(gemm.m, tile.rows) * divide_up(gemm.n, tile.columns);
-        const double tile_flops = 2.0 * as_double(tile.rows * tile.columns) * as_double(gemm.k);
+        const double waves = as_double(tiles) / gpu.sms;
+        const double rounds = std::ceil(waves) + gpu.gemm_fill * (waves - std::ceil(waves));
+        const double tile_flops =
+            2.0 * as_double(tile.rows * tile.columns) * (as_double(gemm.k) + depth);
         if (peak > 0)
-            computing = std::min(computing, as_double(divide_up(tiles, gpu.sms)) * tile_flops /
-                                                (peak * tile.efficiency));
+            computing = std::min(computing, rounds * tile_flops / (peak * tile.efficiency));
     }
     if (peak > 0 && gemm.group_rows > 0) {
         const double rows = gemm.k == gemm.group_rows ? 2 * kRowsBeyond : kRowsBeyond;
         const double flops = 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k);
         computing += flops / as_double(gemm.group_rows) * rows / (peak * gpu.sms);
     }
-    return from_seconds(gemm.pace * std::max(computing, moving)) + gpu.gemm_overhead;
+    return std::max(computing, moving);
 }
-
-namespace {
 
 /// Linear in the logarithm of the length, and constant beyond the lengths that are known.
 double share_at(const std::map<std::int64_t, double>& shares, double tokens) {
@@ -148,13 +171,21 @@ struct AttentionShare {
     double of_peak = 0;
     bool with_diagonal = false;
 };
+/// Of the kernel; else of the same in 16 bits, or of the library's later releases.
+auto rates_of(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
+    using models::FusedAttention;
+    const auto& all = gpu.attention_rates;
+    auto known = all.find({attention.kernel, attention.narrow});
+    if (known == all.end()) known = all.find({attention.kernel, false});
+    if (known != all.end() || attention.kernel != FusedAttention::Cudnn2024) return known;
+    return all.find({FusedAttention::Cudnn, false});
+}
+
 AttentionShare attention_share(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
     const bool narrow_heads = attention.head_dim <= 64;
     const double by_width =
         narrow_heads ? (attention.backward ? kNarrowBackward : kNarrowForward) : 1;
-    auto known = gpu.attention_rates.find({attention.kernel, attention.narrow});
-    if (known == gpu.attention_rates.end())
-        known = gpu.attention_rates.find({attention.kernel, false});
+    const auto known = rates_of(attention, gpu);
     if (known != gpu.attention_rates.end()) {
         const scenarios::AttentionRates& rates = known->second;
         const auto& shares = attention.backward ? rates.backward : rates.forward;
@@ -165,9 +196,7 @@ AttentionShare attention_share(const models::FlashAttention& attention, const sc
     return {by_width * share * relative_rate(attention.kernel), false};
 }
 
-}  // namespace
-
-Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
+double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& gpu, double clock) {
     const AttentionShare share = attention_share(attention, gpu);
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
@@ -182,12 +211,14 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
     const double columns =
         attention.backward ? 3 * key_width + 2 * value_width : key_width + value_width;
     const double flops = 2 * heads * std::min(pairs, queries * keys) * columns;
-    const std::int64_t blocks =
-        attention.batch * attention.heads *
-        divide_up(attention.backward ? attention.keys : attention.queries, kAttentionBlock);
-    const double filled = std::min(1.0, as_double(blocks) / gpu.sms);
-    const double rate =
-        peak_flops_per_s(gpu, attention.element_bytes) * gpu.kept_clock() * share.of_peak * filled;
+    // A block of rows is one multiprocessor's, and the longest one bounds the whole: of causal
+    // attention it is the last of the queries, or the first of the keys, which sees all.
+    const double rows = attention.backward ? keys : queries;
+    const double all = attention.backward ? queries : keys;
+    const double most =
+        windowed ? std::min(all, as_double(attention.window + kAttentionBlock)) : all;
+    const double longest = 2 * std::min(rows, as_double(kAttentionBlock)) * most * columns;
+    const double rate = peak_flops_per_s(gpu, attention.element_bytes) * clock * share.of_peak;
     const double q_rows = heads * queries * attention.element_bytes;
     const double kv_rows =
         as_double(attention.batch * attention.kv_heads) * keys * attention.element_bytes;
@@ -196,8 +227,49 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
     const double bytes = attention.backward ? q_rows * (5 * key_width + 2 * value_width) +
                                                   2 * kv_rows * (key_width + value_width)
                                             : (q_rows + kv_rows) * (key_width + value_width);
-    const double computing = rate > 0 ? flops / rate : 0;
-    return from_seconds(std::max(computing, seconds_to_move(bytes, gpu))) + gpu.gemm_overhead;
+    const double computing = rate > 0 ? std::max(flops, longest * gpu.sms) / rate : 0;
+    return std::max(computing, seconds_to_move(bytes, gpu));
+}
+
+models::Narrow type_of(const models::Gemm& gemm) {
+    return gemm.operands;
+}
+models::Narrow type_of(const models::FlashAttention& attention) {
+    return attention.narrow ? models::Narrow::Fp8 : models::Narrow::None;
+}
+
+/// A measured kernel as the framework of `work` would run it.
+models::Gemm by_framework_of(const models::Gemm& /*work*/, const models::Gemm& measured) {
+    return measured;
+}
+models::FlashAttention by_framework_of(const models::FlashAttention& work,
+                                       models::FlashAttention measured) {
+    measured.kernel = work.kernel;
+    return measured;
+}
+
+/// Seconds by the measured kernels of such devices where there are any, else by the rates.
+template <class Work>
+double seconds_of(const Work& work, const scenarios::Gpu& gpu) {
+    const models::Narrow type = type_of(work);
+    if (!gpu.kernels) return by_rates(work, gpu, gpu.kept_clock(type));
+    const auto by_law = [&](const Work& measured) {
+        return by_rates(by_framework_of(work, measured), gpu, 1);
+    };
+    const auto ratio = measured_over_law<Work>(work, *gpu.kernels, by_law);
+    if (!ratio) return by_rates(work, gpu, gpu.kept_clock(type));
+    const double clock = gpu.kernels->burst ? gpu.kept_clock(type) : gpu.clock_of_sustained();
+    return *ratio * by_rates(work, gpu, clock);
+}
+
+}  // namespace
+
+Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
+    return from_seconds(gemm.pace * seconds_of(gemm, gpu)) + gpu.gemm_overhead;
+}
+
+Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
+    return from_seconds(seconds_of(attention, gpu)) + gpu.gemm_overhead;
 }
 
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu) {

@@ -79,8 +79,7 @@ Launches of(const models::Operator& op, int times_again, std::optional<Pass> pas
 double host_seconds(const scenarios::Framework& framework, const Launches& launches) {
     return launches.modules * seconds(framework.host_module) +
            launches.kernels * seconds(framework.host_kernel) +
-           launches.experts * seconds(framework.host_expert) +
-           launches.checkpoints * seconds(framework.host_checkpoint);
+           launches.experts * seconds(framework.host_expert);
 }
 
 std::vector<Launches> launches_by_operator(const models::StageGraph& graph,
@@ -89,18 +88,15 @@ std::vector<Launches> launches_by_operator(const models::StageGraph& graph,
     std::vector<Launches> all(graph.operators.size());
     if (graphs.full_iteration) return all;
     const std::vector<int> again = models::times_again(graph);
-    const std::vector<std::vector<models::Replay>> replays = models::replays_of(graph);
     Scopes scopes(graph);
     for (std::size_t at = 0; at < all.size(); ++at) {
         const models::Operator& op = graph.operators[at];
         const auto scope = scopes.next(op);
         if (!scope || !graphs.has(*scope)) {
             all[at] = of(op, again[at], pass);
-            all[at].experts = all[at].kernels * further_experts(op);
+            if (!graph.execution.kernels.fused_experts)
+                all[at].experts = all[at].kernels * further_experts(op);
         }
-        // The parts that the forward enters, or that the backward runs again.
-        if (pass && *pass != Pass::BackwardWeight)
-            all[at].checkpoints = static_cast<int>(replays[at].size());
     }
     return all;
 }
@@ -113,7 +109,6 @@ Launches launches_of(const models::StageGraph& graph, LayerFold fold,
         const int times = graph.operators[at].layer == fold.layer ? fold.times : 1;
         all.modules += times * each[at].modules;
         all.kernels += times * each[at].kernels;
-        all.checkpoints += times * each[at].checkpoints;
         all.experts += times * each[at].experts;
     }
     return all;

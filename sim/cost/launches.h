@@ -12,10 +12,9 @@ namespace debubble::sim {
 
 /// What the host does one by one for a pass.
 struct Launches {
-    int modules = 0;      ///< operators whose forward runs, in Python
-    int kernels = 0;      ///< kernels of any kind but communication
-    int checkpoints = 0;  ///< parts that will run again, or do
-    int experts = 0;      ///< further ones of grouped products, which are a loop over experts
+    int modules = 0;  ///< operators whose forward runs, in Python
+    int kernels = 0;  ///< kernels, and in a whole pass collectives
+    int experts = 0;  ///< further ones of grouped products, which are a loop over experts
 };
 
 /// The host's time for them, at the framework's cost of each.

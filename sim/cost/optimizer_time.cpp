@@ -86,12 +86,9 @@ Duration weight_cast_time(const scenarios::Scenario& scenario, std::int64_t weig
                         effective_memory_bandwidth(scenario.cluster.gpu).value);
 }
 
-Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements,
-                        std::int64_t tensors) {
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
     const auto count = static_cast<double>(elements);
-    Duration kept = copies(scenario, count);
-    if (scenario.framework.optimizer == scenarios::OptimizerKind::PerTensorAdam)
-        kept += scenario.framework.optimizer_tensor * tensors;
+    const Duration kept = copies(scenario, count);
     // For a processor, offloaded state is in its own memory anyway.
     if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
         return in_device_memory(scenario, count) + kept;

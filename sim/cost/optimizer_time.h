@@ -11,10 +11,9 @@ namespace debubble::sim {
 /// the step, or in the first microbatch's forward.
 Duration weight_cast_time(const scenarios::Scenario& scenario, std::int64_t weights);
 
-/// The time of one optimizer step over a rank's parameters, which lie in `tensors` tensors.
-/// Offloaded state is stepped as in the framework: by the node's processors (ZeRO-Offload, Ren et
-/// al. 2021), or by the GPU, through a buffer that it passes in slices, in both directions at once.
-Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements,
-                        std::int64_t tensors = 0);
+/// The time of one optimizer step over a rank's parameters. Offloaded state is stepped as in the
+/// framework: by the node's processors (ZeRO-Offload, Ren et al. 2021), or by the GPU, through a
+/// buffer that it passes in slices, in both directions at once.
+Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements);
 
 }  // namespace debubble::sim

@@ -24,12 +24,12 @@ struct IssuedPart {
 
 /// What the lanes do to each other.
 struct PairLanes {
+    double host = 1;       ///< the host's time for a pair, relative to that for both passes apart
     double slowed = 0;     ///< part of its rate that a kernel loses beside an exchange
     double stretched = 1;  ///< an exchange's time beside kernels, relative to its time alone
     /// How much later the last rank comes to an exchange than this one; not at all where the stream
     /// is not free sooner.
     RankWaits waits{};
-    double host = 1;  ///< the host's time for a pair, relative to that for both passes apart
     bool awaits_counts = false;  ///< before a forward's exchange the host waits for the numbers of
                                  ///< rows, and with them for the part before it
 };

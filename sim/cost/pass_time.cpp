@@ -101,8 +101,7 @@ PassPricer::PassPricer(const scenarios::Scenario& scenario)
       in_pieces_(scenario.framework.tensor_overlap),
       copies_(scenario.framework.copies_along_sequence && !in_pieces_),
       dispatcher_(scenario.framework.kernels.dispatcher) {
-    slowest_.sustained_clock *=
-        slowest_clock(slowest_, scenario.parallel.gpus()) / slowest_.kept_clock();
+    slowest_.chip = slowest_clock(slowest_, scenario.parallel.gpus()) / slowest_.kept_clock();
 }
 
 const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Group group) const {
@@ -196,22 +195,54 @@ double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::
     return hidden;
 }
 
+int PassPricer::pieces_of(const models::Collective& work) const {
+    constexpr int kPiecesOfReduction = 4;
+    const bool next = work.pieces == models::Collective::Pieces::OfNext;
+    return next || is_ring(work) ? place_of(work.group).among_all.size : kPiecesOfReduction;
+}
+
+/// The kernel that runs piece by piece beside the collective at `at`.
+std::optional<std::size_t> PassPricer::beside_in_pieces(std::span<const models::Kernel> kernels,
+                                                        std::size_t at) const {
+    const auto& work = std::get<models::Collective>(kernels[at].work);
+    const bool next = work.pieces == models::Collective::Pieces::OfNext;
+    if ((next && at + 1 >= kernels.size()) || (!next && at == 0)) return std::nullopt;
+    const std::size_t beside = next ? at + 1 : at - 1;
+    if (communicates(kernels[beside])) return std::nullopt;
+    return beside;
+}
+
+/// Seconds by which a product lasts longer because it is launched piece by piece, with fewer tiles
+/// each: rows are what is cut.
+double PassPricer::lost_in_pieces(std::span<const models::Kernel> kernels, std::size_t at) const {
+    const auto& work = std::get<models::Collective>(kernels[at].work);
+    if (!in_pieces_ || is_ring(work) || work.pieces == models::Collective::Pieces::None) return 0;
+    const auto beside = beside_in_pieces(kernels, at);
+    if (!beside) return 0;
+    const auto* gemm = std::get_if<models::Gemm>(&kernels[*beside].work);
+    const int pieces = pieces_of(work);
+    if (gemm == nullptr || gemm->m < pieces) return 0;
+    models::Gemm piece = *gemm;
+    piece.m = (gemm->m + pieces - 1) / pieces;
+    piece.accumulated = Bytes{gemm->accumulated.count / pieces};
+    return std::max(0.0, pieces * seconds(kernel_time(piece, slowest_)) -
+                             seconds(kernel_time(*gemm, slowest_)));
+}
+
 /// A gather brings the first piece while nothing can be computed, and the others while the piece
 /// before is; a reduction sends the last piece when everything is computed (TransformerEngine's
 /// user buffers: a ring exchange of one piece per rank by copy engines, a pipelined reduction of
 /// four by kernels). Ring attention begins with the rank's own piece, which need not come.
 double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at,
                                     double takes, Room& room) const {
-    constexpr int kPiecesOfReduction = 4;
     constexpr double kReductionSms = 16;
     const auto& work = std::get<models::Collective>(kernels[at].work);
     const bool next = work.pieces == models::Collective::Pieces::OfNext;
     const bool ring = is_ring(work);
-    const std::size_t beside = next ? at + 1 : at - 1;
-    if ((next && beside >= kernels.size()) || (!next && at == 0) || communicates(kernels[beside]))
-        return 0;
-    const int members = place_of(work.group).among_all.size;
-    const int pieces = next || ring ? members : kPiecesOfReduction;
+    const auto product = beside_in_pieces(kernels, at);
+    if (!product) return 0;
+    const std::size_t beside = *product;
+    const int pieces = pieces_of(work);
     const double part = static_cast<double>(pieces - 1) / pieces;
     const double hideable = next && ring ? takes : takes * part;
     const double hidden = std::min(hideable, room[beside] * part);
@@ -267,7 +298,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
             takes *= 1 + waits;
         }
         const double hidden = hidden_seconds(kernels, i, takes, room);
-        const double copies = copying_seconds(collective);
+        const double copies = copying_seconds(collective) + lost_in_pieces(kernels, i);
         (kernel.layer >= 0 ? pass.layers : pass.ends) += times * copies;
         pass.each.push_back({takes - hidden + copies, hidden});
         pass.exposed += times * (takes - hidden);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -96,6 +97,10 @@ private:
     Room room_of(std::span<const models::Kernel> kernels) const;
     double relative_waits(std::span<const models::Kernel> kernels, const Room& alone,
                           LayerFold fold) const;
+    int pieces_of(const models::Collective& work) const;
+    std::optional<std::size_t> beside_in_pieces(std::span<const models::Kernel> kernels,
+                                                std::size_t at) const;
+    double lost_in_pieces(std::span<const models::Kernel> kernels, std::size_t at) const;
     double hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                             Room& room) const;
 

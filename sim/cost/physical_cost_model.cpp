@@ -33,7 +33,8 @@ PairLanes pair_lanes(const scenarios::Scenario& scenario) {
     const scenarios::Framework& framework = scenario.framework;
     const double taken = multiprocessors_of(framework.kernels.dispatcher);
     PairLanes lanes;
-    lanes.slowed = std::min(0.99, taken / scenario.cluster.gpu.sms);
+    const double left = 1 - taken / scenario.cluster.gpu.sms;
+    lanes.slowed = std::clamp(1 - left / scenario.cluster.gpu.kept_clock(), 0.0, 0.99);
     lanes.stretched = framework.exchange_beside;
     lanes.waits = waits_for_ranks(scenario.parallel.expert);
     lanes.waits.of_exchange *= framework.exchange_beside;
@@ -108,7 +109,7 @@ public:
         return topology_.host_copy(rank, kept - price.memory(Pass::Forward).stays);
     }
     Duration optimizer_step(Rank rank) const override {
-        return optimizer_time(scenario_, stepped_elements(rank), stepped_tensors(rank)) +
+        return optimizer_time(scenario_, stepped_elements(rank)) +
                muon_time(scenario_, prices_->matrices_of(rank), prices_->pricer()) +
                weight_cast_time(scenario_, cast_elements(rank)) +
                between_replicas_.gather_whole(prices_->whole_elements_of(rank), rank);
@@ -198,14 +199,6 @@ private:
         const models::ParameterCount held = prices_->elements_of(rank);
         return scenario_.parallel.shares_gradients() ? share_of(held, scenario_.parallel)
                                                      : held.total();
-    }
-    /// The tensors of which the rank has a part: ZeRO cuts flat units, so that most are cut by no
-    /// boundary.
-    std::int64_t stepped_tensors(Rank rank) const {
-        const std::int64_t held = prices_->tensors_of(rank);
-        if (scenario_.parallel.zero_stage == 0) return held;
-        const std::int64_t shards = scenario_.parallel.shards();
-        return std::min(held, held / shards + prices_->units_of(rank));
     }
     /// The number of weights that the rank casts once per step. Shards of ZeRO-3 are cast as
     /// shards.

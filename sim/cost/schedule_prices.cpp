@@ -93,19 +93,6 @@ models::ParameterCount SchedulePrices::whole_elements_of(Rank rank) const {
     return sum;
 }
 
-std::int64_t SchedulePrices::tensors_of(Rank rank) const {
-    std::int64_t sum = 0;
-    for (const Stage stage : placement_.stages_of(rank)) sum += of(stage).parameters().tensors;
-    return sum;
-}
-
-std::int64_t SchedulePrices::units_of(Rank rank) const {
-    std::int64_t sum = 0;
-    for (const Stage stage : placement_.stages_of(rank))
-        sum += of(stage).parameters().units.layers + 1;
-    return sum;
-}
-
 std::vector<StepMatrix> SchedulePrices::matrices_of(Rank rank) const {
     std::vector<StepMatrix> all;
     if (!std::holds_alternative<scenarios::MuonOptions>(scenario_.training.run.optimizer))

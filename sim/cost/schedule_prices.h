@@ -48,9 +48,6 @@ public:
     models::ParameterCount elements_of(Rank rank) const;
     /// Of these, the elements that stay whole within DeepSpeed's limits (fetch_plan.h).
     models::ParameterCount whole_elements_of(Rank rank) const;
-    std::int64_t tensors_of(Rank rank) const;
-    /// The units in which the rank's parameters are sharded: layers, and one more per stage.
-    std::int64_t units_of(Rank rank) const;
     /// The matrices that the rank's optimizer makes orthogonal, if it is Muon.
     std::vector<StepMatrix> matrices_of(Rank rank) const;
 

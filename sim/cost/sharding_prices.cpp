@@ -8,7 +8,7 @@
 
 namespace debubble::sim {
 
-ShardingPrices::ShardingPrices(const scenarios::Scenario& scenario, PassUse use)
+ShardingPrices::ShardingPrices(const scenarios::Scenario& scenario, PassUse use, int tensors)
     : scenario_(scenario),
       use_(use),
       shards_(gradient_group(scenario, 0, ReplicaGroup::Shards)),
@@ -16,7 +16,8 @@ ShardingPrices::ShardingPrices(const scenarios::Scenario& scenario, PassUse use)
       expert_shards_(expert_gradient_group(scenario, 0, ReplicaGroup::Shards)),
       expert_copies_(expert_gradient_group(scenario, 0, ReplicaGroup::Copies)),
       gathers_(use.reads_parameters &&
-               (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))) {}
+               (scenario.parallel.reshard || !(use.makes_gradients || use.is_backward_input))),
+      pieces_(scenario.framework.gather == scenarios::Gather::Parameter ? tensors : 1) {}
 
 ShardingSeconds ShardingPrices::gathering(std::int64_t dense, std::int64_t experts, int times,
                                           double narrow) {
@@ -53,11 +54,26 @@ double ShardingPrices::copying(std::int64_t elements) const {
     return bytes / effective_memory_bandwidth(scenario_.cluster.gpu).value;
 }
 
+/// A rank's piece of one parameter is a megabyte or less, for which NCCL opens a single channel,
+/// and that passes one adapter of a node: ZeRO-3 of GPT-3 175B took as long on 768 A100 with two
+/// sequences as on 1,536 with one, the time of its bytes over one (arXiv:2104.04473, table 2).
+scenarios::Cluster ShardingPrices::with_one_adapter(const GroupPlacement& group) const {
+    scenarios::Cluster cluster = scenario_.cluster;
+    cluster.network.nics_per_node = std::min(cluster.network.nics_per_node, group.groups_per_node);
+    return cluster;
+}
+
 ShardingSeconds ShardingPrices::takes(CollectiveKind kind, std::int64_t bytes,
                                       const GroupPlacement& group, int times) {
     if (bytes == 0 || times == 0 || group.size < 2) return {};
-    const CollectiveCost cost = collective_cost(kind, Bytes{bytes}, group, scenario_.cluster);
-    time.collectives += times;
+    const Bytes piece{(bytes + pieces_ - 1) / pieces_};
+    const bool by_itself = scenario_.framework.gather == scenarios::Gather::Parameter;
+    CollectiveCost cost = by_itself ? collective_cost(kind, piece, group, with_one_adapter(group))
+                                    : collective_cost(kind, piece, group, scenario_.cluster);
+    cost.latency *= pieces_;
+    cost.transfer *= pieces_;
+    for (double& busy : cost.busy) busy *= pieces_;
+    time.collectives += times * pieces_;
     time.bytes += static_cast<double>(times) * static_cast<double>(bytes);
     ShardingSeconds takes{seconds(cost.total())};
     for (std::size_t tier = 1; tier < takes.size(); ++tier) {

@@ -35,7 +35,9 @@ inline ShardingSeconds operator+(ShardingSeconds one, const ShardingSeconds& oth
 /// how many they are.
 class ShardingPrices {
 public:
-    ShardingPrices(const scenarios::Scenario& scenario, PassUse use);
+    /// `tensors` are those of a layer, each of which may be gathered and reduced by itself
+    /// (scenarios::Gather).
+    ShardingPrices(const scenarios::Scenario& scenario, PassUse use, int tensors = 1);
 
     /// Experts are sharded over the fewer ranks that have them. A share of the elements are weights
     /// of products in 8 or 4 bits.
@@ -53,6 +55,8 @@ public:
 private:
     ShardingSeconds takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group,
                           int times);
+    /// The cluster as one such collective finds it.
+    scenarios::Cluster with_one_adapter(const GroupPlacement& group) const;
 
     const scenarios::Scenario& scenario_;
     PassUse use_;
@@ -61,6 +65,7 @@ private:
     GroupPlacement expert_shards_;
     GroupPlacement expert_copies_;
     bool gathers_;
+    int pieces_;  ///< the collectives for what is one otherwise
 };
 
 }  // namespace debubble::sim

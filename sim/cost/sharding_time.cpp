@@ -9,7 +9,7 @@ namespace debubble::sim {
 
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use) {
-    ShardingPrices prices(scenario, use);
+    ShardingPrices prices(scenario, use, units.layer_tensors);
     const double root =
         alone(prices.gathering(units.root(), 0, 1)) + alone(prices.reducing(units.root(), 0, 1));
     const std::int64_t dense = units.layer - units.layer_experts;

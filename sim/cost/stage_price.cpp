@@ -157,14 +157,12 @@ Bytes StagePrice::seen_by_later_slices() const {
 void StagePrice::count_parameters() {
     parameters_.units = sharded_units(graph_, fold_);
     parameters_.all = graph_.parameter_count();
-    parameters_.tensors = std::ssize(graph_.parameters);
     for (const models::Operator& op : graph_.operators)
         if (op.layer == fold_.layer)
             for (const int index : op.parameters) {
                 const models::Parameter& parameter = graph_.parameters[index];
                 parameters_.all.add(
                     parameter, (fold_.times - 1) * parameter.elements_of_rank(graph_.execution));
-                parameters_.tensors += fold_.times - 1;
             }
 }
 
@@ -196,18 +194,16 @@ KindTime StagePrice::copies_of_host(const scenarios::Scenario& scenario, std::si
 /// The host's time for Python, dispatch and launches of the pass: by operator, kernel, collective
 /// and microbatch.
 double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t which,
-                                int collectives, int of_units) const {
+                                int collectives) const {
     const scenarios::Framework& framework = scenario.framework;
     const bool again = which == kAgain;
-    const Launches launches =
-        launches_of(graph_, fold_, framework.cuda_graphs,
-                    again ? std::nullopt : std::optional(static_cast<Pass>(which)));
+    Launches launches = launches_of(graph_, fold_, framework.cuda_graphs,
+                                    again ? std::nullopt : std::optional(static_cast<Pass>(which)));
+    launches.kernels += collectives;
     double between = 0;
     if (!again && !scenarios::host_waits_for_messages(scenario))
         between = seconds(host_between(scenario, static_cast<Pass>(which)));
-    return sim::host_seconds(framework, launches) +
-           collectives * seconds(framework.host_tensor_collective) +
-           of_units * seconds(framework.host_unit) + between;
+    return sim::host_seconds(framework, launches) + between;
 }
 
 const FetchPass* StagePrice::Fetches::pass_of(std::size_t which) const {
@@ -248,7 +244,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     time.exposed += waits;
     of_kind(time.by_kind, CommunicationKind::Host) = copies_of_host(scenario, which, waits);
     const double inside = time.exposed;
-    int of_units = 0;
+    int collectives = time.collectives;
     double copies = 0;
     HeldByPlace held{};
     if (scenario.parallel.shares_gradients()) {
@@ -257,7 +253,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), asked.several_holders);
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_of(scenario, time, use, which);
-            of_units = sharding.collectives;
+            collectives += sharding.collectives;
             copies = sharding.copies;
             time.layers += sharding.copies;
             time.exposed += sharding.exposed;
@@ -278,7 +274,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     PassWork& work = work_[which];
     work.kernels = time.layers + time.ends;
     work.exposed = time.exposed;
-    work.host = host_seconds(scenario, which, time.collectives, of_units);
+    work.host = host_seconds(scenario, which, collectives);
     work.free = std::max(0.0, work.kernels - time.hidden);
     work.layers = layers_;
     work.exchanges = time.exchanges;

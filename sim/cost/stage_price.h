@@ -30,7 +30,6 @@ struct StageParameters {
     ShardedUnits units;
     models::ParameterCount all;
     models::ParameterCount whole;  ///< of these, what stays whole within DeepSpeed's limits
-    std::int64_t tensors = 0;
 };
 
 /// A stage's graph with at most three layers of its longest run of equal ones: the middle one
@@ -123,8 +122,8 @@ private:
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::PassSteps& steps, std::size_t which, const PassesAsked& asked);
-    double host_seconds(const scenarios::Scenario& scenario, std::size_t which, int collectives,
-                        int of_units) const;
+    double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
+                        int collectives) const;
     void keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
                     const std::vector<AddedTerm>& terms, std::size_t which, bool shards);
     void keep_parts(const MeasuredPass& pass, const std::vector<AddedTerm>& terms,

@@ -40,11 +40,12 @@ Json json_of(const MeasuredComparison& row) {
     if (row.unsaid) out["reason"] = *row.unsaid;
     if (!row.chosen.empty()) out["chosen"] = row.chosen;
     if (!row.unsaid) out["fits"] = row.fits;
-    if (!row.unsaid && !row.step.is_collective())
+    if (!row.unsaid && !row.step.is_part())
         out["class"] = {{"framework", row.like.framework},
                         {"gpu", row.like.gpu},
                         {"precision", row.like.precision},
-                        {"sharding", row.like.sharding}};
+                        {"sharding", row.like.sharding},
+                        {"length", row.like.length}};
     if (row.time) {
         out["measured_s"] = row.time->measured;
         out["predicted_s"] = row.time->predicted;

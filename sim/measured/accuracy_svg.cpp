@@ -169,9 +169,9 @@ std::string legend(const std::vector<std::string>& tables, double x) {
 
 std::string to_svg(const AccuracyReport& report) {
     Rows steps;
-    Rows collectives;
+    Rows parts;
     for (const MeasuredComparison& row : report.rows)
-        if (row.time) (row.step.is_collective() ? collectives : steps).push_back(&row);
+        if (row.time) (row.step.is_part() ? parts : steps).push_back(&row);
     std::vector<std::string> tables;
     std::string panels;
     double x = kLeft;
@@ -183,7 +183,7 @@ std::string to_svg(const AccuracyReport& report) {
         x += kSide + kBetween + kLeft;
     };
     add(steps, "steps");
-    add(collectives, "collectives");
+    add(parts, "collectives and kernels");
     x -= kLeft;
     const double width = x + kLegend;
     const double height = kTop + kSide + kBelow;

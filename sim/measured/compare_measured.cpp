@@ -14,6 +14,7 @@
 #include "sim/first_step.h"
 #include "sim/grid/parallel.h"
 #include "sim/measured/measured_collective.h"
+#include "sim/measured/measured_kernel.h"
 
 namespace debubble::sim {
 namespace {
@@ -199,6 +200,7 @@ void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& p
 MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>& overrides,
                            const Predictor& predictor) {
     if (step.is_collective()) return compare_collective(step);
+    if (step.is_kernel()) return compare_kernel(step);
     MeasuredComparison row;
     row.step = step;
     row.unsaid = "no candidate divides its batch";
@@ -263,13 +265,14 @@ std::vector<MeasuredComparison> compare_measured(const std::vector<MeasuredStep>
 }
 
 void fit_null_models(std::vector<MeasuredComparison>& rows) {
-    std::array<std::vector<double>, 2> rates;  // of steps, of collectives
-    const auto kind = [](const MeasuredComparison& row) {
-        return static_cast<std::size_t>(row.step.is_collective());
+    constexpr std::size_t kKinds = 3;  // steps, collectives, kernels
+    std::array<std::vector<double>, kKinds> rates;
+    const auto kind = [](const MeasuredComparison& row) -> std::size_t {
+        return row.step.is_collective() ? 1 : row.step.is_kernel() ? 2 : 0;
     };
     for (const MeasuredComparison& row : rows)
         if (row.time) rates[kind(row)].push_back(rate_of(row));
-    std::array<double, 2> best{};
+    std::array<double, kKinds> best{};
     for (std::size_t i = 0; i < rates.size(); ++i)
         if (!rates[i].empty()) best[i] = best_constant(rates[i]);
     for (MeasuredComparison& row : rows) {

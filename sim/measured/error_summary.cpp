@@ -62,7 +62,7 @@ AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows) {
     for (const MeasuredComparison* row : rows) {
         const MeasuredStep& step = row->step;
         if (!row->unsaid) ++summary.said;
-        if (step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu || step.is_collective())
+        if (step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu || step.is_part())
             ++summary.time_rows;
         if (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown) ++summary.memory_rows;
         if (row->memory) memory.push_back(row->memory->error());
@@ -102,7 +102,7 @@ std::vector<CutGroup> cut_groups(const std::vector<MeasuredComparison>& rows) {
     std::vector<std::string> jobs;
     std::map<std::string, CutGroup> groups;
     for (const MeasuredComparison& row : rows) {
-        if (!row.time || row.step.is_collective()) continue;
+        if (!row.time || row.step.is_part()) continue;
         std::string job = job_of(row);
         CutGroup& group = groups[job];
         if (group.rows.empty()) jobs.push_back(std::move(job));

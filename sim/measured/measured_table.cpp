@@ -64,11 +64,13 @@ void read_figures(const NodePtr& map, MeasuredStep& step, Mistakes& mistakes) {
     if (!in.good()) return;
     const bool of_step = step.step_s || step.tokens_per_s_per_gpu || step.tflops_per_gpu ||
                          step.peak || step.held_gib || step.activations_gib;
-    const bool of_collective = step.time_s || step.busbw_gb_per_s;
-    if (!of_step && !of_collective)
+    const bool of_part = step.time_s || step.busbw_gb_per_s;
+    if (!of_step && !of_part)
         mistakes.add(map->place, "the row measures nothing");
-    else if (step.is_collective() ? of_step : of_collective)
-        mistakes.add(map->place, step.is_collective()
+    else if (step.is_kernel() && !step.time_s)
+        mistakes.add(map->place, "a kernel is measured by time_s");
+    else if (step.is_part() ? of_step : of_part)
+        mistakes.add(map->place, step.is_part()
                                      ? "a collective is measured by time_s or busbw_gb_per_s"
                                      : "time_s and busbw_gb_per_s measure a collective, and the "
                                        "scenario is a step");
@@ -99,6 +101,10 @@ bool is_empty(std::string_view line) {
 
 bool MeasuredStep::is_collective() const {
     return text::at(scenario, "collective") != nullptr;
+}
+
+bool MeasuredStep::is_kernel() const {
+    return text::at(scenario, "kernel") != nullptr;
 }
 
 void read_measured(const std::string& text, const std::string& file,

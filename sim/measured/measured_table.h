@@ -8,7 +8,8 @@
 #include "text/document.h"
 
 /// Published or measured training steps: a file of JSON lines, each of them one measured step with
-/// the whole scenario that ran, or one collective. Nothing is guessed from the name of a file.
+/// the whole scenario that ran, or one collective, or one kernel. Nothing is guessed from the name
+/// of a file.
 namespace debubble::sim {
 
 /// What the source counted as the peak of a device's memory.
@@ -39,18 +40,21 @@ struct MeasuredStep {
     std::optional<MeasuredPeak> peak;
     std::optional<double> held_gib;         ///< allocated between two steps, on the peak's rank
     std::optional<double> activations_gib;  ///< what the forward adds to it
-    std::optional<double> time_s;           ///< of a collective
+    std::optional<double> time_s;           ///< of a collective or a kernel
     std::optional<double> busbw_gb_per_s;   ///< of a collective, as nccl-tests count it; 1e9 bytes
     std::vector<std::string> not_stated;    ///< what the source says nothing of, in words or keys
     std::string notes;
 
     /// The row measured one collective: its scenario is {cluster, gpus, collective, bytes}.
     bool is_collective() const;
+    /// The row measured one kernel: its scenario is {cluster, kernel, dtype, shape, measures}.
+    bool is_kernel() const;
+    bool is_part() const { return is_collective() || is_kernel(); }
 };
 
 /// Adds the rows of a table. Throws InputError with every bad line: one that is no JSON, that lacks
 /// `row`, `scenario` or `measured`, that measures nothing, whose figure is no positive number, or
-/// whose figures are a step's where its scenario is a collective, or the reverse.
+/// whose figures are a step's where its scenario is a collective or a kernel, or the reverse.
 void read_measured(const std::string& text, const std::string& file,
                    std::vector<MeasuredStep>& steps);
 

@@ -56,6 +56,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     units.has_embedding = graph.content.embedding;
     units.has_head = graph.content.head;
     std::vector<bool> counted(graph.parameters.size());
+    int tensors = 0;
     for (const models::Operator& op : graph.operators) {
         const bool embeds = models::is_embedding(op);
         if (op.as<models::op::ChunkedLoss>()) units.chunked_loss = true;
@@ -75,6 +76,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
             if (parameter.expert) units.layer_experts += elements;
             if (parameter.narrow && op.layer) units.layer_narrow += elements;
             if (!op.layer) continue;
+            tensors += times;
             if (units.of_layers.empty() || units.of_layers.back().layer != *op.layer)
                 units.of_layers.push_back({*op.layer, 0, 0});
             units.of_layers.back().all += elements / times;
@@ -86,6 +88,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
     };
     if (std::ranges::all_of(units.of_layers, alike)) units.of_layers.clear();
     if (units.layers > 0) {
+        units.layer_tensors = std::max(1, tensors / units.layers);
         units.layer /= units.layers;
         units.layer_experts /= units.layers;
         units.layer_narrow /= units.layers;

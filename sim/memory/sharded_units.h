@@ -43,6 +43,7 @@ struct ShardedUnits {
     int layers = 0;
     std::int64_t layer = 0;          ///< of each layer; the mean where layers differ
     std::int64_t layer_experts = 0;  ///< of these, the elements of experts
+    int layer_tensors = 1;           ///< of each layer; the mean where layers differ
     std::int64_t layer_narrow = 0;   ///< of `layer`, weights of products in 8 or 4 bits
     std::int64_t embedding = 0;      ///< without a tied table
     std::int64_t head = 0;           ///< with the final norm, without a tied table

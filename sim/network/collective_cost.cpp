@@ -106,16 +106,6 @@ public:
         return phases;
     }
 
-    /// The switch reads all copies and writes the sum to all: a member sends the tensor
-    /// once and the part that it sums once more.
-    Phases in_network() const {
-        const double own = 1.0 / group_.size;
-        Phases phases;
-        phases.latency = latency(ring_rounds(kind_), 0);
-        phases.node = in_node(kind_ == CollectiveKind::AllReduce ? 1 + own : 1 - own);
-        return phases;
-    }
-
 private:
     double latency(double near_hops, double far_hops) const {
         return seconds(cluster_.node_link.base_latency) +
@@ -125,8 +115,15 @@ private:
     double in_node(double volume) const {
         if (group_.per_node < 2 || size_ <= 0) return 0;
         const double half = static_cast<double>(cluster_.node_link.half_bandwidth_size.count);
-        return volume * size_ / node_bandwidth(cluster_, group_.per_node).value *
+        return volume * size_ / (node_bandwidth(cluster_, group_.per_node).value * of_kind()) *
                (1 + std::sqrt(half / size_));
+    }
+    /// The bandwidth of the kind relative to that of gathers, measured inside a node.
+    double of_kind() const {
+        if (group_.nodes > 1) return 1;
+        if (kind_ == CollectiveKind::AllReduce) return cluster_.node_link.all_reduce_bandwidth;
+        if (kind_ == CollectiveKind::AllToAll) return cluster_.node_link.all_to_all_bandwidth;
+        return 1;
     }
     void add_network(Phases& phases, double volume) const {
         if (group_.nodes < 2) return;
@@ -144,8 +141,7 @@ private:
     const scenarios::Cluster& cluster_;
 };
 
-bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacement& group,
-         const scenarios::Cluster& cluster) {
+bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacement& group) {
     const bool one_node = group.nodes == 1;
     switch (algorithm) {
         case CollectiveAlgorithm::Ring: return true;
@@ -155,9 +151,6 @@ bool can(CollectiveAlgorithm algorithm, CollectiveKind kind, const GroupPlacemen
         case CollectiveAlgorithm::Hierarchical:
             return !one_node && group.per_node > 1 &&
                    (kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast);
-        case CollectiveAlgorithm::InNetwork:
-            return one_node && cluster.node_link.in_network_reduction &&
-                   kind != CollectiveKind::AllToAll;
     }
     return false;
 }
@@ -215,14 +208,13 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
                                               const scenarios::Cluster& cluster,
                                               CollectiveAlgorithm algorithm) {
     if (group.size < 2) return CollectiveCost{};
-    if (!can(algorithm, kind, group, cluster)) return std::nullopt;
+    if (!can(algorithm, kind, group)) return std::nullopt;
     const Pricer pricer(kind, size, group, cluster);
     Phases phases;
     switch (algorithm) {
         case CollectiveAlgorithm::Ring: phases = pricer.ring(); break;
         case CollectiveAlgorithm::Tree: phases = pricer.tree(); break;
         case CollectiveAlgorithm::Hierarchical: phases = pricer.hierarchical(); break;
-        case CollectiveAlgorithm::InNetwork: phases = pricer.in_network(); break;
     }
     const double slowest = phases.slowest();
     CollectiveCost cost;
@@ -240,8 +232,8 @@ CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlace
     std::optional<CollectiveCost> best = measured_cost(kind, size, group, cluster);
     if (best) return *best;
     for (const CollectiveAlgorithm algorithm :
-         {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Tree, CollectiveAlgorithm::Hierarchical,
-          CollectiveAlgorithm::InNetwork}) {
+         {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Tree,
+          CollectiveAlgorithm::Hierarchical}) {
         const auto cost = collective_cost(kind, size, group, cluster, algorithm);
         if (cost && (!best || cost->total() < best->total())) best = cost;
     }

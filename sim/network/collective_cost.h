@@ -27,7 +27,6 @@ enum class CollectiveAlgorithm : std::uint8_t {
     Tree,          ///< double binary tree over nodes, a chain in each
     Hierarchical,  ///< inside nodes, then one rail per member across them; NCCL gathers and
                    ///< reduces by rings alone
-    InNetwork,     ///< the switch adds and multicasts (NVLS); inside one node
 };
 
 enum class Tier : std::uint8_t { None, Node, Network, Spine };

@@ -33,7 +33,9 @@ Json json_of(const std::optional<StepRange>& range) {
             {"framework", word(from.steps.framework)},
             {"gpu", word(from.steps.gpu)},
             {"precision", word(from.steps.precision)},
-            {"sharding", word(from.steps.sharding)}};
+            {"sharding", word(from.steps.sharding)},
+            {"length", word(from.steps.length)},
+            {"of_relative", from.of_relative}};
 }
 
 Json json_of(const ChosenRecompute& chosen) {

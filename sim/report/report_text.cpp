@@ -320,10 +320,11 @@ std::string range_words(const StepRange& range, double step_time_s) {
     const char* outside = step_time_s < range.low_s    ? ", which mostly took longer than predicted"
                           : step_time_s > range.high_s ? ", which mostly took less than predicted"
                                                        : "";
-    return fmt::format("{} to {}, as {:.0f} % of the {} measured steps most like it ({}){}",
+    const char* relative = from.of_relative ? ", widened, since none is of this GPU" : "";
+    return fmt::format("{} to {}, as {:.0f} % of the {} measured steps most like it ({}{}){}",
                        text::time_text(range.low_s, text::unit_of(range.high_s)),
                        text::time_text(range.high_s), 100 * kResidualShare, from.rows,
-                       from.steps.words(), outside);
+                       from.steps.words(), relative, outside);
 }
 
 std::string fits_text(const Prediction& p) {

@@ -22,7 +22,7 @@ Cluster cluster_with(const std::vector<Override>& overrides) {
 }
 
 /// These stand for nothing when they are not given.
-const std::set<std::string> kNoConstants{"gpu.threads", "gpu.attention_rates",
+const std::set<std::string> kNoConstants{"gpu.threads", "gpu.attention_rates", "gpu.kernels",
                                          "node_link.group_efficiency"};
 
 TEST(ClusterDefaults, CoverEveryConstantThatAFileMayLeaveOut) {

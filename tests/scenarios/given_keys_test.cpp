@@ -28,9 +28,9 @@ TEST(GivenKeys, AreThoseOfTheScenarioByTheirPaths) {
 TEST(GivenKeys, OfAPartAreThoseThatDifferFromTheShippedOneBelow) {
     EXPECT_THAT(given_by("framework: megatron-2026\n"), testing::IsEmpty());
     EXPECT_EQ(
-        given_by("framework: {base: megatron-2026, dispatcher: deepep, host_module: 130 us}\n"),
+        given_by("framework: {base: megatron-2026, dispatcher: deepep, eager_experts: true}\n"),
         (GivenKeys{{"framework.dispatcher", "deepep"}}))
-        << "130 us is the profile's";
+        << "experts are the profile's";
     EXPECT_EQ(given_by("", {{"cluster.network.nic_bandwidth", "77 Gb/s"}}),
               (GivenKeys{{"cluster.network.nic_bandwidth", "77 Gb/s"}}));
     EXPECT_EQ(given_by("", {{"model.layers", "3"}}), (GivenKeys{{"model.layers", "3"}}));

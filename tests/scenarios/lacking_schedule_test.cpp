@@ -42,7 +42,7 @@ TEST(AFrameworksSchedules, AreAllThatItHas) {
     EXPECT_EQ(lacking_schedule(pipeline_by_framework("megatron-2026", "dualpipe-v")),
               "megatron-2026 has no dualpipe-v");
     EXPECT_EQ(
-        lacking_schedule(pipeline_by_framework("{base: deepspeed, host_unit: 1 ms}", "gpipe")),
+        lacking_schedule(pipeline_by_framework("{base: deepspeed, host_kernel: 1 ms}", "gpipe")),
         "deepspeed has no gpipe");
     for (const char* held : {"megatron-2026", "primus-2026", "deepspeed", "pytorch-fsdp2"})
         EXPECT_THAT(lacking_schedule(pipeline_by_framework(held, "1f1b")), IsEmpty()) << held;

@@ -129,7 +129,8 @@ TEST(AttentionKernel, IsTransformerEnginesChoiceUnlessTheFrameworkNamesOne) {
     const auto of = [](const char* cluster, const char* framework) {
         return execution_of(on(cluster, "bf16", framework)).kernels.attention_kernel;
     };
-    EXPECT_EQ(of("hgx-h100", ""), FusedAttention::Cudnn);
+    EXPECT_EQ(of("hgx-h100", ""), FusedAttention::Cudnn2024) << "megatron-2024";
+    EXPECT_EQ(of("hgx-h100", "framework: megatron-2026"), FusedAttention::Cudnn);
     EXPECT_EQ(of("dgx-a100-80gb", ""), FusedAttention::Flash2);
     EXPECT_EQ(of("hgx-h100", "framework: {base: megatron-2024, attention_kernel: flash-3}"),
               FusedAttention::Flash3);

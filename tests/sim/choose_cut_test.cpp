@@ -132,7 +132,8 @@ TEST(BalancedCut, TakesLayersFromTheStageOfALongHead) {
 }
 
 TEST(BalancedCut, ThatFitsIsTakenBeforeAFasterOneThatDoesNot) {
-    Scenario scenario = scenarios::read_scenario("gpt2-xl-pipeline");
+    Scenario scenario =
+        scenarios::read_scenario("gpt2-xl-pipeline", {{"model", "{base: gpt2-xl, vocab: 200000}"}});
     const PredictOptions reserved{.keep_trace = false};
     const Prediction free = predict(scenario, reserved).prediction;
     const Prediction uniform =

@@ -1,5 +1,7 @@
 #include "sim/residuals.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
@@ -12,13 +14,13 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<ClassResiduals> kKnown = parse_residuals(
+const Residuals kKnown = parse_residuals(
     R"({"classes": [
   {"gpu": "A", "rows": 90, "low": 0.8, "middle": 1.0, "high": 1.3},
   {"gpu": "A", "framework": "f", "rows": 40, "low": 0.9, "middle": 1.0, "high": 1.1},
   {"gpu": "A", "framework": "f", "precision": "bf16", "rows": 20, "low": 0.92, "middle": 1.0, "high": 1.08},
   {"gpu": "A", "framework": "f", "precision": "bf16", "sharding": "zero-3", "rows": 7, "low": 0.95, "middle": 1.0, "high": 1.05}
-]})",
+], "relatives": {"A-40": "A"}})",
     "residuals.json");
 
 int rows_like(const StepClass& step) {
@@ -27,11 +29,35 @@ int rows_like(const StepClass& step) {
 }
 
 TEST(Residuals, AreThoseOfTheStepsThatShareMostWithIt) {
-    EXPECT_EQ(rows_like({"f", "A", "bf16", "zero-3"}), 7);
-    EXPECT_EQ(rows_like({"f", "A", "bf16", "pipeline"}), 20);
-    EXPECT_EQ(rows_like({"f", "A", "mxfp8", "zero-3"}), 40);
-    EXPECT_EQ(rows_like({"g", "A", "bf16", "zero-3"}), 90);
-    EXPECT_EQ(rows_like({"f", "B", "bf16", "zero-3"}), 0);
+    EXPECT_EQ(rows_like({"f", "A", "bf16", "zero-3", {}}), 7);
+    EXPECT_EQ(rows_like({"f", "A", "bf16", "pipeline", {}}), 20);
+    EXPECT_EQ(rows_like({"f", "A", "mxfp8", "zero-3", {}}), 40);
+    EXPECT_EQ(rows_like({"g", "A", "bf16", "zero-3", {}}), 90);
+    EXPECT_EQ(rows_like({"f", "B", "bf16", "zero-3", {}}), 0);
+}
+
+TEST(Residuals, OfARelativeAreHalfAsWideAgain) {
+    const auto own = residuals_of({"f", "A", "bf16", "zero-3", {}}, kKnown);
+    const auto relative = residuals_of({"f", "A-40", "bf16", "zero-3", {}}, kKnown);
+    ASSERT_TRUE(own && relative);
+    EXPECT_FALSE(own->of_relative);
+    EXPECT_TRUE(relative->of_relative);
+    EXPECT_NEAR(std::log(relative->high), 1.5 * std::log(own->high), 1e-12);
+    EXPECT_NEAR(std::log(relative->low), 1.5 * std::log(own->low), 1e-12);
+}
+
+TEST(Residuals, OfLongSequencesAreApartFromOthers) {
+    const auto length = [](const std::string& training) {
+        return class_of(
+                   scenarios::parse_scenario(
+                       "{model: llama3-8b, cluster: hgx-h100, nodes: 1, parallel: {tensor: 1}, "
+                       "training: {global_batch: 64, " +
+                           training + "}}",
+                       "plan.yaml"))
+            .length;
+    };
+    EXPECT_EQ(length("seq_length: 8192"), "short");
+    EXPECT_EQ(length("seq_length: 16384"), "long");
 }
 
 TEST(Residuals, OfABadFileAreLocatedMistakes) {
@@ -91,7 +117,9 @@ TEST(Residuals, ThatAreShippedGiveAPredictionItsRange) {
 }
 
 TEST(Residuals, SayWhereTheStepItselfIsOutsideTheirRange) {
-    const auto words = [](double step_s) { return range_words({0.9, 1.1, kKnown[1]}, step_s); };
+    const auto words = [](double step_s) {
+        return range_words({0.9, 1.1, kKnown.classes[1]}, step_s);
+    };
     EXPECT_EQ(words(1), "0.900 s to 1.100 s, as 80 % of the 40 measured steps most like it (f, A)");
     EXPECT_THAT(words(0.8), HasSubstr("(f, A), which mostly took longer than predicted"));
     EXPECT_THAT(words(1.2), HasSubstr("(f, A), which mostly took less than predicted"));

@@ -111,26 +111,6 @@ TEST(GroupedProducts, AreLaunchedExpertByExpert) {
     EXPECT_EQ(further(4, Pass::Backward), 2 * further(4, Pass::Forward));
 }
 
-/// One for each module of each of four layers, which the forward enters and the backward runs
-/// again.
-TEST(Checkpoints, CostTheHostBothWays) {
-    auto scenario = mixture_job(4, 1);
-    scenario.training.recompute = models::Recompute::Modules;
-    models::Modules& modules = scenario.training.recompute_extent.modules;
-    const auto checkpoints = [&](Pass pass) {
-        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
-                                               {0, 4, false, false});
-        return launches_of(graph, {}, {}, pass).checkpoints;
-    };
-    EXPECT_EQ(checkpoints(Pass::Forward), 0);
-    modules.add(models::Module::MoeActivation);
-    EXPECT_EQ(checkpoints(Pass::Forward), 4);
-    EXPECT_EQ(checkpoints(Pass::Backward), 4);
-    EXPECT_EQ(checkpoints(Pass::BackwardWeight), 0);
-    modules.add(models::Module::CoreAttention);
-    EXPECT_EQ(checkpoints(Pass::Backward), 8);
-}
-
 /// The bytes that a step sends over its cards: a reduction inside groups of eight, then one of an
 /// eighth between them.
 TEST(Shards, WithCopiesReduceInsideAndThenBetweenThem) {
@@ -233,6 +213,80 @@ TEST(ShardedPasses, AreNeverFasterOnMoreNodes) {
     }
 }
 
+/// The activation and the casts on its two sides are parts of the products beside it.
+TEST(FusedExperts, LaunchAndMoveLess) {
+    const auto job = [](const std::string& more) {
+        return scenarios::parse_scenario(
+            "{model: qwen3-30b-a3b, cluster: nvl72-gb200, gpus: 8, parallel: {expert: 8, tensor: "
+            "1, "
+            "zero_stage: 1}, training: {global_batch: 64, seq_length: 4096, precision: mxfp8}, "
+            "framework: {base: megatron-2026, dispatcher: hybridep" +
+                more + "}}",
+            "job.yaml");
+    };
+    const auto counts = [&](const scenarios::Scenario& scenario) {
+        const auto graph = models::build_stage(scenario.model, scenarios::execution_of(scenario),
+                                               {0, 1, false, false});
+        int activations = 0;
+        int casts = 0;
+        for (const models::Operator& op : graph.operators)
+            for (const auto* part : {&op.forward, &op.backward_input})
+                for (const models::Kernel& kernel : *part) {
+                    activations += kernel.name.starts_with("experts.act");
+                    casts += kernel.name.starts_with("experts.") && kernel.name.ends_with(".cast");
+                }
+        const Launches launches = launches_of(graph, {}, {}, Pass::Forward);
+        return std::array{activations, casts, launches.experts};
+    };
+    const auto apart = counts(job(", fused_experts: false"));
+    const auto fused = counts(job(", fused_experts: true"));
+    EXPECT_EQ(apart[0], 2);
+    EXPECT_EQ(fused[0], 0);
+    EXPECT_EQ(apart[1] - fused[1], 2) << "of the activation's result, and of its input's gradient";
+    EXPECT_GT(apart[2], 0);
+    EXPECT_EQ(fused[2], 0);
+    const auto step = [](const scenarios::Scenario& scenario) {
+        return price_of(scenario).of(Pass::Forward).duration;
+    };
+    EXPECT_LT(step(job(", fused_experts: true")), step(job(", fused_experts: false")));
+}
+
+TEST(FusedExperts, ComeWithTheirRelease) {
+    const auto fuses = [](const std::string& release, const char* precision, const char* cluster) {
+        return scenarios::execution_of(
+                   scenarios::parse_scenario(
+                       std::string("{model: qwen3-30b-a3b, cluster: ") + cluster +
+                           ", gpus: 8, parallel: {expert: 8, tensor: 1}, training: {global_batch: "
+                           "64, "
+                           "precision: " +
+                           precision + "}, framework: {base: megatron-2026" + release + "}}",
+                       "job.yaml"))
+            .kernels.fused_experts;
+    };
+    EXPECT_TRUE(fuses(", release: nemo 26.06.01", "mxfp8", "nvl72-gb200"));
+    EXPECT_FALSE(fuses(", release: nemo 26.04.01", "mxfp8", "nvl72-gb200"));
+    EXPECT_FALSE(fuses("", "mxfp8", "nvl72-gb200"));
+    EXPECT_FALSE(fuses(", release: nemo 26.06", "bf16", "nvl72-gb200"));
+    EXPECT_FALSE(fuses(", release: nemo 26.06", "fp8-current", "hgx-h100"));
+}
+
+TEST(AttentionKernel, IsOfItsRelease) {
+    const auto kernel = [](const std::string& framework) {
+        return scenarios::execution_of(
+                   scenarios::parse_scenario(
+                       "{model: llama3-8b, cluster: hgx-h100, nodes: 1, parallel: "
+                       "{tensor: 1}, training: {global_batch: 64}, framework: " +
+                           framework + "}",
+                       "job.yaml"))
+            .kernels.attention_kernel;
+    };
+    using models::FusedAttention;
+    EXPECT_EQ(kernel("megatron-2024"), FusedAttention::Cudnn2024);
+    EXPECT_EQ(kernel("{base: megatron-2024, release: nemo 25.02}"), FusedAttention::Cudnn);
+    EXPECT_EQ(kernel("megatron-2026"), FusedAttention::Cudnn);
+    EXPECT_EQ(kernel("{base: megatron-2026, release: nemo 24.12}"), FusedAttention::Cudnn2024);
+}
+
 TEST(Capacity, BoundsTheRowsOfTheFullestRank) {
     auto scenario = mixture_job(4, 1);
     scenario.training.expert_load = 1.5;
@@ -242,17 +296,6 @@ TEST(Capacity, BoundsTheRowsOfTheFullestRank) {
     EXPECT_EQ(price_of(scenario).of(Pass::Forward).duration, all);
     scenario.framework.capacity_factor = 1;
     EXPECT_LT(price_of(scenario).of(Pass::Forward).duration, all);
-}
-
-TEST(PerTensorOptimizer, WaitsForEachTensorOfTheRank) {
-    auto scenario = gpt_job(1, 1, 1);
-    scenario.framework.optimizer = scenarios::OptimizerKind::PerTensorAdam;
-    const Duration before = price(scenario)->optimizer_step(Rank{0});
-    scenario.framework.optimizer_tensor = Duration{1000};
-    const auto graph =
-        models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 24, true, true});
-    EXPECT_EQ(price(scenario)->optimizer_step(Rank{0}) - before,
-              Duration{1000} * std::ssize(graph.parameters));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/cost/data_parallel.h"
+#include "sim/cost/sharding_prices.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/physical_models.h"
@@ -121,6 +122,63 @@ TEST(PhysicalCostModel, NothingIsHiddenForNothing) {
     EXPECT_GT(beside, 0);
     EXPECT_NEAR(reduce_seconds(scenario) - free, beside * 27 / scenario.cluster.gpu.sms,
                 1e-3 * all);
+}
+
+/// Kernels beside a collective lack its multiprocessors, and have the clock that the power of those
+/// leaves: of a device whose clock is held at four fifths by its power, a fifth of the
+/// multiprocessors costs nothing.
+TEST(PhysicalCostModel, MultiprocessorsThatPowerHoldsBackAreNotMissed) {
+    auto scenario = gpt_job(1, 8, 1);
+    scenario.cluster.gpu.sms = 100;
+    scenario.framework.collective_sms = 20;
+    scenario.cluster.gpu.sustained_clock = 1;
+    EXPECT_NEAR(taken_by_collectives(scenario), 0.2, 1e-12);
+    scenario.cluster.gpu.sustained_clock = 0.9;
+    EXPECT_NEAR(taken_by_collectives(scenario), 1 - 0.8 / 0.9, 1e-12);
+    scenario.cluster.gpu.sustained_clock = 0.8;
+    EXPECT_NEAR(taken_by_collectives(scenario), 0, 1e-12);
+    scenario.cluster.gpu.sustained_clock = 0.7;
+    EXPECT_EQ(taken_by_collectives(scenario), 0);
+}
+
+/// A reduction to each owner, one after another: the hops of a ring and the owner's share, as often
+/// as there are owners.
+TEST(PhysicalCostModel, ReducesOwnerByOwnerInTheClosedForm) {
+    for (const int data : {8, 64, 512}) {
+        auto scenario = gpt_job(1, data, 1);
+        scenario.parallel.zero_stage = 1;
+        scenario.framework.grad_reduction = scenarios::GradReduction::Owner;
+        const models::ParameterCount held = prices(scenario)->elements(Stage{0});
+        const Bytes share{4 * held.dense / data};
+        const auto one =
+            collective_cost(CollectiveKind::Broadcast, share, gradient_group(scenario, 0),
+                            scenario.cluster, CollectiveAlgorithm::Ring);
+        ASSERT_TRUE(one);
+        const double owners = data * seconds(one->total());
+        EXPECT_NEAR(reduce_seconds(scenario), owners, 1e-3 * owners) << data;
+        scenario.framework.grad_reduction = scenarios::GradReduction::Bucket;
+        EXPECT_LT(reduce_seconds(scenario), owners) << data;
+    }
+}
+
+/// Each parameter by itself passes one adapter of a node, whatever their number.
+TEST(PhysicalCostModel, GathersParameterByParameterThroughOneAdapter) {
+    auto scenario = gpt_job(1, 64, 1);
+    scenario.parallel.zero_stage = 3;
+    scenario.framework.gather = scenarios::Gather::Parameter;
+    const PassUse reads{true, false, false, false};
+    const auto gathered = [&](const scenarios::Scenario& of) {
+        ShardingPrices exchange(of, reads, 4);
+        return alone(exchange.gathering(400'000'000, 0, 1));
+    };
+    scenarios::Cluster narrow = scenario.cluster;
+    narrow.network.nics_per_node = 1;
+    const double each = seconds(collective_cost(CollectiveKind::AllGather, Bytes{200'000'000},
+                                                gradient_group(scenario, 0), narrow)
+                                    .total());
+    EXPECT_NEAR(gathered(scenario), 4 * each, 1e-6);
+    scenario.framework.gather = scenarios::Gather::Unit;
+    EXPECT_LT(gathered(scenario), 2 * each);
 }
 
 TEST(PhysicalCostModel, NothingIsHiddenOnAProcessor) {

@@ -159,13 +159,14 @@ TEST(CollectiveCost, TreesWinForShortMessagesOnManyNodes) {
 
 TEST(CollectiveCost, SwitchesThatAddBeatARing) {
     scenarios::Cluster nvls = dgx_a100();
-    EXPECT_FALSE(collective_cost(CollectiveKind::AllReduce, kSize, group(8, 8), nvls,
-                                 CollectiveAlgorithm::InNetwork));
     const auto ring = collective_cost(CollectiveKind::AllReduce, kSize, group(8, 8), nvls);
-    nvls.node_link.in_network_reduction = true;
+    nvls.node_link.all_reduce_bandwidth = 1.24;
     const auto fast = collective_cost(CollectiveKind::AllReduce, kSize, group(8, 8), nvls);
-    // 1 + 1/8 instead of 2 x 7/8 of the tensor.
-    EXPECT_NEAR(seconds(ring.transfer) / seconds(fast.transfer), 1.75 / 1.125, 1e-6);
+    EXPECT_NEAR(seconds(ring.transfer) / seconds(fast.transfer), 1.24, 1e-6);
+    const auto gather = [&](const scenarios::Cluster& cluster) {
+        return collective_cost(CollectiveKind::AllGather, kSize, group(8, 8), cluster).total();
+    };
+    EXPECT_EQ(gather(nvls), gather(dgx_a100()));
 }
 
 TEST(CollectiveCost, OversubscribedSpinesSlowGroupsThatCrossThem) {

@@ -72,7 +72,7 @@ TEST(ExpertExchange, IsNearThePublishedRates) {
     for (const auto& [size, dispatch, combine] :
          {std::tuple{16, 71.71, 62.95}, {32, 57.69, 57.46}, {64, 49.97, 49.77}}) {
         const double ours = rate(Dispatcher::HybridEp, "hgx-h100", size, {8, 8 * size});
-        EXPECT_NEAR(ours, (dispatch + combine) / 2, 0.1 * ours) << size;
+        EXPECT_NEAR(ours, (dispatch + combine) / 2, 0.12 * ours) << size;
     }
     for (const auto& [size, combine] : {std::pair{16, 43.0}, {32, 57.0}, {64, 50.0}}) {
         const double ours =

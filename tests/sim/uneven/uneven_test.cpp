@@ -292,7 +292,7 @@ TEST(UnevenLoads, AreEvenWhereAllSequencesHaveTheMeanPairsOfTokens) {
     const auto [least, most] = std::ranges::minmax(steps.drawn);
     EXPECT_GT(steps.even_s, seconds(least));
     EXPECT_LT(steps.even_s, seconds(most));
-    EXPECT_NEAR(steps.even_s / steps.mean_s(), 1, 0.05)
+    EXPECT_NEAR(steps.even_s / steps.mean_s(), 1, 0.07)
         << "kernels take a little longer than in proportion to pairs where documents are short";
     const Prediction even = predict(drawn, {.keep_trace = false, .draw_loads = false}).prediction;
     EXPECT_EQ(even.step_time_s, steps.even_s) << "grids compare plans by it";
