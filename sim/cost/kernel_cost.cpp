@@ -124,8 +124,9 @@ BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu) {
 namespace {
 
 /// In 4 bits what begins and ends a tile is in the share of the peak, which was measured on a
-/// layer.
+/// layer, and in a processor's too.
 double depth_of(models::Narrow operands, const scenarios::Gpu& gpu) {
+    if (gpu.threads) return 0;
     if (operands == models::Narrow::None) return gpu.gemm_depth;
     return operands == models::Narrow::NvFp4 ? 0 : gpu.fp8_gemm_depth;
 }
@@ -135,12 +136,13 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
     const double moving = seconds_to_move(gemm_bytes(gemm), gpu);
     const double peak = burst_flops_per_s(gpu, gemm) * clock / gpu.sms;
     const double depth = depth_of(gemm.operands, gpu);
+    const double fill = gpu.threads ? 0 : gpu.gemm_fill;
     double computing = peak > 0 ? std::numeric_limits<double>::infinity() : 0;
     for (const Tile& tile : kTiles) {
         const std::int64_t tiles =
             gemm.batch * divide_up(gemm.m, tile.rows) * divide_up(gemm.n, tile.columns);
         const double waves = as_double(tiles) / gpu.sms;
-        const double rounds = std::ceil(waves) + gpu.gemm_fill * (waves - std::ceil(waves));
+        const double rounds = std::ceil(waves) + fill * (waves - std::ceil(waves));
         const double tile_flops =
             2.0 * as_double(tile.rows * tile.columns) * (as_double(gemm.k) + depth);
         if (peak > 0)

@@ -89,6 +89,7 @@ void put_device(const DeviceFigures& device, int threads, Cluster& cluster) {
     gpu.memory = device.memory;
     gpu.memory_bandwidth = gpu.host_link = device.memory_bandwidth;
     gpu.gemm_efficiency = gpu.memory_efficiency = 1;
+    gpu.gemm_fill = gpu.gemm_depth = 0;
     gpu.gemm_overhead = Duration{5000};
     gpu.kernel_overhead = Duration{2000};
     gpu.threads = threads;
@@ -126,11 +127,12 @@ void put_processor_origins(const std::string& source, Cluster& cluster) {
                {"gpu.fp16_flops", "gpu.fp32_flops", "gpu.bf16", "gpu.memory",
                 "gpu.memory_bandwidth", "gpu.threads"},
                cluster);
-    put_origin(Provenance::Assumed, "without influence on operators that were measured whole",
-               {"gpu.sms", "gpu.gemm_efficiency", "gpu.attention_forward_efficiency",
-                "gpu.attention_backward_efficiency", "gpu.memory_efficiency", "gpu.gemm_overhead",
-                "gpu.kernel_overhead", "gpu.host_link"},
-               cluster);
+    put_origin(
+        Provenance::Assumed, "without influence on operators that were measured whole",
+        {"gpu.sms", "gpu.gemm_efficiency", "gpu.gemm_fill", "gpu.gemm_depth",
+         "gpu.attention_forward_efficiency", "gpu.attention_backward_efficiency",
+         "gpu.memory_efficiency", "gpu.gemm_overhead", "gpu.kernel_overhead", "gpu.host_link"},
+        cluster);
 }
 
 /// Operators that were not measured whole are priced by these constants, so each names its origin.
@@ -155,7 +157,8 @@ void put_gpu(const GpuFigures& gpu, Cluster& cluster) {
                {"gpu.sms", "gpu.bf16", "gpu.memory"}, cluster);
     put_origin(Provenance::Measured,
                fmt::format("a wave of products: {}", curve_text(gpu.timings, "product")),
-               {"gpu.gemm_efficiency", "gpu.gemm_overhead"}, cluster);
+               {"gpu.gemm_efficiency", "gpu.gemm_fill", "gpu.gemm_depth", "gpu.gemm_overhead"},
+               cluster);
     put_origin(
         Provenance::Measured,
         fmt::format("causal attention, heads of 128: {}", curve_text(gpu.timings, "attention")),

@@ -38,13 +38,15 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
     out += fmt::format(
         "gpu:\n  name: {}\n  sms: {}\n  fp16_flops: {} FLOP/s\n  fp32_flops: {} FLOP/s\n"
         "  bf16: {}\n  memory: {} B\n  memory_bandwidth: {} B/s\n  gemm_efficiency: {}\n"
-        "  attention_forward_efficiency: {}\n  attention_backward_efficiency: {}\n"
+        "  gemm_fill: {}\n  gemm_depth: {}\n  attention_forward_efficiency: {}\n  "
+        "attention_backward_efficiency: {}\n"
         "  memory_efficiency: {}\n  gemm_overhead: {}\n  kernel_overhead: {}\n"
         "  host_link: {} B/s\n",
         scenarios::yaml_quoted(gpu.name), gpu.sms, gpu.fp16_flops_per_s, gpu.fp32_flops_per_s,
-        gpu.bf16, gpu.memory.count, gpu.memory_bandwidth.value, gpu.gemm_efficiency,
-        gpu.attention_forward_efficiency, gpu.attention_backward_efficiency, gpu.memory_efficiency,
-        in_ns(gpu.gemm_overhead), in_ns(gpu.kernel_overhead), gpu.host_link.value);
+        gpu.bf16, gpu.memory.count, gpu.memory_bandwidth.value, gpu.gemm_efficiency, gpu.gemm_fill,
+        gpu.gemm_depth, gpu.attention_forward_efficiency, gpu.attention_backward_efficiency,
+        gpu.memory_efficiency, in_ns(gpu.gemm_overhead), in_ns(gpu.kernel_overhead),
+        gpu.host_link.value);
     if (gpu.threads) out += fmt::format("  threads: {}\n", *gpu.threads);
     out += fmt::format(
         "node_link:\n  kind: switched\n  bandwidth: {} B/s\n  latency: {}\n  base_latency: {}\n"

@@ -160,6 +160,7 @@ void put_rates(const DeviceFacts& facts, const DeviceRates& rates,
     gpu.attention_backward_efficiency =
         share_of(rates.attention_backward_flops_per_s, gpu.fp16_flops_per_s);
     gpu.memory_efficiency = share_of(rates.memory.value, gpu.memory_bandwidth.value);
+    gpu.gemm_fill = gpu.gemm_depth = 0;  // whole waves were timed, whose line has all else
     gpu.gemm_overhead = rates.product_overhead;
     gpu.kernel_overhead = rates.kernel_overhead;
     gpu.sms = facts.multiprocessors;

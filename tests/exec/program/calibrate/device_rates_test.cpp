@@ -39,6 +39,7 @@ scenarios::Gpu h100() {
     gpu.memory = Bytes{85'000'000'000};
     gpu.memory_bandwidth = {3352e9};
     gpu.gemm_efficiency = 0.64;
+    gpu.gemm_fill = gpu.gemm_depth = 0;
     gpu.attention_forward_efficiency = 0.50;
     gpu.attention_backward_efficiency = 0.40;
     gpu.memory_efficiency = 0.74;
