@@ -342,10 +342,14 @@ class Accuracy:
 
     def readme_part(self):
         lines = ["| published measurements | rows | mean error | median | null model |", "|---|---|---|---|---|"]
-        for name, rows in (half for table in self.tables for half in self.halves(table.stem)):
+        named = None  # the table of the line before, which "the same" means
+        for table, name, rows in ((table, *half) for table in self.tables for half in self.halves(table.stem)):
+            if name.startswith("the same: ") and named != table:
+                name = name.replace("the same", WHAT.get(table.stem, table.stem), 1)
             tested = [row for row in rows if "error" in row and not row["fitted"] and "class" in row]
             if len(tested) < LEAST_ROWS:
                 continue
+            named = table
             of = summary([row["error"] for row in tested])
             null = summary([100 * (row["null_s"] / row["measured_s"] - 1) for row in with_null(tested)])
             lines.append(f"| {name} | {of['rows']} of {len(rows)} | {percent(of['mean'])} | {percent(of['median'])} | "
