@@ -50,6 +50,7 @@ WHAT = {
     "colossalai": "Colossal-AI, Llama 2 on H200 and B200",
     "dgxc": "NeMo on H100, BF16 and FP8 (dgxc-benchmarking)",
     "dgxc_lora": "the same, LoRA",
+    "kernels_b200": "Kernels on one B200 by `gpu.kernels` of half of their shapes (SimuMax)",
     "llm_foundry": "MPT by PyTorch FSDP1, A100 and H100 (llm-foundry)",
     "megatron_bridge": "Megatron-Bridge, H100 to GB300, BF16 to NVFP4",
     "megatron_bridge_2606": "Megatron-Bridge from 26.06 on, GB200",
@@ -306,7 +307,7 @@ class Accuracy:
                 f"the step by more than {100 * LARGE_CHANGE:.0f} %: {large_of['mean']:.0f} %."]
 
     def worst_part(self):
-        rows = sorted((row for row in self.rows if "error" in row), key=lambda row: -abs(row["error"]))
+        rows = sorted((row for row in self.rows if "error" in row and "class" in row), key=lambda row: -abs(row["error"]))
         lines = ["| table | row | measured | predicted | error |", "|---|---|---|---|---|"]
         for row in rows[:WORST]:
             lines.append(f"| {row['table']} | {row['row']} | {row['measured_s']:.3f} s | {row['predicted_s']:.3f} s | "

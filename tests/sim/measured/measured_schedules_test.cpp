@@ -21,7 +21,7 @@ TEST(MeasuredSteps, RanSchedulesThatTheirFrameworkHas) {
         std::vector<MeasuredStep> steps;
         read_measured(read_file(table.path()), table.path().filename().string(), steps);
         for (const MeasuredStep& step : steps) {
-            if (step.is_collective()) continue;
+            if (step.is_part()) continue;
             try {
                 const scenarios::Scenario scenario =
                     scenarios::scenario_of_map(step.scenario, step.row);
