@@ -36,17 +36,11 @@ void check_shared_experts(Draft& draft) {
 void check_fused_experts(Draft& draft) {
     const Scenario& scenario = draft.scenario;
     if (scenario.framework.fused_experts != FusedExperts::Always) return;
-    const auto gated = [](const models::Layer& layer) {
-        const auto* experts = layer.as<models::Experts>();
-        return experts != nullptr && models::is_gated(experts->activation);
-    };
-    if (std::ranges::none_of(scenario.model.layers.kinds(), gated))
-        draft.top.complain("framework",
-                           "fused_experts: the model has no experts with a gated activation");
-    else if (!may_fuse_experts(scenario))
-        draft.top.complain("framework",
-                           "fused_experts: the kernel is there for the recipe mxfp8 on GPUs with "
-                           "4-bit matrix units alone");
+    if (!may_fuse_experts(scenario))
+        draft.top.complain(
+            "framework",
+            "fused_experts: the kernel is there for experts with a gated activation, "
+            "the recipe mxfp8 and GPUs with 4-bit matrix units alone");
 }
 
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.

@@ -26,6 +26,7 @@ void check_recurrence(Draft& draft);
 void check_experts(Draft& draft);
 void check_shared_experts(Draft& draft);
 void check_fused_experts(Draft& draft);
+void check_sharded_exchanges(Draft& draft);
 void check_overlapped_experts(Draft& draft);
 void check_sent_rows(Draft& draft);
 void check_graphs_of_experts(Draft& draft);

@@ -37,7 +37,12 @@ models::FusedAttention attention_kernel_of(const Scenario& scenario) {
 }  // namespace
 
 bool may_fuse_experts(const Scenario& scenario) {
-    return scenario.training.precision.recipe == models::Recipe::MxFp8 &&
+    const auto gated = [](const models::Layer& layer) {
+        const auto* experts = layer.as<models::Experts>();
+        return experts != nullptr && models::is_gated(experts->activation);
+    };
+    return std::ranges::any_of(scenario.model.layers.kinds(), gated) &&
+           scenario.training.precision.recipe == models::Recipe::MxFp8 &&
            scenario.cluster.gpu.fp4_flops_per_s > 0;
 }
 

@@ -92,7 +92,9 @@ std::int64_t share_of(const models::ParameterCount& elements, const scenarios::P
 }
 
 bool DataParallelPrices::by_owner(CollectiveKind kind) const {
+    const int stage = scenario_.parallel.zero_stage;
     return scenario_.framework.grad_reduction == scenarios::GradReduction::Owner &&
+           (stage == 1 || stage == 2) &&
            (kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllGather);
 }
 

@@ -250,18 +250,20 @@ models::FlashAttention by_framework_of(const models::FlashAttention& work,
     return measured;
 }
 
-/// Seconds by the measured kernels of such devices where there are any, else by the rates.
+/// Seconds beyond gemm_overhead, by the measured kernels of such devices where there are any, else
+/// by the rates.
 template <class Work>
 double seconds_of(const Work& work, const scenarios::Gpu& gpu) {
     const models::Narrow type = type_of(work);
     if (!gpu.kernels) return by_rates(work, gpu, gpu.kept_clock(type));
+    const double overhead = seconds(gpu.gemm_overhead);  // a measured time has it
     const auto by_law = [&](const Work& measured) {
-        return by_rates(by_framework_of(work, measured), gpu, 1);
+        return overhead + by_rates(by_framework_of(work, measured), gpu, 1);
     };
     const auto ratio = measured_over_law<Work>(work, *gpu.kernels, by_law);
     if (!ratio) return by_rates(work, gpu, gpu.kept_clock(type));
     const double clock = gpu.kernels->burst ? gpu.kept_clock(type) : gpu.clock_of_sustained();
-    return *ratio * by_rates(work, gpu, clock);
+    return *ratio * (overhead + by_rates(work, gpu, clock)) - overhead;
 }
 
 }  // namespace

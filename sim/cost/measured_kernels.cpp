@@ -24,9 +24,7 @@ bool sums_over_rows(const models::Gemm& gemm) {
 
 bool alike(const models::Gemm& one, const models::Gemm& other) {
     return one.operands == other.operands && (one.group_rows > 0) == (other.group_rows > 0) &&
-           sums_over_rows(one) == sums_over_rows(other) &&
-           (one.accumulated > Bytes{}) == (other.accumulated > Bytes{}) &&
-           one.element_bytes == other.element_bytes;
+           sums_over_rows(one) == sums_over_rows(other) && one.element_bytes == other.element_bytes;
 }
 
 bool alike(const models::FlashAttention& one, const models::FlashAttention& other) {
@@ -36,8 +34,10 @@ bool alike(const models::FlashAttention& one, const models::FlashAttention& othe
 }
 
 double distance(const models::Gemm& one, const models::Gemm& other) {
+    // One that adds to a sum is as far from one that does not as from one of twice its size.
+    const bool both = (one.accumulated > Bytes{}) == (other.accumulated > Bytes{});
     return octaves(one.m, other.m) + octaves(one.n, other.n) + octaves(one.k, other.k) +
-           octaves(one.batch, other.batch);
+           octaves(one.batch, other.batch) + (both ? 0 : 1);
 }
 
 double distance(const models::FlashAttention& one, const models::FlashAttention& other) {
