@@ -50,6 +50,9 @@ WHAT = {
     "colossalai": "Colossal-AI, Llama 2 on H200 and B200",
     "dgxc": "NeMo on H100, BF16 and FP8 (dgxc-benchmarking)",
     "dgxc_lora": "the same, LoRA",
+    "collectives_in_node": "NCCL inside a node, A100 to GB300 (aiconfigurator)",
+    "kernels_attention": "Fused attention, A100 to H200 (aiconfigurator)",
+    "kernels_products": "Products, A100 to GB300 (aiconfigurator)",
     "kernels_b200": "Kernels on one B200 by `gpu.kernels` of half of their shapes (SimuMax)",
     "llm_foundry": "MPT by PyTorch FSDP1, A100 and H100 (llm-foundry)",
     "megatron_bridge": "Megatron-Bridge, H100 to GB300, BF16 to NVFP4",
@@ -65,6 +68,24 @@ WHAT = {
     "vtrain": "Megatron-DeepSpeed, 64 to 512 A100 (vTrain's repository)",
     "zero_bubble": "Zero Bubble (tables 4, 7, 8 and 9), A100",
 }
+
+# Tables of single kernels and collectives, and the mean error in percent that each of their kinds is held to on these GPUs.
+KERNELS = ["kernels_products", "kernels_attention", "collectives_in_node", "kernels_b200"]
+HELD_ON = {"A100", "H100", "H200", "B200", "GB200"}
+HELD = {"products in bf16": 8, "products in fp8": 8, "attention": 8, "attention with a window": None, "collectives": 11,
+        "grouped products": 12}
+
+
+def kernel_kind(table, stated):
+    """What a row of these tables measured, as HELD names it."""
+    scenario = stated["scenario"]
+    if table == "collectives_in_node":
+        return "collectives"
+    if scenario["kernel"] == "grouped_gemm":
+        return "grouped products"
+    if scenario["kernel"] == "gemm":
+        return f"products in {scenario['dtype']}"
+    return "attention with a window" if scenario["shape"].get("window") else "attention"
 
 
 def summary(errors):
@@ -135,6 +156,8 @@ class Accuracy:
             line = stated[row["table"], row["row"]]
             framework = line["scenario"].get("framework")
             row["fitted"] = halves.is_fitted(row["table"], line)
+            if row["table"] in KERNELS:
+                row["kind"] = kernel_kind(row["table"], line)
             row["job"] = halves.job_of(line)
             row["source"] = (row["table"], framework.get("release") if isinstance(framework, dict) else None)
             if row["table"] in NO_TIMES:
@@ -233,6 +256,36 @@ class Accuracy:
         head = ["| published steps | rows | predicted | fitted | mean error | median | worst | bias | null model | "
                 "peak memory |", "|---|---|---|---|---|---|---|---|---|---|"]
         return head + [self.line(name, rows) for table in self.tables for name, rows in self.halves(table.stem)]
+
+    def kernels(self):
+        """Errors of single kernels by what stands behind the prediction, kind and GPU."""
+        errors = collections.defaultdict(list)
+        for table in KERNELS:
+            for row in self.of_table[table]:
+                gpu = row["row"].split()[0].upper()
+                by = "a table of its own" if table == "kernels_b200" else "its cluster file"
+                errors[row["kind"], gpu, by].append(row["error"])
+        return errors
+
+    @staticmethod
+    def is_held(kind, gpu, by):
+        return HELD[kind] is not None and gpu in HELD_ON and by != "a table of its own"
+
+    def kernels_part(self):
+        lines = ["| kernels | GPU | predicted by | rows | mean error | median | worst | bias | held to |",
+                 "|---|---|---|---|---|---|---|---|---|"]
+        for (kind, gpu, by), errors in sorted(self.kernels().items()):
+            of = summary(errors)
+            held = f"{HELD[kind]} %" if self.is_held(kind, gpu, by) else "-"
+            lines.append(f"| {kind} | {gpu} | {by} | {of['rows']} | {percent(of['mean'])} | {percent(of['median'])} | "
+                         f"{percent(of['worst'])} | {of['bias']:+.1f} % | {held} |")
+        return lines
+
+    def kernels_beyond(self):
+        """The kinds and GPUs whose mean error is above what it is held to."""
+        return [f"{kind} of {gpu}: mean error {summary(errors)['mean']:.1f} %, held to {HELD[kind]} %"
+                for (kind, gpu, by), errors in sorted(self.kernels().items())
+                if self.is_held(kind, gpu, by) and summary(errors)["mean"] > HELD[kind]]
 
     def classes_part(self):
         groups = collections.defaultdict(list)
@@ -358,7 +411,7 @@ class Accuracy:
         return lines
 
     def parts(self):
-        return {"tables": self.tables_part(), "classes": self.classes_part(), "worst": self.worst_part(),
+        return {"tables": self.tables_part(), "kernels": self.kernels_part(), "classes": self.classes_part(), "worst": self.worst_part(),
                 "series": self.series_part(), "differences": self.differences_part(),
                 "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(), "ranges": self.ranges_part(),
                 "readme": self.readme_part()}
@@ -390,7 +443,10 @@ def main():
             aside = path.with_name(path.name + ".new")
             aside.write_text(wanted[path], encoding="utf-8")
             aside.replace(path)
-    sys.exit(DIFFERENT if arguments.check and stale else 0)
+    beyond = accuracy.kernels_beyond()
+    for sentence in beyond:
+        print(sentence)
+    sys.exit(DIFFERENT if beyond or (arguments.check and stale) else 0)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import json
 PLAN = ["parallel", "schedule"]
 TRAINING = ["global_batch", "micro_batch", "seq_length", "precision", "recompute", "lora"]
 # Their seconds are not those of a step: of tests on small inputs, with the start-up of a run, or of collectives.
-NO_STEPS = {"megatron_ci", "megatron_ci_other", "a40_blog", "collectives", "kernels_b200"}
+NO_STEPS = {"megatron_ci", "megatron_ci_other", "a40_blog", "collectives",
+            "collectives_in_node", "kernels_products", "kernels_attention", "kernels_b200"}
 
 
 def job_of(stated):

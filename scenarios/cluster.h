@@ -84,6 +84,7 @@ struct Gpu {
     /// figures 4 to 6).
     double attention_forward_efficiency = 0.70;
     double attention_backward_efficiency = 0.60;
+    double attention_narrow_heads = 0.84;  ///< the rate of heads of up to 64 relative to wider ones
     /// The shares of kernels that are known for this device; others follow from the two above.
     std::map<AttentionKernelOf, AttentionRates> attention_rates;
     /// Kernels that were measured on such a device, which go before the laws; none: null.

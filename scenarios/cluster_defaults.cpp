@@ -46,6 +46,7 @@ constexpr SourceOfDefault kSources[] = {
     {"gpu.power_limit", "no limit but its own, unless the file says so"},
     {"gpu.attention_forward_efficiency", kFlash},
     {"gpu.attention_backward_efficiency", kFlash},
+    {"gpu.attention_narrow_heads", kFlash},
     {"gpu.memory_efficiency", kFit},
     {"gpu.gemm_overhead", kBesideFit},
     {"gpu.kernel_overhead", kBesideFit},

@@ -188,6 +188,8 @@ const Fields<Gpu>& gpu_fields() {
          real(&Gpu::attention_backward_efficiency, kLeastShare, 1, "share"),
          "The share of the peak that flash attention reaches in the backward, on long sequences.",
          "0.6"},
+        {"attention_narrow_heads", real(&Gpu::attention_narrow_heads, kLeastShare, 1, "share"),
+         "The rate of heads of up to 64 relative to that of wider ones.", "0.8"},
         {"attention_rates",
          custom(read_attention_rates, {Form{text::MapForm{attention_rate_keys()}}}),
          "Shares of the fp16 peak that kernels of fused attention reach, by tokens of the "

@@ -25,10 +25,6 @@ constexpr std::array<Tile, 7> kTiles{{{256, 128, 1.0},
                                       {64, 64, 0.58},
                                       {32, 32, 0.25}}};
 
-/// The rate of heads of up to 64 relative to wider ones, as FlashAttention-2 reaches it on A100
-/// (Dao, 2307.08691, figures 4 to 6).
-constexpr double kNarrowForward = 0.58 / 0.70;
-constexpr double kNarrowBackward = 0.52 / 0.60;
 constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
 
 /// The rate of 8-bit products with a scale per block relative to one per tensor: inside the matrix
@@ -156,11 +152,24 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
     return std::max(computing, moving);
 }
 
-/// Linear in the logarithm of the length, and constant beyond the lengths that are known.
+/// The share of one length, below the shortest of two that are known: a kernel whose beginning and
+/// end take the time of n0 tokens reaches n / (n + n0) of its best.
+double share_below(std::pair<double, double> shortest, std::pair<double, double> next,
+                   double tokens) {
+    const auto [length, share] = shortest;
+    const double ratio = share / next.second;
+    const double beyond = ratio - length / next.first;
+    if (beyond <= 0) return share * tokens / length;
+    const double begin = std::max(0.0, length * (1 - ratio) / beyond);
+    return share * (length + begin) / length * tokens / (tokens + begin);
+}
+
+/// Linear in the logarithm of the length, and constant beyond the longest that is known.
 double share_at(const std::map<std::int64_t, double>& shares, double tokens) {
     const auto above = shares.lower_bound(static_cast<std::int64_t>(std::ceil(tokens)));
     if (above == shares.end()) return std::prev(above)->second;
-    if (above == shares.begin()) return above->second;
+    if (above == shares.begin())
+        return shares.size() < 2 ? above->second : share_below(*above, *std::next(above), tokens);
     const auto below = std::prev(above);
     const double way = std::log(tokens / as_double(below->first)) /
                        std::log(as_double(above->first) / as_double(below->first));
@@ -184,14 +193,15 @@ auto rates_of(const models::FlashAttention& attention, const scenarios::Gpu& gpu
 }
 
 AttentionShare attention_share(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
-    const bool narrow_heads = attention.head_dim <= 64;
-    const double by_width =
-        narrow_heads ? (attention.backward ? kNarrowBackward : kNarrowForward) : 1;
+    const double by_width = attention.head_dim <= 64 ? gpu.attention_narrow_heads : 1;
     const auto known = rates_of(attention, gpu);
     if (known != gpu.attention_rates.end()) {
         const scenarios::AttentionRates& rates = known->second;
         const auto& shares = attention.backward ? rates.backward : rates.forward;
-        return {by_width * share_at(shares, as_double(attention.keys)), true};
+        // A query sees no more keys than those of its window, however long the sequence.
+        const std::int64_t seen =
+            attention.window > 0 ? std::min(attention.window, attention.keys) : attention.keys;
+        return {by_width * share_at(shares, as_double(seen)), true};
     }
     const double share =
         attention.backward ? gpu.attention_backward_efficiency : gpu.attention_forward_efficiency;

@@ -1,6 +1,7 @@
 #include "sim/measured/measured_kernel.h"
 
 #include "scenarios/cluster_reader.h"
+#include "scenarios/framework_words.h"
 #include "scenarios/kernel_table.h"
 #include "sim/cost/kernel_cost.h"
 
@@ -26,14 +27,17 @@ AskedKernel kernel_asked(const text::NodePtr& scenario) {
         asked.cluster = scenarios::read_cluster(cluster, shipped, mistakes);
     asked.work = scenarios::read_kernel_work(in);
     in.word("measures", burst, kMeasures);
+    std::optional<models::FusedAttention> kernel;
+    in.word("attention", kernel, scenarios::kFusedAttentions);
     in.finish();
     if (in.good() && std::holds_alternative<std::monostate>(asked.work))
         in.complain("kernel", "only products and attentions are priced one by one");
     mistakes.throw_if_any();
     scenarios::Gpu& gpu = asked.cluster.gpu;
-    if (auto* attention = std::get_if<models::FlashAttention>(&asked.work);
-        attention != nullptr && gpu.fp8_flops_per_s > 0)
-        attention->kernel = models::FusedAttention::Cudnn;
+    if (auto* attention = std::get_if<models::FlashAttention>(&asked.work)) {
+        if (gpu.fp8_flops_per_s > 0) attention->kernel = models::FusedAttention::Cudnn;
+        if (kernel) attention->kernel = *kernel;
+    }
     if (burst) gpu.sustained_clock = gpu.fp8_sustained_clock = 1;
     return asked;
 }

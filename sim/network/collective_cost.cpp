@@ -116,7 +116,12 @@ private:
         if (group_.per_node < 2 || size_ <= 0) return 0;
         const double half = static_cast<double>(cluster_.node_link.half_bandwidth_size.count);
         return volume * size_ / (node_bandwidth(cluster_, group_.per_node).value * of_kind()) *
-               (1 + std::sqrt(half / size_));
+               (1 + std::sqrt(half / message()));
+    }
+    /// The bytes that a share of the bandwidth goes with: the whole tensor, or of an all-to-all,
+    /// whose whole no member has, one member's buffer.
+    double message() const {
+        return kind_ == CollectiveKind::AllToAll ? size_ / group_.size : size_;
     }
     /// The bandwidth of the kind relative to that of gathers, measured inside a node.
     double of_kind() const {
