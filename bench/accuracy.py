@@ -38,6 +38,11 @@ SHARE = 0.8  # of the steps that a range holds
 RELATIVES = {"NVIDIA A100-SXM4-40GB": "NVIDIA A100-SXM4-80GB", "NVIDIA H800-SXM5-80GB": "NVIDIA H100-SXM5-80GB",
              "NVIDIA H200-SXM-141GB": "NVIDIA H100-SXM5-80GB", "AMD MI325X": "AMD MI300X", "AMD MI355X": "AMD MI300X",
              "NVIDIA V100-SXM2-32GB": "NVIDIA A100-SXM4-80GB", "NVIDIA A40": "NVIDIA A100-SXM4-80GB"}
+# Tables of peaks that ranges of memory come from: those of other families are not planned, and of Megatron-LM's tests these do
+# not say the network that ran.
+PEAKS = {"a40_blog", "ablations", "megatron_ci", "torchtitan"}
+UNSAID_NETWORKS = "ci moe/"
+MEMORY_CLASSES = [("framework", "network"), ("network",)]
 WORST = 15
 LARGE_CHANGE = 0.05  # of a step, by one knob: repeated steps of a study differ by one or two hundredths
 # Their seconds are not those of a step: of tests on small inputs, and with the start-up of a run.
@@ -159,6 +164,7 @@ class Accuracy:
             if row["table"] in KERNELS:
                 row["kind"] = kernel_kind(row["table"], line)
             row["job"] = halves.job_of(line)
+            row["reserved"] = line["measured"].get("peak_gib_kind", "").startswith("reserved")
             row["source"] = (row["table"], framework.get("release") if isinstance(framework, dict) else None)
             if row["table"] in NO_TIMES:
                 row.pop("error", None)
@@ -211,13 +217,60 @@ class Accuracy:
             low, high = middle + widening * (low - middle), middle + widening * (high - middle)
             shown.append(json.dumps(dict(words) | {"rows": len(of)} | {
                 name: round(math.exp(value), 3) for name, value in zip(("low", "middle", "high"), (low, middle, high))}))
-        about = ("Measured over predicted seconds of the published steps of bench/measured, by classes: the tenth, "
+        about = ("Measured over predicted seconds of the published steps of bench/measured, and bytes of their peaks, by classes: the tenth, "
                  f"fiftieth and ninetieth percentile, the first and the last {widening:.2f} times as far from the middle, "
                  "so that the ranges of other sources hold eight of ten steps of each. bench/accuracy.py writes this file.")
+        peaks = ",\n  ".join(json.dumps(of) for of in self.memory_classes(widening))
         measured = {row["class"]["gpu"] for row in rows}
         relatives = {gpu: of for gpu, of in RELATIVES.items() if of in measured}
-        return '{"about": %s,\n "relatives": %s,\n "classes": [\n  %s\n]}\n' % (
-            json.dumps(about), json.dumps(relatives), ",\n  ".join(shown))
+        return '{"about": %s,\n "relatives": %s,\n "memory": [\n  %s\n],\n "classes": [\n  %s\n]}\n' % (
+            json.dumps(about), json.dumps(relatives), peaks, ",\n  ".join(shown))
+
+    def peaks(self):
+        """The published peaks whose network is said, each with the logarithm of measured over predicted, and its weight."""
+        rows = [row for row in self.rows if row["table"] in PEAKS and "memory_error" in row and "class" in row
+                and not row["row"].startswith(UNSAID_NETWORKS)]
+        jobs = collections.Counter(row["job"] for row in rows)
+        return [{"framework": row["class"]["framework"], "job": row["job"], "weight": 1 / jobs[row["job"]],
+                 "network": "experts" if row["class"]["sharding"] == "experts" else "dense",
+                 "reserved": row["reserved"], "times": -math.log1p(row["memory_error"] / 100)} for row in rows]
+
+    def memory_classes(self, widening):
+        """Of the peaks: classes as of steps, and as much wider than they are."""
+        classes = collections.defaultdict(list)
+        for row in self.peaks():
+            for words in MEMORY_CLASSES:
+                classes[tuple((word, row[word]) for word in words)].append(row)
+        for words, of in sorted(classes.items(), key=lambda of: (len(of[0]), of[0])):
+            if len({row["job"] for row in of}) < LEAST_ROWS:
+                continue
+            low, middle, high = quantiles(of)
+            low, high = middle + widening * (low - middle), middle + widening * (high - middle)
+            yield dict(words) | {"rows": len(of)} | {name: round(math.exp(value), 3) for name, value in
+                                                     zip(("low", "middle", "high"), (low, middle, high))}
+
+    def memory_part(self):
+        """Peaks by framework, and what was said of the plans that ran."""
+        peaks = collections.defaultdict(list)
+        for row in self.peaks():
+            peaks[row["framework"], row["network"]].append(row)
+        ran = collections.defaultdict(collections.Counter)
+        for row in self.rows:
+            if "class" not in row or not row["said"]:
+                continue
+            network = "experts" if row["class"]["sharding"] == "experts" else "dense"
+            ran[row["class"]["framework"], network][row["memory_verdict"]] += 1
+        lines = ["| framework | network | allocated peaks | mean error | reserved peaks | mean error | ran | fits | cannot be told | "
+                 "does not fit |", "|---|---|---|---|---|---|---|---|---|---|"]
+        for words in sorted(ran):
+            cells = [*words]
+            for reserved in (False, True):
+                errors = [100 * abs(math.expm1(-row["times"])) for row in peaks[words] if row["reserved"] == reserved]
+                cells += [str(len(errors)), percent(sum(errors) / len(errors)) if errors else "-"]
+            counts = ran[words]
+            cells += [str(sum(counts.values())), *(str(counts[word]) for word in ("fits", "cannot be told", "does not fit"))]
+            lines.append("| " + " | ".join(cells) + " |")
+        return lines
 
     def ranges_part(self):
         rows = self.classed()
@@ -411,7 +464,7 @@ class Accuracy:
         return lines
 
     def parts(self):
-        return {"tables": self.tables_part(), "kernels": self.kernels_part(), "classes": self.classes_part(), "worst": self.worst_part(),
+        return {"tables": self.tables_part(), "kernels": self.kernels_part(), "memory": self.memory_part(), "classes": self.classes_part(), "worst": self.worst_part(),
                 "series": self.series_part(), "differences": self.differences_part(),
                 "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(), "ranges": self.ranges_part(),
                 "readme": self.readme_part()}

@@ -45,12 +45,9 @@ void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
                     gpu.name));
 }
 
-/// The range by the measured steps that are most like it. Parts of the plan that they do not have
-/// are named; without any such steps, those that no measured step has.
+/// Parts of the plan that the measured steps behind its range do not have; without any such steps,
+/// those that no measured step has.
 void say_how_near(Prediction& out, const Scenario& scenario) {
-    if (const auto residuals = residuals_of(scenario))
-        out.range = StepRange{out.step_time_s * residuals->low, out.step_time_s * residuals->high,
-                              *residuals};
     const std::vector<std::string> features = unvalidated_features(scenario);
     if (features.empty()) return;
     out.notes.push_back(

@@ -7,8 +7,8 @@
 
 namespace debubble::sim {
 
-/// Adds what a person should know of a prediction besides its figures: notes, the range in which
-/// measured steps of such plans lie, and where every constant comes from. The costs are those of
+/// Adds what a person should know of a prediction besides its figures: notes, and where every
+/// constant comes from. The costs are those of
 /// even loads.
 void explain(Prediction& out, const scenarios::Scenario& scenario, const Program& program,
              const CostModel& costs);

@@ -18,6 +18,7 @@
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
 #include "sim/priced_plan.h"
+#include "sim/ranges.h"
 #include "sim/uneven/drawn_memory.h"
 #include "sim/uneven/packed_steps.h"
 #include "sim/uneven/uneven_steps.h"
@@ -83,54 +84,20 @@ void settle(Duration& step_time, Statistics& statistics) {
     statistics = in_steady_state(std::move(statistics), step_time);
 }
 
-/// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
-/// segments and asks the device again, step after step: such a plan is not worth starting.
-void judge_memory(Prediction& out, Bytes limit) {
-    const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);
-    if (worst == out.ranks.end()) return;
-    const Bytes needs = worst->needs();
-    out.memory_left = limit - out.headroom - needs;
-    out.memory_left_of_requested =
-        limit - out.headroom -
-        std::ranges::max(out.ranks, {}, &RankPrediction::peak_memory).peak_memory;
-    out.fits = out.memory_left.count >= 0;
-    out.tight = out.fits && gib(out.memory_left) < kTight * gib(limit);
-    if (out.fits) return;
-    out.reason = fmt::format("rank {} needs {:.2f} GiB at {}", worst->rank.index,
-                             gib(worst->peak_memory), worst->peak_op);
-    if (needs > worst->peak_memory)
-        out.reason += fmt::format(", for which the allocator reserves {:.2f} GiB,", gib(needs));
-    if (out.headroom >= limit) {
-        out.reason += fmt::format(
-            " and the headroom for context and communication buffers, {:.2f} GiB, leaves nothing "
-            "of a device's {:.2f} GiB",
-            gib(out.headroom), gib(limit));
-        return;
-    }
-    if (out.drawn_memory)
-        out.reason +=
-            fmt::format(" in P{:.4g} of the drawn loads", 100 * out.drawn_memory->quantile);
-    out.reason += fmt::format(" and a device has {:.2f} GiB", gib(limit));
-    if (out.headroom.count > 0)
-        out.reason += fmt::format(", {:.2f} of them for context and communication buffers",
-                                  gib(out.headroom));
-    out.reason += fmt::format(": {:.2f} GiB too much", -gib(out.memory_left));
-}
-
 /// True if the memory that allocators reserve says more about fitting than the memory that is
 /// requested.
-bool reserve_decides(const Prediction& out, Bytes room) {
+bool reserve_decides(const Prediction& out, const Scenario& scenario) {
+    const Bytes room = scenarios::room_of(scenario);
     Bytes asked;
     for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
-    return asked <= room && Bytes{kMostReserved * asked.count} > room;
+    return may_fit(asked, scenario) && Bytes{kMostReserved * asked.count} > room;
 }
 
 void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
                      const Program& program, const std::vector<std::vector<ActionTimes>>& times,
                      const DrawnMemory* drawn, const PredictOptions& options) {
     if (!options.play_allocator) return;
-    if (options.only_where_it_decides && !reserve_decides(out, scenarios::room_of(scenario)))
-        return;
+    if (options.only_where_it_decides && !reserve_decides(out, scenario)) return;
     const std::vector<Bytes> reserved =
         drawn ? drawn->reserved()
               : play_reserved(with_full_ranks(scenario), plan.stages, program, times, options.stop);
@@ -370,7 +337,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     out.headroom = scenarios::headroom_of(scenario);
     play_allocators(out, scenario, plan, program, simulation.times,
                     loaded ? &*loaded->drawn : nullptr, options);
-    judge_memory(out, result.memory_limit);
+    add_ranges(out, scenario);
     if (options.hash_program)
         out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;

@@ -58,6 +58,19 @@ struct StepRange {
     ClassResiduals from;  ///< the measured steps
 };
 
+/// The bytes between which kResidualShare of the published peaks most like this one would lie: of
+/// what the fullest rank's allocator reserves.
+struct MemoryRange {
+    Bytes low;
+    Bytes high;
+    MemoryResiduals from;  ///< the published peaks
+};
+
+/// Whether a plan fits, as far as anybody can tell: the limit lies above the range, below it, or
+/// within.
+enum class MemoryVerdict : std::uint8_t { Fits, DoesNotFit, CannotBeTold };
+std::string_view name_of(MemoryVerdict verdict);  ///< "fits", "does not fit", "cannot be told"
+
 struct Prediction {
     std::string scenario;
     double step_time_s = 0;
@@ -94,6 +107,8 @@ struct Prediction {
     bool fits = true;    ///< memory that the allocator reserves and the headroom fit into a device
     bool tight = false;  ///< fits, but the memory left is within the error of predictions (kTight)
     std::string reason;  ///< why it does not fit: rank, op, by how much; empty only if it fits
+    std::optional<MemoryRange> memory_range;  ///< unset for what this program runs itself
+    MemoryVerdict memory_verdict = MemoryVerdict::Fits;
     std::string schedule_hash;
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;

@@ -20,6 +20,7 @@ constexpr double kMostTimes = 1000;  ///< of the prediction
 
 constexpr std::int64_t kLong = 16'384;
 constexpr double kWider = 1.5;  ///< the logarithms of a relative's range
+constexpr std::string_view kOwnFramework = "debubble";
 
 constexpr std::array<std::string StepClass::*, 5> kWords{&StepClass::gpu, &StepClass::framework,
                                                          &StepClass::precision,
@@ -57,6 +58,33 @@ ClassResiduals read_class(const text::NodePtr& node, text::Mistakes& mistakes) {
         in.complain("low", "'low', 'middle' and 'high' must not fall");
     in.finish();
     return of;
+}
+
+MemoryResiduals read_memory_class(const text::NodePtr& node, text::Mistakes& mistakes) {
+    MemoryResiduals of;
+    text::MappingReader in(node, "class of peaks", mistakes);
+    in.text("framework", of.framework);
+    in.text("network", of.network);
+    in.whole("rows", of.rows, 1, kMostRows);
+    in.real("low", of.low, 1 / kMostTimes, kMostTimes);
+    in.real("middle", of.middle, 1 / kMostTimes, kMostTimes);
+    in.real("high", of.high, 1 / kMostTimes, kMostTimes);
+    for (const char* key : {"rows", "low", "middle", "high"}) in.demand(key);
+    if (of.low > of.middle || of.middle > of.high)
+        in.complain("low", "'low', 'middle' and 'high' must not fall");
+    in.finish();
+    return of;
+}
+
+/// Adds what `read` makes of each element of a list.
+template <class Class>
+void read_classes(text::MappingReader& in, const char* key, std::vector<Class>& classes,
+                  Class (*read)(const text::NodePtr&, text::Mistakes&)) {
+    const text::NodePtr list = in.value(key);
+    if (!list) return;
+    if (!list->is(text::Node::Kind::List))
+        return in.complain(key, fmt::format("'{}' is a list", key));
+    for (const text::NodePtr& node : list->items) classes.push_back(read(node, in.mistakes()));
 }
 
 const Residuals& shipped_residuals() {
@@ -119,11 +147,8 @@ Residuals parse_residuals(const std::string& text, const std::string& file) {
     std::string about;
     in.text("about", about);
     in.demand("classes");
-    if (const text::NodePtr list = in.value("classes")) {
-        if (!list->is(text::Node::Kind::List)) in.complain("classes", "'classes' is a list");
-        for (const text::NodePtr& node : list->items)
-            residuals.classes.push_back(read_class(node, mistakes));
-    }
+    read_classes(in, "classes", residuals.classes, read_class);
+    read_classes(in, "memory", residuals.memory, read_memory_class);
     read_relatives(in, residuals);
     in.finish();
     mistakes.throw_if_any();
@@ -147,6 +172,27 @@ std::optional<ClassResiduals> residuals_of(const StepClass& step, const Residual
 std::optional<ClassResiduals> residuals_of(const scenarios::Scenario& scenario) {
     if (scenario.cluster.measured) return std::nullopt;
     return residuals_of(class_of(scenario), shipped_residuals());
+}
+
+std::string MemoryResiduals::words() const {
+    return framework.empty() ? network : fmt::format("{}, {}", framework, network);
+}
+
+std::optional<MemoryResiduals> memory_residuals_of(const scenarios::Scenario& scenario,
+                                                   const Residuals& known) {
+    if (scenario.cluster.measured || scenario.framework.name == kOwnFramework) return std::nullopt;
+    const std::string_view network = scenario.model.has_experts() ? "experts" : "dense";
+    const MemoryResiduals* found = nullptr;
+    for (const MemoryResiduals& of : known.memory) {
+        if (of.network != network) continue;
+        if (of.framework == scenario.framework.name) return of;
+        if (of.framework.empty()) found = &of;
+    }
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+std::optional<MemoryResiduals> memory_residuals_of(const scenarios::Scenario& scenario) {
+    return memory_residuals_of(scenario, shipped_residuals());
 }
 
 }  // namespace debubble::sim

@@ -39,8 +39,22 @@ struct ClassResiduals {
     bool of_relative = false;  ///< of another GPU, and widened, since none ran on this one
 };
 
+/// Measured over predicted bytes of the peaks of a class of steps. An empty word stands for any.
+struct MemoryResiduals {
+    std::string framework;  ///< name of its profile
+    std::string network;    ///< "experts" or "dense"
+    int rows = 0;
+    double low = 1;
+    double middle = 1;
+    double high = 1;
+
+    std::string words() const;  ///< "megatron-2026, dense"
+    friend bool operator==(const MemoryResiduals&, const MemoryResiduals&) = default;
+};
+
 struct Residuals {
     std::vector<ClassResiduals> classes;
+    std::vector<MemoryResiduals> memory;
     /// GPUs without measured steps, each with the one that is most like it.
     std::map<std::string, std::string> relatives;
 };
@@ -58,5 +72,12 @@ std::optional<ClassResiduals> residuals_of(const StepClass& step, const Residual
 /// The same from the shipped file. Nothing for a machine that was calibrated: its own
 /// measurements stand behind its predictions.
 std::optional<ClassResiduals> residuals_of(const scenarios::Scenario& scenario);
+
+/// The class of peaks that shares most with the scenario's, its framework being given up first;
+/// nothing for what this program runs itself, whose plan holds within a hundredth, and for a
+/// machine that was calibrated.
+std::optional<MemoryResiduals> memory_residuals_of(const scenarios::Scenario& scenario,
+                                                   const Residuals& known);
+std::optional<MemoryResiduals> memory_residuals_of(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

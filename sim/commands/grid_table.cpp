@@ -29,7 +29,7 @@ std::string gib_cell(double bytes) {
 std::string left_cell(const SweepRow& row) {
     const double left = row.figure("memory_left_bytes");
     if (std::isnan(left)) return "< " + gib_cell(row.figure("memory_left_of_requested_bytes"));
-    return gib_cell(left) + (row.is_tight() ? ", tight" : "");
+    return gib_cell(left) + (row.surely_fits() ? "" : ", cannot be told");
 }
 
 Cells cells_of(const SweepRow& row) {

@@ -21,6 +21,7 @@
 #include "sim/commands/search_layouts.h"
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
+#include "sim/grid/not_apart.h"
 #include "sim/grid/twins.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
@@ -72,6 +73,25 @@ std::string twins_text(const SearchResult& result, const Grid& grid) {
         text += fmt::format("and {} more points that make the same plan; --json lists them\n",
                             result.twins.size() - kShown);
     return text;
+}
+
+/// Unless plans are chosen by their memory, whose range the report has.
+NotApart not_apart(const SearchResult& result, const SearchArguments& args,
+                   std::span<const std::string> keys) {
+    if (parse_objective(args.objective) == Objective::PeakMemory) return {};
+    std::vector<const SweepRow*> rows;
+    for (const SweepRow& row : result.played) rows.push_back(&row);
+    return not_apart_from_best(rows, keys);
+}
+
+Json not_apart_json(const NotApart& plans, std::span<const std::string> keys) {
+    Json points = Json::array();
+    for (const SweepRow* row : plans.worth_measuring) {
+        Json point;
+        for (std::size_t i = 0; i < keys.size(); ++i) point[keys[i]] = row->values[i];
+        points.push_back(std::move(point));
+    }
+    return {{"plans", plans.plans}, {"worth_measuring", std::move(points)}};
 }
 
 /// What is said of one best plan.
@@ -172,16 +192,22 @@ ExitStatus carry_out(const SearchArguments& args) {
     if (!args.json.empty()) {
         Json json = schema_json("search");
         json["objective"] = args.objective;
+        json["not_apart"] = not_apart_json(not_apart(result, args, grid.keys()), grid.keys());
         json.update(best_json(result, scenario, prediction, grid));
         write_output(args.json, json.dump(2) + "\n");
     }
     if (args.json == "-") return ExitStatus::Done;
     const std::array best{&*result.best};
+    const std::vector<std::string> keys = grid.keys();
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
     print_report(fmt::format(
-        "{}\n\nbest by {}:\n{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result), args.objective,
-        table_of(best, grid), twins_text(result, grid), args.grid.scenario,
-        set_options(*result.best, grid), report_text(scenario, prediction, style)));
+        "{}\n\nbest by {}:\n{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
+        args.objective, table_of(best, grid), twins_text(result, grid),
+        not_apart_text(
+            not_apart(result, args, keys), keys,
+            fmt::format("of the {} plans that were played and fit", result.played.size())),
+        args.grid.scenario, set_options(*result.best, grid),
+        report_text(scenario, prediction, style)));
     return ExitStatus::Done;
 }
 

@@ -19,6 +19,7 @@
 #include "sim/commands/progress_bar.h"
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
+#include "sim/grid/not_apart.h"
 
 /// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {
@@ -67,6 +68,9 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
             "\nthe best for each {}:\n{}", by,
             best_by_text(best_by(result.rows, grid, key, Objective::TokensPerS), grid, key));
     }
+    const std::vector<std::string> keys = grid.keys();
+    text += not_apart_text(not_apart_from_best(fitting, keys), keys,
+                           fmt::format("of the {} plans that fit", fitting.size()));
     return text + fmt::format("\nall of them: {}\n", out);
 }
 

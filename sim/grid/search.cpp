@@ -86,6 +86,7 @@ public:
         run_parallel(candidates.size(), options_.jobs, options_.stop,
                      [&](std::size_t i) { play(candidates[i]); });
         find_twins();
+        sort_played();
         result_.finished = settled_ == result_.points;
         return std::move(result_);
     }
@@ -136,6 +137,7 @@ private:
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
+        result_.played.push_back(row);
         const double of_row = score(row, objective_);
         const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
         if (of_row < of_best) return;
@@ -151,6 +153,19 @@ private:
             return row.index != result_.best->index && are_twins(row, *result_.best);
         });
         std::ranges::sort(result_.twins, {}, &SweepRow::index);
+    }
+
+    /// Of twins the first in the grid stays.
+    void sort_played() {
+        std::vector<SweepRow>& rows = result_.played;
+        std::ranges::sort(rows, {}, &SweepRow::index);
+        const auto first_of = twins_in(rows);
+        std::vector<SweepRow> once;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (!first_of[i]) once.push_back(std::move(rows[i]));
+        std::ranges::stable_sort(once, std::ranges::greater{},
+                                 [&](const SweepRow& row) { return score(row, objective_); });
+        rows = std::move(once);
     }
 
     void settle(std::size_t& count) {

@@ -26,13 +26,16 @@ const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 struct SearchResult {
     std::optional<SweepRow> best;  ///< unset if no plan fits
     std::vector<SweepRow> twins;   ///< twins of the best, in grid order (sim/grid/twins.h)
-    std::size_t points = 0;        ///< number of points that the grid admits
-    std::size_t predicted = 0;     ///< number that was played event by event
-    std::size_t too_big = 0;       ///< number ruled out by the memory that they hold throughout
-    std::size_t too_slow = 0;      ///< number ruled out by the work of their ranks alone
-    std::size_t impossible = 0;    ///< number of plans that cannot be built
-    std::size_t lacking = 0;  ///< number of plans whose schedule the framework's software lacks
-    bool finished = true;     ///< false if it was stopped
+    /// The plans that were played and fit, the best among them first, then by the objective; the
+    /// twins left out.
+    std::vector<SweepRow> played;
+    std::size_t points = 0;      ///< number of points that the grid admits
+    std::size_t predicted = 0;   ///< number that was played event by event
+    std::size_t too_big = 0;     ///< number ruled out by the memory that they hold throughout
+    std::size_t too_slow = 0;    ///< number ruled out by the work of their ranks alone
+    std::size_t impossible = 0;  ///< number of plans that cannot be built
+    std::size_t lacking = 0;     ///< number of plans whose schedule the framework's software lacks
+    bool finished = true;        ///< false if it was stopped
 };
 
 /// The best plan of the grid: the same as best_of() a full sweep, but plans

@@ -76,6 +76,12 @@ constexpr std::array kFigures{
     Figure{"memory_left_of_requested_bytes",
            [](const Prediction& p) { return text_of(p.memory_left_of_requested); }},
     Figure{"tight", [](const Prediction& p) { return std::string(p.tight ? "true" : "false"); }},
+    Figure{"memory_verdict",
+           [](const Prediction& p) { return std::string(name_of(p.memory_verdict)); }},
+    Figure{"step_time_low_s",
+           [](const Prediction& p) { return p.range ? text_of(p.range->low_s) : std::string(); }},
+    Figure{"step_time_high_s",
+           [](const Prediction& p) { return p.range ? text_of(p.range->high_s) : std::string(); }},
     Figure{"exposed_comm_s",
            [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
     Figure{"optimizer_s",
@@ -107,7 +113,7 @@ constexpr std::array kFigures{
 constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
 constexpr std::array<std::string_view, 7> kBesideFigures{"plan", "schema", "twin_of", "unvalidated",
                                                          "fits", "pareto", "reason"};
-constexpr const char* kSchema = "debubble/sweep 2";
+constexpr const char* kSchema = "debubble/sweep 3";
 
 const std::string& figure_text(const SweepRow& row, std::string_view name) {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
@@ -116,8 +122,8 @@ const std::string& figure_text(const SweepRow& row, std::string_view name) {
 
 }  // namespace
 
-bool SweepRow::is_tight() const {
-    return fits && figure_text(*this, "tight") == "true";
+bool SweepRow::surely_fits() const {
+    return fits && figure_text(*this, "memory_verdict") == name_of(MemoryVerdict::Fits);
 }
 
 double SweepRow::figure(std::string_view name) const {

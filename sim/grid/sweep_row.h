@@ -31,7 +31,7 @@ struct SweepRow {
     bool possible() const { return !figures.front().empty(); }
     /// Precondition: possible(), and the figure has a value.
     double figure(std::string_view name) const;
-    bool is_tight() const;  ///< fits, with little memory left
+    bool surely_fits() const;  ///< fits, and so would the largest of published peaks like its own
 };
 
 /// The scalars of `simulate --json`; exposed communication, that of each kind, optimizer and idle

@@ -40,6 +40,7 @@ Json json_of(const MeasuredComparison& row) {
     if (row.unsaid) out["reason"] = *row.unsaid;
     if (!row.chosen.empty()) out["chosen"] = row.chosen;
     if (!row.unsaid) out["fits"] = row.fits;
+    if (!row.unsaid && !row.step.is_part()) out["memory_verdict"] = name_of(row.memory_verdict);
     if (!row.unsaid && !row.step.is_part())
         out["class"] = {{"framework", row.like.framework},
                         {"gpu", row.like.gpu},

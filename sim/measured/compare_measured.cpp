@@ -189,6 +189,7 @@ void take(MeasuredComparison& row, const Scenario& scenario, const Prediction& p
     row.gpu = scenario.cluster.name;
     row.like = class_of(scenario);
     row.fits = prediction.fits;
+    row.memory_verdict = prediction.memory_verdict;
     if (const auto seconds = measured_seconds(row.step, scenario, prediction))
         row.time = Compared{*seconds, prediction.step_time_s};
     const bool recomputes = prediction.mfu && prediction.hfu && *prediction.mfu > 0;

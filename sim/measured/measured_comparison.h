@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/measured/measured_table.h"
-#include "sim/residuals.h"
+#include "sim/prediction.h"
 
 /// A measured row beside its prediction.
 namespace debubble::sim {
@@ -21,8 +21,9 @@ struct MeasuredComparison {
     /// Why the row cannot be predicted: a key or a name that debubble does not know, or a plan that
     /// it refuses. Unset for a row that is predicted.
     std::optional<std::string> unsaid;
-    std::string chosen;                   ///< "micro_batch 2", where the row does not state it
-    bool fits = false;                    ///< the device holds it, as predicted
+    std::string chosen;  ///< "micro_batch 2", where the row does not state it
+    bool fits = false;   ///< the device holds it, as predicted
+    MemoryVerdict memory_verdict = MemoryVerdict::Fits;
     StepClass like;                       ///< class of its step; empty for a collective
     std::string gpu;                      ///< name of the cluster, whose GPUs are of one type
     std::optional<Compared> time;         ///< seconds of a step, or of a collective

@@ -22,19 +22,32 @@ Json json_of(const std::optional<double>& figure) {
     return figure ? Json(*figure) : Json(nullptr);
 }
 
+Json word_json(const std::string& word) {
+    return word.empty() ? Json(nullptr) : Json(word);
+}
+
+Json json_of(const std::optional<MemoryRange>& range) {
+    if (!range) return nullptr;
+    return {{"low", range->low.count},
+            {"high", range->high.count},
+            {"share", kResidualShare},
+            {"rows", range->from.rows},
+            {"framework", word_json(range->from.framework)},
+            {"network", word_json(range->from.network)}};
+}
+
 Json json_of(const std::optional<StepRange>& range) {
     if (!range) return nullptr;
     const ClassResiduals& from = range->from;
-    const auto word = [](const std::string& of) { return of.empty() ? Json(nullptr) : Json(of); };
     return {{"low", range->low_s},
             {"high", range->high_s},
             {"share", kResidualShare},
             {"rows", from.rows},
-            {"framework", word(from.steps.framework)},
-            {"gpu", word(from.steps.gpu)},
-            {"precision", word(from.steps.precision)},
-            {"sharding", word(from.steps.sharding)},
-            {"length", word(from.steps.length)},
+            {"framework", word_json(from.steps.framework)},
+            {"gpu", word_json(from.steps.gpu)},
+            {"precision", word_json(from.steps.precision)},
+            {"sharding", word_json(from.steps.sharding)},
+            {"length", word_json(from.steps.length)},
             {"of_relative", from.of_relative}};
 }
 
@@ -163,6 +176,8 @@ Json report_json(const PredictionWithTrace& answer) {
         {"fits", p.fits},
         {"reason", p.reason.empty() ? Json(nullptr) : Json(p.reason)},
         {"tight", p.tight},
+        {"memory_verdict", name_of(p.memory_verdict)},
+        {"memory_range_bytes", json_of(p.memory_range)},
         {"memory_limit_bytes", answer.memory_limit.count},
         {"headroom_bytes", p.headroom.count},
         {"memory_left_bytes", p.memory_left.count},

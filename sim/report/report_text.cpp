@@ -194,14 +194,23 @@ private:
             p_.ranks, {}, [](const RankPrediction& r) { return r.peak_memory; });
         const std::string limit = text::gib_text(answer_.memory_limit);
         if (p_.fits) {
-            paragraph(fmt::format("  {:<12}{}: at most {} of {} GiB, on rank {} at {}{}", "memory",
-                                  fits_text(p_), text::gib_text(worst.peak_memory), limit,
-                                  worst.rank.index, worst.peak_op, reserved_and_headroom()),
-                      14, p_.tight ? Ink::Plain : Ink::Good);
+            paragraph(fmt::format("  {:<12}{}: at most {} of {} GiB, on rank {} at {}{}{}",
+                                  "memory", fits_text(p_), text::gib_text(worst.peak_memory), limit,
+                                  worst.rank.index, worst.peak_op, reserved_and_headroom(),
+                                  published_peaks()),
+                      14, p_.memory_verdict == MemoryVerdict::Fits ? Ink::Good : Ink::Plain);
             return;
         }
         DEBUBBLE_CHECK(!p_.reason.empty(), "a prediction that does not fit says why");
-        paragraph(fmt::format("  {:<12}does not fit: {}", "memory", p_.reason), 14, Ink::Bad);
+        paragraph(
+            fmt::format("  {:<12}{}: {}{}", "memory", fits_text(p_), p_.reason, published_peaks()),
+            14, Ink::Bad);
+    }
+
+    /// The range of the peak, where the limit lies within it.
+    std::string published_peaks() const {
+        if (p_.memory_verdict != MemoryVerdict::CannotBeTold || !p_.memory_range) return "";
+        return "; " + memory_range_words(*p_.memory_range);
     }
 
     /// The words after the peak: the memory that the allocator reserves, and the headroom; empty if
@@ -327,9 +336,14 @@ std::string range_words(const StepRange& range, double step_time_s) {
                        from.steps.words(), relative, outside);
 }
 
+std::string memory_range_words(const MemoryRange& range) {
+    return fmt::format("{} to {} GiB by {:.0f} % of the {} published peaks most like it ({})",
+                       text::gib_text(range.low), text::gib_text(range.high), 100 * kResidualShare,
+                       range.from.rows, range.from.words());
+}
+
 std::string fits_text(const Prediction& p) {
-    if (!p.fits) return "does not fit";
-    return p.tight ? "fits, but tight" : "fits";
+    return std::string(name_of(p.memory_verdict));
 }
 
 SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer) {

@@ -23,8 +23,10 @@ std::string report_text(const scenarios::Scenario& scenario, const PredictionWit
 /// where those were mostly longer or shorter than predicted, so that the step itself is outside.
 std::string range_words(const StepRange& range, double step_time_s);
 
-/// The words "fits", "fits, but tight" or "does not fit".
+/// The words "fits", "does not fit" or "cannot be told".
 std::string fits_text(const Prediction& prediction);
+/// "70.12 to 74.90 GiB by 80 % of the 16 published peaks most like it (pytorch-compile, dense)".
+std::string memory_range_words(const MemoryRange& range);
 
 /// The headline "gpt2-xl: step 1.23 s, bubble 12.3 %, MFU 41.2 %, fits".
 std::string headline(const Prediction& prediction);

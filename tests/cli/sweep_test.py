@@ -122,7 +122,7 @@ class Sweep(SweepTest):
             self.assertEqual("the allocator reserves" in row["reason"], not fits)
             self.assertEqual(row["tight"], "true" if fits else "false")
             if fits:  # with nothing left, and among the fastest
-                self.assertIn("0.00 GiB, tight", text)
+                self.assertIn("0.00 GiB, cannot be told", text)
                 self.assertEqual(row["memory_left_bytes"], "0")
                 one_way = json.loads(self.done("simulate", plain, *one, "--json", "-").stdout)
                 self.assertEqual(one_way["memory_left_bytes"], 0)

@@ -183,6 +183,7 @@ TEST(Predict, SaysTheSameOfFittingWhereItPlaysTheAllocatorOnlyIfThatDecides) {
             predict(job, {.keep_trace = false, .only_where_it_decides = true}).prediction;
         EXPECT_EQ(quick.fits, whole.fits) << of_it;
         EXPECT_EQ(quick.tight, whole.tight) << of_it;
+        EXPECT_EQ(quick.memory_verdict, whole.memory_verdict) << of_it;
         EXPECT_EQ(whole.memory_left < Bytes{}, quick.memory_left < Bytes{}) << of_it;
     }
 }

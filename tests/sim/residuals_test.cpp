@@ -125,5 +125,61 @@ TEST(Residuals, SayWhereTheStepItselfIsOutsideTheirRange) {
     EXPECT_THAT(words(1.2), HasSubstr("(f, A), which mostly took less than predicted"));
 }
 
+const Residuals kPeaks = parse_residuals(
+    R"({"classes": [], "memory": [
+  {"network": "dense", "rows": 30, "low": 0.97, "middle": 1.0, "high": 1.04},
+  {"framework": "megatron-2026", "network": "dense", "rows": 8, "low": 0.99, "middle": 1.0, "high": 1.01}
+]})",
+    "residuals.json");
+
+scenarios::Scenario planned(const std::string& model, const std::string& framework) {
+    return scenarios::parse_scenario("{model: " + model +
+                                         ", cluster: hgx-h100, nodes: 1, framework: " + framework +
+                                         ", parallel: {tensor: 1}, training: {global_batch: 64}}",
+                                     "plan.yaml");
+}
+
+TEST(Residuals, OfPeaksAreThoseOfItsFrameworkElseOfAllNetworksOfItsKind) {
+    const auto rows = [](const std::string& model, const std::string& framework) {
+        const auto found = memory_residuals_of(planned(model, framework), kPeaks);
+        return found ? found->rows : 0;
+    };
+    EXPECT_EQ(rows("llama3-8b", "megatron-2026"), 8);
+    EXPECT_EQ(rows("llama3-8b", "pytorch-fsdp2"), 30);
+    EXPECT_EQ(rows("mixtral-8x7b", "megatron-2026"), 0);
+    EXPECT_EQ(rows("llama3-8b", "debubble"), 0);
+}
+
+TEST(Residuals, OfPeaksThatFallAreAMistake) {
+    EXPECT_THROW(parse_residuals(R"({"classes": [], "memory": [{"network": "dense", "rows": 3,
+                                    "low": 1.1, "middle": 1.0, "high": 1.2}]})",
+                                 "residuals.json"),
+                 InputError);
+    EXPECT_THROW(parse_residuals(R"({"classes": [], "memory": 3})", "residuals.json"), InputError);
+}
+
+/// Published peaks of dense networks of Megatron lie on both sides of the prediction.
+TEST(Predict, CannotTellWhetherAPlanFitsWhoseLimitLiesWithinTheRangeOfItsPeak) {
+    scenarios::Scenario scenario = planned("llama3-8b", "megatron-2026");
+    scenario.cluster.gpu.memory = Bytes{std::int64_t{1} << 40};
+    const Prediction roomy = predict(scenario).prediction;
+    EXPECT_EQ(roomy.memory_verdict, MemoryVerdict::Fits);
+    ASSERT_TRUE(roomy.memory_range);
+    ASSERT_LT(roomy.memory_range->low, roomy.memory_range->high);
+    const auto with_room = [&](Bytes room) {
+        scenario.cluster.gpu.memory = room + roomy.headroom;
+        return predict(scenario).prediction;
+    };
+    const Bytes one{1};
+    EXPECT_EQ(with_room(roomy.memory_range->high).memory_verdict, MemoryVerdict::Fits);
+    EXPECT_EQ(with_room(roomy.memory_range->high - one).memory_verdict,
+              MemoryVerdict::CannotBeTold);
+    EXPECT_EQ(with_room(roomy.memory_range->low).memory_verdict, MemoryVerdict::CannotBeTold);
+    const Prediction small = with_room(roomy.memory_range->low - one);
+    EXPECT_EQ(small.memory_verdict, MemoryVerdict::DoesNotFit);
+    EXPECT_FALSE(small.fits);
+    EXPECT_THAT(small.reason, HasSubstr("GiB too much"));
+}
+
 }  // namespace
 }  // namespace debubble::sim

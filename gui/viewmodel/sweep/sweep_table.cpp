@@ -72,7 +72,7 @@ std::size_t figure_index(std::string_view key) {
 }
 
 std::string state_of(const sim::SweepRow& row) {
-    if (row.is_tight()) return "fits, but tight";
+    if (row.fits && !row.surely_fits()) return "cannot be told";
     return row.fits ? "fits" : row.possible() ? "out of memory" : "impossible";
 }
 

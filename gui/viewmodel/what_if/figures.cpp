@@ -23,9 +23,13 @@ std::string points(double fraction) {
     return fmt::format("{:.1f}", 100 * fraction);
 }
 
+/// The verdict, and how it changed between plans that fit and those that do not.
 std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
+    using enum sim::MemoryVerdict;
+    if (now.memory_verdict == CannotBeTold)
+        return now.fits ? "fits within the error" : "does not fit, within the error";
     if (!now.fits) return before.fits ? "no longer fits" : "does not fit";
-    return std::string(before.fits ? "fits" : "fits now") + (now.tight ? ", but tight" : "");
+    return before.fits ? "fits" : "fits now";
 }
 
 class Summary {
@@ -94,7 +98,7 @@ Bytes worst_peak(const sim::Prediction& prediction) {
 std::string delta_line(const sim::Prediction& before, const sim::Prediction& now) {
     const double step = now.step_time_s / before.step_time_s - 1;
     if (step == 0 && now.bubble == before.bubble && worst_peak(before) == worst_peak(now) &&
-        before.fits == now.fits && before.tight == now.tight)
+        before.fits == now.fits && before.memory_verdict == now.memory_verdict)
         return "no change";
     return fmt::format("step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
                        change(points(before.bubble), points(now.bubble), "%"),
@@ -115,7 +119,9 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
     summary.row("bubble",
                 fmt::format("{} (span {})", text::percent(p.bubble), text::percent(p.span_bubble)));
-    summary.row("memory", p.fits ? sim::fits_text(p) : "does not fit: " + p.reason, !p.fits);
+    summary.row("memory", p.fits ? sim::fits_text(p) : sim::fits_text(p) + ": " + p.reason,
+                !p.fits);
+    if (p.memory_range) summary.row("published peaks", sim::memory_range_words(*p.memory_range));
     if (p.headroom.count > 0)
         summary.row("headroom", fmt::format("{} GiB", text::gib_text(p.headroom)));
     if (p.fits && !p.ranks.empty())

@@ -287,16 +287,16 @@ TEST(SweepTable, filters_by_words_and_their_absence) {
     EXPECT_THAT(table.order(0, false, "schedule"), IsEmpty());
 }
 
-TEST(SweepTable, says_where_a_plan_fits_with_little_left) {
+TEST(SweepTable, says_where_nobody_can_tell_whether_a_plan_fits) {
     SweepTable table = small_table();
     const std::size_t best = table.order(table.column_of("tokens_per_s"), true, "fits").front();
     sim::SweepRow full = table.rows()[best];
     const std::vector<std::string> names = sim::figure_names();
-    full.figures[static_cast<std::size_t>(std::ranges::find(names, "tight") - names.begin())] =
-        "true";
+    full.figures[static_cast<std::size_t>(std::ranges::find(names, "memory_verdict") -
+                                          names.begin())] = "cannot be told";
     table.add({full});
     EXPECT_EQ(table.text(best, table.column_of("fits")), "fits");
-    EXPECT_EQ(table.text(table.rows().size() - 1, table.column_of("fits")), "fits, but tight");
+    EXPECT_EQ(table.text(table.rows().size() - 1, table.column_of("fits")), "cannot be told");
 }
 
 bool beats(const PlotPoint& a, const PlotPoint& b) {  // more x is better, less y

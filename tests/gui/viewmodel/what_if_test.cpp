@@ -200,12 +200,12 @@ TEST(Delta, says_step_bubble_peak_and_whether_it_fits) {
               "step +50.0 %, bubble 33.1 %, peak 88.0 GiB, does not fit");
 }
 
-TEST(Delta, says_where_it_fits_with_little_left) {
+TEST(Delta, says_where_nobody_can_tell_whether_it_fits) {
     const auto before = prediction(1, 0.331, 78, true);
     auto now = before;
-    now.tight = true;
+    now.memory_verdict = sim::MemoryVerdict::CannotBeTold;
     EXPECT_EQ(delta_line(before, now),
-              "step +0.0 %, bubble 33.1 %, peak 78.0 GiB, fits, but tight");
+              "step +0.0 %, bubble 33.1 %, peak 78.0 GiB, fits within the error");
     EXPECT_EQ(delta_line(now, now), "no change");
 }
 
@@ -214,11 +214,11 @@ TEST(Summary, says_what_is_reserved_and_left) {
     p.ranks[0].reserved = Bytes{79 * static_cast<std::int64_t>(kGiB)};
     p.headroom = Bytes{static_cast<std::int64_t>(kGiB)};
     p.memory_left = Bytes{static_cast<std::int64_t>(kGiB) / 2};
-    p.tight = true;
+    p.memory_verdict = sim::MemoryVerdict::CannotBeTold;
     std::map<std::string, SummaryRow> rows;
     const Bytes limit{80 * static_cast<std::int64_t>(kGiB)};
     for (const SummaryRow& row : summary_of(p, Statistics{}, limit)) rows[row.name] = row;
-    EXPECT_EQ(rows["memory"].value, "fits, but tight");
+    EXPECT_EQ(rows["memory"].value, "cannot be told");
     EXPECT_EQ(rows["headroom"].value, "1.00 GiB");
     EXPECT_EQ(rows["memory left"].value, "0.50 GiB");
     EXPECT_THAT(rows["rank 0"].value, testing::EndsWith("; 79.00 reserved"));

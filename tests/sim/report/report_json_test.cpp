@@ -40,6 +40,8 @@ TEST(ReportJson, KeepsTheContract) {
  "fits": true,
  "reason": null,
  "tight": false,
+ "memory_verdict": "fits",
+ "memory_range_bytes": null,
  "memory_limit_bytes": 47244640256,
  "headroom_bytes": 0,
  "memory_left_bytes": 0,

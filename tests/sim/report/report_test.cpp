@@ -104,7 +104,7 @@ TEST(ReportText, SaysWhyAPlanDoesNotFit) {
     EXPECT_THROW(report_text(two_stages(), a), Defect) << "predict always says why";
 }
 
-TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereThatIsLittle) {
+TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereNobodyCanTellWhetherItFits) {
     PredictionWithTrace a = answer(true);
     a.prediction.ranks[0].reserved = Bytes{41 * kGib};
     a.prediction.headroom = Bytes{2 * kGib};
@@ -113,10 +113,15 @@ TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereThatIsLittle) {
                 HasSubstr("memory      fits: at most 40.00 of 44.00 GiB, on rank 0 at 0F1, gelu; "
                           "the allocator reserves at\n              most 41.00; 2.00 are headroom; "
                           "1.00 left\n"));
-    a.prediction.tight = true;
-    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("memory      fits, but tight: at most"));
+    a.prediction.memory_verdict = MemoryVerdict::CannotBeTold;
+    a.prediction.memory_range = MemoryRange{
+        Bytes{39 * kGib}, Bytes{43 * kGib}, {"megatron-2026", "dense", 8, 0.95, 1, 1.05}};
+    EXPECT_THAT(report_text(two_stages(), a), HasSubstr("memory      cannot be told: at most"));
+    EXPECT_THAT(memory_range_words(*a.prediction.memory_range),
+                "39.00 to 43.00 GiB by 80 % of the 8 published peaks most like it (megatron-2026, "
+                "dense)");
     EXPECT_EQ(headline(a.prediction),
-              "tiny: step 100.000 ms, bubble 25.0 %, MFU 43.2 %, fits, but tight");
+              "tiny: step 100.000 ms, bubble 25.0 %, MFU 43.2 %, cannot be told");
 }
 
 TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {
