@@ -44,26 +44,25 @@ MemoryVerdict verdict_of(Bytes low, Bytes high, Bytes room) {
 }
 
 /// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
-/// segments and asks the device again, step after step: such a plan is not worth starting.
+/// segments and asks the device again, step after step: such a plan is not worth starting, and yet
+/// published ones ran.
 void judge_memory(Prediction& out, const scenarios::Scenario& scenario) {
     const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);
     if (worst == out.ranks.end()) return;
     const Bytes limit = scenario.cluster.gpu.memory;
     const Bytes room = limit - out.headroom;
     const Bytes needs = worst->needs();
+    const Bytes asked = std::ranges::max(out.ranks, {}, &RankPrediction::peak_memory).peak_memory;
     out.memory_left = room - needs;
-    out.memory_left_of_requested =
-        room - std::ranges::max(out.ranks, {}, &RankPrediction::peak_memory).peak_memory;
+    out.memory_left_of_requested = room - asked;
     out.fits = out.memory_left.count >= 0;
     out.tight = out.fits && gib(out.memory_left) < kTight * gib(limit);
-    if (const auto residuals = memory_residuals_of(scenario)) {
-        out.memory_range =
-            MemoryRange{times(needs, residuals->low), times(needs, residuals->high), *residuals};
-        out.memory_verdict = verdict_of(out.memory_range->low, out.memory_range->high, room);
-    } else {
-        out.memory_verdict =
-            verdict_of(times(needs, 1 - kOwnError), times(needs, 1 + kOwnError), room);
-    }
+    const auto residuals = memory_residuals_of(scenario);
+    const double low = residuals ? residuals->low : 1 - kOwnError;
+    const double high = residuals ? residuals->high : 1 + kOwnError;
+    if (residuals)
+        out.memory_range = MemoryRange{times(needs, low), times(needs, high), *residuals};
+    out.memory_verdict = verdict_of(times(asked, low), times(needs, high), room);
     if (!out.fits) out.reason = reason_of(out, *worst, limit);
 }
 

@@ -98,6 +98,8 @@ void read_fsdp(Reading& job, const Sizes& sizes, std::int64_t data) {
                  "it shards inside a node: give the GPUs of a node by --set parallel.shard=N");
     job.set("framework.base", std::string(version == 2 ? "pytorch-fsdp2" : "pytorch-fsdp1"),
             in.find("fsdp_version"));
+    if (version == 1)  // the profile has Composer's loss
+        job.set("framework.loss", std::string("eager-pytorch"), in.find("fsdp_version"));
     if (in.is_on("fsdp_offload_params"))
         job.set("training.offload_optimizer", true, in.find("fsdp_offload_params"));
     job.set("training.recompute",

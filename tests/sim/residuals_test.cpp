@@ -174,8 +174,12 @@ TEST(Predict, CannotTellWhetherAPlanFitsWhoseLimitLiesWithinTheRangeOfItsPeak) {
     EXPECT_EQ(with_room(roomy.memory_range->high).memory_verdict, MemoryVerdict::Fits);
     EXPECT_EQ(with_room(roomy.memory_range->high - one).memory_verdict,
               MemoryVerdict::CannotBeTold);
-    EXPECT_EQ(with_room(roomy.memory_range->low).memory_verdict, MemoryVerdict::CannotBeTold);
-    const Prediction small = with_room(roomy.memory_range->low - one);
+    Bytes asked;
+    for (const RankPrediction& rank : roomy.ranks) asked = std::max(asked, rank.peak_memory);
+    const double low = roomy.memory_range->from.low;
+    const auto least = static_cast<std::int64_t>(static_cast<double>(asked.count) * low);
+    EXPECT_EQ(with_room(Bytes{least}).memory_verdict, MemoryVerdict::CannotBeTold);
+    const Prediction small = with_room(Bytes{least} - one);
     EXPECT_EQ(small.memory_verdict, MemoryVerdict::DoesNotFit);
     EXPECT_FALSE(small.fits);
     EXPECT_THAT(small.reason, HasSubstr("GiB too much"));

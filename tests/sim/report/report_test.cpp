@@ -98,6 +98,7 @@ Communication, mean             exposed     hidden         size         GB/s
 TEST(ReportText, SaysWhyAPlanDoesNotFit) {
     PredictionWithTrace a = answer(false);
     a.prediction.reason = "rank 7 is full";
+    a.prediction.memory_verdict = MemoryVerdict::DoesNotFit;
     EXPECT_THAT(report_text(two_stages(), a),
                 HasSubstr("memory      does not fit: rank 7 is full\n"));
     a.prediction.reason.clear();
