@@ -30,8 +30,11 @@ void set_pace(const GraphBuilder& builder, Operator& recurrence) {
     const double pace = builder.how().kernels.recurrence_pace;
     for (std::vector<Kernel>* part : {&recurrence.forward, &recurrence.backward_input})
         for (Kernel& kernel : *part)
-            std::visit(Overloaded{[&](Gemm& work) { work.pace = pace; },
-                                  [&](Traffic& work) { work.pace = pace; }, [](auto&) {}},
+            std::visit(Overloaded{[&](FlashAttention&) {}, [&](Collective&) {},
+                                  [&](auto& work) {
+                                      work.pace = pace;
+                                      work.recurrent = true;
+                                  }},
                        kernel.work);
 }
 

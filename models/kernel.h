@@ -25,6 +25,7 @@ struct Gemm {
     Narrow operands = Narrow::None;
     std::int64_t group_rows = 0;  ///< rows of each expert in a grouped product; 0: not grouped
     double pace = 1;              ///< its time relative to that of the best library's kernel
+    bool recurrent = false;       ///< part of a linear recurrence, by a kernel in Triton
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
@@ -61,6 +62,7 @@ struct Traffic {
     /// scale by blocks and write two ways take longer.
     double pace = 1;
     std::int64_t launches = 1;  ///< kernels one after the other, as one for every expert
+    bool recurrent = false;     ///< part of a linear recurrence, by a kernel in Triton
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 

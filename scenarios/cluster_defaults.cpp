@@ -48,6 +48,7 @@ constexpr SourceOfDefault kSources[] = {
     {"gpu.attention_backward_efficiency", kFlash},
     {"gpu.attention_narrow_heads", kFlash},
     {"gpu.memory_efficiency", kFit},
+    {"gpu.recurrence_efficiency", "as H100, unless the file says so"},
     {"gpu.gemm_overhead", kBesideFit},
     {"gpu.kernel_overhead", kBesideFit},
     {"gpu.host_link", kBesideFit},

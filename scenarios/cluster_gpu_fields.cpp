@@ -204,6 +204,10 @@ const Fields<Gpu>& gpu_fields() {
          "my-gpu.jsonl", "none: all times follow from the rates"},
         {"memory_efficiency", real(&Gpu::memory_efficiency, kLeastShare, 1, "share"),
          "The share of the memory's bandwidth that elementwise kernels reach on average.", "0.8"},
+        {"recurrence_efficiency", real(&Gpu::recurrence_efficiency, kLeastShare, 10, "ratio"),
+         "The rate of the kernels of linear recurrences, in Triton, beside the bandwidth of the "
+         "memory, relative to H100's.",
+         "0.6"},
         {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added for each matrix product.",
          "3 us"},
         {"kernel_overhead", duration(&Gpu::kernel_overhead),

@@ -276,10 +276,15 @@ double seconds_of(const Work& work, const scenarios::Gpu& gpu) {
     return *ratio * (overhead + by_rates(work, gpu, clock)) - overhead;
 }
 
+template <class Work>
+double pace_of(const Work& work, const scenarios::Gpu& gpu) {
+    return work.recurrent ? work.pace / gpu.recurrence_efficiency : work.pace;
+}
+
 }  // namespace
 
 Duration kernel_time(const models::Gemm& gemm, const scenarios::Gpu& gpu) {
-    return from_seconds(gemm.pace * seconds_of(gemm, gpu)) + gpu.gemm_overhead;
+    return from_seconds(pace_of(gemm, gpu) * seconds_of(gemm, gpu)) + gpu.gemm_overhead;
 }
 
 Duration kernel_time(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
@@ -288,7 +293,7 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
 
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu) {
     const double bytes = as_double(traffic.read.count) + as_double(traffic.written.count);
-    return from_seconds(traffic.pace * seconds_to_move(bytes, gpu)) +
+    return from_seconds(pace_of(traffic, gpu) * seconds_to_move(bytes, gpu)) +
            traffic.launches * gpu.kernel_overhead;
 }
 
