@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_network.h"
 
 namespace debubble::jobs {
 namespace {
@@ -10,7 +12,7 @@ using text::Node;
 using text::NodePtr;
 
 /// Fields whose flag takes them away: --no-a-b or --disable-a-b is a_b: false.
-constexpr std::array<std::string_view, 14> kTrueByDefault{"rope_fusion",
+constexpr std::array<std::string_view, 15> kTrueByDefault{"rope_fusion",
                                                           "gradient_accumulation_fusion",
                                                           "bias_swiglu_fusion",
                                                           "bias_gelu_fusion",
@@ -19,6 +21,7 @@ constexpr std::array<std::string_view, 14> kTrueByDefault{"rope_fusion",
                                                           "bias_linear",
                                                           "create_attention_mask_in_dataloader",
                                                           "position_embedding",
+                                                          "should_pad_vocab",
                                                           "overlap_p2p_communication",
                                                           "persist_layer_norm",
                                                           "async_tensor_model_parallel_allreduce",
@@ -48,6 +51,11 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"moe_router_num_groups", "moe_router_num_groups"},
     {"moe_shared_expert_size", "moe_shared_expert_intermediate_size"},
     {"hybrid_override_pattern", "hybrid_layer_pattern"},
+    {"pad_vocab_size", "should_pad_vocab"},
+    {"batch_size", "micro_batch_size"},
+    {"linear_attention_type", "experimental_attention_variant"},
+    {"use_gated_attention", "attention_output_gate"},
+    {"moe_expert_parallel_size", "expert_model_parallel_size"},
     {"nproc_per_node", "nproc_per_node"},
     {"fused_attention_softmax", "masked_softmax_fusion"},
     {"overlap_p2p_comm", "overlap_p2p_communication"},
@@ -64,6 +72,12 @@ NodePtr word_at(std::string text, const text::SourcePosition& place) {
 }
 
 }  // namespace
+
+bool same_word(std::string_view one, std::string_view other) {
+    return std::ranges::equal(one, other, [](unsigned char a, unsigned char b) {
+        return std::tolower(a) == std::tolower(b);
+    });
+}
 
 void rename_to_fields(Settings& settings) {
     Settings renaming;
@@ -163,6 +177,7 @@ std::optional<std::vector<int>> python_list(std::string_view text) {
 
 void read_megatron(Reading& job, const MegatronDialect& dialect) {
     if (!job.has_model()) {
+        read_megatron_network(job);
         read_megatron_model(job);
         read_megatron_experts(job);
     }
