@@ -8,33 +8,37 @@ namespace {
 
 struct Word {
     std::string_view part;
-    std::string_view network;
+    std::string_view what;
 };
 
 /// Parts of programs' names, of Megatron-LM at d98e8a64dd, Megatron-DeepSpeed and those that build
 /// on them.
 constexpr Word kOthers[] = {
-    {"t5", "T5, an encoder and a decoder"},
-    {"bert", "BERT, an encoder with masked tokens and heads of its own"},
-    {"ict", "ICT, two encoders for retrieval"},
-    {"biencoder", "two encoders for retrieval"},
-    {"realm", "two encoders for retrieval"},
-    {"retro", "RETRO, a decoder with an encoder of retrieved text"},
-    {"vlm", "a vision-language network, a vision tower before the decoder"},
-    {"vl", "a vision-language network, a vision tower before the decoder"},
-    {"llava", "a vision-language network, a vision tower before the decoder"},
-    {"multimodal", "a network of several modalities, towers before the decoder"},
-    {"mimo", "a network of several modalities, towers before the decoder"},
-    {"omni", "a network of several modalities, towers before the decoder"},
-    {"vision", "a vision network"},
-    {"vit", "a vision network"},
-    {"swin", "a vision network"},
-    {"dino", "a vision network"},
-    {"inpaint", "a vision network"},
-    {"clip", "a text tower and a vision tower"},
-    {"dit", "a diffusion network"},
-    {"diffusion", "a diffusion network"},
-    {"rl", "by reinforcement learning, whose steps hold rollouts too"},
+    {"t5", "trains T5, an encoder and a decoder"},
+    {"bert", "trains BERT, an encoder with masked tokens and heads of its own"},
+    {"ict", "trains two encoders for retrieval"},
+    {"biencoder", "trains two encoders for retrieval"},
+    {"realm", "trains two encoders for retrieval"},
+    {"retro", "trains RETRO, a decoder with an encoder of retrieved text"},
+    {"vlm", "trains a vision tower before a decoder"},
+    {"vl", "trains a vision tower before a decoder"},
+    {"llava", "trains a vision tower before a decoder"},
+    {"multimodal", "trains towers of other modalities before a decoder"},
+    {"mimo", "trains towers of other modalities before a decoder"},
+    {"omni", "trains towers of other modalities before a decoder"},
+    {"vision", "trains a vision network"},
+    {"vit", "trains a vision network"},
+    {"swin", "trains a vision network"},
+    {"dino", "trains a vision network"},
+    {"inpaint", "trains a vision network"},
+    {"clip", "trains a text tower and a vision tower"},
+    {"dit", "trains a diffusion network"},
+    {"diffusion", "trains a diffusion network"},
+    {"rl", "trains by rollouts, which its steps hold too"},
+    {"generation", "generates text and trains nothing"},
+    {"generate", "generates text and trains nothing"},
+    {"inference", "answers requests and trains nothing"},
+    {"preprocess", "prepares data and trains nothing"},
 };
 
 /// The parts of the program's own name, between "_", "-" and ".".
@@ -82,14 +86,14 @@ void add_entry_points(const ShellCommand& command, const ShellScript& script, Se
 std::string_view other_network_of(std::string_view program) {
     const std::vector<std::string_view> parts = parts_of(program);
     for (const Word& word : kOthers)
-        if (std::ranges::find(parts, word.part) != parts.end()) return word.network;
+        if (std::ranges::find(parts, word.part) != parts.end()) return word.what;
     // Megatron-LM's examples/multimodal/train.py and its like, whose own names say nothing.
     const bool plain = std::ranges::find(parts, "gpt") == parts.end();
     for (const std::string_view folder : {"multimodal", "mimo", "retro", "t5", "bert"})
         if (plain && folder_of(program) == folder)
-            return std::ranges::find(kOthers, folder, &Word::part)->network;
+            return std::ranges::find(kOthers, folder, &Word::part)->what;
     if (parts.size() == 1 && parts.front() == "main" && folder_of(program) == "tasks")
-        return "a task on a trained network";
+        return "runs a task on a trained network";
     return {};
 }
 

@@ -55,6 +55,8 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"batch_size", "micro_batch_size"},
     {"linear_attention_type", "experimental_attention_variant"},
     {"use_gated_attention", "attention_output_gate"},
+    {"moe_train_capacity_factor", "moe_expert_capacity_factor"},
+    {"num_key_value_heads", "num_query_groups"},
     {"moe_expert_parallel_size", "expert_model_parallel_size"},
     {"nproc_per_node", "nproc_per_node"},
     {"fused_attention_softmax", "masked_softmax_fusion"},
@@ -101,6 +103,10 @@ void rename_to_fields(Settings& settings) {
                 setting.value->scalar != "false" && setting.value->scalar != "False";
             setting.name = "untie_embeddings_and_output_weights";
             setting.value = word_at(shared ? "false" : "true", setting.place);
+        } else if (setting.name == "ds_sequence_parallel_size") {  // DeepSpeed-Ulysses
+            renaming.add({"cp_comm_type", setting.written, word_at("a2a", setting.place),
+                          setting.place, true});
+            setting.name = "context_parallel_size";
         } else {
             setting.name = renamed(setting.name);
         }

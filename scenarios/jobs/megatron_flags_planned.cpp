@@ -71,6 +71,10 @@ constexpr FlagGroup kPlanned[] = {
 constexpr FlagGroup kRefused[] = {
     // clang-format off
     {FlagFate::Refused,
+     "a program that generates text trains nothing",
+     "num_tokens_to_generate incoming_requests_per_step incoming_requests_per_sec "
+     "inference_repeat_n prompts prompt_file"},
+    {FlagFate::Refused,
      "retrieval beside the network is not planned",
      "retro_add_retriever retro_encoder_layers retro_project_dir"},
     {FlagFate::Refused,

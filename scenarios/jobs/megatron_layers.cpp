@@ -38,6 +38,27 @@ std::size_t period_of(const std::vector<std::string>& layers) {
     return layers.size();
 }
 
+/// Adds the experts of each layer where a list has them.
+void add_listed_experts(Reading& job, const std::vector<bool>& chosen, LayerChanges& changes) {
+    const Setting* const setting = job.in.find(kExpertsOfLayers);
+    if (setting == nullptr) return;
+    const std::vector<text::NodePtr>& listed = setting->value->items;
+    if (static_cast<std::size_t>(std::ranges::count(chosen, true)) != listed.size())
+        return job.refuse(*setting, fmt::format("{} has the experts of {} layers, and {} layers "
+                                                "have some",
+                                                setting->written, listed.size(),
+                                                std::ranges::count(chosen, true)));
+    for (std::size_t i = 0, next = 0; i < chosen.size(); ++i) {
+        if (!chosen[i]) continue;
+        const text::NodePtr& experts = listed[next++];
+        if (const auto count = number_of(experts->scalar); !count || *count < 1 || *count > 4096)
+            return job.refuse(*setting, fmt::format("'{}' is no number of experts from 1 to 4096",
+                                                    experts->scalar));
+        if (experts->scalar != listed.front()->scalar)
+            changes.add(i, fmt::format("experts: {}", experts->scalar));
+    }
+}
+
 void add_experts(Reading& job, LayerChanges& changes) {
     Settings& in = job.in;
     if (in.whole("num_experts", 0, 4096).value_or(0) <= 1) return;
@@ -58,6 +79,7 @@ void add_experts(Reading& job, LayerChanges& changes) {
     }
     for (std::size_t i = 0; chosen && i < chosen->size(); ++i)
         if (!(*chosen)[i]) changes.add(i, fmt::format("experts: 0, ffn: {}", ffn));
+    if (chosen) add_listed_experts(job, *chosen, changes);
 }
 
 void add_delta_nets(Reading& job, LayerChanges& changes) {

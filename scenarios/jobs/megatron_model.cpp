@@ -105,7 +105,8 @@ void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int6
     const std::optional<std::int64_t> groups = in.whole("num_query_groups", 1, kMost);
     // Fields of a configuration need no flag that switches them on.
     const bool as_field = in.find("num_query_groups") != nullptr &&
-                          !in.find("num_query_groups")->written.starts_with("--") &&
+                          (!in.find("num_query_groups")->written.starts_with("--") ||
+                           in.find("num_query_groups")->written == "--num-key-value-heads") &&
                           !in.has("group_query_attention");
     if (grouped || as_field) {
         const std::int64_t kv = groups.value_or(grouped ? 1 : heads);
@@ -127,7 +128,11 @@ void read_biases(Reading& job, bool plain) {
     Settings& in = job.in;
     const bool biases = in.flag("bias_linear").value_or(true);
     if (biases == plain) job.set("model.linear_bias", biases, in.find("bias_linear"));
-    if (in.is_on("add_qkv_bias") && !biases)
+    if (biases && in.is_on("multi_latent_attention")) {  // whose products have none but the last
+        job.set("model.qkv_bias", false, in.find("multi_latent_attention"));
+        job.set("model.output_bias", false, in.find("multi_latent_attention"));
+    }
+    if (in.is_on("add_qkv_bias") && !biases && !in.is_on("multi_latent_attention"))
         job.set("model.qkv_bias", true, in.find("add_qkv_bias"));
     const bool tied = !in.is_on("untie_embeddings_and_output_weights");
     if (tied == plain)
@@ -187,6 +192,15 @@ void read_attention(Reading& job) {
         job.set("model.window", window, in.find("window_size"));
 }
 
+/// The longest sample: that of the training where nothing says more.
+void read_longest(Reading& job) {
+    if (job.copy("model.max_positions", "max_position_embeddings") ||
+        job.copy("model.max_positions", "seq_length"))
+        return;
+    if (const auto given = job.given_whole("training.seq_length"))
+        job.set("model.max_positions", *given, nullptr, "the length of a sample");
+}
+
 /// The word of a scenario for Megatron-LM's --position-embedding-type.
 std::string positions_of(std::string_view word) {
     if (word == "rope" || word == "yarn" || word == "mrope") return "rope";
@@ -232,8 +246,7 @@ void read_megatron_model(Reading& job) {
         job.set("model.ffn", hidden * 4 * 2 / 3 / 64 * 64, activates, "int(4 hidden 2/3 / 64) 64");
     }
     read_vocabulary(job);
-    if (!job.copy("model.max_positions", "max_position_embeddings") && in.has("seq_length"))
-        job.copy("model.max_positions", "seq_length");
+    read_longest(job);
     if (rms != defaults.rms)
         job.set("model.norm", std::string(rms ? "rms_norm" : "layer_norm"),
                 in.find("normalization"));

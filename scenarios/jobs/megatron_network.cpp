@@ -67,10 +67,9 @@ void check_spec(Reading& job) {
 void check_programs(Reading& job) {
     for (const Setting& setting : job.in.all()) {
         if (setting.name != kEntryPoint || setting.value->scalar.empty()) continue;
-        const std::string_view network = other_network_of(setting.value->scalar);
-        if (!network.empty())
-            job.refuse_network(
-                setting, fmt::format("this program trains {}, which is not planned", network));
+        const std::string_view what = other_network_of(setting.value->scalar);
+        if (!what.empty())
+            job.refuse_network(setting, fmt::format("this program {}, which is not planned", what));
     }
     job.in.find(kEntryPoint);
 }
@@ -123,6 +122,14 @@ void check_words(Reading& job) {
           "is no function of a router that is planned");
 }
 
+/// Tokenizers whose programs train encoders: a list of arguments names no program.
+void check_tokenizer(Reading& job) {
+    const Setting* const tokenizer = job.in.find("tokenizer_type");
+    if (tokenizer != nullptr && tokenizer->value->scalar.starts_with("BertWordPiece"))
+        job.refuse_network(*tokenizer,
+                           "networks of this tokenizer are BERT and T5, which are not planned");
+}
+
 /// Norms after attention and MLP, as slime's Megatron has them.
 void read_norm_positions(Reading& job) {
     Settings& in = job.in;
@@ -135,25 +142,29 @@ void read_norm_positions(Reading& job) {
                            "a norm after one of attention and MLP alone is not planned");
 }
 
-/// Megatron-DeepSpeed: --num-experts 1 is a dense network, and --topk is the router's.
+/// Megatron-DeepSpeed: --num-experts 1 is a dense network, a list has the experts of each layer
+/// that has some, and --topk is the router's.
 void settle_deepspeed_experts(Settings& in) {
     if (!is_megatron_deepspeed(in)) return;
-    const Setting* const experts = in.find("num_experts");
-    if (experts == nullptr) return;
-    Setting router = *experts;
-    const bool dense = experts->value->is(text::Node::Kind::Scalar) && experts->known &&
-                       number_of(experts->value->scalar) == 1.0;
-    if (dense) {
-        router.value = text::make_scalar("None", experts->place);
-        in.add(router);
-    } else if (!in.has("moe_router_topk")) {
-        if (const Setting* const topk = in.find("topk"))
-            router = *topk;
-        else
-            router.value = text::make_scalar("1", experts->place);
-        router.name = "moe_router_topk";
-        in.add(router);
+    const Setting* const said = in.find("num_experts");
+    if (said == nullptr || !said->known) return;
+    Setting experts = *said;
+    if (experts.value->is(text::Node::Kind::List) && !experts.value->items.empty()) {
+        Setting each = experts;
+        each.name = kExpertsOfLayers;
+        in.add(each);
+        experts.value = experts.value->items.front();
+    } else if (number_of(experts.value->scalar) == 1.0) {
+        experts.value = text::make_scalar("None", experts.place);
     }
+    in.add(experts);
+    if (in.has("moe_router_topk")) return;
+    if (const Setting* const topk = in.find("topk"))
+        experts = *topk;
+    else
+        experts.value = text::make_scalar("1", experts.place);
+    experts.name = "moe_router_topk";
+    in.add(experts);
 }
 
 /// A pattern says how many layers there are.
@@ -199,12 +210,13 @@ void read_delta_net(Reading& job) {
     const bool in_checkpoint = spec_of(in) == Spec::SlimeQwen && !in.has("linear_num_value_heads");
     if (in_checkpoint && job.given("model.delta_net")) return;
     if (in_checkpoint)
-        return job.ask(fmt::format(
-            "{}: which heads have the gated delta nets of {}? They are in the checkpoint's "
-            "config.json (linear_num_key_heads, linear_num_value_heads); give them by --set "
-            "model.delta_net='{{key_heads: N, value_heads: N}}', or the network by --set "
-            "model=FILE",
-            origin_of(*in.find("spec")), spec_words(in).front()));
+        return job.refuse(
+            *in.find("spec"),
+            fmt::format("{}: which heads have the gated delta nets of {}? They are in the "
+                        "checkpoint's config.json (linear_num_key_heads, linear_num_value_heads); "
+                        "give them by --set model.delta_net='{{key_heads: N, value_heads: N}}', or "
+                        "the network by --set model=FILE",
+                        in.find("spec")->written, spec_words(in).front()));
     const auto of = [&](const char* name, std::int64_t otherwise) {
         return in.whole(name, 1, kMost).value_or(otherwise);
     };
@@ -235,6 +247,7 @@ void read_megatron_network(Reading& job) {
     check_spec(job);
     check_attention(job);
     check_words(job);
+    check_tokenizer(job);
     read_norm_positions(job);
 }
 

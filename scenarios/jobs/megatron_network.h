@@ -13,6 +13,9 @@ namespace debubble::jobs {
 /// added to the job. Called before anything else is read of the network.
 void read_megatron_network(Reading& job);
 
+/// The experts of each layer that has some, where Megatron-DeepSpeed's --num-experts lists them.
+inline constexpr const char* kExpertsOfLayers = "$experts_of_layers";
+
 /// True for Megatron-DeepSpeed, whose flags of experts are others.
 bool is_megatron_deepspeed(Settings& in);
 

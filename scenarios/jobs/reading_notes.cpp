@@ -49,7 +49,8 @@ bool Reading::allows(const Setting& setting) {
 void Reading::refuse_network(const Setting& setting, const std::string& sentence) {
     if (allows(setting))
         return note(setting, fmt::format("allowed: {}; it is left out", sentence), Harm::Network);
-    refuse(setting, fmt::format("{}: {}; to plan the job without it, add --allow {}",
+    refuse(setting, fmt::format("{}: {}; give the network by --set model=NAME or FILE, or "
+                                 "leave the setting out by --allow {}",
                                 setting.written, sentence, field_of(setting.written)));
 }
 
