@@ -14,7 +14,8 @@ inline constexpr std::string_view kEntryPoint = "$entry_point";
 void add_entry_points(const ShellCommand& command, const ShellScript& script, Settings& settings);
 
 /// What a program does that trains no GPT, by the parts of its name: "trains T5, an encoder and a
-/// decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose name says nothing.
+/// decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose name says
+/// nothing.
 std::string_view other_network_of(std::string_view program);
 
 /// True for the programs of networks with state-space layers: pretrain_mamba.py.

@@ -39,6 +39,7 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"fp8", "fp8_format"},
     {"fp8_param", "fp8_param_gather"},
     {"fp4", "fp4_format"},
+    {"fp4_param", "fp4_param_gather"},
     {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
     {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
     {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},

@@ -180,6 +180,7 @@ void read_attention(Reading& job) {
     else if (in.is_on("qk_layernorm") && !in.is_on("multi_latent_attention"))
         job.set("model.qk_norm", std::string(has_wide_norms(job) ? "width" : "heads"),
                 in.find(has_wide_norms(job) ? "spec" : "qk_layernorm"));
+    read_norm_positions(job);
     if (in.is_on("attention_output_gate"))
         job.set("model.output_gate", true, in.find("attention_output_gate"));
     const std::string softmax = in.word("softmax_type").value_or("vanilla");

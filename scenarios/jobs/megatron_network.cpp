@@ -130,18 +130,6 @@ void check_tokenizer(Reading& job) {
                            "networks of this tokenizer are BERT and T5, which are not planned");
 }
 
-/// Norms after attention and MLP, as slime's Megatron has them.
-void read_norm_positions(Reading& job) {
-    Settings& in = job.in;
-    const bool attention = in.is_on("post_self_attn_layernorm");
-    const bool mlp = in.is_on("post_mlp_layernorm");
-    if (attention && mlp)
-        job.set("model.norm_position", std::string("both"), in.find("post_self_attn_layernorm"));
-    else if (attention || mlp)
-        job.refuse_network(*in.find(attention ? "post_self_attn_layernorm" : "post_mlp_layernorm"),
-                           "a norm after one of attention and MLP alone is not planned");
-}
-
 /// Megatron-DeepSpeed: --num-experts 1 is a dense network, a list has the experts of each layer
 /// that has some, and --topk is the router's.
 void settle_deepspeed_experts(Settings& in) {
@@ -179,6 +167,17 @@ void settle_layers(Reading& job) {
 }
 
 }  // namespace
+
+void read_norm_positions(Reading& job) {
+    Settings& in = job.in;
+    const bool attention = in.is_on("post_self_attn_layernorm");
+    const bool mlp = in.is_on("post_mlp_layernorm");
+    if (attention && mlp)
+        job.set("model.norm_position", std::string("both"), in.find("post_self_attn_layernorm"));
+    else if (attention || mlp)
+        job.refuse_network(*in.find(attention ? "post_self_attn_layernorm" : "post_mlp_layernorm"),
+                           "a norm after one of attention and MLP alone is not planned");
+}
 
 bool is_megatron_deepspeed(Settings& in) {
     return in.is_on("deepspeed") || in.has("deepspeed_config") || in.has("zero_stage") ||
@@ -248,7 +247,6 @@ void read_megatron_network(Reading& job) {
     check_attention(job);
     check_words(job);
     check_tokenizer(job);
-    read_norm_positions(job);
 }
 
 }  // namespace debubble::jobs

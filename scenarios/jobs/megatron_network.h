@@ -16,6 +16,9 @@ void read_megatron_network(Reading& job);
 /// The experts of each layer that has some, where Megatron-DeepSpeed's --num-experts lists them.
 inline constexpr const char* kExpertsOfLayers = "$experts_of_layers";
 
+/// Writes that norms stand after attention and MLP too, as slime's Megatron has them.
+void read_norm_positions(Reading& job);
+
 /// True for Megatron-DeepSpeed, whose flags of experts are others.
 bool is_megatron_deepspeed(Settings& in);
 

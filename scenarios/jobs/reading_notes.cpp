@@ -50,7 +50,7 @@ void Reading::refuse_network(const Setting& setting, const std::string& sentence
     if (allows(setting))
         return note(setting, fmt::format("allowed: {}; it is left out", sentence), Harm::Network);
     refuse(setting, fmt::format("{}: {}; give the network by --set model=NAME or FILE, or "
-                                 "leave the setting out by --allow {}",
+                                "leave the setting out by --allow {}",
                                 setting.written, sentence, field_of(setting.written)));
 }
 
