@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "scenarios/framework_checks.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/read_scenario.h"
 #include "text/document_source.h"
@@ -39,8 +40,8 @@ const Format& format_named(const std::string& word) {
 }
 
 /// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
-void check_scenario(const Imported& imported, const fs::path& folder) {
-    scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+scenarios::Scenario checked_scenario(const Imported& imported, const fs::path& folder) {
+    return scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
 }
 
 /// Values that name files, from the folder where the program runs, as seen from another one.
@@ -75,9 +76,11 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
     reader.read({std::move(text), file, folder}, job);
-    Imported imported = job.finish(std::string(reader.word), reader.tool);
-    check_scenario(imported, folder);
-    return imported;
+    const std::string word(reader.word);
+    const auto scenario = checked_scenario(job.finish(word, reader.tool), folder);
+    for (const scenarios::FrameworkRefusal& one : scenarios::framework_refusals(scenario))
+        job.note(refusal_text(one), Harm::Refused);
+    return job.finish(word, reader.tool);
 }
 
 Imported import_job(const fs::path& file, const std::string& format,
