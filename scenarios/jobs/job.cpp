@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "scenarios/framework_checks.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/read_scenario.h"
 #include "text/document_source.h"
@@ -39,8 +40,8 @@ const Format& format_named(const std::string& word) {
 }
 
 /// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
-void check_scenario(const Imported& imported, const fs::path& folder) {
-    scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+scenarios::Scenario checked_scenario(const Imported& imported, const fs::path& folder) {
+    return scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
 }
 
 /// Values that name files, from the folder where the program runs, as seen from another one.
@@ -63,24 +64,30 @@ std::vector<std::string> job_formats() {
 }
 
 Imported import_text(std::string text, const fs::path& file, const std::string& format,
-                     const std::vector<scenarios::Override>& given, const fs::path& folder) {
+                     const std::vector<scenarios::Override>& given, const fs::path& folder,
+                     const ImportOptions& options) {
     if (text.size() > text::kLongestDocument)
         throw InputError({{{file.string(), 0, 0},
                            fmt::format("the job is longer than {} bytes", text::kLongestDocument),
                            {}}});
     const Format& reader = format_named(format.empty() ? recognised_format(text, file) : format);
     Reading job(file.filename().string(), seen_from(folder, given));
+    job.allow(options.allow);
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
     reader.read({std::move(text), file, folder}, job);
-    Imported imported = job.finish(std::string(reader.word), reader.tool);
-    check_scenario(imported, folder);
-    return imported;
+    const std::string word(reader.word);
+    const auto scenario = checked_scenario(job.finish(word, reader.tool), folder);
+    for (const scenarios::FrameworkRefusal& one : scenarios::framework_refusals(scenario))
+        job.note(refusal_text(one), Harm::Refused);
+    return job.finish(word, reader.tool);
 }
 
 Imported import_job(const fs::path& file, const std::string& format,
-                    const std::vector<scenarios::Override>& given, const fs::path& folder) {
-    return import_text(read_file(file, text::kLongestDocument), file, format, given, folder);
+                    const std::vector<scenarios::Override>& given, const fs::path& folder,
+                    const ImportOptions& options) {
+    return import_text(read_file(file, text::kLongestDocument), file, format, given, folder,
+                       options);
 }
 
 }  // namespace debubble::jobs

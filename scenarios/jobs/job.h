@@ -17,6 +17,12 @@ namespace debubble::jobs {
 /// The words of `import --from`, in the order of the help.
 std::vector<std::string> job_formats();
 
+/// What the command line says of a job beside values of the scenario.
+struct ImportOptions {
+    /// Settings that make another network and are left out instead of refused, by their names.
+    std::vector<std::string> allow = {};
+};
+
 /// Reads a job. `format` may be empty: it is recognised then. Values `given` win over those of the
 /// job; their keys are a scenario's, and gpus, cluster, vocab, micro_batch, seq_length and
 /// global_batch have short names. Throws InputError with every mistake and with a question for
@@ -24,12 +30,12 @@ std::vector<std::string> job_formats();
 /// The scenario will lie in `folder`: paths of files in it are relative to that.
 Imported import_job(const std::filesystem::path& file, const std::string& format,
                     const std::vector<scenarios::Override>& given,
-                    const std::filesystem::path& folder = {});
+                    const std::filesystem::path& folder = {}, const ImportOptions& options = {});
 
 /// The same of a text that is not on the disk; files that it names are sought beside `file`.
 Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
                      const std::vector<scenarios::Override>& given,
-                     const std::filesystem::path& folder = {});
+                     const std::filesystem::path& folder = {}, const ImportOptions& options = {});
 
 /// The format of a text: by the file's ending, and by words that only one of them has. Throws
 /// InputError that names the formats if it is none.

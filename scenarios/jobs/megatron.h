@@ -49,6 +49,12 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
 /// Notes and refusals about settings that no key says, names unknown ones and counts the silent.
 void sort_left_settings(Reading& job, std::string_view tool);
 
+/// Multi-head latent attention as `model.latent_attention` has it.
+std::string megatron_latent(Reading& job);
+
+/// True if two words differ in the case of their letters alone.
+bool same_word(std::string_view one, std::string_view other);
+
 /// The layers of every stage that Python's list expression says: "([0]*3+[1]*58)". Nothing if it
 /// is not such a list.
 std::optional<std::vector<int>> python_list(std::string_view text);

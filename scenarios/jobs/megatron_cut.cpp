@@ -71,6 +71,18 @@ void read_experts_cut(Reading& job, const MegatronCut& cut) {
         job.set("parallel.expert_tensor", *expert_tensor, in.find("expert_tensor_parallel_size"));
 }
 
+/// Weights in more shards than tensor ranks, which are gathered for every layer.
+void refuse_weight_shards(Reading& job, const MegatronCut& cut) {
+    for (const char* name :
+         {"tensor_parallel_num_weight_shards", "expert_tensor_parallel_num_weight_shards"}) {
+        const auto shards = job.in.whole(name, 1, kMostDegree);
+        if (shards && *shards > cut.tensor)
+            job.refuse(*job.in.find(name), fmt::format("weights in {} shards on {} tensor ranks "
+                                                       "are not planned",
+                                                       *shards, cut.tensor));
+    }
+}
+
 }  // namespace
 
 MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect) {
@@ -89,6 +101,7 @@ MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect) {
     cut.data = settle_world(job, world);
     cut.sequence = in.is_on("sequence_parallel") && cut.tensor > 1;
     if (cut.sequence) job.set("parallel.sequence", true, in.find("sequence_parallel"));
+    refuse_weight_shards(job, cut);
     read_sharding(job, cut);
     read_experts_cut(job, cut);
     read_megatron_stages(job, cut);

@@ -1,47 +1,11 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_layers.h"
+#include "scenarios/jobs/megatron_network.h"
 
 namespace debubble::jobs {
 namespace {
-
-/// Groups of layers that are dense or have experts, as --moe-layer-freq orders them.
-void read_frequency(Reading& job, std::int64_t dense_ffn) {
-    Settings& in = job.in;
-    const Setting* const setting = in.find("moe_layer_freq");
-    const std::int64_t layers = in.whole("num_layers", 1, 10'000).value_or(0);
-    if (setting == nullptr || layers == 0) return;
-    std::vector<int> pattern;
-    if (setting->value->is(text::Node::Kind::List)) {
-        for (const text::NodePtr& item : setting->value->items)
-            pattern.push_back(item->scalar == "1" ? 1 : 0);
-    } else if (const auto every = number_of(setting->value->scalar)) {
-        if (*every < 1 || *every > 10'000) return job.refuse(*setting, "it can be from 1");
-        for (std::int64_t i = 0; i < layers; ++i)
-            pattern.push_back(i % static_cast<std::int64_t>(*every) == 0 ? 1 : 0);
-    } else if (const auto list = python_list(setting->value->scalar)) {
-        pattern = *list;
-    } else {
-        return job.refuse(*setting, fmt::format("'{}' is neither a number nor a list of Python",
-                                                setting->value->scalar));
-    }
-    if (static_cast<std::int64_t>(pattern.size()) != layers)
-        return job.refuse(*setting, fmt::format("it has {} layers, and the model has {}",
-                                                pattern.size(), layers));
-    std::string groups;
-    bool dense = false;
-    for (std::size_t i = 0; i < pattern.size();) {
-        std::size_t j = i;
-        while (j < pattern.size() && (pattern[j] != 0) == (pattern[i] != 0)) ++j;
-        groups += groups.empty() ? "" : ", ";
-        groups += pattern[i] != 0
-                      ? fmt::format("{{count: {}}}", j - i)
-                      : fmt::format("{{count: {}, experts: 0, ffn: {}}}", j - i, dense_ffn);
-        dense = dense || pattern[i] == 0;
-        i = j;
-    }
-    if (dense) job.set("model.layer_groups", fmt::format("[{}]", groups), setting);
-}
 
 void read_router(Reading& job) {
     Settings& in = job.in;
@@ -80,7 +44,47 @@ void read_router(Reading& job) {
                 "no --moe-router-force-load-balancing");
 }
 
-void read_latent(Reading& job) {
+void read_prediction(Reading& job) {
+    Settings& in = job.in;
+    const auto depths = in.whole("mtp_num_layers", 0, 16);
+    if (!depths || *depths == 0) {
+        in.find("mtp_loss_scaling_factor");
+        return;
+    }
+    if (in.is_on("mtp_use_repeated_layer") && *depths > 1)
+        job.refuse_network(*in.find("mtp_use_repeated_layer"),
+                           "depths of prediction that share a layer's weights are not planned");
+    if (!is_hybrid(job)) job.set("model.mtp_layers", *depths, in.find("mtp_num_layers"));
+    if (const auto factor = in.real("mtp_loss_scaling_factor"); factor && *factor != 0.1)
+        job.set_real("training.mtp_loss_scaling_factor", *factor,
+                     in.find("mtp_loss_scaling_factor"));
+}
+
+void read_experts(Reading& job) {
+    Settings& in = job.in;
+    const std::optional<std::int64_t> experts = in.whole("num_experts", 0, 4096);
+    if (!experts || *experts == 0) return;
+    job.set("model.experts", *experts, in.find("num_experts"));
+    const auto per_token = in.whole("moe_router_topk", 1, 4096);
+    job.set("model.experts_per_token", per_token.value_or(2), in.find("moe_router_topk"),
+            per_token ? "" : "the default of --moe-router-topk");
+    if (const auto ffn = in.whole("moe_ffn_hidden_size", 1, kMost))
+        job.set("model.ffn", *ffn, in.find("moe_ffn_hidden_size"));
+    if (const auto shared = in.whole("moe_shared_expert_intermediate_size", 1, kMost))
+        job.set("model.shared_ffn", *shared, in.find("moe_shared_expert_intermediate_size"));
+    if (in.is_on("moe_shared_expert_gate"))
+        job.set("model.shared_gate", true, in.find("moe_shared_expert_gate"));
+    if (in.has("moe_latent_size") && !is_hybrid(job))
+        job.refuse_network(*in.find("moe_latent_size"),
+                           "experts of a narrower value are planned in hybrid networks alone");
+    else
+        job.copy("model.expert_latent", "moe_latent_size");
+    read_router(job);
+}
+
+}  // namespace
+
+std::string megatron_latent(Reading& job) {
     Settings& in = job.in;
     const std::optional<std::int64_t> query = in.whole("q_lora_rank", 0, kMost);
     const std::int64_t key = in.whole("kv_lora_rank", 1, kMost).value_or(32);
@@ -88,43 +92,19 @@ void read_latent(Reading& job) {
     const std::int64_t rope = in.whole("qk_pos_emb_head_dim", 1, kMost).value_or(64);
     const std::int64_t value = in.whole("v_head_dim", 1, kMost).value_or(128);
     in.find("qk_layernorm");
-    job.set("model.latent_attention",
-            fmt::format("{{query_rank: {}, key_rank: {}, head_dim: {}, rope_dim: {}, value_dim: "
-                        "{}}}",
-                        query.value_or(0), key, own, rope, value),
-            in.find("multi_latent_attention"));
+    return fmt::format(
+        "{{query_rank: {}, key_rank: {}, head_dim: {}, rope_dim: {}, value_dim: {}}}",
+        query.value_or(0), key, own, rope, value);
 }
-
-}  // namespace
 
 void read_megatron_experts(Reading& job) {
     Settings& in = job.in;
-    if (in.is_on("multi_latent_attention")) read_latent(job);
-    if (const auto depths = in.whole("mtp_num_layers", 0, 16); depths && *depths > 0) {
-        job.set("model.mtp_layers", *depths, in.find("mtp_num_layers"));
-        if (const auto factor = in.real("mtp_loss_scaling_factor"); factor && *factor != 0.1)
-            job.set_real("training.mtp_loss_scaling_factor", *factor,
-                         in.find("mtp_loss_scaling_factor"));
-    } else {
-        in.find("mtp_loss_scaling_factor");
-    }
-    const std::optional<std::int64_t> experts = in.whole("num_experts", 0, 4096);
-    if (!experts || *experts == 0) return;
-    job.set("model.experts", *experts, in.find("num_experts"));
-    const auto per_token = in.whole("moe_router_topk", 1, 4096);
-    job.set("model.experts_per_token", per_token.value_or(2), in.find("moe_router_topk"),
-            per_token ? "" : "the default of --moe-router-topk");
-    const std::int64_t hidden = in.whole("hidden_size", 1, kMost).value_or(0);
-    const auto dense = in.whole("ffn_hidden_size", 1, kMost);
-    if (const auto ffn = in.whole("moe_ffn_hidden_size", 1, kMost))
-        job.set("model.ffn", *ffn, in.find("moe_ffn_hidden_size"));
-    if (const auto shared = in.whole("moe_shared_expert_intermediate_size", 1, kMost))
-        job.set("model.shared_ffn", *shared, in.find("moe_shared_expert_intermediate_size"));
-    if (in.is_on("moe_shared_expert_gate"))
-        job.set("model.shared_gate", true, in.find("moe_shared_expert_gate"));
-    job.copy("model.expert_latent", "moe_latent_size");
-    read_frequency(job, dense.value_or(4 * hidden));
-    read_router(job);
+    if (in.is_on("multi_latent_attention") && !is_hybrid(job))
+        job.set("model.latent_attention", megatron_latent(job), in.find("multi_latent_attention"));
+    if (has_delta_nets(job) && !is_hybrid(job)) read_delta_net(job);
+    read_prediction(job);
+    read_experts(job);
+    read_megatron_layers(job);
 }
 
 }  // namespace debubble::jobs

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_network.h"
 
 namespace debubble::jobs {
 namespace {
@@ -10,7 +12,7 @@ using text::Node;
 using text::NodePtr;
 
 /// Fields whose flag takes them away: --no-a-b or --disable-a-b is a_b: false.
-constexpr std::array<std::string_view, 14> kTrueByDefault{"rope_fusion",
+constexpr std::array<std::string_view, 15> kTrueByDefault{"rope_fusion",
                                                           "gradient_accumulation_fusion",
                                                           "bias_swiglu_fusion",
                                                           "bias_gelu_fusion",
@@ -19,6 +21,7 @@ constexpr std::array<std::string_view, 14> kTrueByDefault{"rope_fusion",
                                                           "bias_linear",
                                                           "create_attention_mask_in_dataloader",
                                                           "position_embedding",
+                                                          "should_pad_vocab",
                                                           "overlap_p2p_communication",
                                                           "persist_layer_norm",
                                                           "async_tensor_model_parallel_allreduce",
@@ -36,6 +39,7 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"fp8", "fp8_format"},
     {"fp8_param", "fp8_param_gather"},
     {"fp4", "fp4_format"},
+    {"fp4_param", "fp4_param_gather"},
     {"num_layers_in_first_pipeline_stage", "decoder_first_pipeline_num_layers"},
     {"num_layers_in_last_pipeline_stage", "decoder_last_pipeline_num_layers"},
     {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},
@@ -48,6 +52,13 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"moe_router_num_groups", "moe_router_num_groups"},
     {"moe_shared_expert_size", "moe_shared_expert_intermediate_size"},
     {"hybrid_override_pattern", "hybrid_layer_pattern"},
+    {"pad_vocab_size", "should_pad_vocab"},
+    {"batch_size", "micro_batch_size"},
+    {"linear_attention_type", "experimental_attention_variant"},
+    {"use_gated_attention", "attention_output_gate"},
+    {"moe_train_capacity_factor", "moe_expert_capacity_factor"},
+    {"num_key_value_heads", "num_query_groups"},
+    {"moe_expert_parallel_size", "expert_model_parallel_size"},
     {"nproc_per_node", "nproc_per_node"},
     {"fused_attention_softmax", "masked_softmax_fusion"},
     {"overlap_p2p_comm", "overlap_p2p_communication"},
@@ -64,6 +75,12 @@ NodePtr word_at(std::string text, const text::SourcePosition& place) {
 }
 
 }  // namespace
+
+bool same_word(std::string_view one, std::string_view other) {
+    return std::ranges::equal(one, other, [](unsigned char a, unsigned char b) {
+        return std::tolower(a) == std::tolower(b);
+    });
+}
 
 void rename_to_fields(Settings& settings) {
     Settings renaming;
@@ -87,6 +104,10 @@ void rename_to_fields(Settings& settings) {
                 setting.value->scalar != "false" && setting.value->scalar != "False";
             setting.name = "untie_embeddings_and_output_weights";
             setting.value = word_at(shared ? "false" : "true", setting.place);
+        } else if (setting.name == "ds_sequence_parallel_size") {  // DeepSpeed-Ulysses
+            renaming.add({"cp_comm_type", setting.written, word_at("a2a", setting.place),
+                          setting.place, true});
+            setting.name = "context_parallel_size";
         } else {
             setting.name = renamed(setting.name);
         }
@@ -163,6 +184,7 @@ std::optional<std::vector<int>> python_list(std::string_view text) {
 
 void read_megatron(Reading& job, const MegatronDialect& dialect) {
     if (!job.has_model()) {
+        read_megatron_network(job);
         read_megatron_model(job);
         read_megatron_experts(job);
     }

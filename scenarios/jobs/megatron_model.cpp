@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_network.h"
 
 namespace debubble::jobs {
 namespace {
@@ -26,9 +27,15 @@ void read_vocabulary(Reading& job) {
     const std::optional<std::int64_t> size = in.whole("vocab_size", 1, kMost);
     const Setting* const said = in.find("vocab_size");
     const std::optional<std::string> given = job.given("model.vocab");
+    const std::optional<std::int64_t> padded = in.whole("padded_vocab_size", 1, kMost);
+    if (padded && !given) {
+        job.set("model.vocab", *padded, in.find("padded_vocab_size"));
+        return;
+    }
     if (given && !size) {
         job.note(fmt::format("the vocabulary is the tokenizer's{}; {} were given",
-                             type ? fmt::format(" ({})", *type) : std::string(), *given));
+                             type ? fmt::format(" ({})", *type) : std::string(), *given),
+                 Harm::Harmless);
         return;
     }
     if (size) {
@@ -88,7 +95,8 @@ void read_rotary(Reading& job, const std::string& positions, std::int64_t head_d
                 in.find("rotary_percent"));
     const Setting* const scaling = first_of(in, {"use_rope_scaling", "rope_scaling"});
     if (scaling != nullptr && in.flag(scaling->name).value_or(false))
-        job.note(*scaling, "rotary positions are scaled, which costs nothing to plan");
+        job.note(*scaling, "rotary positions are scaled, which costs nothing to plan",
+                 Harm::Harmless);
 }
 
 void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int64_t& head_dim) {
@@ -97,7 +105,8 @@ void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int6
     const std::optional<std::int64_t> groups = in.whole("num_query_groups", 1, kMost);
     // Fields of a configuration need no flag that switches them on.
     const bool as_field = in.find("num_query_groups") != nullptr &&
-                          !in.find("num_query_groups")->written.starts_with("--") &&
+                          (!in.find("num_query_groups")->written.starts_with("--") ||
+                           in.find("num_query_groups")->written == "--num-key-value-heads") &&
                           !in.has("group_query_attention");
     if (grouped || as_field) {
         const std::int64_t kv = groups.value_or(grouped ? 1 : heads);
@@ -114,14 +123,19 @@ void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int6
         job.set("model.head_dim", *channels, in.find("kv_channels"));
 }
 
-void read_biases(Reading& job, bool llama) {
+/// `plain`: the family has no biases and a head of its own.
+void read_biases(Reading& job, bool plain) {
     Settings& in = job.in;
     const bool biases = in.flag("bias_linear").value_or(true);
-    if (biases == llama) job.set("model.linear_bias", biases, in.find("bias_linear"));
-    if (in.is_on("add_qkv_bias") && !biases)
+    if (biases == plain) job.set("model.linear_bias", biases, in.find("bias_linear"));
+    if (biases && in.is_on("multi_latent_attention")) {  // whose products have none but the last
+        job.set("model.qkv_bias", false, in.find("multi_latent_attention"));
+        job.set("model.output_bias", false, in.find("multi_latent_attention"));
+    }
+    if (in.is_on("add_qkv_bias") && !biases && !in.is_on("multi_latent_attention"))
         job.set("model.qkv_bias", true, in.find("add_qkv_bias"));
     const bool tied = !in.is_on("untie_embeddings_and_output_weights");
-    if (tied == llama)
+    if (tied == plain)
         job.set("model.tied_embedding", tied, in.find("untie_embeddings_and_output_weights"));
 }
 
@@ -129,13 +143,70 @@ void read_biases(Reading& job, bool llama) {
 /// values, and only deepseek's have shared experts and latent attention.
 std::string family_of(Reading& job, bool as_llama) {
     Settings& in = job.in;
+    if (is_hybrid(job)) return hybrid_family(job);
     const bool experts = in.whole("num_experts", 0, 4096).value_or(0) > 0;
-    if (in.is_on("moe_shared_expert_gate")) return "qwen3_next";
+    if (in.is_on("moe_shared_expert_gate") || in.is_on("attention_output_gate") ||
+        has_delta_nets(job))
+        return "qwen3_next";
     if (in.is_on("multi_latent_attention") || in.has("moe_shared_expert_intermediate_size") ||
         (experts && in.flag("bias_linear").value_or(true)))
         return "deepseek";
     const bool grouped = in.is_on("group_query_attention") || in.has("num_query_groups");
-    return as_llama || grouped || experts || in.is_on("qk_layernorm") ? "llama" : "gpt2";
+    return as_llama || grouped || experts || in.is_on("qk_layernorm") || in.is_on("qk_l2_norm") ||
+                   in.has("softmax_type") || in.is_on("post_mlp_layernorm")
+               ? "llama"
+               : "gpt2";
+}
+
+/// What a family's keys are where a model does not say them.
+struct FamilyDefaults {
+    bool rms;
+    std::string_view positions;
+    std::string_view activation;
+    bool plain;  ///< no biases, and a head of its own
+};
+
+FamilyDefaults defaults_of(std::string_view family) {
+    if (family == "gpt2") return {false, "learned", "gelu_tanh", false};
+    if (family == "nemotron_h") return {true, "none", "squared_relu", true};
+    return {true, "rope", "swiglu", true};
+}
+
+/// Attention's norms of queries and keys, its gate, sinks and window.
+void read_attention(Reading& job) {
+    Settings& in = job.in;
+    if (in.is_on("qk_l2_norm"))
+        job.set("model.qk_norm", std::string("l2"), in.find("qk_l2_norm"));
+    else if (in.is_on("qk_layernorm") && !in.is_on("multi_latent_attention"))
+        job.set("model.qk_norm", std::string(has_wide_norms(job) ? "width" : "heads"),
+                in.find(has_wide_norms(job) ? "spec" : "qk_layernorm"));
+    read_norm_positions(job);
+    if (in.is_on("attention_output_gate"))
+        job.set("model.output_gate", true, in.find("attention_output_gate"));
+    const std::string softmax = in.word("softmax_type").value_or("vanilla");
+    if (softmax == "learnable") job.set("model.sinks", true, in.find("softmax_type"));
+    if (softmax.starts_with("off"))
+        job.note(*in.find("softmax_type"), "a softmax with one more zero score costs nothing",
+                 Harm::Harmless);
+    const std::int64_t window = megatron_window(job);
+    if (window > 0 && !in.has("window_attn_skip_freq"))
+        job.set("model.window", window, in.find("window_size"));
+}
+
+/// The longest sample: that of the training where nothing says more.
+void read_longest(Reading& job) {
+    if (job.copy("model.max_positions", "max_position_embeddings") ||
+        job.copy("model.max_positions", "seq_length"))
+        return;
+    if (const auto given = job.given_whole("training.seq_length"))
+        job.set("model.max_positions", *given, nullptr, "the length of a sample");
+}
+
+/// The word of a scenario for Megatron-LM's --position-embedding-type.
+std::string positions_of(std::string_view word) {
+    if (word == "rope" || word == "yarn" || word == "mrope") return "rope";
+    if (word == "none" || word == "alibi") return std::string(word);
+    return "learned";
 }
 
 }  // namespace
@@ -151,15 +222,14 @@ void read_megatron_model(Reading& job) {
                             name == std::string_view("num_layers")    ? "layers"
                             : name == std::string_view("hidden_size") ? "hidden"
                                                                       : "heads"));
-    const bool rms = in.word("normalization").value_or("LayerNorm") == "RMSNorm";
+    const bool rms = same_word(in.word("normalization").value_or("LayerNorm"), "RMSNorm");
     const std::string embedding = in.word("position_embedding_type").value_or("learned_absolute");
+    const bool has_table = in.flag("position_embedding").value_or(true);
     const std::string positions =
-        embedding == "learned_absolute"                                      ? "learned"
-        : embedding == "rope" || embedding == "yarn" || embedding == "mrope" ? "rope"
-                                                                             : "none";
+        positions_of(has_table || embedding != "learned_absolute" ? embedding : "none");
     const std::string activation = activation_of(job);
     const std::string family = family_of(job, rms && positions == "rope" && activation == "swiglu");
-    const bool llama = family != "gpt2";  // its defaults are Llama's
+    const FamilyDefaults defaults = defaults_of(family);
     const Setting* const activates =
         first_of(in, {"swiglu", "squared_relu", "quick_geglu", "activation_func"});
     job.set("model.family", family);
@@ -177,35 +247,23 @@ void read_megatron_model(Reading& job) {
         job.set("model.ffn", hidden * 4 * 2 / 3 / 64 * 64, activates, "int(4 hidden 2/3 / 64) 64");
     }
     read_vocabulary(job);
-    if (!job.copy("model.max_positions", "max_position_embeddings") && in.has("seq_length"))
-        job.copy("model.max_positions", "seq_length");
-    if (rms != llama)
+    read_longest(job);
+    if (rms != defaults.rms)
         job.set("model.norm", std::string(rms ? "rms_norm" : "layer_norm"),
                 in.find("normalization"));
-    if (positions != (llama ? "rope" : "learned"))
+    if (positions != defaults.positions)
         job.set("model.positions", positions, in.find("position_embedding_type"));
-    if (activation != (llama ? "swiglu" : "gelu_tanh"))
-        job.set("model.activation", activation, activates);
-    read_biases(job, llama);
-    if (const auto eps = in.real("norm_epsilon"); eps && (*eps != 1e-5 || llama))
+    if (activation != defaults.activation) job.set("model.activation", activation, activates);
+    read_biases(job, defaults.plain);
+    if (const auto eps = in.real("norm_epsilon"); eps && (*eps != 1e-5 || defaults.plain))
         job.set_real("model.norm_eps", *eps, in.find("norm_epsilon"));
     read_rotary(job, positions, head_dim);
-    if (in.is_on("qk_layernorm") && !in.is_on("multi_latent_attention"))
-        job.set("model.qk_norm", std::string("heads"), in.find("qk_layernorm"));
+    read_attention(job);
     if (in.is_on("apply_layernorm_1p") || in.is_on("layernorm_zero_centered_gamma"))
         job.set("model.zero_centred_norms", true,
                 first_of(in, {"apply_layernorm_1p", "layernorm_zero_centered_gamma"}));
-    const std::vector<std::string> window = in.words("window_size");
-    if (!window.empty()) {
-        const std::string first = window.front().substr(0, window.front().find(','));
-        const auto left = number_of(first.starts_with('(') ? first.substr(1) : first);
-        if (left && *left >= 0 && *left < kMost && !in.has("window_attn_skip_freq"))
-            job.set("model.window", static_cast<std::int64_t>(*left) + 1, in.find("window_size"));
-        else if (left && *left >= 0 && *left < kMost)
-            job.note(*in.find("window_size"), "windows of some layers only are not read");
-    }
     if (embedding == "mrope")
-        job.note(*in.find("position_embedding_type"), "mrope is planned as rope");
+        job.note(*in.find("position_embedding_type"), "mrope is planned as rope", Harm::Harmless);
 }
 
 }  // namespace debubble::jobs

@@ -43,11 +43,11 @@ void read_aware(Reading& job, Parts& parts) {
     const std::string second = in.word("exp_avg_sq_dtype").value_or("fp32");
     const std::string main = in.word("main_params_dtype").value_or("fp32");
     if (!aware) return;
-    const Setting& flag = *in.find("use_precision_aware_optimizer");
     if (first != second)
-        job.note(flag,
+        job.note(*in.find(in.has("exp_avg_sq_dtype") ? "exp_avg_sq_dtype" : "exp_avg_dtype"),
                  fmt::format("the second moment is {}; both are planned as {}", second, first));
-    if (main != "fp32") job.note(flag, "main parameters in fp16 are planned as fp32");
+    if (main != "fp32")
+        job.note(*in.find("main_params_dtype"), "main parameters in fp16 are planned as fp32");
     if (first != "fp32") parts.changes.push_back("moments: " + first);
     parts.changes.emplace_back("main_grads: none");
 }
@@ -81,7 +81,8 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
         parts.why = in_bf16 ? "--grad-reduce-in-bf16" : "grad_reduce_in_fp32 is false";
         bytes = 2;
     }
-    if (in.is_on("fp8_param_gather") && !recipe.empty())
+    const bool gathers_fp4 = in.is_on("fp4_param_gather") && recipe == "nvfp4";
+    if (gathers_fp4 || (in.is_on("fp8_param_gather") && !recipe.empty()))
         parts.changes.emplace_back(recipe == "nvfp4" ? "param_gather: fp4" : "param_gather: fp8");
     if (in.is_on("fp8_dot_product_attention") || in.is_on("fp8_multi_head_attention"))
         parts.changes.emplace_back("attention: fp8");

@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "models/layout.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_network.h"
 
 namespace debubble::jobs {
 namespace {
@@ -89,6 +90,17 @@ void read_layout(Reading& job, MegatronCut& cut, const Setting& setting) {
     job.set("parallel.layout", flow_text(layout), &setting);
 }
 
+/// Stages that the separators of a hybrid pattern cut.
+void read_segments(Reading& job, MegatronCut& cut, const HybridPattern& pattern) {
+    const auto stages = static_cast<std::int64_t>(pattern.segments.size());
+    if (stages % cut.pipeline != 0)
+        return job.refuse(*pattern.from, fmt::format("{} stages cannot be shared by {} ranks",
+                                                     stages, cut.pipeline));
+    cut.chunks = stages / cut.pipeline;
+    job.set("parallel.partition", fmt::format("[{}]", fmt::join(pattern.segments, ", ")),
+            pattern.from);
+}
+
 const Setting* read_chunks(Reading& job, MegatronCut& cut) {
     Settings& in = job.in;
     const auto per_rank = in.whole("num_virtual_stages_per_pipeline_rank", 1, 1024);
@@ -118,7 +130,12 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
     const Setting* from = read_chunks(job, cut);
     const bool embedding = in.is_on("account_for_embedding_in_pipeline_split");
     const bool loss = in.is_on("account_for_loss_in_pipeline_split");
-    if (const Setting* const layout = in.find("pipeline_model_parallel_layout")) {
+    const HybridPattern pattern =
+        in.has("hybrid_layer_pattern") ? hybrid_pattern(job) : HybridPattern{};
+    if (pattern.segments.size() > 1) {
+        read_segments(job, cut, pattern);
+        from = pattern.from;
+    } else if (const Setting* const layout = in.find("pipeline_model_parallel_layout")) {
         read_layout(job, cut, *layout);
         from = layout;
     } else if (in.has("decoder_first_pipeline_num_layers") ||

@@ -82,14 +82,6 @@ std::optional<std::int64_t> Reading::copy(const std::string& key, std::string_vi
     return value;
 }
 
-void Reading::note(std::string sentence) {
-    if (std::ranges::find(notes_, sentence) == notes_.end()) notes_.push_back(printable(sentence));
-}
-
-void Reading::note(const Setting& setting, const std::string& sentence) {
-    note(fmt::format("{}: {}", origin_of(setting), sentence));
-}
-
 void Reading::refuse(const Setting& setting, std::string sentence) {
     mistakes().add(setting.place, std::move(sentence));
 }
@@ -156,7 +148,8 @@ Imported Reading::finish(const std::string& format, std::string_view tool) {
         });
         lines_.push_back({one.first, one.second.empty() ? "~" : one.second, "--set"});
     }
-    return {format, text(tool), notes_, silent_};
+    note_unmet_allowances();
+    return {format, text(tool), notes_by_harm(), silent_};
 }
 
 std::string Reading::comment_of(const Line& line) {
@@ -200,7 +193,7 @@ std::string Reading::text(std::string_view tool) const {
     }
     std::string out =
         fmt::format("# {}, a job of {}, as `debubble import` reads it.\n", printable(job_), tool);
-    for (const std::string& sentence : notes_) out += fmt::format("# - {}\n", sentence);
+    for (const std::string& sentence : notes_by_harm()) out += fmt::format("# - {}\n", sentence);
     if (silent_ > 0)
         out += fmt::format("# {} of its settings {} no plan.\n", silent_,
                            silent_ == 1 ? "changes" : "change");

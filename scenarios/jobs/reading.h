@@ -19,6 +19,15 @@ namespace debubble::jobs {
 inline constexpr std::int64_t kMost = 100'000'000;
 inline constexpr std::int64_t kMostDegree = 4096;
 
+/// How much the plan may differ from the job by what a note says, the most first.
+enum class Harm : std::uint8_t {
+    Refused,   ///< the framework would not start this job
+    Network,   ///< another network is planned, as --allow says
+    Unknown,   ///< a setting of which nobody knows what it does
+    Plan,      ///< the setting changes times or memory, and the plan does not have it
+    Harmless,  ///< the setting costs nothing, or next to nothing
+};
+
 class Reading {
 public:
     Reading(std::string job, const std::vector<scenarios::Override>& given);
@@ -40,10 +49,15 @@ public:
     /// Copies a whole number from 1 to kMost to a key, if the job has it.
     std::optional<std::int64_t> copy(const std::string& key, std::string_view name);
 
-    void note(std::string sentence);
-    void note(const Setting& setting, const std::string& sentence);
+    void note(std::string sentence, Harm harm = Harm::Plan);
+    void note(const Setting& setting, const std::string& sentence, Harm harm = Harm::Plan);
     /// The setting cannot be planned: the job is refused, with this sentence at its place.
     void refuse(const Setting& setting, std::string sentence);
+    /// The setting makes another network than the one that would be planned: the job is refused,
+    /// unless `--allow` names the setting, which is left out then and noted.
+    void refuse_network(const Setting& setting, const std::string& sentence);
+    /// Names of settings, with or without dashes, that are left out instead of refused.
+    void allow(const std::vector<std::string>& names);
     /// Something that the job does not know and the command line has to.
     void ask(std::string question);
     void count_silent() { ++silent_; }
@@ -75,7 +89,18 @@ private:
     std::string job_;
     std::vector<scenarios::Override> given_;
     std::vector<Line> lines_;
-    std::vector<std::string> notes_;
+    struct Note {
+        Harm harm = Harm::Plan;
+        std::string sentence;
+    };
+    bool allows(const Setting& setting);
+    void note_unmet_allowances();
+    /// The sentences of the notes, by harm.
+    std::vector<std::string> notes_by_harm() const;
+
+    std::vector<Note> notes_;
+    /// Names that --allow gives, as fields; true once a setting of that name was met.
+    std::map<std::string, bool> allowed_;
     std::vector<std::string> questions_;
     int silent_ = 0;
 };

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/jobs/entry_point.h"
+
 namespace debubble::jobs {
 namespace {
 
@@ -152,6 +154,7 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
             fmt::format("the script starts {} programs with many flags; the one in line {} is "
                         "read",
                         rivals + 1, script.place(best->words.front().offset()).line));
+    add_entry_points(*best, script, job.in);
     std::vector<ShellText> open;
     for (std::size_t i = 0; i < best->words.size(); ++i)
         if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script, open));

@@ -21,17 +21,32 @@ struct ImportArguments {
     std::string from;
     std::vector<std::string> set;
     std::string out;
+    std::vector<std::string> allow;
+    bool explain = false;
 };
 
+/// Notes that are shown without --explain.
+constexpr std::size_t kNotesShown = 10;
+
+void print_notes(const jobs::Imported& imported, bool all) {
+    const std::size_t shown =
+        all || imported.notes.size() <= kNotesShown ? imported.notes.size() : kNotesShown - 1;
+    for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "note: {}\n", imported.notes[i]);
+    if (shown < imported.notes.size())
+        fmt::print(stderr, "{} more notes: --explain shows them, and the scenario has them.\n",
+                   imported.notes.size() - shown);
+}
+
 ExitStatus carry_out(const ImportArguments& args) {
-    const jobs::Imported imported = jobs::import_job(args.job, args.from, parse_overrides(args.set),
-                                                     std::filesystem::path(args.out).parent_path());
+    const jobs::Imported imported =
+        jobs::import_job(args.job, args.from, parse_overrides(args.set),
+                         std::filesystem::path(args.out).parent_path(), {.allow = args.allow});
     Outputs outputs;
     outputs.add("--out", args.out);
     outputs.check();
     const std::string out = args.out.empty() ? "-" : args.out;
     write_output(out, imported.text);
-    for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
+    print_notes(imported, args.explain);
     if (imported.silent > 0)
         fmt::print(stderr, "{} setting{} of the job change{} no plan.\n", imported.silent,
                    imported.silent == 1 ? "" : "s", imported.silent == 1 ? "s" : "");
@@ -62,6 +77,11 @@ void add_import(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--set", args->set, "key=value of the scenario that the job does not know")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "the scenario's file; standard output if not given");
+    verb->add_option("--allow", args->allow,
+                     "a flag of the job that makes another network, which is planned without it")
+        ->type_name("FLAG")
+        ->allow_extra_args(false);
+    verb->add_flag("--explain", args->explain, "show all notes, and not the ten that matter most");
     verb->footer(kImportFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

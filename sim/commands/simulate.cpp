@@ -20,6 +20,7 @@
 #include "sim/plan_kernels.h"
 #include "sim/predict.h"
 #include "sim/priced_plan.h"
+#include "sim/report/framework_report.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
@@ -51,6 +52,7 @@ struct SimulateArguments {
     std::string chakra;
     bool chakra_replicas = false;
     bool explain = false;
+    bool framework_checks = false;
     ChakraRanks chakra_ranks() const {
         return chakra_replicas ? ChakraRanks::All : ChakraRanks::OfOnePipeline;
     }
@@ -216,6 +218,8 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
         for (std::size_t i = 0; i < answers.size(); ++i) {
             Json one = schema_json("prediction");
             one["plan"] = plan_json(scenarios[i]);
+            if (args.framework_checks)
+                one["framework_checks"] = framework_checks_json(scenarios[i]);
             one.update(report_json(answers[i]));
             json.push_back(std::move(one));
         }
@@ -259,6 +263,7 @@ ExitStatus carry_out(const SimulateArguments& args) {
         if (!quiet)
             print_report(fmt::format("{}{}", i > 0 ? "\n" : "",
                                      report_text(scenarios[i], answers[i], style)));
+        if (!quiet && args.framework_checks) print_report(framework_checks_text(scenarios[i]));
         const Prediction& prediction = answers[i].prediction;
         if (prediction.fits) continue;
         std::fflush(stdout);
@@ -303,6 +308,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
         ->type_name("PREFIX");
     verb->add_flag("--chakra-replicas", args->chakra_replicas,
                    "write the traces of all ranks and not of one pipeline's");
+    verb->add_flag("--framework-checks", args->framework_checks,
+                   "say what the framework's own checks would refuse of the plan");
     verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "scenarios/jobs/settings.h"
+#include "scenarios/jobs/shell_value.h"
+
+/// The Python programs that a launch command starts. Private to the folder.
+namespace debubble::jobs {
+
+/// The name under which a job's settings have each of its programs: "pretrain_gpt.py", or the
+/// module after -m.
+inline constexpr std::string_view kEntryPoint = "$entry_point";
+
+/// Adds the programs of a command to the settings.
+void add_entry_points(const ShellCommand& command, const ShellScript& script, Settings& settings);
+
+/// What a program does that trains no GPT, by the parts of its name: "trains T5, an encoder and a
+/// decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose name says
+/// nothing.
+std::string_view other_network_of(std::string_view program);
+
+/// True for the programs of networks with state-space layers: pretrain_mamba.py.
+bool is_hybrid_program(std::string_view program);
+
+}  // namespace debubble::jobs
