@@ -128,7 +128,7 @@ NodePtr list_or_word(const ShellText& value, const text::SourcePosition& place) 
 /// section.field=value, in a script or a list of them.
 void add_overrides(const JobText& text, Reading& job) {
     const auto source = text::checked_source(text.text, text.file.string());
-    const ShellScript script = follow_script(source);
+    const ShellScript script = follow_script(source, job.started);
     for (const ShellCommand& command : script.commands)
         for (const ShellText& word : command.words) {
             const std::size_t equals = word.text.find('=');
@@ -146,6 +146,7 @@ void add_overrides(const JobText& text, Reading& job) {
             if (!precision) job.in.add(std::move(setting));
         }
     Reading launch("", {});
+    launch.started = job.started;
     add_script(source, launch);
     for (const Setting& setting : launch.in.all())
         if (setting.name == "nnodes" || setting.name.starts_with("nproc") ||
@@ -181,8 +182,7 @@ NodePtr enumerator(const std::string& field, const NodePtr& value) {
 }
 
 void rename_words(Settings& settings) {
-    Settings renaming;
-    for (Setting setting : settings.all()) {
+    settings.transform([](Setting& setting) {
         setting.value = enumerator(setting.name, setting.value);
         if (setting.name == "activation_func" && setting.value->is(Node::Kind::Scalar)) {
             const std::string& word = setting.value->scalar;
@@ -199,14 +199,12 @@ void rename_words(Settings& settings) {
         } else if (setting.name == "share_embeddings_and_output_weights") {
             // rename_to_fields() turns it round
         } else if (setting.name == "fp8" && setting.value->scalar == "false") {
-            continue;
+            return false;
         } else if (setting.name == "cpu_offloading" && setting.value->scalar == "false") {
-            continue;
+            return false;
         }
-        renaming.add(std::move(setting));
-    }
-    renaming.mistakes = std::move(settings.mistakes);
-    settings = std::move(renaming);
+        return true;
+    });
 }
 
 }  // namespace

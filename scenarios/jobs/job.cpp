@@ -63,13 +63,15 @@ std::vector<std::string> job_formats() {
 }
 
 Imported import_text(std::string text, const fs::path& file, const std::string& format,
-                     const std::vector<scenarios::Override>& given, const fs::path& folder) {
+                     const std::vector<scenarios::Override>& given, const fs::path& folder,
+                     const Started& started) {
     if (text.size() > text::kLongestDocument)
         throw InputError({{{file.string(), 0, 0},
                            fmt::format("the job is longer than {} bytes", text::kLongestDocument),
                            {}}});
     const Format& reader = format_named(format.empty() ? recognised_format(text, file) : format);
     Reading job(file.filename().string(), seen_from(folder, given));
+    job.started = started;
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
     reader.read({std::move(text), file, folder}, job);
@@ -79,8 +81,10 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
 }
 
 Imported import_job(const fs::path& file, const std::string& format,
-                    const std::vector<scenarios::Override>& given, const fs::path& folder) {
-    return import_text(read_file(file, text::kLongestDocument), file, format, given, folder);
+                    const std::vector<scenarios::Override>& given, const fs::path& folder,
+                    const Started& started) {
+    return import_text(read_file(file, text::kLongestDocument), file, format, given, folder,
+                       started);
 }
 
 }  // namespace debubble::jobs

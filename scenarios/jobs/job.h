@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/jobs/imported.h"
+#include "scenarios/jobs/started.h"
 #include "scenarios/sweep.h"
 
 /// Jobs of other frameworks: read into scenarios, and written from them. Sources of flags and
@@ -22,14 +23,15 @@ std::vector<std::string> job_formats();
 /// global_batch have short names. Throws InputError with every mistake and with a question for
 /// everything that the job does not know.
 /// The scenario will lie in `folder`: paths of files in it are relative to that.
+/// A script is taken to be `started` with those arguments and variables.
 Imported import_job(const std::filesystem::path& file, const std::string& format,
                     const std::vector<scenarios::Override>& given,
-                    const std::filesystem::path& folder = {});
+                    const std::filesystem::path& folder = {}, const Started& started = {});
 
 /// The same of a text that is not on the disk; files that it names are sought beside `file`.
 Imported import_text(std::string text, const std::filesystem::path& file, const std::string& format,
                      const std::vector<scenarios::Override>& given,
-                     const std::filesystem::path& folder = {});
+                     const std::filesystem::path& folder = {}, const Started& started = {});
 
 /// The format of a text: by the file's ending, and by words that only one of them has. Throws
 /// InputError that names the formats if it is none.

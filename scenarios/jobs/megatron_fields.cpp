@@ -66,8 +66,7 @@ NodePtr word_at(std::string text, const text::SourcePosition& place) {
 }  // namespace
 
 void rename_to_fields(Settings& settings) {
-    Settings renaming;
-    for (Setting setting : settings.all()) {
+    settings.transform([](Setting& setting) {
         for (const std::string_view prefix : {"no_", "disable_"}) {
             if (!setting.name.starts_with(prefix)) continue;
             const std::string rest(renamed(std::string_view(setting.name).substr(prefix.size())));
@@ -90,10 +89,8 @@ void rename_to_fields(Settings& settings) {
         } else {
             setting.name = renamed(setting.name);
         }
-        renaming.add(std::move(setting));
-    }
-    renaming.mistakes = std::move(settings.mistakes);
-    settings = std::move(renaming);
+        return true;
+    });
 }
 
 std::optional<std::vector<int>> python_list(std::string_view text) {

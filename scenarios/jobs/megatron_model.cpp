@@ -47,10 +47,10 @@ void read_vocabulary(Reading& job) {
                 job.set("model.vocab", tokens, model, "the tokens of that model");
                 return;
             }
-    job.ask(
-        fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
-                    "by --set model.vocab=N",
-                    type ? fmt::format(" ({})", *type) : std::string()));
+    job.ask(fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
+                        "by --set model.vocab=N",
+                        type ? fmt::format(" ({})", *type) : std::string()),
+            {"vocab_size"});
 }
 
 /// The activation of the MLP in a scenario's word.
@@ -144,13 +144,13 @@ void read_megatron_model(Reading& job) {
     Settings& in = job.in;
     for (const char* name : {"num_layers", "hidden_size", "num_attention_heads"})
         if (!in.has(name))
-            job.ask(
-                fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
-                            "model by --set model=NAME",
-                            name,
-                            name == std::string_view("num_layers")    ? "layers"
-                            : name == std::string_view("hidden_size") ? "hidden"
-                                                                      : "heads"));
+            job.ask(fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
+                                "model by --set model=NAME",
+                                name,
+                                name == std::string_view("num_layers")    ? "layers"
+                                : name == std::string_view("hidden_size") ? "hidden"
+                                                                          : "heads"),
+                    {name});
     const bool rms = in.word("normalization").value_or("LayerNorm") == "RMSNorm";
     const std::string embedding = in.word("position_embedding_type").value_or("learned_absolute");
     const std::string positions =

@@ -1,5 +1,6 @@
 #include "scenarios/jobs/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -32,8 +33,17 @@ void Settings::add(Setting setting) {
     settings_.push_back(std::move(setting));
 }
 
+void Settings::transform(const std::function<bool(Setting&)>& change) {
+    std::vector<Setting> before = std::move(settings_);
+    settings_.clear();
+    last_.clear();
+    for (Setting& setting : before)
+        if (change(setting)) add(std::move(setting));
+}
+
 const Setting* Settings::find(std::string_view name) {
     asked_.emplace(name);
+    if (const auto answer = answers_.find(name); answer != answers_.end()) return &answer->second;
     const auto found = last_.find(name);
     if (found == last_.end()) return nullptr;
     const Setting& setting = settings_[found->second];
@@ -48,10 +58,8 @@ const Setting* Settings::scalar(std::string_view name, std::string_view wanted) 
     const Setting* const setting = find(name);
     if (setting == nullptr) return nullptr;
     if (!setting->known) {
-        mistakes.add(setting->place,
-                     fmt::format("{} is known only when the job starts; write its value into the "
-                                 "file",
-                                 setting->written));
+        if (std::ranges::find(unknown, setting->name, &Setting::name) == unknown.end())
+            unknown.push_back(*setting);
         return nullptr;
     }
     if (setting->value->is(Node::Kind::Scalar)) return setting;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +23,8 @@ struct Setting {
     text::SourcePosition place;
     /// A part of the value is known only when the job starts ("$1").
     bool known = true;
+    /// What the value lacks: "$1", "SLURM_NNODES", "$(hostname)".
+    std::vector<std::string> lacks = {};
 };
 
 /// "job.sh:12 --num-layers", for comments.
@@ -50,6 +53,16 @@ public:
     std::vector<const Setting*> left() const;
     const std::vector<Setting>& all() const { return settings_; }
 
+    /// A value of the command line, which stands for the job's.
+    void answer(Setting setting) { answers_[setting.name] = std::move(setting); }
+    /// The same settings under other names or with other values: `change` may alter each, and
+    /// drops it by returning false.
+    void transform(const std::function<bool(Setting&)>& change);
+
+    /// Settings that were asked for and that are known only when the job starts.
+    std::vector<Setting> unknown;
+    /// Sentences about settings that are written twice where that is a slip.
+    std::vector<std::pair<Setting, std::string>> twice;
     text::Mistakes mistakes;
 
 private:
@@ -58,6 +71,7 @@ private:
     std::vector<Setting> settings_;
     std::map<std::string, std::size_t, std::less<>> last_;
     std::set<std::string, std::less<>> asked_;
+    std::map<std::string, Setting, std::less<>> answers_;
 };
 
 /// A number as Python and JSON write it, with underscores: "1_000", "5e8".
