@@ -27,7 +27,8 @@ std::string_view of_yaml(std::string_view text) {
     if (has(text, "megatron.bridge") ||
         (begins_line(text, "mixed_precision:") && begins_line(text, "ddp:")))
         return "bridge";
-    if (begins_line(text, "modules:") && has(text, "pre_trainer")) return "primus";
+    if (begins_line(text, "modules:") && (has(text, "pre_trainer:") || has(text, "post_trainer:")))
+        return "primus";
     if (begins_line(text, "distributed_type:") || begins_line(text, "compute_environment:"))
         return "accelerate";
     if (begins_line(text, "MODEL_ARGS:") || begins_line(text, "language_model:") ||

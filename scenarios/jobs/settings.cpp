@@ -141,7 +141,7 @@ std::vector<std::string> Settings::words(std::string_view name) {
 std::vector<const Setting*> Settings::left() const {
     std::vector<const Setting*> left;
     for (const Setting& setting : settings_)
-        if (!asked_.contains(setting.name)) left.push_back(&setting);
+        if (!asked_.contains(setting.name) && !setting.is_default) left.push_back(&setting);
     return left;
 }
 

@@ -25,6 +25,8 @@ struct Setting {
     bool known = true;
     /// What the value lacks: "$1", "SLURM_NNODES", "$(hostname)".
     std::vector<std::string> lacks = {};
+    /// A default of the framework's own files, which nobody decided.
+    bool is_default = false;
 };
 
 /// "job.sh:12 --num-layers", for comments.
@@ -37,6 +39,8 @@ public:
     /// The setting, which counts as understood from now on; nullptr if absent. The values None,
     /// null and ~ are absence.
     const Setting* find(std::string_view name);
+    /// True if the job has it; it does not count as understood by that.
+    bool contains(std::string_view name) const { return last_.contains(name); }
     bool has(std::string_view name) { return find(name) != nullptr; }
 
     /// The value in its type; nothing if it is absent. A value of another type or out of bounds is
