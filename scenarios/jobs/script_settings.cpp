@@ -55,6 +55,20 @@ bool holds_arguments(const ShellText& word, bool has_value) {
     });
 }
 
+/// "-m", but no negative number.
+bool is_short_option(const ShellText& word) {
+    return word.text.size() > 1 && word.text[0] == '-' &&
+           std::isalpha(static_cast<unsigned char>(word.text[1])) != 0;
+}
+
+/// Flags of a launcher take one value; what comes after it is the program.
+bool is_launcher_flag(std::string_view name) {
+    constexpr std::array<std::string_view, 10> kNames{
+        "nnodes",        "nproc_per_node", "node_rank",    "master_addr",   "master_port",
+        "num_processes", "num_machines",   "machine_rank", "rdzv_endpoint", "num_gpus"};
+    return std::ranges::find(kNames, name) != kNames.end();
+}
+
 /// The flag at words[i], with what follows it up to the next flag. Words that may hold more
 /// arguments go to `open`.
 Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const ShellScript& script,
@@ -74,7 +88,9 @@ Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const Sh
         if (!value.known) lacks = lacking(value, script);
         values.push_back(scalar_of(value, script));
     }
+    const bool launches = is_launcher_flag(setting.name);
     while (i + 1 < words.size() && !is_flag(words[i + 1])) {
+        if (is_short_option(words[i + 1]) || (launches && !values.empty())) break;
         const ShellText& value = words[++i];
         const bool program =
             value.text.ends_with(".py") || value.text == "python" || value.text == "python3";
