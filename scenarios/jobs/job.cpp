@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "scenarios/jobs/formats.h"
+#include "scenarios/jobs/script_settings.h"
 #include "scenarios/read_scenario.h"
 #include "text/document_source.h"
 #include "text/mapping_reader.h"
@@ -75,6 +76,7 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
     reader.read({std::move(text), file, folder}, job);
+    read_allocator(job);
     Imported imported = job.finish(std::string(reader.word), reader.tool);
     check_scenario(imported, folder);
     return imported;

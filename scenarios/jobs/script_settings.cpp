@@ -185,7 +185,7 @@ void add_remarks(const ShellScript& script, Reading& job) {
                         "would",
                         fmt::join(script.unset, ", "), script.unset.size() == 1 ? "it" : "them"));
     for (const auto& [name, value] : job.started.environment)
-        if (!script.used.contains(name))
+        if (!script.used.contains(name) && name.find("ALLOC_CONF") == std::string::npos)
             job.note(
                 fmt::format("--env {}: the script never reads this variable, or sets it "
                             "itself",
@@ -197,6 +197,11 @@ void add_remarks(const ShellScript& script, Reading& job) {
 }  // namespace
 
 void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& job) {
+    add_script(source, job, [](const Setting&) { return true; });
+}
+
+void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& job,
+                const std::function<bool(const Setting&)>& wanted) {
     const ShellScript script = follow_script(source, job.started);
     const ShellCommand* best = nullptr;
     ShellCommand together;  // a list of arguments has one on every line
@@ -226,7 +231,9 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                         rivals + 1, script.place(best->words.front().offset()).line));
     std::vector<ShellText> open;
     for (std::size_t i = 0; i < best->words.size(); ++i)
-        if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script, open));
+        if (is_flag(best->words[i]))
+            if (Setting setting = setting_at(best->words, i, script, open); wanted(setting))
+                job.in.add(std::move(setting));
     for (const ShellText& word : open)
         job.note(
             fmt::format("line {}: what {} holds is known only when the script runs; settings "
@@ -238,10 +245,28 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                         "has ended",
                         script.place(together.words.front().offset()).line));
     for (const char* name : {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE",
-                             "NGPU", "NCCL_NVLS_ENABLE"})
+                             "NGPU", "NCCL_NVLS_ENABLE", "PYTORCH_CUDA_ALLOC_CONF",
+                             "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
         add_variable(script, name, job);
     add_slurm(script, job);
     add_remarks(script, job);
+}
+
+void read_allocator(Reading& job) {
+    for (const char* name :
+         {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"}) {
+        const auto given = job.started.environment.find(name);
+        const Setting* const setting = job.in.find(std::string("$") + name);
+        const bool written = setting != nullptr && setting->value->is(Node::Kind::Scalar);
+        std::string value = written                                  ? setting->value->scalar
+                            : given != job.started.environment.end() ? given->second
+                                                                     : "";
+        std::erase_if(value, [](char c) { return c == ' ' || c == '"' || c == '\''; });
+        if (value.find("expandable_segments:True") != std::string::npos ||
+            value.find("expandable_segments:true") != std::string::npos)
+            job.set("framework.allocator", std::string("pytorch-expandable"), setting,
+                    written ? "" : std::string("--env ") + name);
+    }
 }
 
 void read_launcher(Reading& job, World& world) {
