@@ -173,7 +173,7 @@ void refuse_recipe(Reading& job) {
 }
 
 void add_sections(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
+    const std::vector<NodePtr> documents = yaml_documents(text, job);
     if (documents.empty() || !documents.front()->is(Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of sections", {}}});
     add_bridge(*documents.front(), job.in);

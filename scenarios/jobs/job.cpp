@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/script_settings.h"
@@ -39,9 +40,27 @@ const Format& format_named(const std::string& word) {
     throw InputError(text::unknown_word("format of jobs", word, job_formats()));
 }
 
-/// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
-void check_scenario(const Imported& imported, const fs::path& folder) {
-    scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+/// The scenario must be one. A mistake in it is shown where the job says what is wrong, if it does,
+/// and else in the scenario's text.
+void check_scenario(const Imported& imported, const fs::path& folder, const Reading& job) {
+    try {
+        scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+    } catch (const InputError& error) {
+        std::vector<Diagnostic> found = error.diagnostics();
+        for (Diagnostic& diagnostic : found) {
+            const std::string& line = diagnostic.source_line;
+            const std::size_t mark = line.find("  # ");
+            if (mark == std::string::npos) continue;
+            const auto place = job.places().find(line.substr(mark + 4));
+            const std::size_t first = line.find_first_not_of(' ');
+            const std::string key = line.substr(first, mark - first);
+            diagnostic.message += fmt::format(" (it is planned as '{}')", key);
+            if (place == job.places().end()) continue;
+            diagnostic.where = location_of(place->second);
+            diagnostic.source_line = line_at(place->second);
+        }
+        throw InputError(std::move(found));
+    }
 }
 
 /// Values that name files, from the folder where the program runs, as seen from another one.
@@ -78,7 +97,7 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
     reader.read({std::move(text), file, folder}, job);
     read_allocator(job);
     Imported imported = job.finish(std::string(reader.word), reader.tool);
-    check_scenario(imported, folder);
+    check_scenario(imported, folder, job);
     return imported;
 }
 

@@ -155,7 +155,7 @@ std::optional<fs::path> find_file(const fs::path& job, const std::string& name, 
 
 /// Adds a file, and before it what it extends.
 void add_chain(const fs::path& file, Reading& job, int depth) {
-    const NodePtr root = text::parse_yaml(read_file(file, text::kLongestDocument), file.string());
+    const NodePtr root = yaml_document(read_file(file, text::kLongestDocument), file.string(), job);
     if (!root || !root->is(Node::Kind::Map)) return;
     if (const NodePtr extends = root->get("extends"); extends)
         for (const NodePtr& name :
@@ -223,7 +223,7 @@ std::string hint_of(const JobText& text) {
 }  // namespace
 
 void read_primus_job(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
+    const std::vector<NodePtr> documents = yaml_documents(text, job);
     const auto refuse = [&](const std::string& sentence) -> NodePtr {
         throw InputError({{{text.file.string(), 0, 0}, sentence, {}}});
     };

@@ -62,6 +62,7 @@ void Reading::set(const std::string& key, std::string value, const Setting* from
     if (!why.empty()) origin += (origin.empty() ? "" : ", ") + why;
     std::erase_if(lines_, [&](const Line& line) { return line.key == key; });
     lines_.push_back({key, std::move(value), printable(origin)});
+    if (from != nullptr) places_[lines_.back().origin] = from->place;
 }
 
 void Reading::set(const std::string& key, std::int64_t value, const Setting* from,

@@ -67,6 +67,9 @@ public:
     /// True if the command line gives the model as a whole.
     bool has_model() const;
 
+    /// The places of the user's file that lines' comments name.
+    const std::map<std::string, text::SourcePosition>& places() const { return places_; }
+
     /// The scenario's text, or every mistake and question. `tool` is the framework's name.
     Imported finish(const std::string& format, std::string_view tool);
 
@@ -99,6 +102,7 @@ private:
     std::vector<std::pair<text::SourcePosition, std::string>> suspicions_;
     std::map<std::string, std::vector<std::string>> deciding_;
     int most_arguments_ = 0;
+    std::map<std::string, text::SourcePosition> places_;
     int silent_ = 0;
 };
 

@@ -230,10 +230,12 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                         "read",
                         rivals + 1, script.place(best->words.front().offset()).line));
     std::vector<ShellText> open;
+    job.in.notes_twice = true;
     for (std::size_t i = 0; i < best->words.size(); ++i)
         if (is_flag(best->words[i]))
             if (Setting setting = setting_at(best->words, i, script, open); wanted(setting))
                 job.in.add(std::move(setting));
+    job.in.notes_twice = false;
     for (const ShellText& word : open)
         job.note(
             fmt::format("line {}: what {} holds is known only when the script runs; settings "

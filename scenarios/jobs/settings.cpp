@@ -29,6 +29,19 @@ std::optional<double> number_of(std::string text) {
 }
 
 void Settings::add(Setting setting) {
+    const auto before = last_.find(setting.name);
+    if (before != last_.end() && notes_twice) {
+        const Setting& first = settings_[before->second];
+        const auto written = [](const Setting& one) {
+            return one.value->is(Node::Kind::Scalar) ? one.value->scalar : describe(*one.value);
+        };
+        const bool same_text = first.place.source == setting.place.source;
+        if (same_text && first.known && setting.known && written(first) != written(setting))
+            twice.emplace_back(setting,
+                               fmt::format("it is written twice; {} counts, and {} in line "
+                                           "{} does not",
+                                           written(setting), written(first), first.place.line));
+    }
     last_[setting.name] = settings_.size();
     settings_.push_back(std::move(setting));
 }

@@ -65,7 +65,9 @@ public:
 
     /// Settings that were asked for and that are known only when the job starts.
     std::vector<Setting> unknown;
-    /// Sentences about settings that are written twice where that is a slip.
+    /// True while settings of one level are added, of which a second one of a name is a slip.
+    bool notes_twice = false;
+    /// Settings that are written twice, each with a sentence.
     std::vector<std::pair<Setting, std::string>> twice;
     text::Mistakes mistakes;
 
