@@ -20,8 +20,9 @@ struct Stop {};
 
 class YamlTreeBuilder : public YAML::EventHandler {
 public:
-    YamlTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
-        : source_(std::move(source)), mistakes_(&mistakes) {}
+    YamlTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes,
+                    std::vector<RepeatedKey>* repeats)
+        : source_(std::move(source)), mistakes_(&mistakes), repeats_(repeats) {}
 
     NodePtr root() const { return root_; }
 
@@ -162,6 +163,13 @@ private:
         }
         const auto [first, fresh] = top.line_of_key.emplace(key.scalar, where.line);
         if (fresh || key.scalar == "<<") return;
+        if (repeats_ != nullptr) {
+            repeats_->push_back({key.scalar, where, first->second});
+            std::erase_if(top.node->entries,
+                          [&](const Node::Entry& entry) { return entry.key == key.scalar; });
+            first->second = where.line;
+            return;
+        }
         top.keep = false;
         mistakes_->add(where, fmt::format("key '{}' is written twice, first in line {}", key.scalar,
                                           first->second));
@@ -186,6 +194,7 @@ private:
 
     std::shared_ptr<const SourceText> source_;
     Mistakes* mistakes_;
+    std::vector<RepeatedKey>* repeats_;
     std::vector<Open> stack_;
     std::map<YAML::anchor_t, NodePtr> anchors_;
     NodePtr root_;
@@ -194,9 +203,10 @@ private:
 };
 
 /// Places are given in `source`, whose lines `text` follows.
-NodePtr parse_checked(const std::string& text, const std::shared_ptr<const SourceText>& source) {
+NodePtr parse_checked(const std::string& text, const std::shared_ptr<const SourceText>& source,
+                      std::vector<RepeatedKey>* repeats = nullptr) {
     Mistakes mistakes;
-    YamlTreeBuilder builder(source, mistakes);
+    YamlTreeBuilder builder(source, mistakes, repeats);
     try {
         std::istringstream in(text);
         YAML::Parser parser(in);
@@ -219,6 +229,12 @@ NodePtr parse_checked(const std::string& text, const std::shared_ptr<const Sourc
 NodePtr parse_yaml(std::string text, const std::string& file) {
     const auto source = checked_source(std::move(text), file);
     return parse_checked(source->text, source);
+}
+
+NodePtr parse_yaml_of_others(std::string text, const std::string& file,
+                             std::vector<RepeatedKey>& repeats) {
+    const auto source = checked_source(std::move(text), file);
+    return parse_checked(source->text, source, &repeats);
 }
 
 NodePtr parse_yaml_value(const std::string& value, const SourcePosition& place) {

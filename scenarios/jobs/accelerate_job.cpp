@@ -191,7 +191,7 @@ void read_deepspeed_keys(const JobText& text, Reading& job) {
 }  // namespace
 
 void read_accelerate_job(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
+    const std::vector<NodePtr> documents = yaml_documents(text, job);
     if (documents.empty() || !documents.front()->is(Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of settings", {}}});
     add_keys(*documents.front(), false, job.in);

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "scenarios/jobs/bridge_precision.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/script_settings.h"
@@ -82,28 +84,14 @@ void add_bridge(const Node& root, Settings& settings) {
             continue;
         settings.add({entry.key, entry.key, plain(entry.value), entry.place, true});
     }
+    if (const Node::Entry* const named = root.find("mixed_precision");
+        named != nullptr && named->value->is(Node::Kind::Scalar))
+        add_precision_name({"mixed_precision", "mixed_precision", named->value, named->place, true},
+                           settings);
     if (const NodePtr env = root.get("env_vars"); env && env->is(Node::Kind::Map))
         for (const Node::Entry& entry : env->entries)
             settings.add(
                 {"$" + entry.key, "env_vars." + entry.key, entry.value, entry.place, true});
-}
-
-/// Fields that the name of a precision sets (training/mixed_precision.py).
-void add_precision_name(const Setting& setting, Settings& settings) {
-    const std::string& name = setting.value->scalar;
-    const auto add = [&](const char* field, const char* value) {
-        settings.add({field, setting.written, text::make_scalar(value, setting.value->place),
-                      setting.place, true});
-    };
-    add(name.starts_with("fp16") ? "fp16" : "bf16", "true");
-    if (name.find("nvfp4") != std::string::npos) return add("fp4", "e2m1");
-    const bool mx = name.find("mxfp8") != std::string::npos;
-    if (!mx && name.find("fp8") == std::string::npos) return;
-    add("fp8", "hybrid");
-    add("fp8_recipe", mx                                             ? "mxfp8"
-                      : name.find("current") != std::string::npos    ? "tensorwise"
-                      : name.find("subchannel") != std::string::npos ? "blockwise"
-                                                                     : "delayed");
 }
 
 /// "[a,b]" as a list.
@@ -125,12 +113,25 @@ NodePtr list_or_word(const ShellText& value, const text::SourcePosition& place) 
     return list;
 }
 
-/// section.field=value, in a script or a list of them.
+/// The value without the quotes that hydra takes away: key="value".
+ShellText without_quotes(const ShellText& value) {
+    const std::size_t size = value.text.size();
+    const char mark = size > 1 ? value.text.front() : ' ';
+    const bool around = (mark == '"' || mark == '\'') && value.text.back() == mark;
+    return around ? value.part(1, size - 2) : value;
+}
+
+/// section.field=value, in a script or a list of them. Before the name may stand hydra's + and ++.
 void add_overrides(const JobText& text, Reading& job) {
     const auto source = text::checked_source(text.text, text.file.string());
-    const ShellScript script = follow_script(source);
+    const ShellScript script = follow_script(source, job.started);
+    std::vector<Setting> overrides;
     for (const ShellCommand& command : script.commands)
-        for (const ShellText& word : command.words) {
+        for (const ShellText& written : command.words) {
+            const std::size_t signs = std::min(written.text.find_first_not_of('+'), std::size_t{2});
+            const ShellText word = signs > 0 && signs < written.text.size()
+                                       ? written.part(signs, std::string::npos)
+                                       : written;
             const std::size_t equals = word.text.find('=');
             const std::size_t dot = word.text.find('.');
             if (equals == std::string::npos || word.text.starts_with('-')) continue;
@@ -138,23 +139,41 @@ void add_overrides(const JobText& text, Reading& job) {
             const std::string path = word.text.substr(0, equals);
             const bool precision = path == "mixed_precision";
             if (!precision && (dot == std::string::npos || dot > equals)) continue;
-            const ShellText value = word.part(equals + 1, std::string::npos);
+            const ShellText value = without_quotes(word.part(equals + 1, std::string::npos));
             Setting setting{path.substr(path.rfind('.') + 1), path, list_or_word(value, place),
                             place, value.known};
+            if (!value.known) {
+                const std::set<std::string> lacks = lacking(value, script);
+                setting.lacks.assign(lacks.begin(), lacks.end());
+            }
             if (value.text == "null" || value.text == "None") continue;
             if (precision && value.known) add_precision_name(setting, job.in);
-            if (!precision) job.in.add(std::move(setting));
+            if (precision && !value.known) job.in.unknown.push_back(setting);
+            if (!precision) overrides.push_back(std::move(setting));
         }
-    Reading launch("", {});
-    add_script(source, launch);
-    for (const Setting& setting : launch.in.all())
-        if (setting.name == "nnodes" || setting.name.starts_with("nproc") ||
-            setting.name.starts_with('$'))
-            job.in.add(setting);
+    // What is said of a field wins over what the precision's name says of it.
+    for (Setting& setting : overrides) job.in.add(std::move(setting));
+    add_script(source, job, [](const Setting& setting) {
+        return setting.name == "nnodes" || setting.name.starts_with("nproc") ||
+               setting.name == "recipe" || setting.name.starts_with('$');
+    });
+}
+
+/// A recipe is Python: what it sets is not in the job.
+void refuse_recipe(Reading& job) {
+    if (job.in.contains("num_layers")) return;
+    if (const Setting* const recipe = job.in.find("recipe");
+        recipe != nullptr && recipe->value->is(Node::Kind::Scalar))
+        job.refuse(*recipe,
+                   fmt::format("what the recipe '{}' sets, the network and its cut, is in Python "
+                               "and not known here; give the run_config.yaml that its run writes "
+                               "beside a checkpoint",
+                               recipe->value->scalar));
+    job.mistakes().throw_if_any();
 }
 
 void add_sections(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
+    const std::vector<NodePtr> documents = yaml_documents(text, job);
     if (documents.empty() || !documents.front()->is(Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of sections", {}}});
     add_bridge(*documents.front(), job.in);
@@ -181,8 +200,7 @@ NodePtr enumerator(const std::string& field, const NodePtr& value) {
 }
 
 void rename_words(Settings& settings) {
-    Settings renaming;
-    for (Setting setting : settings.all()) {
+    settings.transform([](Setting& setting) {
         setting.value = enumerator(setting.name, setting.value);
         if (setting.name == "activation_func" && setting.value->is(Node::Kind::Scalar)) {
             const std::string& word = setting.value->scalar;
@@ -199,14 +217,12 @@ void rename_words(Settings& settings) {
         } else if (setting.name == "share_embeddings_and_output_weights") {
             // rename_to_fields() turns it round
         } else if (setting.name == "fp8" && setting.value->scalar == "false") {
-            continue;
+            return false;
         } else if (setting.name == "cpu_offloading" && setting.value->scalar == "false") {
-            continue;
+            return false;
         }
-        renaming.add(std::move(setting));
-    }
-    renaming.mistakes = std::move(settings.mistakes);
-    settings = std::move(renaming);
+        return true;
+    });
 }
 
 }  // namespace
@@ -220,6 +236,7 @@ void read_bridge_job(const JobText& text, Reading& job) {
     if (job.in.all().empty())
         throw InputError(
             {{{text.file.string(), 0, 0}, "no field of Megatron-Bridge is in this file", {}}});
+    refuse_recipe(job);
     rename_words(job.in);
     rename_to_fields(job.in);
     read_megatron(job, {.tool = "Megatron-Bridge",

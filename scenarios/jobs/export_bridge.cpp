@@ -43,10 +43,6 @@ constexpr BridgeName kBridgeNames[] = {
     {"bias_swiglu_fusion", "model.bias_activation_fusion"},
     {"num_virtual_stages_per_pipeline_rank", "model.virtual_pipeline_model_parallel_size"},
     {"apply_layernorm_1p", "model.layernorm_zero_centered_gamma"},
-    {"fp8_param_gather", "mixed_precision.fp8_param_gather"},
-    {"first_last_layers_bf16", "mixed_precision.first_last_layers_bf16"},
-    {"num_layers_at_start_in_bf16", "mixed_precision.num_layers_at_start_in_bf16"},
-    {"num_layers_at_end_in_bf16", "mixed_precision.num_layers_at_end_in_bf16"},
     {"fp8_dot_product_attention", "mixed_precision.fp8_dot_product_attention"},
     {"use_varlen_dataset", "dataset.enable_global_batch_packing"},
     {"create_attention_mask_in_dataloader", "dataset.create_attention_mask_in_dataloader"}};
@@ -61,6 +57,10 @@ constexpr std::string_view kElsewhere[] = {"bf16",
                                            "fp8_format",
                                            "fp8_recipe",
                                            "fp4_format",
+                                           "fp8_param_gather",
+                                           "first_last_layers_bf16",
+                                           "num_layers_at_start_in_bf16",
+                                           "num_layers_at_end_in_bf16",
                                            "grad_reduce_in_bf16",
                                            "accumulate_allreduce_grads_in_fp32",
                                            "untie_embeddings_and_output_weights",
@@ -127,6 +127,17 @@ std::string write_bridge(JobWriter& job) {
     else
         line("mixed_precision=" + name);
     line(fmt::format("mixed_precision.grad_reduce_in_fp32={}", p.grads == models::DataType::Fp32));
+    if (p.recipe != Recipe::None) {  // which the name says in its own way
+        line(fmt::format("mixed_precision.{}={}",
+                         p.recipe == Recipe::NvFp4 ? "fp4_param_gather" : "fp8_param_gather",
+                         p.param_gather != scenarios::ParamGather::Bf16));
+        line(fmt::format("mixed_precision.first_last_layers_bf16={}",
+                         p.bf16_first + p.bf16_last > 0));
+    }
+    if (p.bf16_first + p.bf16_last > 0) {
+        line(fmt::format("mixed_precision.num_layers_at_start_in_bf16={}", p.bf16_first));
+        line(fmt::format("mixed_precision.num_layers_at_end_in_bf16={}", p.bf16_last));
+    }
     out += ")\n";
     return out + fmt::format("{} run_recipe.py --mode pretrain \"${{OVERRIDES[@]}}\" \"$@\"\n",
                              launcher(s));

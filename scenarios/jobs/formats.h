@@ -30,7 +30,9 @@ void add_deepspeed(const JobText& text, Settings& settings);
 /// of another framework.
 void read_deepspeed(const JobText& text, Reading& job, bool own_file = true);
 
+/// A YAML file; of two equal keys of a map the last one counts, and a note says so.
+text::NodePtr yaml_document(std::string text, const std::string& file, Reading& job);
 /// The documents of a YAML stream, each with the places that it has in the whole.
-std::vector<text::NodePtr> yaml_documents(const JobText& text);
+std::vector<text::NodePtr> yaml_documents(const JobText& text, Reading& job);
 
 }  // namespace debubble::jobs

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/framework_checks.h"
 #include "scenarios/jobs/formats.h"
+#include "scenarios/jobs/script_settings.h"
 #include "scenarios/read_scenario.h"
 #include "text/document_source.h"
 #include "text/mapping_reader.h"
@@ -39,9 +41,28 @@ const Format& format_named(const std::string& word) {
     throw InputError(text::unknown_word("format of jobs", word, job_formats()));
 }
 
-/// The scenario must be one; its mistakes are shown in its text, whose lines say whence they come.
-scenarios::Scenario checked_scenario(const Imported& imported, const fs::path& folder) {
-    return scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+/// The scenario, which must be one. A mistake in it is shown where the job says what is wrong, if it
+/// does, and else in the scenario's text.
+scenarios::Scenario checked_scenario(const Imported& imported, const fs::path& folder,
+                                     const Reading& job) {
+    try {
+        return scenarios::parse_scenario(imported.text, (folder / "imported scenario").string());
+    } catch (const InputError& error) {
+        std::vector<Diagnostic> found = error.diagnostics();
+        for (Diagnostic& diagnostic : found) {
+            const std::string& line = diagnostic.source_line;
+            const std::size_t mark = line.find("  # ");
+            if (mark == std::string::npos) continue;
+            const auto place = job.places().find(line.substr(mark + 4));
+            const std::size_t first = line.find_first_not_of(' ');
+            const std::string key = line.substr(first, mark - first);
+            diagnostic.message += fmt::format(" (it is planned as '{}')", key);
+            if (place == job.places().end()) continue;
+            diagnostic.where = location_of(place->second);
+            diagnostic.source_line = line_at(place->second);
+        }
+        throw InputError(std::move(found));
+    }
 }
 
 /// Values that name files, from the folder where the program runs, as seen from another one.
@@ -73,11 +94,13 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
     const Format& reader = format_named(format.empty() ? recognised_format(text, file) : format);
     Reading job(file.filename().string(), seen_from(folder, given));
     job.allow(options.allow);
+    job.started = options.started;
     const std::string stem = file.stem().string();
     job.set("name", flow_text(stem.empty() ? "job" : stem));
     reader.read({std::move(text), file, folder}, job);
+    read_allocator(job);
     const std::string word(reader.word);
-    const auto scenario = checked_scenario(job.finish(word, reader.tool), folder);
+    const auto scenario = checked_scenario(job.finish(word, reader.tool), folder, job);
     for (const scenarios::FrameworkRefusal& one : scenarios::framework_refusals(scenario))
         job.note(refusal_text(one), Harm::Refused);
     return job.finish(word, reader.tool);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/jobs/imported.h"
+#include "scenarios/jobs/started.h"
 #include "scenarios/sweep.h"
 
 /// Jobs of other frameworks: read into scenarios, and written from them. Sources of flags and
@@ -21,6 +22,7 @@ std::vector<std::string> job_formats();
 struct ImportOptions {
     /// Settings that make another network and are left out instead of refused, by their names.
     std::vector<std::string> allow = {};
+    Started started = {};  ///< the arguments and the variables of a script
 };
 
 /// Reads a job. `format` may be empty: it is recognised then. Values `given` win over those of the
@@ -28,6 +30,7 @@ struct ImportOptions {
 /// global_batch have short names. Throws InputError with every mistake and with a question for
 /// everything that the job does not know.
 /// The scenario will lie in `folder`: paths of files in it are relative to that.
+/// A script is taken to be started with the options' arguments and variables.
 Imported import_job(const std::filesystem::path& file, const std::string& format,
                     const std::vector<scenarios::Override>& given,
                     const std::filesystem::path& folder = {}, const ImportOptions& options = {});

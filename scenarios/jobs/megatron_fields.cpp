@@ -83,8 +83,8 @@ bool same_word(std::string_view one, std::string_view other) {
 }
 
 void rename_to_fields(Settings& settings) {
-    Settings renaming;
-    for (Setting setting : settings.all()) {
+    std::vector<Setting> more;
+    settings.transform([&](Setting& setting) {
         for (const std::string_view prefix : {"no_", "disable_"}) {
             if (!setting.name.starts_with(prefix)) continue;
             const std::string rest(renamed(std::string_view(setting.name).substr(prefix.size())));
@@ -105,16 +105,15 @@ void rename_to_fields(Settings& settings) {
             setting.name = "untie_embeddings_and_output_weights";
             setting.value = word_at(shared ? "false" : "true", setting.place);
         } else if (setting.name == "ds_sequence_parallel_size") {  // DeepSpeed-Ulysses
-            renaming.add({"cp_comm_type", setting.written, word_at("a2a", setting.place),
-                          setting.place, true});
+            more.push_back({"cp_comm_type", setting.written, word_at("a2a", setting.place),
+                            setting.place, true});
             setting.name = "context_parallel_size";
         } else {
             setting.name = renamed(setting.name);
         }
-        renaming.add(std::move(setting));
-    }
-    renaming.mistakes = std::move(settings.mistakes);
-    settings = std::move(renaming);
+        return true;
+    });
+    for (Setting& setting : more) settings.add(std::move(setting));
 }
 
 std::optional<std::vector<int>> python_list(std::string_view text) {

@@ -47,7 +47,7 @@ void add_model_args(const Node& args, Settings& settings) {
 }
 
 void add_yaml(const JobText& text, Reading& job) {
-    const std::vector<NodePtr> documents = yaml_documents(text);
+    const std::vector<NodePtr> documents = yaml_documents(text, job);
     if (documents.empty() || !documents.front()->is(Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of settings", {}}});
     const Node& root = *documents.front();

@@ -5,6 +5,7 @@
 
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/megatron_network.h"
+#include "scenarios/jobs/tokenizers.h"
 
 namespace debubble::jobs {
 namespace {
@@ -14,12 +15,6 @@ constexpr std::pair<std::string_view, std::int64_t> kTokenizers[] = {{"GPT2BPETo
                                                                      {"Llama2Tokenizer", 32000},
                                                                      {"Llama3Tokenizer", 128256},
                                                                      {"nemotron_2_256k", 256000}};
-/// Models whose tokenizer a job names, with the vocabulary of their config.json.
-constexpr std::pair<std::string_view, std::int64_t> kTokenizerModels[] = {
-    {"Llama-3", 128256},       {"llama-3", 128256},     {"Meta-Llama-3", 128256},
-    {"Llama-2", 32000},        {"Mixtral-8x7B", 32000}, {"Mixtral-8x22B", 32000},
-    {"Mistral-7B-v0.1", 32000}};
-
 void read_vocabulary(Reading& job) {
     Settings& in = job.in;
     const std::optional<std::string> type = in.word("tokenizer_type");
@@ -49,15 +44,14 @@ void read_vocabulary(Reading& job) {
         }
     const Setting* const model = in.find("tokenizer_model");
     if (model != nullptr && model->value->is(text::Node::Kind::Scalar) && model->known)
-        for (const auto& [name, tokens] : kTokenizerModels)
-            if (model->value->scalar.find(name) != std::string::npos) {
-                job.set("model.vocab", tokens, model, "the tokens of that model");
-                return;
-            }
-    job.ask(
-        fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
-                    "by --set model.vocab=N",
-                    type ? fmt::format(" ({})", *type) : std::string()));
+        if (const auto tokens = vocabulary_of_model(model->value->scalar)) {
+            job.set("model.vocab", *tokens, model, "the tokens of that model");
+            return;
+        }
+    job.ask(fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
+                        "by --set model.vocab=N",
+                        type ? fmt::format(" ({})", *type) : std::string()),
+            {"vocab_size"});
 }
 
 /// The activation of the MLP in a scenario's word.
@@ -215,13 +209,13 @@ void read_megatron_model(Reading& job) {
     Settings& in = job.in;
     for (const char* name : {"num_layers", "hidden_size", "num_attention_heads"})
         if (!in.has(name))
-            job.ask(
-                fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
-                            "model by --set model=NAME",
-                            name,
-                            name == std::string_view("num_layers")    ? "layers"
-                            : name == std::string_view("hidden_size") ? "hidden"
-                                                                      : "heads"));
+            job.ask(fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
+                                "model by --set model=NAME",
+                                name,
+                                name == std::string_view("num_layers")    ? "layers"
+                                : name == std::string_view("hidden_size") ? "hidden"
+                                                                          : "heads"),
+                    {name});
     const bool rms = same_word(in.word("normalization").value_or("LayerNorm"), "RMSNorm");
     const std::string embedding = in.word("position_embedding_type").value_or("learned_absolute");
     const bool has_table = in.flag("position_embedding").value_or(true);

@@ -81,8 +81,9 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
         parts.why = in_bf16 ? "--grad-reduce-in-bf16" : "grad_reduce_in_fp32 is false";
         bytes = 2;
     }
-    const bool gathers_fp4 = in.is_on("fp4_param_gather") && recipe == "nvfp4";
-    if (gathers_fp4 || (in.is_on("fp8_param_gather") && !recipe.empty()))
+    const bool gathers_fp8 = in.is_on("fp8_param_gather");
+    const bool gathers_fp4 = in.is_on("fp4_param_gather") || in.is_on("fp4_param");
+    if (recipe == "nvfp4" ? gathers_fp4 || gathers_fp8 : gathers_fp8 && !recipe.empty())
         parts.changes.emplace_back(recipe == "nvfp4" ? "param_gather: fp4" : "param_gather: fp8");
     if (in.is_on("fp8_dot_product_attention") || in.is_on("fp8_multi_head_attention"))
         parts.changes.emplace_back("attention: fp8");

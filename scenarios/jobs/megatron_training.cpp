@@ -63,7 +63,8 @@ void read_batches(Reading& job, const MegatronDialect& dialect, const MegatronCu
     if (!micro && !job.given("training.micro_batch"))
         job.ask(
             "how many samples has a microbatch? The job has no micro_batch_size; give them by "
-            "--set training.micro_batch=N");
+            "--set training.micro_batch=N",
+            {"micro_batch_size"});
     if (global) {
         job.set("training.global_batch", *global, from, why);
         read_growth(job, *global);
@@ -79,7 +80,8 @@ void read_batches(Reading& job, const MegatronDialect& dialect, const MegatronCu
         !dialect.is_bridge)
         job.ask(
             "how many tokens has a sample? The job has no seq_length; give them by --set "
-            "training.seq_length=N");
+            "training.seq_length=N",
+            {"seq_length"});
 }
 
 void read_recompute(Reading& job, const MegatronCut& cut) {

@@ -52,6 +52,7 @@ Reading::Reading(std::string job, const std::vector<scenarios::Override>& given)
     for (scenarios::Override& one : given_)
         if (changes && one.first == "model" && !one.second.starts_with('{'))
             one.first = "model.base";
+    take_answers();
 }
 
 void Reading::set(const std::string& key, std::string value, const Setting* from, std::string why) {
@@ -61,6 +62,7 @@ void Reading::set(const std::string& key, std::string value, const Setting* from
     if (!why.empty()) origin += (origin.empty() ? "" : ", ") + why;
     std::erase_if(lines_, [&](const Line& line) { return line.key == key; });
     lines_.push_back({key, std::move(value), printable(origin)});
+    if (from != nullptr) places_[lines_.back().origin] = from->place;
 }
 
 void Reading::set(const std::string& key, std::int64_t value, const Setting* from,
@@ -86,8 +88,12 @@ void Reading::refuse(const Setting& setting, std::string sentence) {
     mistakes().add(setting.place, std::move(sentence));
 }
 
-void Reading::ask(std::string question) {
-    questions_.push_back(std::move(question));
+void Reading::ask(std::string question, std::vector<std::string> settings) {
+    questions_.push_back({std::move(question), std::move(settings)});
+}
+
+void Reading::suspect(const text::SourcePosition& place, std::string sentence) {
+    suspicions_.emplace_back(place, std::move(sentence));
 }
 
 std::optional<std::string> Reading::given(const std::string& key) const {
@@ -137,8 +143,12 @@ void Reading::open_maps_above(const std::string& key) {
 }
 
 Imported Reading::finish(const std::string& format, std::string_view tool) {
-    for (const std::string& question : questions_)
-        mistakes().add(fmt::format("{}: {}", job_, question));
+    for (const auto& [setting, sentence] : in.twice) note(setting, sentence);
+    ask_for_unknown();
+    for (const Question& question : questions_)
+        mistakes().add(fmt::format("{}: {}", job_, question.text));
+    if (!mistakes().empty())
+        for (const auto& [place, sentence] : suspicions_) mistakes().add(place, sentence);
     mistakes().throw_if_any();
     for (const scenarios::Override& one : given_) {
         open_maps_above(one.first);
@@ -229,7 +239,8 @@ std::int64_t settle_world(Reading& job, const World& world) {
         job.ask(!world.otherwise.empty()
                     ? world.otherwise
                     : fmt::format("how many GPUs? {} are {}; give a multiple by --set gpus=N",
-                                  world.product, world.per_replica));
+                                  world.product, world.per_replica),
+                {"gpus"});
         return 0;
     }
     constexpr std::int64_t kMostGpus = 4'000'000;  // of any scenario

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "scenarios/jobs/imported.h"
 #include "scenarios/jobs/settings.h"
+#include "scenarios/jobs/started.h"
 #include "scenarios/sweep.h"
 
 /// A job while it is read: what it says, what the command line gave, and the scenario so far.
@@ -33,6 +35,7 @@ public:
     Reading(std::string job, const std::vector<scenarios::Override>& given);
 
     Settings in;
+    Started started;  ///< with what a script is started
     text::Mistakes& mistakes() { return in.mistakes; }
 
     /// Writes a key of the scenario as flow YAML, unless the command line gives it. `from` is the
@@ -58,9 +61,18 @@ public:
     void refuse_network(const Setting& setting, const std::string& sentence);
     /// Names of settings, with or without dashes, that are left out instead of refused.
     void allow(const std::vector<std::string>& names);
-    /// Something that the job does not know and the command line has to.
-    void ask(std::string question);
+    /// Something that the job does not know and the command line has to. Where one of the
+    /// `settings` is there and only its value is not known, that value is asked for instead.
+    void ask(std::string question, std::vector<std::string> settings = {});
+    /// What may be the reason of a refusal; said only where the job is refused.
+    void suspect(const text::SourcePosition& place, std::string sentence);
     void count_silent() { ++silent_; }
+    /// "$1", or a variable's name, decides in which way the script goes at `where`.
+    void decides(const std::string& name, std::string where) {
+        deciding_[name].push_back(std::move(where));
+    }
+    /// The script reads arguments up to this one.
+    void reads_arguments(int most) { most_arguments_ = std::max(most_arguments_, most); }
 
     /// The value of a key given by the command line.
     std::optional<std::string> given(const std::string& key) const;
@@ -68,6 +80,9 @@ public:
     std::optional<std::int64_t> given_whole(const std::string& key);
     /// True if the command line gives the model as a whole.
     bool has_model() const;
+
+    /// The places of the user's file that lines' comments name.
+    const std::map<std::string, text::SourcePosition>& places() const { return places_; }
 
     /// The scenario's text, or every mistake and question. `tool` is the framework's name.
     Imported finish(const std::string& format, std::string_view tool);
@@ -85,6 +100,9 @@ private:
     static void write_map(std::string& out, std::vector<const Line*> lines, std::size_t start,
                           std::size_t indent);
     std::string text(std::string_view tool) const;
+    /// Asks for all that only the start of the job says, by name.
+    void ask_for_unknown();
+    void take_answers();
 
     std::string job_;
     std::vector<scenarios::Override> given_;
@@ -92,6 +110,10 @@ private:
     struct Note {
         Harm harm = Harm::Plan;
         std::string sentence;
+    };
+    struct Question {
+        std::string text;
+        std::vector<std::string> settings;
     };
     bool allows(const Setting& setting);
     void note_unmet_allowances();
@@ -101,7 +123,11 @@ private:
     std::vector<Note> notes_;
     /// Names that --allow gives, as fields; true once a setting of that name was met.
     std::map<std::string, bool> allowed_;
-    std::vector<std::string> questions_;
+    std::vector<Question> questions_;
+    std::vector<std::pair<text::SourcePosition, std::string>> suspicions_;
+    std::map<std::string, std::vector<std::string>> deciding_;
+    int most_arguments_ = 0;
+    std::map<std::string, text::SourcePosition> places_;
     int silent_ = 0;
 };
 

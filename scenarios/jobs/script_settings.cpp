@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenarios/jobs/entry_point.h"
 
@@ -31,6 +34,16 @@ NodePtr scalar_of(const ShellText& text, const ShellScript& script) {
     return node;
 }
 
+/// A value without quotes that stand around all of it, as they do where arguments were put into a
+/// text: MORE="--moe-layer-freq '([1]*48)'".
+ShellText unquoted(const ShellText& value) {
+    const std::size_t size = value.text.size();
+    const char mark = size > 1 ? value.text.front() : ' ';
+    const bool around = (mark == '\'' || mark == '"') && value.text.back() == mark &&
+                        value.text.find(mark, 1) == size - 1;
+    return around ? value.part(1, size - 2) : value;
+}
+
 /// "$EXTRA", which nothing in the script sets and which may hold more arguments.
 bool holds_arguments(const ShellText& word, bool has_value) {
     for (std::size_t i = 0; i < word.text.size(); ++i)
@@ -42,6 +55,20 @@ bool holds_arguments(const ShellText& word, bool has_value) {
     return std::ranges::any_of(std::array{"ARG", "OPT", "EXTRA", "FLAG"}, [&](const char* part) {
         return name.find(part) != std::string::npos;
     });
+}
+
+/// "-m", but no negative number.
+bool is_short_option(const ShellText& word) {
+    return word.text.size() > 1 && word.text[0] == '-' &&
+           std::isalpha(static_cast<unsigned char>(word.text[1])) != 0;
+}
+
+/// Flags of a launcher take one value; what comes after it is the program.
+bool is_launcher_flag(std::string_view name) {
+    constexpr std::array<std::string_view, 10> kNames{
+        "nnodes",        "nproc_per_node", "node_rank",    "master_addr",   "master_port",
+        "num_processes", "num_machines",   "machine_rank", "rdzv_endpoint", "num_gpus"};
+    return std::ranges::find(kNames, name) != kNames.end();
 }
 
 /// The flag at words[i], with what follows it up to the next flag. Words that may hold more
@@ -56,12 +83,16 @@ Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const Sh
     std::ranges::replace(setting.name, '-', '_');
     setting.place = script.place(flag.offset());
     std::vector<NodePtr> values;
+    std::set<std::string> lacks;
     if (equals != std::string::npos && equals + 1 < flag.text.size()) {
-        ShellText value = flag.part(equals + 1, std::string::npos);
+        ShellText value = unquoted(flag.part(equals + 1, std::string::npos));
         setting.known = value.known;
+        if (!value.known) lacks = lacking(value, script);
         values.push_back(scalar_of(value, script));
     }
+    const bool launches = is_launcher_flag(setting.name);
     while (i + 1 < words.size() && !is_flag(words[i + 1])) {
+        if (is_short_option(words[i + 1]) || (launches && !values.empty())) break;
         const ShellText& value = words[++i];
         const bool program =
             value.text.ends_with(".py") || value.text == "python" || value.text == "python3";
@@ -72,8 +103,10 @@ Setting setting_at(const std::vector<ShellText>& words, std::size_t& i, const Sh
             continue;
         }
         setting.known = setting.known && value.known;
-        values.push_back(scalar_of(value, script));
+        if (!value.known) lacks.merge(lacking(value, script));
+        values.push_back(scalar_of(unquoted(value), script));
     }
+    setting.lacks.assign(lacks.begin(), lacks.end());
     if (values.size() == 1) {
         setting.value = values.front();
         return setting;
@@ -124,10 +157,54 @@ void add_slurm(const ShellScript& script, Reading& job) {
     }
 }
 
+/// "line 12", or "model.sh:3" in a sourced file.
+std::string line_of(const ShellScript& script, std::uint32_t offset) {
+    const text::SourcePosition place = script.place(offset);
+    if (place.source == script.source) return fmt::format("line {}", place.line);
+    return fmt::format("{}:{}", std::filesystem::path(place.source->file).filename().string(),
+                       place.line);
+}
+
+/// What of the script is not known, as notes, and as questions where the job is refused.
+void add_remarks(const ShellScript& script, Reading& job) {
+    for (const auto& [offset, sentence] : script.remarks)
+        job.note(fmt::format("{}: {}", line_of(script, offset), sentence));
+    for (const auto& [offset, name] : script.missing) {
+        const std::string sentence = fmt::format(
+            "the sourced file '{}' is not beside the script or in a folder above it; what it sets "
+            "is not known: put it there",
+            name);
+        job.note(fmt::format("{}: {}", line_of(script, offset), sentence));
+        job.suspect(script.place(offset), sentence);
+    }
+    for (const ShellText& text : script.deciding)
+        for (const std::string& name : lacking(text, script))
+            job.decides(name, fmt::format("a condition in {}", line_of(script, text.offset())));
+    job.reads_arguments(script.most_arguments);
+    if (!script.unset.empty())
+        job.note(
+            fmt::format("conditions take {} as empty, since nothing sets {}; --env NAME=VALUE "
+                        "would",
+                        fmt::join(script.unset, ", "), script.unset.size() == 1 ? "it" : "them"));
+    for (const auto& [name, value] : job.started.environment)
+        if (!script.used.contains(name) && name.find("ALLOC_CONF") == std::string::npos)
+            job.note(
+                fmt::format("--env {}: the script never reads this variable, or sets it "
+                            "itself",
+                            name));
+    if (!job.started.arguments.empty() && !script.reads_arguments)
+        job.note("the script reads none of the arguments after --");
+}
+
 }  // namespace
 
 void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& job) {
-    const ShellScript script = follow_script(source);
+    add_script(source, job, [](const Setting&) { return true; });
+}
+
+void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& job,
+                const std::function<bool(const Setting&)>& wanted) {
+    const ShellScript script = follow_script(source, job.started);
     const ShellCommand* best = nullptr;
     ShellCommand together;  // a list of arguments has one on every line
     std::size_t rivals = 0;
@@ -156,8 +233,12 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                         rivals + 1, script.place(best->words.front().offset()).line));
     add_entry_points(*best, script, job.in);
     std::vector<ShellText> open;
+    job.in.notes_twice = true;
     for (std::size_t i = 0; i < best->words.size(); ++i)
-        if (is_flag(best->words[i])) job.in.add(setting_at(best->words, i, script, open));
+        if (is_flag(best->words[i]))
+            if (Setting setting = setting_at(best->words, i, script, open); wanted(setting))
+                job.in.add(std::move(setting));
+    job.in.notes_twice = false;
     for (const ShellText& word : open)
         job.note(
             fmt::format("line {}: what {} holds is known only when the script runs; settings "
@@ -169,15 +250,33 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                         "has ended",
                         script.place(together.words.front().offset()).line));
     for (const char* name : {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE",
-                             "NGPU", "NCCL_NVLS_ENABLE"})
+                             "NGPU", "NCCL_NVLS_ENABLE", "PYTORCH_CUDA_ALLOC_CONF",
+                             "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
         add_variable(script, name, job);
     add_slurm(script, job);
-    for (const auto& [offset, sentence] : script.remarks)
-        job.note(fmt::format("line {}: {}", script.place(offset).line, sentence));
+    add_remarks(script, job);
+}
+
+void read_allocator(Reading& job) {
+    for (const char* name :
+         {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"}) {
+        const auto given = job.started.environment.find(name);
+        const Setting* const setting = job.in.find(std::string("$") + name);
+        const bool written = setting != nullptr && setting->value->is(Node::Kind::Scalar);
+        std::string value = written                                  ? setting->value->scalar
+                            : given != job.started.environment.end() ? given->second
+                                                                     : "";
+        std::erase_if(value, [](char c) { return c == ' ' || c == '"' || c == '\''; });
+        if (value.find("expandable_segments:True") != std::string::npos ||
+            value.find("expandable_segments:true") != std::string::npos)
+            job.set("framework.allocator", std::string("pytorch-expandable"), setting,
+                    written ? "" : std::string("--env ") + name);
+    }
 }
 
 void read_launcher(Reading& job, World& world) {
-    const auto first = [&](std::initializer_list<const char*> names) -> const Setting* {
+    using Names = std::initializer_list<const char*>;
+    const auto first = [&](Names names) -> const Setting* {
         for (const char* name : names) {
             const Setting* const setting = job.in.find(name);
             if (setting != nullptr && setting->known && setting->value->is(Node::Kind::Scalar) &&
@@ -186,11 +285,20 @@ void read_launcher(Reading& job, World& world) {
         }
         return nullptr;
     };
-    const Setting* const nodes =
-        first({"nnodes", "num_nodes", "nodes", "$slurm_nodes", "$NNODES", "$NUM_NODES"});
-    const Setting* const per_node =
-        first({"nproc_per_node", "gpus_per_node", "num_gpus", "ntasks_per_node", "$slurm_gpus",
-               "$slurm_gres", "$slurm_tasks", "$GPUS_PER_NODE", "$NPROC_PER_NODE", "$NGPU"});
+    const auto lacking_one = [&](Names names) -> const Setting* {
+        for (const char* name : names)
+            if (const Setting* const setting = job.in.find(name);
+                setting != nullptr && !setting->known)
+                return setting;
+        return nullptr;
+    };
+    const Names of_nodes = {"nnodes",       "num_nodes", "nodes",
+                            "$slurm_nodes", "$NNODES",   "$NUM_NODES"};
+    const Names of_node = {"nproc_per_node",  "gpus_per_node", "num_gpus",     "ntasks_per_node",
+                           "$slurm_gpus",     "$slurm_gres",   "$slurm_tasks", "$GPUS_PER_NODE",
+                           "$NPROC_PER_NODE", "$NGPU"};
+    const Setting* const nodes = first(of_nodes);
+    const Setting* const per_node = first(of_node);
     const Setting* const all = first({"num_processes", "world_size", "$WORLD_SIZE"});
     const auto whole = [&](const Setting* setting) {
         return setting == nullptr ? std::optional<std::int64_t>()
@@ -198,7 +306,9 @@ void read_launcher(Reading& job, World& world) {
     };
     const std::optional<std::int64_t> count = whole(nodes);
     const std::optional<std::int64_t> each = whole(per_node);
-    if (each && (count || all == nullptr)) {
+    // Without a number of nodes there is one, but not where it is only not known.
+    const Setting* const open_nodes = count ? nullptr : lacking_one(of_nodes);
+    if (each && (count || (all == nullptr && open_nodes == nullptr))) {
         const std::int64_t n = count.value_or(1);
         world.of_job = n * *each;
         world.from = per_node;
@@ -208,6 +318,10 @@ void read_launcher(Reading& job, World& world) {
         world.from = all;
         world.launcher = fmt::format("{} processes", *total);
     }
+    if (world.of_job || job.given("gpus")) return;
+    const Setting* const open_node = each ? nullptr : lacking_one(of_node);
+    for (const Setting* const open : {open_nodes, open_node})
+        if (open != nullptr) job.in.unknown.push_back(*open);
 }
 
 }  // namespace debubble::jobs

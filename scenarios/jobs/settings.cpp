@@ -1,5 +1,6 @@
 #include "scenarios/jobs/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -28,12 +29,34 @@ std::optional<double> number_of(std::string text) {
 }
 
 void Settings::add(Setting setting) {
+    const auto before = last_.find(setting.name);
+    if (before != last_.end() && notes_twice) {
+        const Setting& first = settings_[before->second];
+        const auto written = [](const Setting& one) {
+            return one.value->is(Node::Kind::Scalar) ? one.value->scalar : describe(*one.value);
+        };
+        const bool same_text = first.place.source == setting.place.source;
+        if (same_text && first.known && setting.known && written(first) != written(setting))
+            twice.emplace_back(setting,
+                               fmt::format("it is written twice; {} counts, and {} in line "
+                                           "{} does not",
+                                           written(setting), written(first), first.place.line));
+    }
     last_[setting.name] = settings_.size();
     settings_.push_back(std::move(setting));
 }
 
+void Settings::transform(const std::function<bool(Setting&)>& change) {
+    std::vector<Setting> before = std::move(settings_);
+    settings_.clear();
+    last_.clear();
+    for (Setting& setting : before)
+        if (change(setting)) add(std::move(setting));
+}
+
 const Setting* Settings::find(std::string_view name) {
     asked_.emplace(name);
+    if (const auto answer = answers_.find(name); answer != answers_.end()) return &answer->second;
     const auto found = last_.find(name);
     if (found == last_.end()) return nullptr;
     const Setting& setting = settings_[found->second];
@@ -48,10 +71,8 @@ const Setting* Settings::scalar(std::string_view name, std::string_view wanted) 
     const Setting* const setting = find(name);
     if (setting == nullptr) return nullptr;
     if (!setting->known) {
-        mistakes.add(setting->place,
-                     fmt::format("{} is known only when the job starts; write its value into the "
-                                 "file",
-                                 setting->written));
+        if (std::ranges::find(unknown, setting->name, &Setting::name) == unknown.end())
+            unknown.push_back(*setting);
         return nullptr;
     }
     if (setting->value->is(Node::Kind::Scalar)) return setting;
@@ -133,7 +154,7 @@ std::vector<std::string> Settings::words(std::string_view name) {
 std::vector<const Setting*> Settings::left() const {
     std::vector<const Setting*> left;
     for (const Setting& setting : settings_)
-        if (!asked_.contains(setting.name)) left.push_back(&setting);
+        if (!asked_.contains(setting.name) && !setting.is_default) left.push_back(&setting);
     return left;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,6 +23,10 @@ struct Setting {
     text::SourcePosition place;
     /// A part of the value is known only when the job starts ("$1").
     bool known = true;
+    /// What the value lacks: "$1", "SLURM_NNODES", "$(hostname)".
+    std::vector<std::string> lacks = {};
+    /// A default of the framework's own files, which nobody decided.
+    bool is_default = false;
 };
 
 /// "job.sh:12 --num-layers", for comments.
@@ -34,6 +39,8 @@ public:
     /// The setting, which counts as understood from now on; nullptr if absent. The values None,
     /// null and ~ are absence.
     const Setting* find(std::string_view name);
+    /// True if the job has it; it does not count as understood by that.
+    bool contains(std::string_view name) const { return last_.contains(name); }
     bool has(std::string_view name) { return find(name) != nullptr; }
 
     /// The value in its type; nothing if it is absent. A value of another type or out of bounds is
@@ -50,6 +57,18 @@ public:
     std::vector<const Setting*> left() const;
     const std::vector<Setting>& all() const { return settings_; }
 
+    /// A value of the command line, which stands for the job's.
+    void answer(Setting setting) { answers_[setting.name] = std::move(setting); }
+    /// The same settings under other names or with other values: `change` may alter each, and
+    /// drops it by returning false.
+    void transform(const std::function<bool(Setting&)>& change);
+
+    /// Settings that were asked for and that are known only when the job starts.
+    std::vector<Setting> unknown;
+    /// True while settings of one level are added, of which a second one of a name is a slip.
+    bool notes_twice = false;
+    /// Settings that are written twice, each with a sentence.
+    std::vector<std::pair<Setting, std::string>> twice;
     text::Mistakes mistakes;
 
 private:
@@ -58,6 +77,7 @@ private:
     std::vector<Setting> settings_;
     std::map<std::string, std::size_t, std::less<>> last_;
     std::set<std::string, std::less<>> asked_;
+    std::map<std::string, Setting, std::less<>> answers_;
 };
 
 /// A number as Python and JSON write it, with underscores: "1_000", "5e8".

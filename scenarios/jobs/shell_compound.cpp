@@ -2,6 +2,8 @@
 
 #include <fnmatch.h>
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "scenarios/jobs/shell_reader.h"
@@ -19,7 +21,9 @@ Truth ShellReader::compound(std::string_view keyword) {
     at_ += keyword.size();
     if (keyword == "if") return conditional();
     if (keyword == "for" || keyword == "while" || keyword == "until") {
-        loop(keyword == "for");
+        loop(keyword == "for"     ? LoopKind::Words
+             : keyword == "while" ? LoopKind::While
+                                  : LoopKind::Until);
         return Truth::Yes;
     }
     if (keyword == "case") {
@@ -81,20 +85,23 @@ Truth ShellReader::conditional() {
     }
 }
 
-/// After `for`, `while` or `until`. A loop over words is followed, others are not.
-void ShellReader::loop(bool over_words) {
+/// After `for`, `while` or `until`. A loop over words is followed, and one whose condition is known
+/// at every turn; others are not.
+void ShellReader::loop(LoopKind kind) {
     const std::size_t begin = at_;
     const bool outer = active_;
+    if (kind != LoopKind::Words) return conditional_loop(kind == LoopKind::Until, begin);
     std::string name;
     std::vector<ShellText> turns;
+    bool over_words = true;
     blanks();
-    if (over_words && here() == '(') {
+    if (here() == '(') {
         at_ += 1;
         at_ = closing('(', ')', "((");
         over_words = false;
         blank_lines();
         while (here() == ';') ++at_;
-    } else if (over_words) {
+    } else {
         name = name_here();
         blanks();
         if (at_word("in")) {
@@ -106,27 +113,57 @@ void ShellReader::loop(bool over_words) {
             }
         }
         while (here() == ';') ++at_;
-    } else {
-        active_ = false;
-        list({"do"});
     }
     blank_lines();
     if (!at_word("do")) refuse(begin, "this loop has no 'do'");
     at_ += 2;
     const std::size_t body = at_;
     const bool follows = over_words && outer && !turns.empty() && turns.size() <= kMostTurns;
-    if (outer && !follows)
-        script_.remarks.emplace_back(static_cast<std::uint32_t>(begin),
-                                     "what this loop does is known only when the script runs; it "
-                                     "is left out");
-    active_ = follows;
+    if (outer && !follows) leave_out(begin);
     for (std::size_t i = 0; i < std::max<std::size_t>(follows ? turns.size() : 1, 1); ++i) {
         at_ = body;
-        if (follows) script_.variables[name] = {{turns[i]}, false};
+        active_ = follows && !breaks_;
+        if (active_) script_.variables[name] = {{turns[i]}, false};
         list({"done"});
         if (!at_word("done")) refuse(begin, "this loop has no 'done'");
+        leaves_ = false;
     }
+    breaks_ = false;
     at_ += 4;
+    active_ = outer;
+}
+
+void ShellReader::leave_out(std::size_t begin) {
+    script_.remarks.emplace_back(static_cast<std::uint32_t>(begin),
+                                 "what this loop does is known only when the script runs; it "
+                                 "is left out");
+}
+
+/// After `while` or `until`.
+void ShellReader::conditional_loop(bool until, std::size_t begin) {
+    const bool outer = active_;
+    const std::size_t condition = at_;
+    const ShellVariables before = outer ? script_.variables : ShellVariables();
+    for (std::size_t turn = 0;; ++turn) {
+        at_ = condition;
+        active_ = outer;
+        const Truth truth = list({"do"});
+        if (!at_word("do")) refuse(begin, "this loop has no 'do'");
+        at_ += 2;
+        const bool known = truth != Truth::Unknown && turn < kMostTurns;
+        if (outer && !known) {
+            script_.variables = before;
+            leave_out(begin);
+        }
+        active_ = outer && known && (truth == Truth::Yes) != until;
+        const bool runs = active_;
+        list({"done"});
+        if (!at_word("done")) refuse(begin, "this loop has no 'done'");
+        at_ += 4;
+        leaves_ = false;
+        if (!runs || breaks_) break;
+    }
+    breaks_ = false;
     active_ = outer;
 }
 
@@ -135,7 +172,11 @@ void ShellReader::choice() {
     const std::size_t begin = at_;
     const bool outer = active_;
     blanks();
-    const ShellText value = whole_word();
+    ShellText value = whole_word();
+    if (!value.known && active_ && is_unset_variable(value)) {
+        script_.unset.insert(value.text.substr(1));
+        value = {};
+    }
     blank_lines();
     if (!at_word("in")) refuse(begin, "this 'case' has no 'in'");
     at_ += 2;
@@ -170,6 +211,7 @@ void ShellReader::choice() {
             refuse(at_ < text().size() ? at_ : begin, "a branch of this 'case' has no ';;'");
         active_ = outer;
     }
+    if (outer && !value.known) script_.deciding.push_back(value);
     if (outer && !value.known)
         script_.remarks.emplace_back(static_cast<std::uint32_t>(begin),
                                      "which case holds is known only when the script runs; none is "
@@ -186,18 +228,29 @@ bool ShellReader::function(const std::string& name) {
     active_ = false;
     compound("{");
     active_ = outer;
-    functions_[name] = body;
+    functions_[name] = {body, end_};
     return true;
 }
 
-void ShellReader::call(const std::string& name) {
+void ShellReader::call(const std::string& name, const std::vector<ShellText>& words) {
     const auto found = functions_.find(name);
     if (!active_ || found == functions_.end() || calling_.contains(name)) return;
     calling_.insert(name);
     const std::size_t after = at_;
-    at_ = found->second;
+    const std::size_t end = end_;
+    std::vector<ShellText> arguments(words.begin() + 1, words.end());
+    std::swap(arguments, arguments_);
+    const bool had = std::exchange(has_arguments_, true);
+    at_ = found->second.begin;
+    end_ = found->second.end;
     compound("{");
     at_ = after;
+    end_ = end;
+    leaves_ = false;
+    breaks_ = false;
+    active_ = true;
+    std::swap(arguments, arguments_);
+    has_arguments_ = had;
     calling_.erase(name);
 }
 

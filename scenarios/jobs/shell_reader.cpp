@@ -21,20 +21,6 @@ Truth inverse(Truth truth) {
 
 }  // namespace
 
-text::SourcePosition ShellScript::place(std::uint32_t offset) const {
-    const auto after = std::ranges::upper_bound(line_starts, offset);
-    const auto line = after - line_starts.begin();
-    return {source, source->first_line + static_cast<int>(line) - 1,
-            static_cast<int>(offset - *std::prev(after)) + 1};
-}
-
-ShellReader::ShellReader(std::shared_ptr<const text::SourceText> source) {
-    script_.source = std::move(source);
-    script_.line_starts.push_back(0);
-    for (std::size_t i = 0; i < text().size(); ++i)
-        if (text()[i] == '\n') script_.line_starts.push_back(static_cast<std::uint32_t>(i) + 1);
-}
-
 void ShellReader::refuse(std::size_t at, std::string sentence) const {
     const auto place = script_.place(static_cast<std::uint32_t>(at));
     throw InputError({{location_of(place), std::move(sentence), line_at(place)}});
@@ -49,7 +35,7 @@ ShellScript ShellReader::read() {
 }
 
 bool ShellReader::at_word(std::string_view word) const {
-    if (std::string_view(text()).substr(at_, word.size()) != word) return false;
+    if (at_ > end_ || text().substr(at_, word.size()) != word) return false;
     constexpr std::string_view kEnds = " \t\r\n;&|()";
     const char next = here(word.size());
     return next == '\0' || kEnds.find(next) != std::string_view::npos;
@@ -79,17 +65,32 @@ void ShellReader::comment() {
 }
 
 void ShellReader::here_documents() {
-    for (const std::string& delimiter : documents_) {
+    const std::vector<Document> documents = std::move(documents_);
+    documents_.clear();
+    for (const Document& document : documents) {
+        const std::size_t begin = at_;
+        std::size_t stop = at_;
         for (bool found = false; !found && !ended();) {
+            stop = at_;
             const std::size_t end = std::min(text().find('\n', at_), text().size());
-            std::string line = text().substr(at_, end - at_);
+            std::string line = slice(at_, end - at_);
             while (!line.empty() && (line.front() == '\t' || line.front() == ' ')) line.erase(0, 1);
             while (!line.empty() && line.back() == '\r') line.pop_back();
-            found = line == delimiter;
+            found = line == document.delimiter;
             at_ = std::min(end + 1, text().size());
+            if (!found) stop = at_;
         }
+        if (!document.active || document.command >= script_.commands.size()) continue;
+        ShellText body;
+        body.begin = static_cast<std::uint32_t>(begin);
+        if (document.expands)
+            body = quoted_region(begin, stop);
+        else
+            for (std::size_t i = begin; i < stop; ++i)
+                body.add(script_.text[i], static_cast<std::uint32_t>(i));
+        script_.commands[document.command].input = std::move(body);
+        end_command(script_.commands[document.command]);
     }
-    documents_.clear();
 }
 
 void ShellReader::line_end() {
@@ -124,6 +125,7 @@ Truth ShellReader::list(const std::vector<std::string_view>& ends) {
         if (here() == ')') break;
         const std::size_t before = at_;
         last = pipeline();
+        if (leaves_) active_ = false;
         if (at_ == before) break;
     }
     --depth_;
@@ -141,6 +143,7 @@ Truth ShellReader::pipeline() {
         const bool either = here() == '|' && here(1) == '|';
         if (!both && !either) {
             if (here() != '|') break;
+            piped_ = true;
             at_ += here(1) == '&' ? 2 : 1;
             blank_lines();
             state = command();
@@ -175,12 +178,7 @@ Truth ShellReader::command() {
 Truth ShellReader::single() {
     for (const std::string_view keyword : kKeywords)
         if (at_word(keyword)) return compound(keyword);
-    if (here() == '(' && here(1) == '(') {
-        const std::size_t begin = at_;
-        const ShellText value = arithmetic(static_cast<std::uint32_t>(begin));
-        if (!value.known) return Truth::Unknown;
-        return value.text == "0" ? Truth::No : Truth::Yes;
-    }
+    if (here() == '(' && here(1) == '(') return arithmetic_command();
     if (here() == '(') {
         const std::size_t begin = at_++;
         const Truth state = list({});
@@ -192,57 +190,37 @@ Truth ShellReader::single() {
     return simple();
 }
 
-/// NAME=value, NAME+=value, NAME=(...), NAME[i]=value.
-bool ShellReader::assignment(bool in_command) {
+/// `> FILE`, `2>&1`, `<< EOF`.
+void ShellReader::redirection(ShellCommand& command) {
+    std::vector<ShellText>& words = command.words;
+    const bool numbered = !words.empty() && words.back().text.size() == 1 &&
+                          words.back().text[0] >= '0' && words.back().text[0] <= '9' &&
+                          words.back().offset() + 1 == at_;
+    const bool errors = numbered && words.back().text != "1";
+    if (numbered) words.pop_back();
+    const bool document = here() == '<' && here(1) == '<' && here(2) != '<';
+    const bool text = here() == '<' && here(1) == '<' && here(2) == '<';
+    const bool writes = here() == '>';
+    bool joins = false;
+    while (here() == '<' || here() == '>' || here() == '&' || here() == '-') {
+        joins = joins || here() == '&';
+        ++at_;
+    }
+    blanks();
     const std::size_t begin = at_;
-    const std::string name = name_here();
-    const bool named = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-    if (named && here() == '[') {
-        const std::size_t close = text().find(']', at_);
-        if (close != std::string::npos && (text()[close + 1] == '=')) {
-            at_ = close + 2;
-            (void)whole_word();
-            return true;
-        }
-    }
-    const bool adds = here() == '+' && here(1) == '=';
-    if (!named || (here() != '=' && !adds)) {
-        at_ = begin;
-        return false;
-    }
-    at_ += adds ? 2 : 1;
-    ShellVariable value;
-    if (here() == '(' && !in_command)
-        value = array();
-    else
-        value.texts.push_back(whole_word());
-    if (!active_) return true;
-    ShellVariable& variable = script_.variables[name];
-    if (!adds) {
-        variable = std::move(value);
-    } else if (value.is_array || variable.is_array) {
-        variable.is_array = true;
-        std::ranges::move(value.texts, std::back_inserter(variable.texts));
-    } else if (variable.texts.empty()) {
-        variable = std::move(value);
-    } else {
-        variable.texts.front().add(value.texts.front());
-        count(variable.texts.front().text.size());
-    }
-    return true;
-}
-
-/// After `export`, `declare` and their like: assignments and names.
-void ShellReader::declare() {
-    for (blanks(); !at_separator() && here() != '#'; blanks()) {
-        const std::size_t before = at_;
-        if (!assignment(false)) (void)whole_word();
-        if (at_ == before) ++at_;
-    }
+    const ShellText target = whole_word();
+    if (document)
+        documents_.push_back({target.text, slice(begin, at_ - begin) == target.text,
+                              script_.commands.size(), active_});
+    else if (text)
+        command.input = target;
+    else if (writes && !errors && !joins)
+        command.output = target;
 }
 
 Truth ShellReader::simple() {
-    std::vector<ShellText> words;
+    ShellCommand command;
+    std::vector<ShellText>& words = command.words;
     for (;;) {
         blanks();
         if (at_separator() || here() == '#') break;
@@ -257,14 +235,7 @@ Truth ShellReader::simple() {
                 }
         const std::size_t before = at_;
         if (here() == '<' || here() == '>') {
-            if (!words.empty() && words.back().text.size() == 1 && words.back().text[0] >= '0' &&
-                words.back().text[0] <= '9' && words.back().offset() + 1 == at_)
-                words.pop_back();
-            const bool document = here() == '<' && here(1) == '<' && here(2) != '<';
-            while (here() == '<' || here() == '>' || here() == '&' || here() == '-') ++at_;
-            blanks();
-            const ShellText target = whole_word();
-            if (document) documents_.push_back(target.text);
+            redirection(command);
             continue;
         }
         if (here() == '(') {
@@ -281,23 +252,26 @@ Truth ShellReader::simple() {
         if (at_ == before) ++at_;
     }
     if (words.empty()) return Truth::Yes;
-    const std::string& name = words.front().text;
+    const std::string name = words.front().text;
     if (name == "[" || name == "test") return test_command(words);
     if (name == "false") return Truth::No;
     if (functions_.contains(name)) {
-        call(name);
+        call(name, words);
         return Truth::Yes;
     }
-    finish(std::move(words));
+    if (!builtin(command)) finish(std::move(command));
     return Truth::Yes;
 }
 
 /// Keeps a command; one that is given as a text to another shell is cut into words first.
-void ShellReader::finish(std::vector<ShellText> words) {
+void ShellReader::finish(ShellCommand made) {
     if (!active_) return;
     ShellCommand command;
-    for (ShellText& word : words) {
-        const bool nested = word.text.find("--") != std::string::npos &&
+    command.input = std::move(made.input);
+    command.output = std::move(made.output);
+    const bool prints = made.words.front().text == "echo" || made.words.front().text == "printf";
+    for (ShellText& word : made.words) {
+        const bool nested = !prints && word.text.find("--") != std::string::npos &&
                             word.text.find_first_of(" \t\n") != std::string::npos;
         if (!nested) {
             command.words.push_back(std::move(word));
@@ -305,11 +279,25 @@ void ShellReader::finish(std::vector<ShellText> words) {
         }
         for (ShellText& part : split_as_shell(word)) command.words.push_back(std::move(part));
     }
+    if (command.words.empty()) return;
     script_.commands.push_back(std::move(command));
+    end_command(script_.commands.back());
 }
 
-ShellScript follow_script(const std::shared_ptr<const text::SourceText>& source) {
-    return ShellReader(source).read();
+/// Keeps the text of a file that `cat << EOF > FILE`, `tee FILE` or `echo TEXT > FILE` writes.
+void ShellReader::end_command(const ShellCommand& command) {
+    const std::string& name = command.words.front().text;
+    if (name == "cat" && command.words.size() == 1 && command.output && command.input)
+        script_.files[command.output->text] = *command.input;
+    else if (name == "tee" && command.words.size() == 2 && command.input)
+        script_.files[command.words[1].text] = *command.input;
+    else if (name == "echo" && command.words.size() == 2 && command.output)
+        script_.files[command.output->text] = command.words[1];
+}
+
+ShellScript follow_script(const std::shared_ptr<const text::SourceText>& source,
+                          const Started& started) {
+    return ShellReader(source, started).read();
 }
 
 }  // namespace debubble::jobs

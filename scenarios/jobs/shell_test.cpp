@@ -27,8 +27,8 @@ Truth disjunction(Truth a, Truth b) {
 class Condition {
 public:
     Condition(const std::vector<ShellText>& words, const ShellVariables& variables,
-              const text::SourcePosition& place)
-        : words_(words), variables_(variables), place_(place) {}
+              const text::SourcePosition& place, std::set<std::string>& unset)
+        : words_(words), variables_(variables), place_(place), unset_(unset) {}
 
     Truth either() {
         Truth left = both();
@@ -77,11 +77,9 @@ private:
     /// The text of a word; empty for a variable that is never set; nothing if it is not known.
     std::optional<std::string> value_of(const ShellText& word) const {
         if (word.known) return word.text;
-        if (word.text.size() > 1 && word.text[0] == '$' &&
-            (std::isalpha(static_cast<unsigned char>(word.text[1])) != 0 || word.text[1] == '_') &&
-            word.text.find_first_of("({ ") == std::string::npos)
-            return std::string();
-        return {};
+        if (!is_unset_variable(word)) return {};
+        unset_.insert(word.text.substr(1));
+        return std::string();
     }
     Truth about_one() {
         const char what = words_[at_].text[1];
@@ -116,6 +114,7 @@ private:
     const std::vector<ShellText>& words_;
     const ShellVariables& variables_;
     const text::SourcePosition& place_;
+    std::set<std::string>& unset_;
     std::size_t at_ = 0;
     int depth_ = 0;
 };
@@ -125,7 +124,11 @@ private:
 Truth ShellReader::evaluate(const std::vector<ShellText>& words) {
     if (!active_ || words.empty()) return Truth::Unknown;
     const auto place = script_.place(words.front().offset());
-    return Condition(words, script_.variables, place).either();
+    const Truth truth = Condition(words, script_.variables, place, script_.unset).either();
+    if (truth == Truth::Unknown)
+        for (const ShellText& word : words)
+            if (!word.known && !is_unset_variable(word)) script_.deciding.push_back(word);
+    return truth;
 }
 
 Truth ShellReader::test_command(const std::vector<ShellText>& words) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ ShellText ShellReader::unknown(std::string text, std::uint32_t begin) const {
 
 std::string ShellReader::name_here() {
     std::string name;
-    while (is_name_part(here())) name += text()[at_++];
+    while (is_name_part(here())) name += script_.text[at_++];
     return name;
 }
 
@@ -70,12 +71,7 @@ ShellReader::Word ShellReader::word(bool split) {
         } else if (c == '$') {
             dollar(word, field, has, false, split);
         } else if (c == '`') {
-            const std::size_t begin = at_++;
-            while (!ended() && here() != '`') at_ += here() == '\\' ? 2 : 1;
-            if (ended()) refuse(begin, "this ` has no end");
-            ++at_;
-            field.add(unknown("`...`", static_cast<std::uint32_t>(begin)));
-            has = true;
+            backquoted(word, field, has, false, split);
         } else {
             field.add(c, static_cast<std::uint32_t>(at_));
             has = true;
@@ -115,16 +111,55 @@ void ShellReader::quote(Word& word, ShellText& field, bool& has) {
         } else if (mark == '"' && c == '$') {
             dollar(word, field, has, true, false);
         } else if (mark == '"' && c == '`') {
-            const std::size_t start = at_++;
-            while (!ended() && here() != '`') ++at_;
-            ++at_;
-            field.add(unknown("`...`", static_cast<std::uint32_t>(start)));
+            backquoted(word, field, has, true, false);
         } else {
             field.add(c, static_cast<std::uint32_t>(at_++));
         }
     }
     if (ended()) refuse(begin, fmt::format("this {} has no end", mark == '"' ? "\"" : "'"));
     ++at_;
+}
+
+/// `command`, as $(command) is.
+void ShellReader::backquoted(Word& word, ShellText& field, bool& has, bool quoted, bool split) {
+    const std::size_t begin = at_++;
+    const auto offset = static_cast<std::uint32_t>(begin);
+    while (!ended() && here() != '`') at_ += here() == '\\' ? 2 : 1;
+    if (ended()) refuse(begin, "this ` has no end");
+    const std::size_t end = at_++;
+    const std::optional<ShellText> text = printed(begin + 1, end, offset);
+    substitute(
+        word, field, has,
+        {text ? *text : unknown(slice(begin, std::min<std::size_t>(end + 1 - begin, 60)), offset)},
+        quoted, split, false);
+    has = has || quoted;
+}
+
+/// What stands between two offsets, with expansions as in double quotes.
+ShellText ShellReader::quoted_region(std::size_t from, std::size_t to) {
+    const std::size_t at = std::exchange(at_, from);
+    const std::size_t end = std::exchange(end_, to);
+    ShellText made;
+    made.begin = static_cast<std::uint32_t>(from);
+    Word word;
+    bool has = false;
+    while (!ended()) {
+        const char next = here(1);
+        if (here() == '\\' && (next == '\\' || next == '$' || next == '`')) {
+            made.add(next, static_cast<std::uint32_t>(at_));
+            at_ += 2;
+        } else if (here() == '$') {
+            dollar(word, made, has, true, false);
+        } else if (here() == '`') {
+            backquoted(word, made, has, true, false);
+        } else {
+            made.add(here(), static_cast<std::uint32_t>(at_));
+            ++at_;
+        }
+    }
+    at_ = at;
+    end_ = end;
+    return made;
 }
 
 /// The offset after the bracket that closes the one before `at_`.
@@ -158,6 +193,17 @@ ShellVariable ShellReader::array() {
         if (ended()) refuse(begin, "this ( has no end");
         if (here() == ')') break;
         const std::size_t before = at_;
+        if (here() == '[') {  // [key]=value of an associative array
+            const std::size_t close = text().find(']', at_);
+            if (close != std::string::npos && close + 1 < end_ && text()[close + 1] == '=') {
+                const ShellText key = region(at_ + 1, close, static_cast<std::uint32_t>(at_));
+                at_ = close + 2;
+                variable.keys.resize(variable.texts.size());
+                variable.keys.push_back(key.text);
+                variable.texts.push_back(whole_word());
+                continue;
+            }
+        }
         Word made = word(true);
         for (ShellText& field : made.fields) variable.texts.push_back(std::move(field));
         if (at_ == before) {

@@ -59,10 +59,11 @@ TitanCut read_titan_cut(Reading& job, std::int64_t layers) {
         job.set("parallel.wrap", std::string(cut.pipeline > 1 ? "stage" : "layer"));
     }
     const auto expert = in.whole("parallelism.expert_parallel_degree", 1, kMostDegree);
+    const auto expert_tensor =
+        in.whole("parallelism.expert_tensor_parallel_degree", 1, kMostDegree);
     if (expert && *expert > 1) {
         job.set("parallel.expert", *expert, in.find("parallelism.expert_parallel_degree"));
-        job.set("parallel.expert_tensor",
-                in.whole("parallelism.expert_tensor_parallel_degree", 1, kMostDegree).value_or(1),
+        job.set("parallel.expert_tensor", expert_tensor.value_or(1),
                 in.find("parallelism.expert_tensor_parallel_degree"));
     }
     return cut;
@@ -81,16 +82,31 @@ void read_reshard(Reading& job, const TitanCut& cut) {
 }
 
 /// The dialect of 2026-08 counts tokens.
-void read_tokens(Reading& job, std::int64_t length) {
+void read_tokens(Reading& job, const TitanCut& cut, std::int64_t length) {
     Settings& in = job.in;
-    const auto micro = in.whole("training.num_tokens_per_microbatch_per_dp_rank", 1, kMost);
-    const auto step = in.whole("training.num_tokens_per_train_step", 1, 1'000'000'000'000);
-    if (micro && length > 0)
-        job.set("training.micro_batch", std::max<std::int64_t>(*micro / length, 1),
-                in.find("training.num_tokens_per_microbatch_per_dp_rank"));
-    if (step && length > 0)
+    const char* const per_rank = "training.num_tokens_per_microbatch_per_dp_rank";
+    const auto tokens = in.whole(per_rank, 1, kMost);
+    const auto step = in.whole("training.num_tokens_per_train_step", -1, 1'000'000'000'000);
+    const auto parts = in.whole("parallelism.num_pp_microbatches", 1, kMost);
+    if (!tokens || length <= 0) return;
+    const std::int64_t samples = std::max<std::int64_t>(*tokens / length, 1);
+    const std::int64_t micro =
+        cut.pipeline > 1 ? std::max<std::int64_t>(samples / parts.value_or(1), 1) : samples;
+    job.set("training.micro_batch", micro, in.find(per_rank),
+            cut.pipeline > 1
+                ? fmt::format("in {} parts of a pipeline (num_pp_microbatches)", parts.value_or(1))
+                : "");
+    if (cut.pipeline > 1 && parts.value_or(1) < cut.pipeline)
+        job.note(
+            fmt::format("{} microbatches pass a pipeline of {} ranks; num_pp_microbatches says "
+                        "how many",
+                        parts.value_or(1), cut.pipeline));
+    if (step && *step > 0)
         job.set("training.global_batch", std::max<std::int64_t>(*step / length, 1),
                 in.find("training.num_tokens_per_train_step"));
+    else if (cut.data > 0)
+        job.set("training.global_batch", samples * cut.data, in.find(per_rank),
+                fmt::format("{} samples x data {}", samples, cut.data));
 }
 
 void read_titan_batches(Reading& job, const TitanCut& cut) {
@@ -109,7 +125,8 @@ void read_titan_batches(Reading& job, const TitanCut& cut) {
     job.set("training.seq_length", tokens,
             in.find(length ? "training.seq_len" : "training.max_context_length"),
             length || context ? "" : "the default");
-    if (in.has("training.num_tokens_per_microbatch_per_dp_rank")) return read_tokens(job, tokens);
+    if (in.has("training.num_tokens_per_microbatch_per_dp_rank"))
+        return read_tokens(job, cut, tokens);
     const bool given = global && *global > 0;
     const std::int64_t all = given ? *global : of_rank * std::max<std::int64_t>(cut.data, 1);
     if (cut.data > 0) {
@@ -250,7 +267,19 @@ void read_titan_software(Reading& job, const TitanCut& cut) {
         job.note(*in.find("training.enable_cpu_offload"),
                  "parameters lie on the host too, which is not planned");
     }
-    if (in.is_on("compile.enable"))
+    const bool compiles = in.is_on("compile.enable");
+    const auto compiled = [&](std::string_view component) {
+        const std::vector<std::string> words = in.words("compile.components");
+        return compiles &&
+               (words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
+                    return word.find(component) != std::string::npos;
+                }));
+    };
+    if (compiled("loss") && !job.in.has("config"))
+        job.set("framework.loss", std::string("compiled"),
+                in.find(in.has("compile.components") ? "compile.components" : "compile.enable"),
+                "torch.compile of the loss");
+    if (compiled("model"))
         job.note(*in.find("compile.enable"),
                  "torch.compile is on: --set framework.base=pytorch-compile plans it without "
                  "sharded parameters");
@@ -307,9 +336,15 @@ void sort_titan_left(Reading& job) {
 }  // namespace
 
 void read_torchtitan(Reading& job) {
-    job.note(
-        "torchtitan's flavors and defaults are those of v0.2.2; files of this dialect ended on "
-        "2026-02-23");
+    if (add_titan_configuration(job))
+        job.note(
+            "what a named configuration sets is that of torchtitan b5bcd76c6; CUDA graphs, which "
+            "it "
+            "has on by default, are not planned");
+    else
+        job.note(
+            "torchtitan's flavors and defaults are those of v0.2.2; files of this dialect ended on "
+            "2026-02-23");
     const std::int64_t layers = read_titan_model(job);
     const TitanCut cut = read_titan_cut(job, layers);
     read_reshard(job, cut);

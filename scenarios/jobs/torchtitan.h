@@ -9,6 +9,10 @@ namespace debubble::jobs {
 
 void read_torchtitan(Reading& job);
 
+/// Adds what a configuration that is named (`--config llama3_70b`) sets, below the job's flags.
+/// Returns whether one is named.
+bool add_titan_configuration(Reading& job);
+
 /// The parts of read_torchtitan().
 struct TitanCut {
     std::int64_t tensor = 1;

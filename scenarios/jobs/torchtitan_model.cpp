@@ -24,6 +24,7 @@ struct ZooFlavor {
     std::int64_t layers;
 };
 constexpr ZooFlavor kZoo[] = {{"deepseek_v3", "671B", "deepseek-v3", 61},
+                              {"deepseek_v3", "16B", "deepseek-v2-lite", 27},
                               {"qwen3", "8B", "qwen3-8b", 36},
                               {"qwen3", "32B", "qwen3-32b", 64},
                               {"qwen3", "30B-A3B", "qwen3-30b-a3b", 48},
@@ -58,12 +59,8 @@ std::int64_t read_titan_model(Reading& job) {
     std::string flavor = in.word("model.flavor").value_or("");
     const Setting* from = in.find("model.flavor");
     // A function of a module, as `--module llama3 --config llama3_8b` names it.
-    if (const auto module = in.word("module")) name = *module;
-    if (const auto config = in.word("config")) {
-        flavor = config->substr(config->rfind('_') + 1);
-        if (flavor.ends_with('b')) flavor.back() = 'B';
-        from = in.find("config");
-    }
+    if (const auto module = in.word("module")) name = module->substr(module->rfind('.') + 1);
+    if (in.has("config")) from = in.find("config");
     if (job.has_model()) return 0;
     for (const Llama3Flavor& one : kLlama3)
         if (name == "llama3" &&

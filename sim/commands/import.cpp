@@ -20,6 +20,8 @@ struct ImportArguments {
     std::string job;
     std::string from;
     std::vector<std::string> set;
+    std::vector<std::string> environment;
+    std::vector<std::string> arguments;
     std::string out;
     std::vector<std::string> allow;
     bool explain = false;
@@ -40,7 +42,9 @@ void print_notes(const jobs::Imported& imported, bool all) {
 ExitStatus carry_out(const ImportArguments& args) {
     const jobs::Imported imported =
         jobs::import_job(args.job, args.from, parse_overrides(args.set),
-                         std::filesystem::path(args.out).parent_path(), {.allow = args.allow});
+                         std::filesystem::path(args.out).parent_path(),
+                         {.allow = args.allow,
+                          .started = {jobs::parse_environment(args.environment), args.arguments}});
     Outputs outputs;
     outputs.add("--out", args.out);
     outputs.check();
@@ -59,10 +63,11 @@ ExitStatus carry_out(const ImportArguments& args) {
 constexpr const char* kImportFooter =
     R"(A JOB is a launch script or configuration of another framework, which is recognised or named by
 --from. Nothing in it is executed. What a job cannot know comes by --set: cluster=NAME, gpus=N,
-vocab=N, any key of a scenario.
+vocab=N, any key of a scenario. With what a script is started comes by --env and after --.
 
 Examples:
   debubble import train_gpt.sh --set cluster=hgx-h100 --set gpus=64 --out mine.yaml
+  debubble import run.sh --env NNODES=4 --set cluster=hgx-h100 -- 7B 4 8
   debubble import llama3_70b.toml --set cluster=hgx-h100 --set gpus=64 | debubble simulate -)";
 
 }  // namespace
@@ -76,6 +81,11 @@ void add_import(CLI::App& program, ExitStatus& answer) {
         ->type_name(fmt::format("TEXT:{{{}}}", fmt::join(jobs::job_formats(), ",")));
     verb->add_option("--set", args->set, "key=value of the scenario that the job does not know")
         ->allow_extra_args(false);
+    verb->add_option("--env", args->environment,
+                     "NAME=VALUE, a variable of the environment in which the script starts")
+        ->allow_extra_args(false);
+    verb->add_option("ARG", args->arguments,
+                     "the arguments with which the script starts, after --");
     verb->add_option("--out", args->out, "the scenario's file; standard output if not given");
     verb->add_option("--allow", args->allow,
                      "a flag of the job that makes another network, which is planned without it")
