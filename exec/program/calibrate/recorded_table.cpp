@@ -111,7 +111,7 @@ private:
             {"measures", "sustained"},
             {"source",
              fmt::format("debubble calibrate --from-trace: the median of {} run{} of {} inside "
-                         "training steps, by torch.profiler on {} rank{}",
+                         "steps, by torch.profiler on {} rank{}",
                          line.seconds.size(), line.seconds.size() == 1 ? "" : "s", names, ranks,
                          ranks == 1 ? "" : "s")}};
         table_.text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -124,7 +124,8 @@ private:
 };
 
 void check_kind(const std::string& file) {
-    if (profile::kind_of_trace(file) != profile::TraceKind::Kineto)
+    const profile::TraceKind kind = profile::kind_of_trace(file);
+    if (kind == profile::TraceKind::Own || kind == profile::TraceKind::Nsight)
         refuse_profile(file, fmt::format("it is no profile of torch.profiler, which alone says the "
                                          "shapes of kernels; {}",
                                          kHowToRecord));

@@ -267,7 +267,7 @@ TEST_F(RecordedTables, HaveTheMedianOfAllRanks) {
     EXPECT_DOUBLE_EQ(table.kernels->products[0].seconds, 64e-6);
     EXPECT_THAT(table.text, HasSubstr(R"("gpu":"NVIDIA H100")"));
     EXPECT_THAT(table.text, HasSubstr(R"("seconds":6.4e-05,"count":3,"measures":"sustained")"));
-    EXPECT_THAT(table.text, HasSubstr("the median of 3 runs of aten::mm inside training steps, by "
+    EXPECT_THAT(table.text, HasSubstr("the median of 3 runs of aten::mm inside steps, by "
                                       "torch.profiler on 2 ranks"));
     EXPECT_THAT(table.words(),
                 HasSubstr("2 products and 0 attentions, 4 runs, which have 100.0 %"));
