@@ -48,7 +48,7 @@ public:
             const OperatorShape shape = table_shape(runs);
             const auto count = static_cast<std::int64_t>(runs.lengths.size());
             for (const std::int64_t length : runs.lengths)
-                all_ += 1e-9 * static_cast<double>(length);
+                all_ += static_cast<double>(length) / 1e9;
             if (!shape.kernel) {
                 table_.left_out[fmt::format("{}: {}", runs.name, shape.missing)] += count;
                 continue;
@@ -60,9 +60,9 @@ public:
             line.device = rank.device;
             line.operators.insert(runs.name);
             for (const std::int64_t length : runs.lengths)
-                line.seconds.push_back(1e-9 * static_cast<double>(length));
+                line.seconds.push_back(static_cast<double>(length) / 1e9);
         }
-        all_ += 1e-9 * static_cast<double>(rank.others);
+        all_ += static_cast<double>(rank.others) / 1e9;
         devices_.insert(rank.device);
         if (!rank.cut_off.empty())
             table_.notes.push_back(fmt::format("{}: {}", rank.file, rank.cut_off));

@@ -286,7 +286,7 @@ TEST_F(RecordedTables, SayWhatIsLeftOut) {
 
 TEST_F(RecordedTables, OfProfilesWithoutShapesSayHowToRecordThem) {
     EXPECT_THAT(refused({file("a.json", {one_kernel(1, 60)})}),
-                HasSubstr("a.json: the profile has no operators; record it with"));
+                HasSubstr("a.json: error: the profile has no operators; record it with"));
     const std::string no_shapes =
         R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5,
             "args": {"External id": 1}})";
