@@ -54,7 +54,8 @@ KinetoCategory category_of(std::string_view cat) {
     if (cat == "user_annotation") return KinetoCategory::Range;
     if (cat == "gpu_user_annotation") return KinetoCategory::DeviceRange;
     if (cat == "cpu_op" || cat == "Operator") return KinetoCategory::Operator;
-    if (cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime")
+    // cuda_runtime, cuda_driver, xpu_runtime, mtia_runtime, privateuse1_runtime, ...
+    if (cat.ends_with("_runtime") || cat.ends_with("_driver") || cat == "Runtime")
         return KinetoCategory::Launch;
     if (cat == "cpu_instant_event") return KinetoCategory::Instant;
     return KinetoCategory::Other;

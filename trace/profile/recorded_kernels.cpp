@@ -43,10 +43,11 @@ public:
         out_.cut_off = walk_kineto(
             stream_, {[this](const std::string& key, std::string_view value) { head(key, value); },
                       [this](std::string_view value) { event(value); }});
-        const bool has_device = any_kernel_ || !out_.device.empty();
+        const bool has_device = any_of_device_ || !out_.device.empty();
         const OperatorTimes times = has_device
                                         ? kernel_times(spans_, kernels_, std::move(launches_))
                                         : innermost_times(spans_);
+        out_.on_device = has_device;
         out_.others = times.without;
         for (std::size_t i = 0; i < spans_.size(); ++i)
             if (times.of[i] > 0) out_.operators[spans_[i].inputs].lengths.push_back(times.of[i]);
@@ -73,7 +74,7 @@ private:
             case KinetoCategory::Kernel: return kernel(event);
             case KinetoCategory::Launch: return launch(event);
             case KinetoCategory::Operator: return run(event);
-            case KinetoCategory::Copy: any_kernel_ = true; return;
+            case KinetoCategory::Copy: any_of_device_ = true; return;
             case KinetoCategory::Range:
             case KinetoCategory::DeviceRange:
             case KinetoCategory::Instant:
@@ -83,7 +84,7 @@ private:
 
     void kernel(const KinetoEvent& event) {
         events_.check_time(event);
-        any_kernel_ = true;
+        any_of_device_ = true;
         const KernelClass kernel_class = class_of_name(event.name);
         if (!is_matrix(kernel_class) && kernel_class != KernelClass::Unknown) return;
         kernels_.push_back(
@@ -99,6 +100,7 @@ private:
 
     void launch(const KinetoEvent& event) {
         events_.check_time(event);
+        any_of_device_ = true;
         if (event.correlation < 0) return;
         launches_.push_back({event.correlation, thread_of(event), event.begin});
         check_size();
@@ -180,7 +182,7 @@ private:
     KinetoEvents events_;
     const Wanted& wanted_;
     RecordedKernels out_;
-    bool any_kernel_ = false;
+    bool any_of_device_ = false;
     std::vector<OperatorSpan> spans_;
     std::vector<LaunchedKernel> kernels_;
     std::vector<LaunchSpan> launches_;

@@ -30,7 +30,8 @@ struct OperatorRuns {
 
 struct RecordedKernels {
     std::string file;
-    std::string device;                   ///< empty without one
+    std::string device;                   ///< its name; empty where it is not written
+    bool on_device = false;               ///< kernels are counted, and not operators
     std::vector<OperatorRuns> operators;  ///< in the order of their first event
     bool has_operators = false;           ///< of any kind
     bool has_wanted = false;              ///< of those asked for, with sizes or without

@@ -44,6 +44,9 @@ double total(const std::vector<double>& seconds) {
 class Collected {
 public:
     void add(const RecordedKernels& rank) {
+        const std::string device = !rank.device.empty() ? rank.device
+                                   : rank.on_device     ? "a device without a name"
+                                                        : "a processor";
         for (const OperatorRuns& runs : rank.operators) {
             const OperatorShape shape = table_shape(runs);
             const auto count = static_cast<std::int64_t>(runs.lengths.size());
@@ -53,17 +56,21 @@ public:
                 table_.left_out[fmt::format("{}: {}", runs.name, shape.missing)] += count;
                 continue;
             }
-            const Json key = {rank.device, shape.kernel->kernel, shape.kernel->dtype,
+            const Json key = {device, shape.kernel->kernel, shape.kernel->dtype,
                               shape.kernel->shape};
             RecordedLine& line = lines_[key.dump(-1, ' ', false, Json::error_handler_t::replace)];
             line.kernel = *shape.kernel;
-            line.device = rank.device;
+            line.device = device;
             line.operators.insert(runs.name);
             for (const std::int64_t length : runs.lengths)
                 line.seconds.push_back(static_cast<double>(length) / 1e9);
         }
         all_ += static_cast<double>(rank.others) / 1e9;
-        devices_.insert(rank.device);
+        devices_.insert(device);
+        if (!rank.on_device)
+            table_.notes.push_back(fmt::format(
+                "{}: no device was recorded: the times are those of operators on the processor",
+                rank.file));
         if (!rank.cut_off.empty())
             table_.notes.push_back(fmt::format("{}: {}", rank.file, rank.cut_off));
     }
@@ -102,7 +109,7 @@ private:
         std::string names;
         for (const std::string& name : line.operators) names += (names.empty() ? "" : ", ") + name;
         const Json json = {
-            {"gpu", line.device.empty() ? "a processor" : line.device},
+            {"gpu", line.device},
             {"kernel", line.kernel.kernel},
             {"dtype", line.kernel.dtype},
             {"shape", line.kernel.shape},
@@ -173,7 +180,8 @@ RecordedTable recorded_table(const std::vector<std::string>& files) {
     }
     RecordedTable table = std::move(all).finish(files.size());
     if (table.text.empty()) {
-        std::string why = "no operator of the profile with a known shape launched a kernel";
+        std::string why =
+            "no operator of the profile with a known shape launched a kernel that was recorded";
         for (const auto& [reason, count] : table.left_out)
             why += fmt::format("; {} run{} of {}", count, count == 1 ? "" : "s", reason);
         refuse_profile(files.front(), why);

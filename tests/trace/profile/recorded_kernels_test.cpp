@@ -118,6 +118,18 @@ TEST(RecordedKernels, WithoutADeviceInnermostOperatorsCount) {
     ASSERT_EQ(found.operators.size(), 1U);
     EXPECT_THAT(found.operators[0].lengths, ElementsAre(10'000, 7'000));
     EXPECT_EQ(found.device, "");
+    EXPECT_FALSE(found.on_device);
+}
+
+/// Operators return before their kernels have run, so that their own times say nothing there.
+TEST(RecordedKernels, WithoutKernelsOfADeviceThatWasUsedAreNone) {
+    std::string launched = launch(1, 1, 25);
+    launched.replace(launched.find("cuda_runtime"), 12, "mtia_runtime");
+    std::string events = op(2, 1, 20, 10) + launched;
+    events.pop_back();
+    const RecordedKernels found = read(R"({"traceEvents": [)" + events + "]}");
+    EXPECT_TRUE(found.on_device);
+    EXPECT_THAT(found.operators, IsEmpty());
 }
 
 TEST(RecordedKernels, ReadWhatIsWrittenOfInputs) {
