@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -138,32 +139,28 @@ void check_kind(const std::string& file) {
                                          kHowToRecord));
 }
 
-/// A profile of which no kernel's shape is known.
-void check_recorded(const RecordedKernels& rank) {
-    if (!rank.has_operators)
-        refuse_profile(rank.file, fmt::format("the profile has no operators; {}", kHowToRecord));
+/// Why no kernel's shape is known; empty where some may be.
+std::string missing_in(const RecordedKernels& rank) {
+    if (!rank.has_operators) return fmt::format("the profile has no operators; {}", kHowToRecord);
     if (!rank.has_wanted)
-        refuse_profile(rank.file,
-                       "the profile has no product and no attention among its operators "
-                       "(aten::mm, addmm, bmm, linear, _scaled_mm, _grouped_mm and attention)");
+        return "the profile has no product and no attention among its operators (aten::mm, addmm, "
+               "bmm, linear, _scaled_mm, _grouped_mm and attention)";
     if (!rank.has_sizes)
-        refuse_profile(rank.file,
-                       fmt::format("the profile has no shapes of operators; {}", kHowToRecord));
+        return fmt::format("the profile has no shapes of operators; {}", kHowToRecord);
+    return "";
 }
 
 }  // namespace
 
 std::string RecordedTable::words() const {
     std::string out = fmt::format(
-        "measured kernels: {} product{} and {} attention{}, {} runs, which have {:.1f} % of the "
+        "measured kernels: {} product{} and {} attention{}, {} run{}, with {:.1f} % of the "
         "time of all kernels of products and attentions",
         products, products == 1 ? "" : "s", attentions, attentions == 1 ? "" : "s", runs,
-        100 * share);
+        runs == 1 ? "" : "s", 100 * share);
     constexpr double kNearlyAll = 0.995;
     if (share < kNearlyAll)
-        out +=
-            "; the rest was launched by no operator of PyTorch whose shape is known, and is "
-            "priced by the nearest of these";
+        out += "; the rest was launched by no operator of PyTorch whose shape is known";
     for (const auto& [reason, count] : left_out)
         out += fmt::format("\nleft out: {} run{} of {}", count, count == 1 ? "" : "s", reason);
     for (const std::string& note : notes) out += "\n" + note;
@@ -173,12 +170,22 @@ std::string RecordedTable::words() const {
 RecordedTable recorded_table(const std::vector<std::string>& files) {
     for (const std::string& file : files) check_kind(file);
     Collected all;
+    std::vector<std::pair<std::string, std::string>> missing;  // file, sentence
     for (const std::string& file : files) {
         const RecordedKernels rank = profile::read_recorded_kernels(file, is_table_operator);
-        check_recorded(rank);
-        all.add(rank);
+        std::string why = missing_in(rank);
+        if (why.empty())
+            all.add(rank);
+        else
+            missing.emplace_back(file, std::move(why));
     }
-    RecordedTable table = std::move(all).finish(files.size());
+    if (missing.size() == files.size())
+        refuse_profile(missing.front().first, missing.front().second);
+    RecordedTable table = std::move(all).finish(files.size() - missing.size());
+    if (!missing.empty())
+        table.notes.push_back(fmt::format("{} of {} profiles are not in the table: {}: {}",
+                                          missing.size(), files.size(), missing.front().first,
+                                          missing.front().second));
     if (table.text.empty()) {
         std::string why =
             "no operator of the profile with a known shape launched a kernel that was recorded";

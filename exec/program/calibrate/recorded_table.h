@@ -28,8 +28,9 @@ struct RecordedTable {
 };
 
 /// Reads profiles of torch.profiler, one of each rank, plain or gzip's. A line is the median of all
-/// runs of one shape on all ranks. Throws InputError for a file of another kind, and where the
-/// profiles have no shapes, no operator of the CPU or no product and attention.
+/// runs of one shape on all ranks. Ranks without shapes, without operators of the CPU or
+/// without products and attentions are left out and named. Throws InputError where all are, and for
+/// a file of another kind.
 RecordedTable recorded_table(const std::vector<std::string>& files);
 
 }  // namespace debubble::exec

@@ -270,7 +270,7 @@ TEST_F(RecordedTables, HaveTheMedianOfAllRanks) {
     EXPECT_THAT(table.text, HasSubstr("the median of 3 runs of aten::mm inside steps, by "
                                       "torch.profiler on 2 ranks"));
     EXPECT_THAT(table.words(),
-                HasSubstr("2 products and 0 attentions, 4 runs, which have 100.0 %"));
+                HasSubstr("2 products and 0 attentions, 4 runs, with 100.0 %"));
 }
 
 TEST_F(RecordedTables, SayWhatIsLeftOut) {
@@ -301,6 +301,16 @@ TEST_F(RecordedTables, OfProfilesWithoutShapesSayHowToRecordThem) {
     const std::string own = (folder_.path() / "own.trace.json").string();
     write_file(own, R"({"debubble": {}, "traceEvents": []})");
     EXPECT_THAT(refused({own}), HasSubstr("it is no profile of torch.profiler"));
+}
+
+TEST_F(RecordedTables, OfSomeRanksWithShapesAreOfThese) {
+    const std::string one = file("a.json", {one_op(1, "aten::mm", kDims), one_kernel(1, 60)});
+    const RecordedTable table = recorded_table({file("b.json", {one_kernel(1, 60)}), one});
+    EXPECT_EQ(table.runs, 1);
+    EXPECT_DOUBLE_EQ(table.share, 1);
+    EXPECT_THAT(table.text, HasSubstr("on 1 rank\""));
+    EXPECT_THAT(table.words(), HasSubstr("1 of 2 profiles are not in the table: "));
+    EXPECT_THAT(table.words(), HasSubstr("b.json: the profile has no operators; record it with"));
 }
 
 TEST_F(RecordedTables, LeaveOutTimesThatNoTableHas) {
