@@ -118,8 +118,8 @@ void read_kernels(MappingReader& in, std::string_view key, Gpu& gpu) {
     const NodePtr value = in.scalar(key, "the path of a table");
     if (!value) return;
     try {
-        gpu.kernels =
-            shared_kernel_table(text::data_seen_from(value->place, value->scalar).string());
+        gpu.kernels_file = text::data_seen_from(value->place, value->scalar).string();
+        gpu.kernels = shared_kernel_table(gpu.kernels_file);
     } catch (const InputError& error) {
         in.mistakes().add(error);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -23,11 +24,21 @@ constexpr std::size_t kMostKernels = 100'000;
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 constexpr double kMostSeconds = 1e4;
 
-constexpr std::pair<std::string_view, models::Narrow> kTypes[] = {
-    {"bf16", models::Narrow::None},    {"fp16", models::Narrow::None},
-    {"fp8", models::Narrow::Fp8},      {"fp8_block", models::Narrow::Fp8Blockwise},
-    {"mxfp8", models::Narrow::MxFp8},  {"nvfp4", models::Narrow::NvFp4},
-    {"bfloat16", models::Narrow::None}};
+/// The type of a kernel's operands.
+struct OperandType {
+    models::Narrow narrow = models::Narrow::None;
+    int element_bytes = 2;  ///< where it is not narrow
+};
+
+constexpr std::pair<std::string_view, OperandType> kTypes[] = {
+    {"bf16", {}},
+    {"fp16", {}},
+    {"bfloat16", {}},
+    {"fp32", {.element_bytes = 4}},
+    {"fp8", {.narrow = models::Narrow::Fp8}},
+    {"fp8_block", {.narrow = models::Narrow::Fp8Blockwise}},
+    {"mxfp8", {.narrow = models::Narrow::MxFp8}},
+    {"nvfp4", {.narrow = models::Narrow::NvFp4}}};
 constexpr std::pair<std::string_view, bool> kMeasures[] = {{"burst", true}, {"sustained", false}};
 
 std::int64_t size(MappingReader& shape, std::string_view key) {
@@ -50,12 +61,23 @@ Bytes accumulated(MappingReader& shape, std::int64_t elements) {
     return Bytes{elements * (type && type->scalar == "fp32" ? 6 : 2)};
 }
 
+/// False, with a complaint at `key`, for sizes whose product no kernel has.
+bool can_be(MappingReader& shape, std::string_view key, std::initializer_list<std::int64_t> sizes) {
+    constexpr double kMost = 1e17;
+    double product = 1;
+    for (const std::int64_t size : sizes) product *= static_cast<double>(size);
+    if (product <= kMost) return true;
+    shape.complain(key, "the sizes of this kernel multiply to more than 1e17");
+    return false;
+}
+
 models::Gemm product(MappingReader& shape) {
     models::Gemm work;
     if (shape.has("b")) work.batch = size(shape, "b");
     work.m = size(shape, "m");
     work.n = size(shape, "n");
     work.k = size(shape, "k");
+    if (!can_be(shape, "m", {work.batch, work.m, work.n, work.k})) return work;
     work.accumulated = accumulated(shape, work.batch * work.m * work.n);
     return work;
 }
@@ -68,6 +90,7 @@ models::Gemm grouped(MappingReader& shape) {
     work.group_rows = size(shape, "M");
     work.n = size(shape, "N");
     const std::int64_t other = size(shape, "K");
+    if (!can_be(shape, "M", {work.batch, work.group_rows, work.n, other})) return work;
     work.m = summed ? other : work.group_rows;
     work.k = summed ? work.group_rows : other;
     work.accumulated = accumulated(shape, work.batch * work.m * work.n);
@@ -83,6 +106,8 @@ models::FlashAttention attention(MappingReader& shape) {
     if (shape.has("kv_head_num")) work.kv_heads = size(shape, "kv_head_num");
     work.head_dim = size(shape, "qk_head_dim");
     if (shape.has("v_head_dim")) work.narrow_values = size(shape, "v_head_dim");
+    can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.head_dim});
+    can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.value_dim()});
     work.causal = !shape.has("causal") || says_true(shape, "causal");
     shape.whole("window", work.window, 0, kLargest);
     return work;
@@ -139,7 +164,7 @@ void read_line(const NodePtr& line, Mistakes& mistakes, KernelTable& burst,
 
 KernelWork read_kernel_work(MappingReader& in) {
     std::string kernel;
-    models::Narrow type = models::Narrow::None;
+    OperandType type;
     in.demand("kernel");
     in.demand("shape");
     in.text("kernel", kernel);
@@ -149,12 +174,14 @@ KernelWork read_kernel_work(MappingReader& in) {
     MappingReader shape(map, "shape", in.mistakes());
     if (kernel == "gemm" || kernel == "grouped_gemm") {
         models::Gemm work = kernel == "gemm" ? product(shape) : grouped(shape);
-        work.operands = type;
+        work.operands = type.narrow;
+        work.element_bytes = type.element_bytes;
         if (shape.good()) return work;
     } else if (kernel == "attention_forward" || kernel == "attention_backward") {
         models::FlashAttention work = attention(shape);
         work.backward = kernel == "attention_backward";
-        work.narrow = type != models::Narrow::None;
+        work.narrow = type.narrow != models::Narrow::None;
+        work.element_bytes = type.element_bytes;
         if (shape.good()) return work;
     }
     return {};

@@ -1,5 +1,6 @@
 """debubble trace: profiles of other frameworks, and our own traces through their formats."""
 
+import gzip
 import json
 import pathlib
 import pickle
@@ -129,7 +130,7 @@ class ThroughNsight(Trace):
         self.ends(debubble("trace", self.database), BAD_INPUT, says="it has no kernel")
 
 
-class Calibrated(Trace):
+class FromTrace(Trace):
     def setUp(self):
         super().setUp()
         if not pathlib.Path(PROGRAM).with_name("debubble-exec").exists():
@@ -147,6 +148,8 @@ class Calibrated(Trace):
         self.assertIn("step of the trace", text)
         return f"cluster={cluster}"
 
+
+class Calibrated(FromTrace):
     def test_a_prediction_by_its_own_trace_is_the_step_again(self):
         _, folder = self.kineto_of("two-rank-gpt", "--set", "cluster.gpu.fp32_flops=90 GFLOP/s")
         expected = self.step("two-rank-gpt", "--set", "cluster.gpu.fp32_flops=90 GFLOP/s")
@@ -209,6 +212,156 @@ class Calibrated(Trace):
         self.assertNotEqual(found, plain)
         self.ends(debubble("calibrate", "--nccl-tests", self.write("bad.txt", "1 2 3\n"),
                            "--scenario", "gpt3-175b", "--out", cluster), BAD_INPUT, says="bad.txt:1")
+
+
+def operator_of(line):
+    """The operator of PyTorch that runs a kernel of `simulate --kernels`: name, sizes, strides, values."""
+    shape, kernel = line["shape"], line["kernel"]
+    if kernel == "gemm":
+        m, n, k, b = (shape[key] for key in "mnkb")
+        lead = [b] if b > 1 else []
+        a_strides = [1, m] if shape["layout"] == "NT" else [k, 1]
+        b_strides = [1, k] if shape["layout"] == "TN" else [n, 1]
+        sizes = [lead + [m, k], lead + [k, n]]
+        strides = [[m * k] * len(lead) + a_strides, [k * n] * len(lead) + b_strides]
+        if not shape["accumulate"]:
+            return ("aten::bmm" if lead else "aten::mm"), sizes, strides, ["", ""]
+        return ("aten::baddbmm" if lead else "aten::addmm"), [lead + [m, n], *sizes, [], []], [
+            [m * n] * len(lead) + [n, 1], *strides, [], []], ["", "", "", "1", "1"]
+    tokens = [shape["batch"], shape["seq_len"], shape["head_num"], shape["qk_head_dim"]]
+    keys = [shape["batch"], shape["keys"], shape["kv_head_num"], shape["qk_head_dim"]]
+    values = [*keys[:3], shape["v_head_dim"]]
+    window = str(shape["window"] - 1) if shape["window"] else ""
+    if kernel == "attention_forward":
+        sizes = [tokens, keys, values] + [[]] * 10
+        said = [""] * 8 + [str(shape["causal"]), "False", "", window, "0" if window else ""]
+        return "aten::_flash_attention_forward", sizes, [[]] * 13, said
+    sizes = [tokens, tokens, keys, values] + [[]] * 13
+    said = [""] * 11 + [str(shape["causal"]), "", "", "", window, "0" if window else ""]
+    return "aten::_flash_attention_backward", sizes, [[]] * 17, said
+
+
+class RecordedShapes(FromTrace):
+    """Profiles of torch.profiler with record_shapes=True, made of the kernels of a plan."""
+
+    SCENARIO = "gpt2-xl-1f1b"
+
+    def profile(self, name, factor, runs=3):
+        """A profile whose products and attentions take so many times what is predicted."""
+        lines = self.folder / "kernels.jsonl"
+        self.done("simulate", self.SCENARIO, "--kernels", lines)
+        events, number = [], 0
+        for line in map(json.loads, lines.read_text().splitlines()):
+            if line["kernel"] == "memory":
+                continue
+            op, sizes, strides, values = operator_of(line)
+            kernel = "flash_bwd_kernel" if "backward" in op else "flash_fwd" if "flash" in op else "nvjet_tst"
+            for _ in range(runs):
+                number += 1
+                args = {"External id": number, "Input Dims": sizes, "Input Strides": strides,
+                        "Input type": ["c10::BFloat16" if size else "Scalar" for size in sizes],
+                        "Concrete Inputs": values}
+                events.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1, "ts": 100 * number,
+                               "dur": 50, "args": args})
+                events.append({"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 1000 * number,
+                               "dur": round(1e6 * factor * line["predicted_s"], 3),
+                               "args": {"External id": number, "correlation": number}})
+        text = json.dumps({"schemaVersion": 1, "deviceProperties": [{"name": "NVIDIA A100"}], "traceEvents": events})
+        file = self.folder / name
+        file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return file
+
+    def test_a_table_from_a_profile_changes_the_prediction(self):
+        plain = self.step(self.SCENARIO)
+        for name, factor in (("same.json", 1), ("twice.json.gz", 2)):
+            table = self.folder / f"{name}.jsonl"
+            said = self.done("calibrate", "--from-trace", self.profile(name, factor), "--kernels-out", table).stdout
+            self.assertIn("100.0 % of the time of all kernels of products and attentions", said)
+            lines = [json.loads(line) for line in table.read_text().splitlines()]
+            self.assertEqual({line["measures"] for line in lines}, {"sustained"})
+            self.assertLessEqual({line["count"] % 3 for line in lines}, {0})
+            self.assertLessEqual({line["shape"].get("layout") for line in lines}, {None, "TN", "NN", "NT"})
+            found = self.step(self.SCENARIO, "--set", f"cluster.gpu.kernels={table}") / plain
+            low, high = (0.99, 1.01) if factor == 1 else (1.5, 2)
+            self.assertGreater(found, low, name)
+            self.assertLess(found, high, name)
+
+    def test_the_clusters_file_names_the_table_from_its_own_folder(self):
+        _, run = self.kineto_of(self.SCENARIO)
+        for file in run.iterdir():  # each rank's first pass becomes one product, which is then far too slow
+            text = json.loads(file.read_text())
+            launch = next(event for event in text["traceEvents"] if event["name"] == "cudaLaunchKernel")
+            text["traceEvents"].append(
+                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": launch["tid"], "ts": launch["ts"],
+                 "dur": launch["dur"], "args": {"Input Dims": [[4096, 1600], [1600, 4800]],
+                                                "Input type": ["c10::BFloat16", "c10::BFloat16"]}})
+            file.write_text(json.dumps(text))
+        cluster, table = self.folder / "clusters" / "ours.yaml", self.folder / "tables" / "k.jsonl"
+        cluster.parent.mkdir()
+        table.parent.mkdir()
+        said = self.done("calibrate", "--from-trace", run, "--scenario", self.SCENARIO, "--out", cluster,
+                         "--kernels-out", table).stdout
+        self.assertIn("step of the trace", said)
+        self.assertIn("measured kernels: ", said)
+        self.assertIn('kernels: "../tables/k.jsonl"', cluster.read_text())
+        # What was measured whole goes first; other sizes are priced by the table.
+        same = self.step(self.SCENARIO, "--set", f"cluster={cluster}") / self.step(self.SCENARIO)
+        self.assertLess(abs(same - 1), 0.02)
+        other = ["--set", "training.seq_length=512"]
+        slower = self.step(self.SCENARIO, "--set", f"cluster={cluster}", *other) / self.step(self.SCENARIO, *other)
+        self.assertGreater(slower, 2)
+
+    def test_a_file_without_shapes_is_refused_and_nothing_is_written(self):
+        _, run = self.kineto_of(self.SCENARIO)
+        self.ends(debubble("calibrate", "--from-trace", run, "--scenario", self.SCENARIO, "--out",
+                           self.folder / "c.yaml", "--kernels-out", self.folder / "k.jsonl"), BAD_INPUT,
+                  says="record it with torch.profiler.profile(")
+        self.assertFalse((self.folder / "c.yaml").exists())
+        self.assertFalse((self.folder / "k.jsonl").exists())
+
+    def test_kernels_of_a_users_cluster_stay_in_what_is_calibrated(self):
+        table = self.folder / "tables" / "k.jsonl"
+        table.parent.mkdir()
+        self.done("calibrate", "--from-trace", self.profile("twice.json", 2), "--kernels-out", table)
+        _, run = self.kineto_of(self.SCENARIO, "--set", f"cluster.gpu.kernels={table}")
+        cluster = self.folder / "clusters" / "ours.yaml"
+        cluster.parent.mkdir()
+        self.done("calibrate", "--from-trace", run, "--scenario", self.SCENARIO, "--set",
+                  f"cluster.gpu.kernels={table}", "--out", cluster)
+        self.assertIn('kernels: "../tables/k.jsonl"', cluster.read_text())
+        expected = self.step(self.SCENARIO, "--set", f"cluster.gpu.kernels={table}")
+        self.assertLess(abs(self.step(self.SCENARIO, "--set", f"cluster={cluster}") / expected - 1), 0.01)
+        # Other sizes than those of the profile are priced by the table.
+        other = ["--set", "training.seq_length=512"]
+        expected = self.step(self.SCENARIO, "--set", f"cluster.gpu.kernels={table}", *other)
+        found = self.step(self.SCENARIO, "--set", f"cluster={cluster}", *other)
+        self.assertLess(abs(found / expected - 1), 0.1)
+
+    def test_mistakes_get_a_sentence(self):
+        table = ["--kernels-out", self.folder / "k.jsonl"]
+        own, run = self.kineto_of("two-rank-gpt")
+        broken = self.write("broken.json", '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", '
+                            '"ts": 1, "dur": 2, "args": {"Input Dims": [[8, -1]]}}]}')
+        for options, says in [
+            (["--from-trace", run, *table], "the profile has no operators; record it with"),
+            (["--from-trace", own, *table], "it is no profile of torch.profiler"),
+            (["--from-trace", broken, *table], "a size of an operator's input is not a whole number from 0 on (at byte 17)"),
+            (["--from-trace", self.folder / "none.json", *table], "none.json"),
+            (table, "--kernels-out needs --from-trace"),
+            (["--nccl-tests", broken, *table], "--kernels-out needs --from-trace"),
+            (["--from-trace", run, "--kernels-out", self.folder], "is a folder; --kernels-out names a file"),
+            (["--from-trace", run], "--out is required"),
+        ]:
+            with self.subTest(options):
+                self.ends(debubble("calibrate", *options), BAD_INPUT, says=says)
+                self.assertFalse((self.folder / "k.jsonl").exists())
+
+    def test_a_table_replaces_no_profile(self):
+        profile = self.profile("a.json", 1)
+        before = profile.read_bytes()
+        self.ends(debubble("calibrate", "--from-trace", profile, "--kernels-out", profile), BAD_INPUT,
+                  says="--kernels-out")
+        self.assertEqual(profile.read_bytes(), before)
 
 
 class PyTorch(Trace):

@@ -5,9 +5,11 @@
 #include "base/diagnostic.h"
 #include "trace/profile/kineto_reader.h"
 #include "trace/profile/profiled_run.h"
+#include "trace/profile/recorded_kernels.h"
 #include "trace/statistics.h"
 
-/// Any bytes: either an InputError, or a run that can be summed up.
+/// Any bytes: either an InputError, or a run that can be summed up; its operators' kernels
+/// likewise.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace debubble;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -16,6 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         ranks.push_back(profile::read_kineto_text(text, "fuzz.json"));
         const profile::ProfiledRun run = profile::put_together(std::move(ranks));
         statistics(run.trace);
+    } catch (const InputError&) {
+    }
+    try {
+        profile::read_recorded_kernels_text(text, "fuzz.json",
+                                            [](std::string_view op) { return op != "aten::add"; });
     } catch (const InputError&) {
     }
     return 0;

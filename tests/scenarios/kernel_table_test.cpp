@@ -77,6 +77,32 @@ TEST(KernelTable, OfABadFileAreLocatedMistakes) {
         HasSubstr("fp7"));
 }
 
+TEST(KernelTable, HasProductsOfFp32ApartFromThoseOf16Bits) {
+    const KernelTable table = table_of(
+        R"({"kernel": "gemm", "dtype": "fp32", "shape": {"m": 8, "k": 8, "n": 8}, "seconds": 1e-5}
+{"kernel": "attention_forward", "dtype": "fp32", "shape": {"batch": 2, "seq_len": 64, "head_num": 2, "qk_head_dim": 8}, "seconds": 1e-5})");
+    EXPECT_EQ(table.products[0].work.element_bytes, 4);
+    EXPECT_EQ(table.attentions[0].work.element_bytes, 4);
+    EXPECT_EQ(table.products[0].work.operands, models::Narrow::None);
+    EXPECT_FALSE(table.attentions[0].work.narrow);
+}
+
+TEST(KernelTable, HasNoKernelsOfMoreElementsThanCanBeCounted) {
+    constexpr const char* kLarge = "multiply to more than 1e17";
+    EXPECT_THAT(
+        mistakes_of(
+            R"({"kernel": "gemm", "shape": {"m": 1000000000000, "k": 8, "n": 1000000000000, "accumulate": true}, "seconds": 1})"),
+        HasSubstr(kLarge));
+    EXPECT_THAT(
+        mistakes_of(
+            R"({"kernel": "grouped_gemm", "shape": {"ng": 1000000000000, "M": 1000000000000, "N": 8, "K": 8}, "seconds": 1})"),
+        HasSubstr(kLarge));
+    EXPECT_THAT(
+        mistakes_of(
+            R"({"kernel": "attention_forward", "shape": {"batch": 2, "seq_len": 1000000000000, "head_num": 2, "qk_head_dim": 8}, "seconds": 1})"),
+        HasSubstr(kLarge));
+}
+
 TEST(Releases, AreTheYearAndTheMonthInAName) {
     EXPECT_EQ(release_of("nemo 26.06.01"), (Release{26, 6}));
     EXPECT_EQ(release_of("24.09"), (Release{24, 9}));

@@ -14,6 +14,8 @@ namespace {
 namespace sj = simdjson::ondemand;
 using Text = std::string_view;
 
+constexpr std::int64_t kLongestEvent = 100'000'000'000'000;  ///< ns; more than a day
+
 static_assert(JsonStream::kPadding >= simdjson::SIMDJSON_PADDING);
 
 /// "4549177894387.460" microseconds as nanoseconds, digit by digit: a double has no such digits.
@@ -52,7 +54,8 @@ KinetoCategory category_of(std::string_view cat) {
     if (cat == "user_annotation") return KinetoCategory::Range;
     if (cat == "gpu_user_annotation") return KinetoCategory::DeviceRange;
     if (cat == "cpu_op" || cat == "Operator") return KinetoCategory::Operator;
-    if (cat == "cuda_runtime" || cat == "cuda_driver" || cat == "Runtime")
+    // cuda_runtime, cuda_driver, xpu_runtime, mtia_runtime, privateuse1_runtime, ...
+    if (cat.ends_with("_runtime") || cat.ends_with("_driver") || cat == "Runtime")
         return KinetoCategory::Launch;
     if (cat == "cpu_instant_event") return KinetoCategory::Instant;
     return KinetoCategory::Other;
@@ -75,7 +78,14 @@ void KinetoEvents::check(simdjson::error_code error) const {
         refuse(fmt::format("this event is not valid JSON: {}", simdjson::error_message(error)));
 }
 
+void KinetoEvents::check_time(const KinetoEvent& event) const {
+    if (!event.timed) refuse("\"ts\" is missing");
+    if (event.length < 0) refuse("\"dur\" is less than zero");
+    if (event.length > kLongestEvent) refuse("\"dur\" is longer than a day");
+}
+
 bool KinetoEvents::parse(Text text, KinetoEvent& event) {
+    if (text.front() != '{') refuse("an event must be an object");
     sj::document document;
     check(parser_
               .iterate(simdjson::padded_string_view(text.data(), text.size(),
@@ -139,10 +149,20 @@ std::int64_t KinetoEvents::time(sj::value& value, const char* key) const {
     return *ns;
 }
 
+Text KinetoEvents::list(sj::value& value) const {
+    sj::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS)
+        refuse("the inputs of an operator are not a list");
+    Text text;
+    check(array.raw_json().get(text));
+    return text;
+}
+
 void KinetoEvents::arguments(sj::value& value, KinetoEvent& event) const {
     sj::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) return;
-    if (event.category == KinetoCategory::Operator || event.category == KinetoCategory::Range)
+    if (!reads_inputs_ &&
+        (event.category == KinetoCategory::Operator || event.category == KinetoCategory::Range))
         return;
     for (auto field : object) {
         simdjson::ondemand::raw_json_string key;
@@ -155,6 +175,16 @@ void KinetoEvents::arguments(sj::value& value, KinetoEvent& event) const {
             event.device = number_of(inner);
         } else if (key == "stream") {
             event.stream = number_of(inner);
+        } else if (key == "External id" || key == "external id") {
+            event.external = number_of(inner, -1);
+        } else if (reads_inputs_ && key == "Input Dims") {
+            event.inputs.dims = list(inner);
+        } else if (reads_inputs_ && key == "Input Strides") {
+            event.inputs.strides = list(inner);
+        } else if (reads_inputs_ && key == "Input type") {
+            event.inputs.types = list(inner);
+        } else if (reads_inputs_ && key == "Concrete Inputs") {
+            event.inputs.values = list(inner);
         } else if (key == "Collective name") {
             event.note.collective = string(inner);
         } else if (key == "Process Group Description") {

@@ -19,6 +19,15 @@ inline constexpr int kMostRank = 1 << 24;
 
 enum class KinetoCategory { Kernel, Copy, Range, DeviceRange, Operator, Launch, Instant, Other };
 
+/// What record_shapes=True adds to an operator: a list of each, as it is written, with an entry for
+/// each input; empty where it is not written.
+struct OperatorInputs {
+    std::string_view dims;
+    std::string_view strides;
+    std::string_view types;
+    std::string_view values;  ///< of what is no tensor
+};
+
 /// The part of an event that is read. Times are nanoseconds.
 struct KinetoEvent {
     char phase = 0;
@@ -36,6 +45,8 @@ struct KinetoEvent {
     std::int64_t allocated = -1;
     std::int64_t device_type = -1;
     std::int64_t memory_device = -1;
+    std::int64_t external = -1;  ///< the operator of a kernel or launch, or an operator's own
+    OperatorInputs inputs;
     CollectiveNote note;
 };
 
@@ -43,14 +54,20 @@ struct KinetoEvent {
 /// one that is not valid.
 class KinetoEvents {
 public:
-    /// Both must outlive it. `wants_operators` is asked when an operator comes.
+    /// Both must outlive it. `wants_operators` is asked when an operator comes; their inputs are
+    /// read only if `reads_inputs`.
     KinetoEvents(const JsonStream& stream, const std::string& file,
-                 std::function<bool()> wants_operators)
-        : stream_(stream), file_(file), wants_operators_(std::move(wants_operators)) {}
+                 std::function<bool()> wants_operators, bool reads_inputs = false)
+        : stream_(stream),
+          file_(file),
+          wants_operators_(std::move(wants_operators)),
+          reads_inputs_(reads_inputs) {}
 
     /// False for an event of which nothing is kept. Kineto writes ph and cat first, so that most
     /// events are left after two fields.
     bool parse(std::string_view text, KinetoEvent& event);
+    /// Throws InputError for an event without a begin, or of a length that no event has.
+    void check_time(const KinetoEvent& event) const;
     [[noreturn]] void refuse(const std::string& sentence) const;
 
 private:
@@ -58,10 +75,12 @@ private:
     std::string_view string(simdjson::ondemand::value& value) const;
     std::int64_t time(simdjson::ondemand::value& value, const char* key) const;
     void arguments(simdjson::ondemand::value& value, KinetoEvent& event) const;
+    std::string_view list(simdjson::ondemand::value& value) const;
 
     const JsonStream& stream_;
     const std::string& file_;
     std::function<bool()> wants_operators_;
+    bool reads_inputs_ = false;
     simdjson::ondemand::parser parser_;
 };
 

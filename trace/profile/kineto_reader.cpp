@@ -11,6 +11,7 @@
 #include "trace/profile/byte_source.h"
 #include "trace/profile/json_stream.h"
 #include "trace/profile/kineto_event.h"
+#include "trace/profile/kineto_text.h"
 
 namespace debubble::profile {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMostRecords = 100'000'000;
-constexpr std::int64_t kLongestEvent = 100'000'000'000'000;  ///< ns; more than a day
 
 class KinetoReader {
 public:
@@ -31,7 +31,9 @@ public:
     }
 
     RankProfile read() {
-        top_level();
+        profile_.cut_off =
+            walk_kineto(stream_, {[this](const std::string& key, Text value) { head(key, value); },
+                                  [this](Text value) { event(value); }});
         no_kernels_ = profile_.kernels.empty();
         profile_.memory = no_kernels_ && of_device_.empty() ? of_host_.take() : of_device_.take();
         join_launches();
@@ -46,40 +48,7 @@ public:
 private:
     using Text = std::string_view;
 
-    void top_level() {
-        if (stream_.peek() == '[') {
-            events();
-            return after();
-        }
-        if (!stream_.take('{')) stream_.refuse("a trace is a JSON object or a list of events");
-        if (stream_.take('}')) return after();
-        do {
-            const Text quoted = stream_.value();
-            if (quoted.front() != '"') stream_.refuse("a key in quotes is expected");
-            const std::string key(quoted.substr(1, quoted.size() - 2));
-            if (!stream_.take(':')) stream_.refuse("a colon after the key is expected");
-            if (key == "traceEvents") {
-                events();
-                if (!profile_.cut_off.empty()) return;
-            } else {
-                head(key);
-            }
-        } while (stream_.take(','));
-        if (stream_.at_end()) {
-            profile_.cut_off =
-                fmt::format("its text ends at byte {} without the last bracket", stream_.offset());
-            return;
-        }
-        if (!stream_.take('}')) stream_.refuse("',' or '}' is expected");
-        after();
-    }
-
-    void after() {
-        if (!stream_.at_end()) stream_.refuse("there is text after the end of the trace");
-    }
-
-    void head(const std::string& key) {
-        const Text text = stream_.value();
+    void head(const std::string& key, Text text) {
         const std::uint64_t place = stream_.value_offset();
         if (key == "baseTimeNanoseconds") {
             const auto [end, error] = std::from_chars(text.begin(), text.end(), base_);
@@ -136,35 +105,15 @@ private:
         profile_.device = text_of(json.front(), "name");
     }
 
-    void events() {
-        if (!stream_.take('[')) stream_.refuse("'traceEvents' must be a list");
-        if (stream_.take(']')) return;
-        do {
-            if (stream_.at_end()) return cut_off();
-            event(stream_.value());
-        } while (stream_.take(','));
-        if (stream_.at_end()) return cut_off();
-        if (!stream_.take(']')) stream_.refuse("',' or ']' is expected after an event");
-    }
-
-    /// A profiler that was stopped leaves its last events out.
-    void cut_off() {
-        profile_.cut_off = fmt::format("its text ends at byte {}, after {} events",
-                                       stream_.offset(), profile_.events);
-    }
-
     void event(Text text) {
         ++profile_.events;
-        if (text.front() != '{') events_.refuse("an event must be an object");
         KinetoEvent event;
         if (!events_.parse(text, event)) return;
         if (event.phase == 'i' || event.phase == 'I') return memory(event);
         if (event.phase != 'X') return;
         if (event.category == KinetoCategory::Other || event.category == KinetoCategory::Instant)
             return;
-        if (!event.timed) events_.refuse("\"ts\" is missing");
-        if (event.length < 0) events_.refuse("\"dur\" is less than zero");
-        if (event.length > kLongestEvent) events_.refuse("\"dur\" is longer than a day");
+        events_.check_time(event);
         keep(event);
         if (records() > kMostRecords) events_.refuse("this file has too many kernels and ranges");
     }

@@ -42,7 +42,8 @@ void number_ranks(std::vector<RankProfile>& ranks) {
 
 TraceKind kind_of_trace(const std::string& file) {
     ByteSource source(file);
-    std::string start(4096, '\0');
+    constexpr std::size_t kStart = 65'536;  // tools put words of their own before the events
+    std::string start(kStart, '\0');
     start.resize(source.read(start.data(), start.size()));
     if (start.starts_with("SQLite format 3")) return TraceKind::Nsight;
     const std::size_t first = start.find_first_not_of(" \t\r\n");

@@ -29,7 +29,8 @@ std::vector<scenarios::Override> overrides_of(const CalibrateRequest& request,
 scenarios::Cluster calibrate(const CalibrateRequest& request, const std::string& name,
                              const std::function<void(const std::string&)>& on_note);
 
-/// The cluster as YAML from which scenarios::read_cluster reads the same figures.
+/// The cluster as YAML from which scenarios::read_cluster reads the same figures;
+/// gpu.kernels_file is what it names its table of kernels by.
 std::string cluster_text(const scenarios::Cluster& cluster);
 
 }  // namespace debubble::exec

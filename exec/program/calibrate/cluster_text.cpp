@@ -47,6 +47,8 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
         gpu.gemm_depth, gpu.attention_forward_efficiency, gpu.attention_backward_efficiency,
         gpu.memory_efficiency, in_ns(gpu.gemm_overhead), in_ns(gpu.kernel_overhead),
         gpu.host_link.value);
+    if (!gpu.kernels_file.empty())
+        out += fmt::format("  kernels: {}\n", scenarios::yaml_quoted(gpu.kernels_file));
     if (gpu.threads) out += fmt::format("  threads: {}\n", *gpu.threads);
     out += fmt::format(
         "node_link:\n  kind: switched\n  bandwidth: {} B/s\n  latency: {}\n  base_latency: {}\n"

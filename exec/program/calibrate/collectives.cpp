@@ -61,6 +61,9 @@ std::string cluster_file_text(const scenarios::Cluster& cluster, const scenarios
                                   scenarios::kClusterSchema, scenarios::kClusterVersion,
                                   scenarios::yaml_quoted(name),
                                   scenarios::yaml_quoted(cluster.source), base.name);
+    if (!cluster.gpu.kernels_file.empty())
+        out +=
+            fmt::format("gpu:\n  kernels: {}\n", scenarios::yaml_quoted(cluster.gpu.kernels_file));
     if (cluster.node_link.bandwidth != base.node_link.bandwidth ||
         cluster.node_link.latency != base.node_link.latency)
         out += fmt::format(

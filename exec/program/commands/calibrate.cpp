@@ -19,6 +19,7 @@
 #include "exec/program/calibrate/collectives.h"
 #include "exec/program/calibrate/from_trace.h"
 #include "exec/program/calibrate/noise.h"
+#include "exec/program/calibrate/recorded_table.h"
 #include "exec/program/run/planned_memory.h"
 #include "scenarios/collective_samples.h"
 #include "text/wording.h"
@@ -35,6 +36,7 @@ struct CalibrateArguments {
     std::vector<std::string> set;
     std::string device = "cpu";
     std::string out;
+    std::string kernels_out;
     double deadline_s = 300;
     std::vector<std::string> traces;
     std::vector<std::string> nccl_tests;
@@ -105,12 +107,52 @@ void print_from_trace(const FromTrace& found) {
     for (const std::string& note : found.notes) fmt::print("{}\n", note);
 }
 
+void check_no_folder(const std::string& option, const std::string& file) {
+    if (std::filesystem::is_directory(file))
+        throw InputError(fmt::format("{} is a folder; {} names a file", file, option));
+}
+
+/// A file as the cluster's file names it: from its own folder.
+std::string seen_from_cluster(const CalibrateArguments& args, const std::string& file) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::absolute(args.out).lexically_normal().parent_path();
+    return fs::absolute(file).lexically_normal().lexically_proximate(folder).string();
+}
+
+void check_outputs(const CalibrateArguments& args) {
+    Outputs outputs;
+    outputs.add("--out", args.out);
+    outputs.add("--kernels-out", args.kernels_out);
+    outputs.check();
+    for (const std::string& file : {args.out, args.kernels_out})
+        if (!file.empty()) check_can_write(file);
+}
+
+/// The table of kernels alone, which takes no plan.
+ExitStatus carry_out_kernels(const CalibrateArguments& args) {
+    const RecordedTable table = recorded_table(profile::trace_files(args.traces));
+    check_outputs(args);
+    write_file(args.kernels_out, table.text);
+    fmt::print("{}\nwrote {}; debubble simulate SCENARIO --set cluster.gpu.kernels={}\n",
+               table.words(), args.kernels_out, args.kernels_out);
+    return ExitStatus::Done;
+}
+
 /// Figures of a cluster from what others recorded on it; nothing is measured.
 ExitStatus carry_out_from_files(const CalibrateArguments& args) {
-    if (std::filesystem::is_directory(args.out))
-        throw InputError(fmt::format("{} is a folder; --out names a file", args.out));
-    const scenarios::Scenario scenario = scenario_of(args);
+    check_no_folder("--out", args.out);
+    check_no_folder("--kernels-out", args.kernels_out);
+    if (!args.kernels_out.empty() && args.traces.empty())
+        throw InputError(
+            "--kernels-out needs --from-trace: the times of kernels are taken from profiles");
+    if (args.out.empty()) return carry_out_kernels(args);
+    scenarios::Scenario scenario = scenario_of(args);
     const std::string name = std::filesystem::path(args.out).stem().string();
+    std::optional<RecordedTable> table;
+    if (!args.kernels_out.empty()) {
+        table = recorded_table(profile::trace_files(args.traces));
+        scenario.cluster.gpu.kernels = table->kernels;
+    }
     scenarios::Cluster cluster = scenario.cluster;
     std::optional<FromTrace> traced;
     if (!args.traces.empty()) {
@@ -118,13 +160,17 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
         cluster = traced->cluster;
     }
     const auto samples = samples_of(args);
-    Outputs outputs;
-    outputs.add("--out", args.out);
-    outputs.check();
-    check_can_write(args.out);
+    check_outputs(args);
     put_collectives(samples, cluster);
+    if (table) {
+        write_file(args.kernels_out, table->text);
+        cluster.gpu.kernels_file = args.kernels_out;
+    }
+    if (!cluster.gpu.kernels_file.empty())
+        cluster.gpu.kernels_file = seen_from_cluster(args, cluster.gpu.kernels_file);
     write_file(args.out, cluster_file_text(cluster, scenario.cluster, name));
     if (traced) print_from_trace(*traced);
+    if (table) fmt::print("{}\nwrote {}\n", table->words(), args.kernels_out);
     if (!samples.empty()) fmt::print("{}\n", collective_words(samples));
     fmt::print("wrote {}; debubble simulate {} --set cluster={}{}\n", args.out,
                args.scenarios.front(), args.out,
@@ -133,7 +179,8 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
 }
 
 ExitStatus carry_out(CalibrateArguments& args) {
-    if (args.from_files()) return carry_out_from_files(args);
+    if (args.out.empty() && args.kernels_out.empty()) throw CLI::RequiredError("--out");
+    if (args.from_files() || !args.kernels_out.empty()) return carry_out_from_files(args);
     check(args);
     CalibrateRequest& request = args.request;
     if (args.device == "cuda") {
@@ -172,6 +219,7 @@ Examples:
   debubble calibrate --scenario mine.yaml --ranks 4 --out here.yaml
   debubble calibrate --device cuda --scenario mine.yaml --out my-gpus.yaml
   debubble calibrate --from-trace profiles/ --scenario mine.yaml --out cluster.yaml
+  debubble calibrate --from-trace profiles/ --kernels-out my-gpu.jsonl
   debubble calibrate --nccl-tests all_reduce.txt --scenario mine.yaml --out cluster.yaml
   debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
 
@@ -182,7 +230,7 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     CalibrateRequest& request = args->request;
     CLI::App* verb =
         program.add_subcommand("calibrate", "measure this machine and write its cluster file");
-    verb->add_option("--out", args->out, "the cluster file to write")->required();
+    verb->add_option("--out", args->out, "the cluster file to write; needed except beside --kernels-out");
     verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
         ->allow_extra_args(false);
     verb->add_option("--set", args->set,
@@ -201,6 +249,9 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--from-trace", args->traces,
                      "measure nothing, take the times from a run's trace (`debubble trace --help`)")
         ->allow_extra_args(true);
+    verb->add_option("--kernels-out", args->kernels_out,
+                     "with --from-trace: a table of the products and attentions in profiles of "
+                     "torch.profiler with record_shapes=True, for cluster.gpu.kernels");
     verb->add_option("--nccl-tests", args->nccl_tests,
                      "collectives from what a program of nccl-tests printed; may be repeated")
         ->allow_extra_args(true);
