@@ -106,8 +106,6 @@ void check_experts(const Scenario& scenario, Refusals& refusals) {
                  "the dispatcher flex needs tensor x expert parallelism of more than 1");
     refusals.add(experts->bias && parallel.expert_tensor > 1, kConfig,
                  "experts with biases cannot be cut by expert tensor parallelism");
-    refusals.add(experts->per_token == 1 && experts->router == models::Router::Softmax, kConfig,
-                 "a router of one expert needs --moe-router-pre-softmax with a softmax");
     refusals.add(experts->groups_chosen > experts->groups, kConfig,
                  "more groups of experts are chosen than there are");
 }
