@@ -222,6 +222,10 @@ void rules_of_precision(Rules& rules) {
 }
 
 void rules_of_sharding(Rules& rules, const MegatronCut& cut) {
+    const bool shards = rules.on("use_distributed_optimizer") || rules.on("use_megatron_fsdp") ||
+                        rules.word("optimizer").find("muon") != std::string::npos;
+    rules.refuse(rules.on("overlap_param_gather") && !shards, "overlap_param_gather",
+                 "it needs --use-distributed-optimizer", kOfArguments);
     rules.needs("overlap_param_gather_with_optimizer_step", "overlap_param_gather", kOfArguments);
     for (const char* other : {"use_distributed_optimizer", "fp16"})
         rules.not_both("use_torch_fsdp2", other, kOfArguments);
