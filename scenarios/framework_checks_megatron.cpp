@@ -33,11 +33,6 @@ void check_sizes(const Scenario& scenario, Refusals& refusals) {
         }
     }
     const std::int64_t tokens = scenario.training.seq_length;
-    refusals.add(parallel.context > 1 && !parallel.dynamic_context_parallel &&
-                     tokens % (2LL * parallel.context) != 0,
-                 kArguments,
-                 fmt::format("a sample of {} tokens is not a multiple of 2 x context {}", tokens,
-                             parallel.context));
     refusals.add(tokens > model.max_positions, kArguments,
                  fmt::format("a sample of {} tokens is longer than the {} positions of the model",
                              tokens, model.max_positions));

@@ -46,9 +46,8 @@ constexpr Broken kBroken[] = {
     {"--decoder-first-pipeline-num-layers 2 --num-layers-per-virtual-pipeline-stage 2 "
      "--decoder-last-pipeline-num-layers 2",
      "it takes --num-virtual-stages-per-pipeline-rank", "arguments.py"},
-    {"--context-parallel-size 2 --seq-length 2046", "is not a multiple of 2 x context 2",
+    {"--seq-length 4096 --position-embedding-type rope", "is longer than the 2048 positions",
      "arguments.py"},
-    {"--seq-length 4096", "is longer than the 2048 positions", "arguments.py"},
     {"--recompute-granularity full", "full needs --recompute-method", "transformer_config.py"},
     {"--recompute-granularity selective --recompute-num-layers 2",
      "selective has no number of layers", "transformer_config.py"},
@@ -67,6 +66,8 @@ constexpr Broken kBroken[] = {
      "a router of one expert needs --moe-router-pre-softmax", "transformer_config.py"},
     {"--num-experts 8 --moe-grouped-gemm --moe-enable-deepep",
      "it needs --moe-token-dispatcher-type flex", "transformer_config.py"},
+    {"--num-experts 8 --moe-grouped-gemm", "experts with biases cannot be cut",
+     "transformer_config.py"},
     {"--model-parallel-size 2", "it is --tensor-model-parallel-size now", "arguments.py"}};
 
 TEST(MegatronRefusals, AreSaidFirstAndWithTheirPlace) {
@@ -92,7 +93,7 @@ TEST(MegatronRefusals, AreNotSaidOfSoundJobs) {
           "--decoder-last-pipeline-num-layers 4",
           "--num-layers 14 --account-for-embedding-in-pipeline-split "
           "--account-for-loss-in-pipeline-split",
-          "--num-experts 8 --moe-grouped-gemm --moe-router-topk 1 "
+          "--disable-bias-linear --num-experts 8 --moe-grouped-gemm --moe-router-topk 1 "
           "--moe-router-load-balancing-type sinkhorn"})
         EXPECT_THAT(job_of(flags).notes, Each(Not(HasSubstr("would refuse")))) << flags;
 }
