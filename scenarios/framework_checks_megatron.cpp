@@ -33,11 +33,6 @@ void check_sizes(const Scenario& scenario, Refusals& refusals) {
         }
     }
     const std::int64_t tokens = scenario.training.seq_length;
-    refusals.add(parallel.context > 1 && !parallel.dynamic_context_parallel &&
-                     tokens % (2LL * parallel.context) != 0,
-                 kArguments,
-                 fmt::format("a sample of {} tokens is not a multiple of 2 x context {}", tokens,
-                             parallel.context));
     refusals.add(tokens > model.max_positions, kArguments,
                  fmt::format("a sample of {} tokens is longer than the {} positions of the model",
                              tokens, model.max_positions));
@@ -106,8 +101,6 @@ void check_experts(const Scenario& scenario, Refusals& refusals) {
                  "the dispatcher flex needs tensor x expert parallelism of more than 1");
     refusals.add(experts->bias && parallel.expert_tensor > 1, kConfig,
                  "experts with biases cannot be cut by expert tensor parallelism");
-    refusals.add(experts->per_token == 1 && experts->router == models::Router::Softmax, kConfig,
-                 "a router of one expert needs --moe-router-pre-softmax with a softmax");
     refusals.add(experts->groups_chosen > experts->groups, kConfig,
                  "more groups of experts are chosen than there are");
 }

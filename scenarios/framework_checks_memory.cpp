@@ -76,13 +76,9 @@ void check_precision(const Scenario& scenario, Refusals& refusals) {
 void check_optimizer(const Scenario& scenario, Refusals& refusals) {
     const Parallel& parallel = scenario.parallel;
     const Framework& framework = scenario.framework;
-    // A profile overlaps by default; only what the scenario says itself is refused.
-    const auto given = scenario.given.find("framework.overlap_param_gather");
-    const bool gathers = given != scenario.given.end() && framework.overlap_param_gather;
-    refusals.add(gathers && parallel.zero_stage == 0, kArgumentRules,
-                 "--overlap-param-gather needs --use-distributed-optimizer or Megatron-FSDP");
-    refusals.add(gathers && !framework.overlap_grad_reduce, kArgumentRules,
-                 "--overlap-param-gather needs --overlap-grad-reduce");
+    refusals.add(
+        parallel.zero_stage > 0 && framework.overlap_param_gather && !framework.overlap_grad_reduce,
+        kArgumentRules, "--overlap-param-gather needs --overlap-grad-reduce");
     refusals.add(steps_matrices(scenario.training.run.optimizer) && parallel.zero_stage >= 2,
                  kArgumentRules, "muon has no FSDP");
 }

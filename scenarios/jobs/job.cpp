@@ -102,7 +102,7 @@ Imported import_text(std::string text, const fs::path& file, const std::string& 
     const std::string word(reader.word);
     const auto scenario = checked_scenario(job.finish(word, reader.tool), folder, job);
     for (const scenarios::FrameworkRefusal& one : scenarios::framework_refusals(scenario))
-        job.note(refusal_text(one), Harm::Refused);
+        if (!job.has_judged(one.place)) job.note(refusal_text(one), Harm::Refused);
     return job.finish(word, reader.tool);
 }
 

@@ -37,10 +37,11 @@ struct MegatronCut {
     int zero_stage = 0;
     bool fsdp2 = false;
     std::int64_t layers = 0;
+    std::int64_t micro_batches = 0;  ///< of a replica's step; 0: not known
 };
 MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect);
 void read_megatron_stages(Reading& job, MegatronCut& cut);
-void read_megatron_training(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
+void read_megatron_training(Reading& job, const MegatronDialect& dialect, MegatronCut& cut);
 void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
 /// Documents that every step packs, and dynamic context parallelism.
 void read_megatron_packing(Reading& job);
@@ -48,6 +49,9 @@ void read_megatron_packing(Reading& job);
 std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialect);
 /// Notes and refusals about settings that no key says, names unknown ones and counts the silent.
 void sort_left_settings(Reading& job, std::string_view tool);
+
+/// Notes what Megatron-LM's own checks would refuse of the flags.
+void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
 
 /// Multi-head latent attention as `model.latent_attention` has it.
 std::string megatron_latent(Reading& job);

@@ -187,10 +187,11 @@ void read_megatron(Reading& job, const MegatronDialect& dialect) {
         read_megatron_model(job);
         read_megatron_experts(job);
     }
-    const MegatronCut cut = read_megatron_cut(job, dialect);
+    MegatronCut cut = read_megatron_cut(job, dialect);
     read_megatron_training(job, dialect, cut);
     read_megatron_framework(job, dialect, cut);
     sort_left_settings(job, dialect.tool);
+    note_megatron_refusals(job, dialect, cut);
 }
 
 }  // namespace debubble::jobs

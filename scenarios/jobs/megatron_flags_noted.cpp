@@ -8,6 +8,9 @@ namespace {
 constexpr FlagGroup kNoted[] = {
     // clang-format off
     {FlagFate::Noted,
+     "the norm of the embedding, twice the hidden width of parameters, is not planned",
+     "embed_layernorm"},
+    {FlagFate::Noted,
      "parameters are gathered beside the optimizer step there, which is not planned",
      "overlap_param_gather_with_optimizer_step"},
     {FlagFate::Noted,

@@ -8,7 +8,7 @@
 namespace debubble::jobs {
 namespace {
 
-void read_loss(Reading& job, const MegatronDialect& dialect) {
+void read_loss(Reading& job) {
     Settings& in = job.in;
     const bool fused = in.is_on("cross_entropy_loss_fusion");
     const std::string word = in.word("cross_entropy_fusion_impl").value_or("native");
@@ -17,9 +17,6 @@ void read_loss(Reading& job, const MegatronDialect& dialect) {
         job.set("framework.loss", std::string("unfused"), nullptr, "no cross_entropy_loss_fusion");
         return;
     }
-    if (word == "te" && !dialect.is_bridge && !dialect.is_primus)
-        job.note(*in.find("cross_entropy_fusion_impl"),
-                 "Megatron-LM at d98e8a64dd refuses this implementation; Megatron-Bridge runs it");
     job.set("framework.loss", std::string(word == "te" ? "transformer-engine" : "megatron-fused"),
             word == "te" ? in.find("cross_entropy_fusion_impl") : from);
 }
@@ -166,7 +163,7 @@ void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const
     Settings& in = job.in;
     const std::int64_t gradient_bytes = read_megatron_precision(job, dialect);
     job.set("framework.base", std::string(dialect.framework), nullptr, std::string(dialect.tool));
-    read_loss(job, dialect);
+    read_loss(job);
     read_overlaps(job, dialect, cut, gradient_bytes);
     read_dispatcher(job);
     read_graphs(job);

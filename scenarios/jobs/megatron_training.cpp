@@ -19,12 +19,8 @@ void read_growth(Reading& job, std::int64_t global) {
                 ? "a smaller size"
                 : words.front().substr(colon + 1, words.front().find(' ', colon) - colon - 1);
         job.note(*steps, fmt::format("the batch grows from {} to {} by steps; the last one is "
-                                     "planned{}",
-                                     first, global,
-                                     in.has("global_batch_size")
-                                         ? ". Megatron-LM at d98e8a64dd refuses this flag together "
-                                           "with --global-batch-size"
-                                         : ""));
+                                     "planned",
+                                     first, global));
     }
     if (const Setting* const ramp = in.find("rampup_batch_size"))
         job.note(*ramp, fmt::format("the batch grows from {} to {}; the last one is planned",
@@ -46,7 +42,7 @@ std::optional<std::int64_t> last_step(Settings& in) {
     return static_cast<std::int64_t>(*value);
 }
 
-void read_batches(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut) {
+void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut) {
     Settings& in = job.in;
     const auto micro = in.whole("micro_batch_size", 1, kMost);
     auto global = in.whole("global_batch_size", 1, kMost);
@@ -70,6 +66,9 @@ void read_batches(Reading& job, const MegatronDialect& dialect, const MegatronCu
         read_growth(job, *global);
     }
     if (micro) job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
+    const std::int64_t taken = job.given_whole("training.micro_batch").value_or(micro.value_or(0));
+    const std::int64_t step = job.given_whole("training.global_batch").value_or(global.value_or(0));
+    if (taken > 0 && cut.data > 0) cut.micro_batches = step / (taken * cut.data);
     const std::int64_t share = micro.value_or(1) * std::max<std::int64_t>(cut.data, 1);
     if (global && micro && cut.data > 0 && *global % share != 0 && from != nullptr &&
         !job.given("training.global_batch") && !job.given("training.micro_batch"))
@@ -124,10 +123,6 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
         const std::int64_t stages = std::max<std::int64_t>(cut.pipeline * cut.chunks, 1);
         const std::int64_t of_stage = (cut.layers + stages - 1) / stages;
         const bool block = method == "block";
-        if (!method && from != nullptr)
-            job.note(*from,
-                     "--recompute-method is absent, which Megatron-LM refuses; all layers "
-                     "are planned");
         if (method && layers && (block ? *layers < of_stage : *layers > 1))
             job.set("training.recompute",
                     fmt::format("{{method: {}, layers: {}}}", *method, *layers),
@@ -218,7 +213,7 @@ void read_dropout(Reading& job, const MegatronDialect& dialect) {
 
 }  // namespace
 
-void read_megatron_training(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut) {
+void read_megatron_training(Reading& job, const MegatronDialect& dialect, MegatronCut& cut) {
     Settings& in = job.in;
     read_batches(job, dialect, cut);
     read_recompute(job, cut);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,10 @@ public:
     /// The setting makes another network than the one that would be planned: the job is refused,
     /// unless `--allow` names the setting, which is left out then and noted.
     void refuse_network(const Setting& setting, const std::string& sentence);
+    /// Rules of a framework, by their place, that the job's settings have answered: what the
+    /// scenario alone would say of them is left out.
+    void judge(std::string place) { judged_.insert(std::move(place)); }
+    bool has_judged(std::string_view place) const { return judged_.contains(place); }
     /// Names of settings, with or without dashes, that are left out instead of refused.
     void allow(const std::vector<std::string>& names);
     /// Something that the job does not know and the command line has to. Where one of the
@@ -123,6 +128,7 @@ private:
     std::vector<Note> notes_;
     /// Names that --allow gives, as fields; true once a setting of that name was met.
     std::map<std::string, bool> allowed_;
+    std::set<std::string, std::less<>> judged_;
     std::vector<Question> questions_;
     std::vector<std::pair<text::SourcePosition, std::string>> suspicions_;
     std::map<std::string, std::vector<std::string>> deciding_;
