@@ -27,6 +27,7 @@ PAGE = ROOT / "docs/accuracy.md"
 COST_MODEL = ROOT / "docs/cost-model.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/pictures/accuracy.svg"
+LAWS = ROOT / "scenarios/laws/constants.json"
 RESIDUALS = ROOT / "scenarios/residuals/steps.json"
 DIFFERENT = 3  # exit code, since an exception ends with 1
 
@@ -447,6 +448,15 @@ class Accuracy:
                          f"{constant['worth']:.2f} |")
         return lines
 
+    def laws_part(self):
+        lines = ["| constant | value | origin | source |", "|---|---|---|---|"]
+        for group in json.loads(LAWS.read_text(encoding="utf-8"))["constants"]:
+            for name, value in group["values"].items():
+                text = f"{value:.4g}" if isinstance(value, (int, float)) else json.dumps(value)
+                source = group["source"] if name == next(iter(group["values"])) else "the same"
+                lines.append(f"| `{name}` | {text} | {group['provenance']} | {source} |")
+        return lines
+
     def readme_part(self):
         lines = ["| published measurements | rows | mean error | median | null model |", "|---|---|---|---|---|"]
         named = None  # the table of the line before, which "the same" means
@@ -466,7 +476,8 @@ class Accuracy:
     def parts(self):
         return {"tables": self.tables_part(), "kernels": self.kernels_part(), "memory": self.memory_part(), "classes": self.classes_part(), "worst": self.worst_part(),
                 "series": self.series_part(), "differences": self.differences_part(),
-                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(), "ranges": self.ranges_part(),
+                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(),
+                "laws": self.laws_part(), "ranges": self.ranges_part(),
                 "readme": self.readme_part()}
 
 

@@ -9,6 +9,7 @@ Minimised is the sum over jobs of the mean |log(predicted / measured)| of their 
 four containers counts once, and over constants of (change / spread)^2 / 2 from the value that a source gives
 (`prior`). A constant stands in one file of
 scenarios/clusters or scenarios/frameworks; it acts on the rows whose cluster or framework takes it from that file.
+One of scenarios/laws acts on all rows.
 With --knock-out each key is set to its `neutral` value everywhere, the others staying as they are, and the other half
 tells what it is worth. One whose removal costs less than WORTH points of the mean error of all rows, and less than
 GROUP_WORTH of every group of ROWS_OF_GROUP rows or more, is taken out once more with the others fitted anew, and
@@ -52,7 +53,7 @@ def place_of(text, key):
     for part in parts:
         found = re.compile(rf"^ {{{indent}}}{re.escape(part)}:[ \t]*", re.MULTILINE).search(text, begin, end)
         if not found:
-            flow = re.compile(rf"[{{ ,]{re.escape(part)}: *").search(text, begin, end)
+            flow = re.compile(rf"[{{ ,]\"?{re.escape(part)}\"?: *").search(text, begin, end)
             if not flow:
                 return None
             begin = flow.end()
@@ -71,7 +72,7 @@ class Files:
 
     def __init__(self):
         self.texts = {str(path.relative_to(DATA)): path.read_text(encoding="utf-8")
-                      for folder in ("clusters", "frameworks") for path in sorted((DATA / folder).glob("*.yaml"))}
+                      for folder in ("clusters", "frameworks", "laws") for path in sorted((DATA / folder).iterdir())}
 
     def value(self, file, key):
         text = self.texts[file]
@@ -113,9 +114,10 @@ class Row:
         name_of = lambda of: of.get("base") if isinstance(of, dict) else of  # noqa: E731
         cluster, framework = name_of(scenario.get("cluster")), name_of(scenario.get("framework", {}))
         self.group = f"{cluster}, {framework}"
-        self.constants = [at for at, constant in enumerate(constants)
-                          if files.source_of(*(("clusters", cluster) if constant["files"][0].startswith("clusters/")
-                                               else ("frameworks", framework)), constant["key"]) in constant["files"]]
+        named = {"clusters": cluster, "frameworks": framework}
+        folder_of = lambda constant: constant["files"][0].split("/")[0]  # noqa: E731
+        self.constants = [at for at, constant in enumerate(constants) if folder_of(constant) == "laws" or files.source_of(
+            folder_of(constant), named[folder_of(constant)], constant["key"]) in constant["files"]]
 
 
 def read_rows(files, constants):
@@ -146,7 +148,7 @@ class Fit:
             data = pathlib.Path(folder)
             (data / "models").symlink_to(ROOT / "models")
             for entry in DATA.iterdir():
-                if entry.name not in ("clusters", "frameworks"):
+                if entry.name not in ("clusters", "frameworks", "laws"):
                     (data / "scenarios").mkdir(exist_ok=True)
                     (data / "scenarios" / entry.name).symlink_to(entry)
             for file, text in self.files.with_values(self.constants, values).items():

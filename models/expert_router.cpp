@@ -2,14 +2,9 @@
 
 #include <cmath>
 
+#include "models/laws.h"
+
 namespace debubble::models {
-namespace {
-
-/// TransformerEngine multiplies operands in fp32 in TF32 (cublaslt_gemm.cu), which has half the
-/// rate of 16 bits (NVIDIA's data sheets of A100 and H100) and twice the bytes: twice the time.
-constexpr double kTf32 = 2;
-
-}  // namespace
 
 /// Logits, scores and the k best: a weight in fp32 for every token and expert.
 Value ExpertRoute::weights(Value tokens) const {
@@ -72,7 +67,8 @@ void ExpertRoute::add_backward(Operator& op, op::Router& roles, bool wide) const
     const std::int64_t tokens = size().stream_bytes() / size().element;
     const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t k) {
         Gemm shape{1, m, n, k, {}};
-        if (wide) shape.pace = kTf32;
+        // TransformerEngine multiplies operands in fp32 in TF32 (cublaslt_gemm.cu).
+        if (wide) shape.pace = laws().tf32_time;
         return gemm(builder, name, layer, shape);
     };
     const auto widens = [&](const char* name, std::int64_t elements) {

@@ -1,19 +1,11 @@
 #include "models/low_precision.h"
 
 #include "base/check.h"
+#include "models/laws.h"
 
 namespace debubble::models {
 
 namespace {
-
-// TransformerEngine's products of a layer (docs/examples/gemm_profiling: hidden 4096, FFN 16384,
-// 15,872 tokens) take 0.99 ms longer with the casts of fp8-delayed than without on a B300, 2.34 of
-// fp8-current, 1.82 of mxfp8, 2.69 of nvfp4; on an H200 NVL 2.2 ms and 3.5. All of them move 1.24 G
-// values there. An average elementwise kernel is taken at 0.74 of the memory's rate.
-constexpr double kTensorCast = 1.3;  // of both ways, with one scale
-constexpr double kAmax = 2.1;        // 8192 x 8192 values: 110 us on H100, 52 us on B200
-constexpr double kBlockCast = 2.15;  // of both ways, with a scale per block
-constexpr double kNvFp4Cast = 2.9;   // with Hadamard transform and stochastic rounding
 
 constexpr std::int64_t kBlock = 128;      // fp32 scale
 constexpr std::int64_t kMxBlock = 32;     // E8M0 scale
@@ -110,29 +102,29 @@ CastRule cast_rule(const LowPrecision& how) {
             rule.reads_twice = how.recipe == Recipe::Fp8Current;
             rule.copies = how.transposes ? 2 : 1;
             rule.second_is_transpose = how.transposes;
-            rule.pace = kTensorCast;
+            rule.pace = laws().tensor_cast;
             return rule;
         case Recipe::Fp8Rowwise:
             rule.reads_twice = true;
             rule.copies = 2;
-            rule.pace = kTensorCast;
+            rule.pace = laws().tensor_cast;
             return rule;
         case Recipe::Fp8Blockwise:
         case Recipe::MxFp8:
             rule.copies = 2;
-            rule.pace = kBlockCast;
+            rule.pace = laws().block_cast;
             return rule;
         case Recipe::NvFp4:
             rule.reads_twice = true;
             rule.copies = 2;
-            rule.pace = kNvFp4Cast;
+            rule.pace = laws().nvfp4_cast;
             return rule;
     }
     return rule;
 }
 
 double amax_pace() {
-    return kAmax;
+    return laws().amax_pass;
 }
 
 double weight_bytes(const LowPrecision& how, std::int64_t wide) {
@@ -152,7 +144,7 @@ double weight_cast_bytes(const LowPrecision& how) {
     const bool gathered_narrow = how.narrow_parameters && how.recipe != Recipe::MxFp8;
     // What was gathered in 8 bits needs its transpose alone; 4 bits carry both copies' scales.
     if (gathered_narrow) return rule.copies > 1 ? rule.pace * 2 * width_of(rule.type) : 0;
-    return rule.pace * (2 + weight_copies(how)) + (rule.reads_twice ? 2 * kAmax : 0);
+    return rule.pace * (2 + weight_copies(how)) + (rule.reads_twice ? 2 * laws().amax_pass : 0);
 }
 
 }  // namespace debubble::models

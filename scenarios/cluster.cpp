@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include "models/laws.h"
+
 namespace debubble::scenarios {
 
 double Gpu::clock_under_limit() const {
     if (power_limit <= 0 || power <= 0 || power_limit >= power) return 1;
-    const double clockless = kClocklessPower * power;
+    const double clockless = models::laws().clockless_power * power;
     return std::cbrt((power_limit - clockless) / (power - clockless));
 }
 

@@ -36,10 +36,6 @@ struct AttentionKernelOf {
     friend auto operator<=>(const AttentionKernelOf&, const AttentionKernelOf&) = default;
 };
 
-/// The share of a device's power under load that does not follow the clock of its matrix units:
-/// memory, links and leakage. Assumed.
-inline constexpr double kClocklessPower = 0.2;
-
 /// The peak rates of a device, and the shares of them that kernels reach.
 struct Gpu {
     std::string name;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/laws.h"
 #include "scenarios/cluster_fields.h"
 #include "scenarios/measured.h"
 
@@ -98,11 +99,13 @@ void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
     const auto place = limit ? limit->place : map->place;
     if (gpu.power == 0)
         mistakes.add(place, "'gpu.power_limit' needs 'gpu.power', of which it is a share");
-    else if (gpu.power_limit > gpu.power || gpu.power_limit <= kClocklessPower * gpu.power)
-        mistakes.add(place,
-                     fmt::format("'gpu.power_limit' is {:.6g} W, and must be more than {:.6g} W "
-                                 "and at most 'gpu.power', {:.6g} W",
-                                 gpu.power_limit, kClocklessPower * gpu.power, gpu.power));
+    else if (gpu.power_limit > gpu.power ||
+             gpu.power_limit <= models::laws().clockless_power * gpu.power)
+        mistakes.add(
+            place,
+            fmt::format("'gpu.power_limit' is {:.6g} W, and must be more than {:.6g} W "
+                        "and at most 'gpu.power', {:.6g} W",
+                        gpu.power_limit, models::laws().clockless_power * gpu.power, gpu.power));
 }
 
 }  // namespace

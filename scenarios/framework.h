@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "models/execution.h"
+#include "models/laws.h"
 #include "scenarios/stage3_limits.h"
 
 /// The behaviour of a training framework, apart from model and machine. Shipped profiles are YAML
@@ -175,16 +176,16 @@ struct Framework {
     bool ddp_buckets = false;      ///< PyTorch DDP keeps another copy of the gradients
     friend bool operator==(const Framework&, const Framework&) = default;
 
-    /// Bytes of a parameter's step with Adam on fp32 state: one kernel reads gradient, parameter
-    /// and moments and writes the last three (28); per tensor, every line of Python is a kernel.
+    /// Bytes of a parameter's step with Adam on fp32 state.
     double bytes_per_step() const {
         if (optimizer_bytes_per_parameter) return *optimizer_bytes_per_parameter;
+        const models::Laws& laws = models::laws();
         switch (optimizer) {
-            case OptimizerKind::FusedAdam: return 28;
-            case OptimizerKind::ForeachAdam: return 50;
-            case OptimizerKind::PerTensorAdam: return 80;
+            case OptimizerKind::FusedAdam: return laws.fused_adam_bytes;
+            case OptimizerKind::ForeachAdam: return laws.foreach_adam_bytes;
+            case OptimizerKind::PerTensorAdam: return laws.per_tensor_adam_bytes;
         }
-        return 28;
+        return laws.fused_adam_bytes;
     }
 };
 

@@ -23,4 +23,45 @@ bool is_read(const scenarios::Scenario& scenario, std::string_view constant) {
     return true;
 }
 
+bool reads_law(const scenarios::Scenario& scenario, std::string_view constant) {
+    const scenarios::Framework& framework = scenario.framework;
+    const models::Recipe recipe = scenario.training.precision.recipe;
+    const scenarios::Gpu& gpu = scenario.cluster.gpu;
+    const bool experts = scenario.model.has_experts();
+    const bool exchanges = experts && scenario.parallel.expert > 1;
+    const bool through_network = scenario.parallel.gpus() > scenario.cluster.gpus_per_node;
+    const bool adam = !framework.optimizer_bytes_per_parameter;
+    const auto dispatched = [&](models::Dispatcher by) {
+        return exchanges && framework.kernels.dispatcher == by;
+    };
+    const auto stepped = [&](scenarios::OptimizerKind by) {
+        return adam && framework.optimizer == by;
+    };
+    if (constant.starts_with("fp8_scaled_"))
+        return models::operands_of(recipe) == models::Narrow::MxFp8 ||
+               models::operands_of(recipe) == models::Narrow::Fp8Blockwise;
+    if (constant == "tensor_cast") return models::operands_of(recipe) == models::Narrow::Fp8;
+    if (constant == "nvfp4_cast") return recipe == models::Recipe::NvFp4;
+    if (constant == "block_cast" || constant == "amax_pass") return recipe != models::Recipe::None;
+    if (constant.starts_with("expert_rows") || constant == "tf32_time") return experts;
+    if (constant.starts_with("attention_") || constant.starts_with("narrow_heads") ||
+        constant == "older_attention")
+        return is_read(scenario, "gpu.attention_rates");
+    if (constant == "clockless_power") return gpu.power_limit > 0;
+    if (constant == "least_clock") return gpu.clock_spread > 0;
+    if (constant == "host_norm") return !gpu.threads;
+    if (constant == "exchange_stretch" || constant == "nccl_sms")
+        return scenario.parallel.gpus() > 1 && !gpu.threads;
+    if (constant == "pieces_of_reduction") return framework.tensor_overlap;
+    if (constant.starts_with("waiting_")) return exchanges;
+    if (constant.starts_with("deepep_")) return dispatched(models::Dispatcher::DeepEp);
+    if (constant.starts_with("hybridep_")) return dispatched(models::Dispatcher::HybridEp);
+    if (constant == "tree_bandwidth" || constant == "nccl_protocols") return through_network;
+    if (constant == "fused_adam_bytes") return stepped(scenarios::OptimizerKind::FusedAdam);
+    if (constant == "foreach_adam_bytes") return stepped(scenarios::OptimizerKind::ForeachAdam);
+    if (constant == "per_tensor_adam_bytes")
+        return stepped(scenarios::OptimizerKind::PerTensorAdam);
+    return true;
+}
+
 }  // namespace debubble::sim

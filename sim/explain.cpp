@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/laws.h"
 #include "scenarios/cluster_defaults.h"
 #include "scenarios/measured.h"
 #include "schedule/dependencies.h"
@@ -65,6 +66,14 @@ void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
                  fmt::format("not given, so {}: {}", constant.value, constant.source)});
 }
 
+/// What the laws hold for every cluster, with the value.
+void say_what_laws_hold(Prediction& out, const Scenario& scenario) {
+    for (const models::LawConstant& constant : models::law_constants())
+        if (reads_law(scenario, constant.name))
+            out.provenance.push_back({"laws." + constant.name, constant.provenance,
+                                      constant.value + ": " + constant.source});
+}
+
 /// Medians of a busy machine are too long, in every prediction that is made of them.
 void say_if_measured_on_a_busy_machine(Prediction& out, const scenarios::Cluster& cluster) {
     const std::optional<double>& share = cluster.measured->core_share;
@@ -110,6 +119,7 @@ void explain(Prediction& out, const Scenario& scenario, const Program& program,
     for (const auto& [what, origin] : scenario.cluster.origins)
         out.provenance.push_back({what, std::string(name_of(origin.provenance)), origin.source});
     say_what_was_not_given(out, scenario);
+    say_what_laws_hold(out, scenario);
     say_what_was_measured(out, scenario, costs);
 }
 

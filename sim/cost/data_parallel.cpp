@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "models/laws.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
 #include "sim/cost/kernel_cost.h"
@@ -76,10 +77,11 @@ double taken_by_collectives(const scenarios::Scenario& scenario) {
 
 double seconds_beside(double communication, double kernels, double taken) {
     if (taken == 0) return std::max(communication, kernels);
-    const double stretched = kStretchBesideKernels * communication;
+    const double stretch = models::laws().exchange_stretch;
+    const double stretched = stretch * communication;
     const double slowed = taken < 1 ? kernels / (1 - taken) : communication + kernels;
     if (stretched <= slowed) return kernels + taken * stretched;
-    return communication + slowed * (1 - 1 / kStretchBesideKernels);
+    return communication + slowed * (1 - 1 / stretch);
 }
 
 double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario) {
@@ -159,7 +161,7 @@ Duration DataParallelPrices::slowed(const CollectiveCost& cost, double exposed,
                                     Duration beside) const {
     const double taken = taken_by_collectives(scenario_);
     if (taken == 0) return {};
-    const double hidden = kStretchBesideKernels * seconds(cost.total()) * (1 - exposed);
+    const double hidden = models::laws().exchange_stretch * seconds(cost.total()) * (1 - exposed);
     return from_seconds(taken * std::min(hidden, seconds(beside)));
 }
 

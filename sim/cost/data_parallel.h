@@ -98,9 +98,6 @@ double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario);
 /// kernels beside it.
 double taken_by_collectives(const scenarios::Scenario& scenario);
 
-/// Communication beside kernels takes so many times as long as alone, since both use the device's
-/// memory: 1.3 to 1.8 in DeepSeek's published trace (profile-data 4496024), up to 2 in nccl#1433.
-inline constexpr double kStretchBesideKernels = 1.5;
 /// Seconds of communication and kernels that begin at the same time and take so long alone, where
 /// communication takes a share of the multiprocessors from kernels.
 double seconds_beside(double communication, double kernels, double taken);

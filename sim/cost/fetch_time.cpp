@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "models/laws.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/sharding_prices.h"
 
@@ -134,7 +135,7 @@ void FetchLanes::arrive() {
 
 void FetchLanes::run(double seconds, double room) {
     const double pace = taken_ < 1 ? 1 - taken_ : 0;  // of kernels beside communication
-    const double flow = room / (taken_ > 0 ? kStretchBesideKernels : 1);
+    const double flow = room / (taken_ > 0 ? models::laws().exchange_stretch : 1);
     while (!asked_.empty() && seconds > 0 && flow > 0) {
         if (pace <= 0) {
             arrive();

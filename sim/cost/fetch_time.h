@@ -12,8 +12,8 @@
 namespace debubble::sim {
 
 /// Kernels on one lane and gathers and reductions on another, which take them in the order asked:
-/// communication beside kernels takes kStretchBesideKernels as long as alone, and kernels beside it
-/// lack the multiprocessors that it takes (data_parallel.h).
+/// communication beside kernels takes exchange_stretch times as long as alone, and kernels beside
+/// it lack the multiprocessors that it takes (data_parallel.h).
 class FetchLanes {
 public:
     explicit FetchLanes(double taken) : taken_(taken) {}

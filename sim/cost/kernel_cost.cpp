@@ -1,63 +1,31 @@
 #include "sim/cost/kernel_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
+#include "models/laws.h"
 #include "sim/cost/measured_kernels.h"
 
 namespace debubble::sim {
 namespace {
 
-/// The rate of a tile shape relative to the best one: smaller tiles load more operand bytes per
-/// product (cuBLAS and CUTLASS kernels of the A100 generation).
-struct Tile {
-    std::int64_t rows;
-    std::int64_t columns;
-    double efficiency;
-};
-constexpr std::array<Tile, 7> kTiles{{{256, 128, 1.0},
-                                      {128, 256, 1.0},
-                                      {128, 128, 0.95},
-                                      {128, 64, 0.78},
-                                      {64, 128, 0.78},
-                                      {64, 64, 0.58},
-                                      {32, 32, 0.25}}};
-
-constexpr std::int64_t kAttentionBlock = 128;  ///< queries and keys per block
-
-/// The rate of 8-bit products with a scale per block relative to one per tensor: inside the matrix
-/// units (B300: 2677 to 2814 TFLOP/s), and by scaling partial sums beside them (H200 NVL, without
-/// casts; both TransformerEngine d0067d0, docs/examples/gemm_profiling).
-constexpr double kScaledInUnits = 0.95;
-constexpr double kScaledBeside = 0.84;
-
-/// The rows of an expert whose time a grouped product takes beyond that of its own rows; twice as
-/// many where they are summed over. Fitted to a B200 in bf16, forward: 400 to 470 TFLOP/s with 128
-/// rows, 610 to 700 with 256, 820 to 960 with 512, 870 to 1030 with 1024, and a median of 1090 of
-/// large products; medians of backwards are 0.86 (input) and 0.69 (weight) of the forward's.
-constexpr double kRowsBeyond = 150;
+using models::laws;
 
 /// The rate of the kernels of attention relative to FlashAttention-2 where a device's file has none
-/// of theirs: FlashAttention of 2022 and Triton's reach 25 to 40 % of an A100's peak instead of 50
-/// to 73 % (Dao, 2307.08691, section 4.1).
+/// of theirs.
 double relative_rate(models::FusedAttention kernel) {
     using models::FusedAttention;
     switch (kernel) {
         case FusedAttention::Flash1:
         case FusedAttention::SdpaEfficient:
-        case FusedAttention::Triton: return 0.55;
+        case FusedAttention::Triton: return laws().older_attention;
         case FusedAttention::Cudnn:
         case FusedAttention::Cudnn2024:
         case FusedAttention::Flash2:
         case FusedAttention::Flash3: break;
     }
     return 1;
-}
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
 }
 
 double as_double(std::int64_t n) {
@@ -101,7 +69,7 @@ double burst_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
         case models::Narrow::Fp8Blockwise:
         case models::Narrow::MxFp8:
             return peak * gpu.fp8_gemm_efficiency *
-                   (gpu.fp4_flops_per_s > 0 ? kScaledInUnits : kScaledBeside);
+                   (gpu.fp4_flops_per_s > 0 ? laws().fp8_scaled_inside : laws().fp8_scaled_beside);
         case models::Narrow::NvFp4: return peak * gpu.fp4_gemm_efficiency;
     }
     return 0;
@@ -134,18 +102,17 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
     const double depth = depth_of(gemm.operands, gpu);
     const double fill = gpu.threads ? 0 : gpu.gemm_fill;
     double computing = peak > 0 ? std::numeric_limits<double>::infinity() : 0;
-    for (const Tile& tile : kTiles) {
-        const std::int64_t tiles =
-            gemm.batch * divide_up(gemm.m, tile.rows) * divide_up(gemm.n, tile.columns);
-        const double waves = as_double(tiles) / gpu.sms;
+    for (const models::GemmTile& tile : laws().gemm_tiles) {
+        const double tiles = as_double(gemm.batch) * std::ceil(as_double(gemm.m) / tile.rows) *
+                             std::ceil(as_double(gemm.n) / tile.columns);
+        const double waves = tiles / gpu.sms;
         const double rounds = std::ceil(waves) + fill * (waves - std::ceil(waves));
-        const double tile_flops =
-            2.0 * as_double(tile.rows * tile.columns) * (as_double(gemm.k) + depth);
-        if (peak > 0)
-            computing = std::min(computing, rounds * tile_flops / (peak * tile.efficiency));
+        const double tile_flops = 2.0 * (tile.rows * tile.columns) * (as_double(gemm.k) + depth);
+        if (peak > 0) computing = std::min(computing, rounds * tile_flops / (peak * tile.rate));
     }
     if (peak > 0 && gemm.group_rows > 0) {
-        const double rows = gemm.k == gemm.group_rows ? 2 * kRowsBeyond : kRowsBeyond;
+        const bool summed = gemm.k == gemm.group_rows;
+        const double rows = summed ? laws().expert_rows_summed : laws().expert_rows;
         const double flops = 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k);
         computing += flops / as_double(gemm.group_rows) * rows / (peak * gpu.sms);
     }
@@ -212,9 +179,10 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     const AttentionShare share = attention_share(attention, gpu);
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
+    const double block = laws().attention_block;
     // Blocks on the diagonal are computed whole and masked, and so are those at a window's edge.
     const bool windowed = attention.window > 0 && attention.window < attention.keys;
-    const double masked = queries * as_double(kAttentionBlock) / 2 * (windowed ? 2 : 1);
+    const double masked = queries * block / 2 * (windowed ? 2 : 1);
     const bool diagonal = attention.causal && !share.with_diagonal;
     const double pairs = models::pairs(attention) + (diagonal ? masked : 0);
     const double heads = as_double(attention.batch * attention.heads);
@@ -227,9 +195,8 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     // attention it is the last of the queries, or the first of the keys, which sees all.
     const double rows = attention.backward ? keys : queries;
     const double all = attention.backward ? queries : keys;
-    const double most =
-        windowed ? std::min(all, as_double(attention.window + kAttentionBlock)) : all;
-    const double longest = 2 * std::min(rows, as_double(kAttentionBlock)) * most * columns;
+    const double most = windowed ? std::min(all, as_double(attention.window) + block) : all;
+    const double longest = 2 * std::min(rows, block) * most * columns;
     const double rate = peak_flops_per_s(gpu, attention.element_bytes) * clock * share.of_peak;
     const double q_rows = heads * queries * attention.element_bytes;
     const double kv_rows =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/laws.h"
 #include "sim/cost/pair_order.h"
 
 namespace debubble::sim {
@@ -37,7 +38,9 @@ double sharding_of(const PassWork& work) {
 /// The longer of device and host time decides; the other still contributes where both are nearly
 /// equal.
 double length_of(const PassWork& work) {
-    return std::pow(std::pow(work.kernels + work.exposed, 4) + std::pow(work.host, 4), 0.25) +
+    const double norm = models::laws().host_norm;
+    return std::pow(std::pow(work.kernels + work.exposed, norm) + std::pow(work.host, norm),
+                    1 / norm) +
            work.idle + work.added;
 }
 

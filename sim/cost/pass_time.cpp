@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/overloaded.h"
+#include "models/laws.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/cost/slowest_device.h"
 #include "sim/network/collective_cost.h"
@@ -76,11 +77,11 @@ bool is_exchange_beside(const models::Kernel& kernel) {
 }  // namespace
 
 RankWaits waits_for_ranks(int ranks) {
-    constexpr double kWaiting = 0.28;     // of the exchanges' time
-    constexpr double kExchanges = 114.5;  // ms
-    constexpr double kKernels = 126.4;    // ms
-    const double of_64 = greatest_of_normal(ranks) / greatest_of_normal(64);
-    return {of_64 * kWaiting / (1 - kWaiting), of_64 * kWaiting * kExchanges / kKernels};
+    const models::Laws& laws = models::laws();
+    const double waiting = laws.waiting_share;
+    const double traced = greatest_of_normal(ranks) / greatest_of_normal(laws.waiting_ranks);
+    return {traced * waiting / (1 - waiting),
+            traced * waiting * laws.waiting_exchanges / laws.waiting_kernels};
 }
 
 PassPricer::PassPricer(const scenarios::Scenario& scenario)
@@ -196,9 +197,9 @@ double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::
 }
 
 int PassPricer::pieces_of(const models::Collective& work) const {
-    constexpr int kPiecesOfReduction = 4;
     const bool next = work.pieces == models::Collective::Pieces::OfNext;
-    return next || is_ring(work) ? place_of(work.group).among_all.size : kPiecesOfReduction;
+    return next || is_ring(work) ? place_of(work.group).among_all.size
+                                 : models::laws().pieces_of_reduction;
 }
 
 /// The kernel that runs piece by piece beside the collective at `at`.
@@ -235,7 +236,6 @@ double PassPricer::lost_in_pieces(std::span<const models::Kernel> kernels, std::
 /// four by kernels). Ring attention begins with the rank's own piece, which need not come.
 double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at,
                                     double takes, Room& room) const {
-    constexpr double kReductionSms = 16;
     const auto& work = std::get<models::Collective>(kernels[at].work);
     const bool next = work.pieces == models::Collective::Pieces::OfNext;
     const bool ring = is_ring(work);
@@ -248,7 +248,8 @@ double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std
     const double hidden = std::min(hideable, room[beside] * part);
     room[beside] -= hidden;
     // The product beside a reduction's kernels takes longer.
-    return next || ring ? hidden : hidden * (1 - std::min(1.0, kReductionSms / cluster_.gpu.sms));
+    const double taken = std::min(1.0, models::laws().nccl_sms / cluster_.gpu.sms);
+    return next || ring ? hidden : hidden * (1 - taken);
 }
 
 /// Seconds of each kernel, all of which communication may use.

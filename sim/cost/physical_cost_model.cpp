@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "models/laws.h"
 #include "scenarios/measured.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/muon_time.h"
@@ -17,16 +18,15 @@
 namespace debubble::sim {
 namespace {
 
-/// The multiprocessors that the kernels of an exchange take (Megatron-LM's DeepEP; HybridEP in the
-/// recipes of Megatron-Bridge 067f987; for NCCL's, as for its other collectives).
-int multiprocessors_of(models::Dispatcher dispatcher) {
+/// The multiprocessors that the kernels of an exchange take.
+double multiprocessors_of(models::Dispatcher dispatcher) {
     switch (dispatcher) {
-        case models::Dispatcher::DeepEp: return 20;
-        case models::Dispatcher::HybridEp: return 32;
+        case models::Dispatcher::DeepEp: return models::laws().deepep_sms;
+        case models::Dispatcher::HybridEp: return models::laws().hybridep_sms;
         case models::Dispatcher::AllToAll:
         case models::Dispatcher::AllGather: break;
     }
-    return 16;
+    return models::laws().nccl_sms;
 }
 
 PairLanes pair_lanes(const scenarios::Scenario& scenario) {

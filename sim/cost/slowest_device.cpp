@@ -4,6 +4,8 @@
 
 #include <boost/math/distributions/normal.hpp>
 
+#include "models/laws.h"
+
 namespace debubble::sim {
 
 double greatest_of_normal(int values) {
@@ -12,10 +14,10 @@ double greatest_of_normal(int values) {
 }
 
 double slowest_clock(const scenarios::Gpu& gpu, int devices) {
-    constexpr double kLeastShare = 0.5;  // of a clock far from what a distribution of chips says
     if (gpu.clock_spread == 0 || devices <= 1) return gpu.kept_clock();
     const double deviations = greatest_of_normal(devices);
-    return gpu.kept_clock() * std::max(kLeastShare, 1 - gpu.clock_spread * deviations);
+    return gpu.kept_clock() *
+           std::max(models::laws().least_clock, 1 - gpu.clock_spread * deviations);
 }
 
 }  // namespace debubble::sim

@@ -4,26 +4,11 @@
 #include <bit>
 #include <cmath>
 
+#include "models/laws.h"
 #include "scenarios/measured.h"
 
 namespace debubble::sim {
 namespace {
-
-/// The share of a ring's bandwidth that a tree reaches (NCCL, src/graph/tuning.cc).
-constexpr double kTreeEfficiency = 0.92;
-
-/// NCCL's protocols on a ring through several nodes, by its own model (NCCL 5067397,
-/// src/graph/tuning.cc: us per hop inside a node and between nodes, and the share of the
-/// bandwidth). Cluster files give the hops of a link and of the network in other units: these are
-/// relative to NVLink's 2.8 us and to 20 us.
-struct Protocol {
-    double near_hop;
-    double far_hop;
-    double bandwidth;
-};
-constexpr Protocol kProtocols[] = {{1.9 / 2.8, 4.0 / 20, 0.92},   // LL128
-                                   {3.4 / 2.8, 14.0 / 20, 1.0}};  // Simple
-constexpr Protocol kInNode{1, 1, 1};
 
 /// Seconds that the phases of an algorithm take on each tier.
 struct Phases {
@@ -32,6 +17,7 @@ struct Phases {
     double network = 0;
     double spine = 0;
     double slowest() const { return std::max({node, network, spine}); }
+    double total() const { return latency + slowest(); }
 };
 
 double share(int members) {
@@ -61,13 +47,16 @@ public:
         : kind_(kind), size_(static_cast<double>(size.count)), group_(group), cluster_(cluster) {}
 
     Phases ring() const {
-        if (group_.nodes < 2) return ring(kInNode);
-        const Phases quick = ring(kProtocols[0]);
-        const Phases wide = ring(kProtocols[1]);
-        return quick.latency + quick.slowest() < wide.latency + wide.slowest() ? quick : wide;
+        if (group_.nodes < 2) return ring(models::RingProtocol{});
+        std::optional<Phases> best;
+        for (const models::RingProtocol& protocol : models::laws().nccl_protocols) {
+            const Phases phases = ring(protocol);
+            if (!best || phases.total() <= best->total()) best = phases;
+        }
+        return best.value_or(Phases{});
     }
 
-    Phases ring(const Protocol& protocol) const {
+    Phases ring(const models::RingProtocol& protocol) const {
         const int hops = ring_rounds(kind_) * (group_.size - 1);
         const int far = ring_rounds(kind_) * (group_.nodes - 1);
         const double volume = ring_volume(kind_, group_.size) / protocol.bandwidth;
@@ -91,7 +80,7 @@ public:
         const int rounds = ring_rounds(kind_);
         Phases phases;
         phases.latency = latency(rounds * (group_.per_node - 1), rounds * depth);
-        const double volume = rounds / kTreeEfficiency;
+        const double volume = rounds / models::laws().tree_bandwidth;
         phases.node = group_.per_node > 1 ? in_node(volume) : 0;
         add_network(phases, volume);
         return phases;

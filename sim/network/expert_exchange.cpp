@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/laws.h"
 #include "sim/network/places_hit.h"
 
 namespace debubble::sim {
 namespace {
 
 /// Seconds of a kernel that takes tokens from the network while it passes others on within the
-/// node, each of which would take these seconds by itself. The exponents are those nearest to the
-/// published rates: HybridEP on 16, 32 and 64 H100 (DeepEP 41cad94, docs/README_Hybrid-EP.md,
-/// kernels of 16 multiprocessors), DeepEP on as many H800 (its README).
+/// node, each of which would take these seconds by itself.
 double seconds_of_hops(double network, double node, models::Dispatcher by) {
-    const double power = by == models::Dispatcher::HybridEp ? 2 : 3;
+    const double power = by == models::Dispatcher::HybridEp ? models::laws().hybridep_hops
+                                                            : models::laws().deepep_hops;
     return std::pow(std::pow(network, power) + std::pow(node, power), 1 / power);
 }
 

@@ -149,7 +149,7 @@ TEST(Shards, OfFewerReplicasHoldMore) {
 }
 
 TEST(ShardedPasses, RunBesideKernelsForWhatBothTake) {
-    const double stretch = kStretchBesideKernels;
+    const double stretch = models::laws().exchange_stretch;
     EXPECT_DOUBLE_EQ(seconds_beside(2, 3, 0), 3) << "who takes nothing costs nothing";
     EXPECT_DOUBLE_EQ(seconds_beside(4, 3, 0), 4);
     EXPECT_DOUBLE_EQ(seconds_beside(1, 10, 0.2), 10 + 0.2 * stretch);

@@ -117,8 +117,8 @@ TEST(PhysicalCostModel, NothingIsHiddenForNothing) {
     const auto model = price(scenario);
     const std::array holder{Rank{0}};
     const HiddenPart hidden = model->reduce_grad_hidden(Stage{0}, holder);
-    const double beside =
-        std::min(kStretchBesideKernels * alone(hidden.flow, *model), seconds(hidden.overlap));
+    const double beside = std::min(models::laws().exchange_stretch * alone(hidden.flow, *model),
+                                   seconds(hidden.overlap));
     EXPECT_GT(beside, 0);
     EXPECT_NEAR(reduce_seconds(scenario) - free, beside * 27 / scenario.cluster.gpu.sms,
                 1e-3 * all);
