@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
@@ -106,6 +107,7 @@ private:
         }
         const bool attention = line.kernel.kernel.starts_with("attention");
         ++(attention ? table_.attentions : table_.products);
+        table_.types.insert(line.kernel.dtype);
         table_.runs += static_cast<std::int64_t>(line.seconds.size());
         std::string names;
         for (const std::string& name : line.operators) names += (names.empty() ? "" : ", ") + name;
@@ -154,10 +156,10 @@ std::string missing_in(const RecordedKernels& rank) {
 
 std::string RecordedTable::words() const {
     std::string out = fmt::format(
-        "measured kernels: {} product{} and {} attention{}, {} run{}, with {:.1f} % of the "
+        "measured kernels: {} product{} and {} attention{} in {}, {} run{}, with {:.1f} % of the "
         "time of all kernels of products and attentions",
-        products, products == 1 ? "" : "s", attentions, attentions == 1 ? "" : "s", runs,
-        runs == 1 ? "" : "s", 100 * share);
+        products, products == 1 ? "" : "s", attentions, attentions == 1 ? "" : "s",
+        fmt::join(types, ", "), runs, runs == 1 ? "" : "s", 100 * share);
     constexpr double kNearlyAll = 0.995;
     if (share < kNearlyAll)
         out += "; the rest was launched by no operator of PyTorch whose shape is known";

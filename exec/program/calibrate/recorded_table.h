@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct RecordedTable {
     std::shared_ptr<const scenarios::KernelTable> kernels;  ///< what is read from them
     std::size_t products = 0;                               ///< lines, grouped products among them
     std::size_t attentions = 0;                             ///< likewise
+    std::set<std::string> types;                            ///< of operands
     std::int64_t runs = 0;  ///< of kernels that the lines are medians of
     /// Of the time of all kernels of products and attentions, that of the runs; nearly 1 where
     /// every one was launched by an operator that is known.

@@ -270,7 +270,7 @@ TEST_F(RecordedTables, HaveTheMedianOfAllRanks) {
     EXPECT_THAT(table.text, HasSubstr("the median of 3 runs of aten::mm inside steps, by "
                                       "torch.profiler on 2 ranks"));
     EXPECT_THAT(table.words(),
-                HasSubstr("2 products and 0 attentions, 4 runs, with 100.0 %"));
+                HasSubstr("2 products and 0 attentions in bf16, 4 runs, with 100.0 %"));
 }
 
 TEST_F(RecordedTables, SayWhatIsLeftOut) {
