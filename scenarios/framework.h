@@ -146,9 +146,6 @@ struct Framework {
     /// The host's time for a pair of passes whose layers run beside each other, relative to that
     /// for both of them apart.
     double host_pair = 1;
-    /// The time of an exchange of experts beside the kernels of a pair's other pass, relative to
-    /// that alone.
-    double exchange_beside = 1;
     Duration host_micro_batch{};
     CudaGraphs cuda_graphs;
     // optimizer

@@ -67,10 +67,6 @@ text::Fields<Framework> host_fields() {
          "The host's time for a pair of passes whose layers run beside each other (combined-1f1b), "
          "relative to that for both of them apart.",
          "1.5"},
-        {"exchange_beside", real(&Framework::exchange_beside, 1, 100, "ratio"),
-         "The time of an exchange of experts beside kernels of the other pass of a pair "
-         "(combined-1f1b), relative to that alone.",
-         "1.3"},
         {"cuda_graphs",
          custom(read_cuda_graphs,
                 {Form{text::WordForm{{std::string(kNoGraphs), std::string(kAllGraphs)}}},

@@ -11,6 +11,9 @@ struct RetiredKey {
 
 constexpr RetiredKey kRetired[] = {
     // The knock-outs behind it: docs/decisions/0050-a-rate-is-burst-times-sustained.md
+    {"framework", "exchange_beside",
+     "communication beside kernels is slower everywhere by one ratio: exchange_stretch of "
+     "scenarios/laws/constants.json"},
     {"framework", "host_checkpoint", "what runs again is launched kernel by kernel: host_kernel"},
     {"framework", "host_tensor_collective", "a collective is a launch as others: host_kernel"},
     {"framework", "host_unit", "a gather or a reduction is a launch as others: host_kernel"},

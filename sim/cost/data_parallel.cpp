@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "models/laws.h"
 #include "scenarios/execution_of.h"
 #include "scenarios/measured.h"
+#include "sim/cost/contention.h"
 #include "sim/cost/kernel_cost.h"
 
 namespace debubble::sim {
@@ -65,23 +65,6 @@ std::int64_t gradient_bytes_sent(const scenarios::Scenario& scenario) {
 std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario) {
     return models::size_of(
         scenario.parallel.communication_dtype.value_or(scenario.training.precision.compute));
-}
-
-double taken_by_collectives(const scenarios::Scenario& scenario) {
-    const scenarios::Gpu& gpu = scenario.cluster.gpu;
-    const bool one_channel = scenario.framework.gather == scenarios::Gather::Parameter;
-    if (gpu.threads || one_channel) return 0;
-    const double left = 1 - static_cast<double>(scenario.framework.collective_sms) / gpu.sms;
-    return std::clamp(1 - left / gpu.kept_clock(), 0.0, 1.0);
-}
-
-double seconds_beside(double communication, double kernels, double taken) {
-    if (taken == 0) return std::max(communication, kernels);
-    const double stretch = models::laws().exchange_stretch;
-    const double stretched = stretch * communication;
-    const double slowed = taken < 1 ? kernels / (1 - taken) : communication + kernels;
-    if (stretched <= slowed) return kernels + taken * stretched;
-    return communication + slowed * (1 - 1 / stretch);
 }
 
 double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario) {
@@ -159,10 +142,8 @@ double DataParallelPrices::last_bucket(Bytes size) const {
 
 Duration DataParallelPrices::slowed(const CollectiveCost& cost, double exposed,
                                     Duration beside) const {
-    const double taken = taken_by_collectives(scenario_);
-    if (taken == 0) return {};
-    const double hidden = models::laws().exchange_stretch * seconds(cost.total()) * (1 - exposed);
-    return from_seconds(taken * std::min(hidden, seconds(beside)));
+    return from_seconds(slowed_by(seconds(cost.total()) * (1 - exposed), seconds(beside),
+                                  contention_of_replicas(scenario_)));
 }
 
 DataParallelPrices::Exchange DataParallelPrices::reduced_one_by_one(

@@ -94,14 +94,6 @@ std::int64_t parameter_bytes_sent(const scenarios::Scenario& scenario);
 /// The same of a weight of products in 8 or 4 bits.
 double narrow_parameter_bytes_sent(const scenarios::Scenario& scenario);
 
-/// The share of the device's multiprocessors that a collective between replicas takes from the
-/// kernels beside it.
-double taken_by_collectives(const scenarios::Scenario& scenario);
-
-/// Seconds of communication and kernels that begin at the same time and take so long alone, where
-/// communication takes a share of the multiprocessors from kernels.
-double seconds_beside(double communication, double kernels, double taken);
-
 /// Elements that each replica owns after they were distributed among the replicas.
 std::int64_t share_of(const models::ParameterCount& elements, const scenarios::Parallel& parallel);
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "models/laws.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/sharding_prices.h"
 
@@ -134,13 +133,9 @@ void FetchLanes::arrive() {
 }
 
 void FetchLanes::run(double seconds, double room) {
-    const double pace = taken_ < 1 ? 1 - taken_ : 0;  // of kernels beside communication
-    const double flow = room / (taken_ > 0 ? models::laws().exchange_stretch : 1);
+    const double pace = 1 - contention_.slowed;  // of kernels beside communication
+    const double flow = room / contention_.stretch;
     while (!asked_.empty() && seconds > 0 && flow > 0) {
-        if (pace <= 0) {
-            arrive();
-            continue;
-        }
         Asked& first = asked_.front();
         const double arrives = first.left / flow;
         const double ends = seconds / pace;

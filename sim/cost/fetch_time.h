@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "scenarios/scenario.h"
+#include "sim/cost/contention.h"
 #include "sim/cost/pass_time.h"
 #include "sim/cost/sharding_prices.h"
 #include "sim/memory/fetch_plan.h"
@@ -12,11 +13,10 @@
 namespace debubble::sim {
 
 /// Kernels on one lane and gathers and reductions on another, which take them in the order asked:
-/// communication beside kernels takes exchange_stretch times as long as alone, and kernels beside
-/// it lack the multiprocessors that it takes (data_parallel.h).
+/// both are slower while the other runs (contention.h).
 class FetchLanes {
 public:
-    explicit FetchLanes(double taken) : taken_(taken) {}
+    explicit FetchLanes(const Contention& contention) : contention_(contention) {}
 
     /// Seconds since the beginning.
     double now() const { return now_; }
@@ -38,7 +38,7 @@ private:
     };
     void arrive();
 
-    double taken_;
+    Contention contention_;
     double now_ = 0;
     std::deque<Asked> asked_;
 };

@@ -102,7 +102,7 @@ private:
     }
     double rate(std::size_t stream) const {
         if (!runs(1 - stream)) return 1;
-        return stream == 0 ? 1 - lanes_.slowed : 1 / lanes_.stretched;
+        return stream == 0 ? 1 - lanes_.contention.slowed : 1 / lanes_.contention.stretch;
     }
     bool issuing() const { return at_ < issued_.size() && state_[at_].reached; }
     double least() const { return kLeast * lanes_.host * issued_[at_].host; }

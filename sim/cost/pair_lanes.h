@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "sim/cost/contention.h"
+
 #include "sim/cost/pass_time.h"
 #include "trace/trace.h"
 
@@ -24,9 +26,8 @@ struct IssuedPart {
 
 /// What the lanes do to each other.
 struct PairLanes {
-    double host = 1;       ///< the host's time for a pair, relative to that for both passes apart
-    double slowed = 0;     ///< part of its rate that a kernel loses beside an exchange
-    double stretched = 1;  ///< an exchange's time beside kernels, relative to its time alone
+    double host = 1;  ///< the host's time for a pair, relative to that for both passes apart
+    Contention contention = {};
     /// How much later the last rank comes to an exchange than this one; not at all where the stream
     /// is not free sooner.
     RankWaits waits{};

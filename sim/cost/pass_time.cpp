@@ -6,6 +6,7 @@
 
 #include "base/overloaded.h"
 #include "models/laws.h"
+#include "sim/cost/contention.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/cost/slowest_device.h"
 #include "sim/network/collective_cost.h"
@@ -248,8 +249,8 @@ double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std
     const double hidden = std::min(hideable, room[beside] * part);
     room[beside] -= hidden;
     // The product beside a reduction's kernels takes longer.
-    const double taken = std::min(1.0, models::laws().nccl_sms / cluster_.gpu.sms);
-    return next || ring ? hidden : hidden * (1 - taken);
+    const Contention beside_it = contention_of(cluster_.gpu, models::laws().nccl_sms);
+    return next || ring ? hidden : hidden - slowed_by(hidden, room[beside] + hidden, beside_it);
 }
 
 /// Seconds of each kernel, all of which communication may use.

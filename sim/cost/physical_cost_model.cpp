@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "models/laws.h"
 #include "scenarios/measured.h"
+#include "sim/cost/contention.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/muon_time.h"
 #include "sim/cost/optimizer_time.h"
@@ -18,26 +18,12 @@
 namespace debubble::sim {
 namespace {
 
-/// The multiprocessors that the kernels of an exchange take.
-double multiprocessors_of(models::Dispatcher dispatcher) {
-    switch (dispatcher) {
-        case models::Dispatcher::DeepEp: return models::laws().deepep_sms;
-        case models::Dispatcher::HybridEp: return models::laws().hybridep_sms;
-        case models::Dispatcher::AllToAll:
-        case models::Dispatcher::AllGather: break;
-    }
-    return models::laws().nccl_sms;
-}
-
 PairLanes pair_lanes(const scenarios::Scenario& scenario) {
     const scenarios::Framework& framework = scenario.framework;
-    const double taken = multiprocessors_of(framework.kernels.dispatcher);
     PairLanes lanes;
-    const double left = 1 - taken / scenario.cluster.gpu.sms;
-    lanes.slowed = std::clamp(1 - left / scenario.cluster.gpu.kept_clock(), 0.0, 0.99);
-    lanes.stretched = framework.exchange_beside;
+    lanes.contention = contention_of_exchanges(scenario);
     lanes.waits = waits_for_ranks(scenario.parallel.expert);
-    lanes.waits.of_exchange *= framework.exchange_beside;
+    lanes.waits.of_exchange *= lanes.contention.stretch;
     lanes.host = framework.host_pair;
     lanes.awaits_counts = !framework.capacity_factor && !framework.cuda_graphs.full_iteration;
     return lanes;

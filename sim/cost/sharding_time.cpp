@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/cost/data_parallel.h"
+#include "sim/cost/contention.h"
 #include "sim/cost/sharding_prices.h"
 
 namespace debubble::sim {
@@ -25,9 +25,9 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
     sharding.exposed = root;
     if (units.layers == 0) return sharding;
 
-    const double taken = taken_by_collectives(scenario);
+    const Contention contention = contention_of_replicas(scenario);
     const auto left_of = [&](double exchange, double kernels) {
-        return seconds_beside(exchange, kernels, taken) - kernels;
+        return seconds_beside(exchange, kernels, contention) - kernels;
     };
     // Exchanges run during kernels and during a layer's waits, but on no tier while the layer uses
     // its links: the tier on which most is left decides.

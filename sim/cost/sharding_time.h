@@ -12,7 +12,7 @@ namespace debubble::sim {
 /// A unit's parameters are gathered while the unit before it computes, and its gradients are
 /// reduced while the next one does; gathers and reductions are on one communicator, so one of them
 /// runs after the other (PyTorch's torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Each
-/// unit's kernels, with the copies, and its communication take seconds_beside (data_parallel.h).
+/// unit's kernels, with the copies, and its communication take seconds_beside (contention.h).
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use);
 

@@ -217,7 +217,7 @@ void StagePrice::plan_fetches(const scenarios::Scenario& scenario, const models:
     const auto limits = scenarios::gather_limits(scenario);
     if (!limits) return;
     const FetchLanes lanes =
-        fetches_ ? fetches_->after_forward : FetchLanes(taken_by_collectives(scenario));
+        fetches_ ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
     fetches_ = Fetches{
         fetch_plan(scenario, *limits, graph_, fold_, forward, backward, asked.backwards_follow),
         lanes};
@@ -230,7 +230,7 @@ ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const 
     // A backward finds on its way what its forward has asked for.
     const bool backward = pass == &fetches_->plan.backward;
     FetchLanes lanes =
-        backward ? fetches_->after_forward : FetchLanes(taken_by_collectives(scenario));
+        backward ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
     const ShardingTime sharding = fetch_time(scenario, fetches_->plan, *pass, time, use, lanes);
     if (which == static_cast<std::size_t>(Pass::Forward)) fetches_->after_forward = lanes;
     return sharding;

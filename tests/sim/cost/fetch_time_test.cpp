@@ -17,7 +17,7 @@ constexpr std::int64_t kNoLimit = scenarios::kMostElements;
 constexpr auto kParametersClass = static_cast<std::size_t>(MemoryClass::Parameters);
 
 TEST(FetchLanes, HideCommunicationBesideKernels) {
-    FetchLanes free(0);
+    FetchLanes free(Contention{});
     free.ask(2, 7);
     free.run(1.5, 1);
     EXPECT_DOUBLE_EQ(free.now(), 1.5);
@@ -38,11 +38,12 @@ TEST(FetchLanes, HideCommunicationBesideKernels) {
 TEST(FetchLanes, TakeForOneExchangeBesideKernelsWhatBothTake) {
     for (const double exchange : {0.5, 3.0, 20.0})
         for (const double taken : {0.0, 0.2, 0.9}) {
-            FetchLanes lanes(taken);
+            const Contention contention{taken, 1 + taken};
+            FetchLanes lanes(contention);
             lanes.ask(exchange, 0);
             lanes.run(10, 1);
             lanes.await_all();
-            EXPECT_NEAR(lanes.now(), seconds_beside(exchange, 10, taken), 1e-12)
+            EXPECT_NEAR(lanes.now(), seconds_beside(exchange, 10, contention), 1e-12)
                 << exchange << " " << taken;
         }
 }
@@ -71,7 +72,7 @@ TEST(FetchTime, WithoutPrefetchExposesEveryGather) {
             collective_cost(CollectiveKind::AllGather, Bytes{2 * elements}, group, scenario.cluster)
                 .total());
     }
-    FetchLanes lanes(taken_by_collectives(scenario));
+    FetchLanes lanes(contention_of_replicas(scenario));
     const ShardingTime time = fetch_time(scenario, plan, plan.forward, pricer.time(forward.kernels),
                                          use_of(Pass::Forward, false), lanes);
     EXPECT_NEAR(time.exposed, all, 1e-6 * all);

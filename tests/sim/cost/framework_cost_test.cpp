@@ -149,15 +149,18 @@ TEST(Shards, OfFewerReplicasHoldMore) {
 }
 
 TEST(ShardedPasses, RunBesideKernelsForWhatBothTake) {
-    const double stretch = models::laws().exchange_stretch;
-    EXPECT_DOUBLE_EQ(seconds_beside(2, 3, 0), 3) << "who takes nothing costs nothing";
-    EXPECT_DOUBLE_EQ(seconds_beside(4, 3, 0), 4);
-    EXPECT_DOUBLE_EQ(seconds_beside(1, 10, 0.2), 10 + 0.2 * stretch);
+    const Contention none;
+    const Contention both_slow{0.2, 1.5};
+    EXPECT_DOUBLE_EQ(seconds_beside(2, 3, none), 3) << "who takes nothing costs nothing";
+    EXPECT_DOUBLE_EQ(seconds_beside(4, 3, none), 4);
+    EXPECT_DOUBLE_EQ(seconds_beside(1, 10, both_slow), 10 + 0.2 * 1.5);
     // Kernels end after 10 / 0.8 and have let through that much less of the communication.
-    EXPECT_DOUBLE_EQ(seconds_beside(20, 10, 0.2), 12.5 + 20 - 12.5 / stretch);
+    EXPECT_DOUBLE_EQ(seconds_beside(20, 10, both_slow), 12.5 + 20 - 12.5 / 1.5);
+    EXPECT_DOUBLE_EQ(slowed_by(1, 10, both_slow), 0.2 * 1.5);
+    EXPECT_DOUBLE_EQ(slowed_by(20, 10, both_slow), 0.2 * 10) << "no longer than kernels run";
     double last = 0;
     for (double communication = 0; communication < 30; communication += 0.5) {
-        const double both = seconds_beside(communication, 10, 0.2);
+        const double both = seconds_beside(communication, 10, both_slow);
         EXPECT_GE(both, last);
         EXPECT_GE(both, std::max(communication, 10.0));
         EXPECT_LE(both, 10 / 0.8 + communication);
@@ -187,10 +190,10 @@ TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
     };
     const double gather = seconds_of(CollectiveKind::AllGather, 2 * units.layer);
     const double reduce = seconds_of(CollectiveKind::ReduceScatter, 4 * units.layer);
-    const double taken = 27.0 / scenario.cluster.gpu.sms;
+    const Contention contention = contention_of_replicas(scenario);
     const auto left = [&](double exchange, const ShardingTime& of) {
         const double kernels = 0.010 + of.copies / 6;
-        return 5 * (seconds_beside(exchange, kernels, taken) - kernels);
+        return 5 * (seconds_beside(exchange, kernels, contention) - kernels);
     };
     const ShardingTime forward = exposed(false);
     EXPECT_NEAR(forward.exposed, gather + left(gather, forward), 1e-9);

@@ -20,8 +20,8 @@ IssuedPart exchange(bool forward, double seconds, double host = 0) {
 /// Beside the exchange, which takes 1.5 s, the kernels do 1.2 of their 3 s.
 TEST(PairLanes, SlowEachOtherWhileBothRun) {
     PairLanes lanes;
-    lanes.slowed = 0.2;
-    lanes.stretched = 1.5;
+    lanes.contention.slowed = 0.2;
+    lanes.contention.stretch = 1.5;
     const PlayedPair pair = play({kernel(true, 3), exchange(false, 1)}, lanes);
     ASSERT_EQ(pair.parts.size(), 2U);
     EXPECT_DOUBLE_EQ(pair.parts[0].end, 1.5 + 1.8);
@@ -32,8 +32,8 @@ TEST(PairLanes, SlowEachOtherWhileBothRun) {
 /// Of the exchange's 3 s one is left when the kernels of 2.4 s end, after 3 s.
 TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
     PairLanes lanes;
-    lanes.slowed = 0.2;
-    lanes.stretched = 1.5;
+    lanes.contention.slowed = 0.2;
+    lanes.contention.stretch = 1.5;
     const PlayedPair pair = play({kernel(true, 2.4), exchange(false, 3)}, lanes);
     EXPECT_DOUBLE_EQ(pair.seconds, 3 + 1);
     EXPECT_DOUBLE_EQ(pair.exposed, 1);
@@ -145,8 +145,8 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
     for (int draw = 0; draw < 200; ++draw) {
         const std::vector<IssuedPart> issued = drawn(random);
         PairLanes lanes;
-        lanes.slowed = draw % 3 == 0 ? 0.25 : 0;
-        lanes.stretched = draw % 2 == 0 ? 1.3 : 1;
+        lanes.contention.slowed = draw % 3 == 0 ? 0.25 : 0;
+        lanes.contention.stretch = draw % 2 == 0 ? 1.3 : 1;
         if (draw % 7 == 0) lanes.waits = {0.4, 0.3};
         lanes.host = 1 + draw % 4;
         lanes.awaits_counts = draw % 5 == 0;
@@ -159,7 +159,7 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
         EXPECT_GE(pair.seconds, std::max({kernels, exchanges, host}) - 1e-9);
         const double computing = pair.seconds - pair.exposed - pair.idle;
         EXPECT_GE(computing, kernels - 1e-9);
-        EXPECT_LE(computing, kernels / (1 - lanes.slowed) + 1e-9);
+        EXPECT_LE(computing, kernels / (1 - lanes.contention.slowed) + 1e-9);
         EXPECT_LE(pair.exposed, exchanges + lanes.waits.of_kernels * kernels + 1e-9);
         EXPECT_LE(pair.exposed, exchanges * (1 + lanes.waits.of_exchange) + 1e-9);
         PairLanes slower = lanes;

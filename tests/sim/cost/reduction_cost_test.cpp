@@ -132,13 +132,13 @@ TEST(PhysicalCostModel, MultiprocessorsThatPowerHoldsBackAreNotMissed) {
     scenario.cluster.gpu.sms = 100;
     scenario.framework.collective_sms = 20;
     scenario.cluster.gpu.sustained_clock = 1;
-    EXPECT_NEAR(taken_by_collectives(scenario), 0.2, 1e-12);
+    EXPECT_NEAR(contention_of_replicas(scenario).slowed, 0.2, 1e-12);
     scenario.cluster.gpu.sustained_clock = 0.9;
-    EXPECT_NEAR(taken_by_collectives(scenario), 1 - 0.8 / 0.9, 1e-12);
+    EXPECT_NEAR(contention_of_replicas(scenario).slowed, 1 - 0.8 / 0.9, 1e-12);
     scenario.cluster.gpu.sustained_clock = 0.8;
-    EXPECT_NEAR(taken_by_collectives(scenario), 0, 1e-12);
+    EXPECT_NEAR(contention_of_replicas(scenario).slowed, 0, 1e-12);
     scenario.cluster.gpu.sustained_clock = 0.7;
-    EXPECT_EQ(taken_by_collectives(scenario), 0);
+    EXPECT_EQ(contention_of_replicas(scenario).slowed, 0);
 }
 
 /// A reduction to each owner, one after another: the hops of a ring and the owner's share, as often
