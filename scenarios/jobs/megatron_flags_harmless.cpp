@@ -274,6 +274,20 @@ constexpr FlagGroup kHarmless[] = {
      "tiktoken_special_tokens torch_compile use_gloo_process_groups use_legacy_models "
      "use_tokenizer_model_from_checkpoint_args use_torch_fsdp2_reshard_after_forward wandb_name "
      "wandb_run_name"},
+    {FlagFate::Harmless,
+     "Sizes of retrieval, of encoders and of vision count only with --retro-add-retriever and its "
+     "like, which are refused.",
+     "retro_attention_gate retro_cyclic_train_iters retro_encoder_attention_dropout "
+     "retro_encoder_hidden_dropout retro_encoder_layers retro_num_neighbors "
+     "retro_num_retrieved_chunks retro_verify_neighbor_count bert_binary_head"},
+    {FlagFate::Harmless,
+     "Logs, files and the end of a job, by Primus's and Megatron-DeepSpeed's names.",
+     "auto_continue_train disable_last_saving empty_cache_interval enable_zb_runtime "
+     "file_sink_level fully_parallel_save log_avg_reset_interval log_avg_skip_iterations "
+     "mlperf_mode mock_dataset no_load_lr_state query_gpu reset_iteration sink_level "
+     "stderr_sink_level torch_profiler_record_shapes torch_profiler_use_gzip "
+     "torch_profiler_with_stack train_tokens universal_checkpoint use_rocm_mem_info "
+     "use_rocm_mem_info_iters"},
     // clang-format on
 };
 

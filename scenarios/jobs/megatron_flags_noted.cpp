@@ -68,8 +68,14 @@ constexpr FlagGroup kNoted[] = {
      "a zero-bubble pipeline: name its schedule by --set schedule=NAME",
      "enable_zero_bubble patch_zero_bubble"},
     {FlagFate::Noted,
-     "Primus-Turbo's kernels are not known to the cost model",
-     "enable_primus_turbo use_turbo_attention use_turbo_grouped_mlp"},
+     "kernels of Primus are not known to the cost model",
+     "enable_fused_linear_ce enable_primus_turbo enable_turbo_attention_float8 "
+     "fp4_use_native_te_autocast fused_padded_mla_attention moe_use_fused_router_with_aux_score "
+     "turbo_deepep_num_cu turbo_gemm_backend turbo_grouped_gemm_backend turbo_mega_moe_precision "
+     "turbo_sync_free_moe_stage use_fla_fused_gated_norm use_fla_fused_norm_gated "
+     "use_turbo_attention use_turbo_fused_act_with_probs use_turbo_gemm use_turbo_grouped_mlp "
+     "use_turbo_norm_te_linear use_turbo_parallel_linear use_turbo_permute_padding "
+     "use_turbo_rms_norm"},
     {FlagFate::Noted,
      "its second buffer is not planned",
      "fsdp_db_use_persist_buf_on_alloc_fail fsdp_double_buffer "
@@ -111,7 +117,7 @@ constexpr FlagGroup kNoted[] = {
     {FlagFate::Noted,
      "the lengths of packed samples are not read from a job; they are said by imbalance.sequence",
      "dataloader_inter_document_masking packed_sequence_specs per_dataset_sequences_path "
-     "reset_attention_mask sft"},
+     "reset_attention_mask sft use_packed_attention"},
     {FlagFate::Noted,
      "it counts only with --optimizer-cpu-offload",
      "optimizer_offload_fraction"},

@@ -31,11 +31,12 @@ constexpr FlagGroup kPlanned[] = {
      "hybrid_override_pattern is_hybrid_model kv_channels kv_lora_rank layernorm_epsilon "
      "layernorm_zero_centered_gamma linear_attention_freq linear_conv_kernel_dim "
      "linear_key_head_dim linear_num_key_heads linear_num_value_heads linear_value_head_dim lr "
-     "main_grads_dtype main_params_dtype make_vocab_size_divisible_by mamba_head_dim "
-     "mamba_num_groups mamba_num_heads mamba_state_dim max_position_embeddings "
-     "max_seqlen_per_dp_cp_rank micro_batch_size microbatch_group_size_per_virtual_pipeline_stage "
-     "microbatch_group_size_per_vp_stage min_offloaded_tensor_size mlp_type model_parallel_size "
-     "moe_aux_loss_coeff moe_enable_deepep moe_expert_capacity_factor moe_ffn_hidden_size "
+     "main_grads_dtype main_params_dtype make_vocab_size_divisible_by mamba_d_conv mamba_expand "
+     "mamba_head_dim mamba_num_groups mamba_num_heads mamba_state_dim max_position_embeddings "
+     "max_seqlen_per_dp_cp_rank micro_batch_size "
+     "microbatch_group_size_per_virtual_pipeline_stage microbatch_group_size_per_vp_stage "
+     "min_offloaded_tensor_size mlp_type model_parallel_size moe_aux_loss_coeff "
+     "moe_enable_deepep moe_expert_capacity_factor moe_ffn_hidden_size "
      "moe_flex_dispatcher_backend moe_latent_size moe_layer_freq moe_router_dtype "
      "moe_router_enable_expert_bias moe_router_force_load_balancing moe_router_group_topk "
      "moe_router_load_balancing_type moe_router_num_groups moe_router_pre_softmax "
@@ -44,26 +45,27 @@ constexpr FlagGroup kPlanned[] = {
      "moe_token_dispatcher_type moe_z_loss_coeff mtp_hybrid_override_pattern "
      "mtp_loss_scaling_factor mtp_num_layers mtp_use_repeated_layer multi_latent_attention "
      "no_align_grad_reduce no_bias_dropout_fusion no_bias_gelu_fusion no_bias_swiglu_fusion "
-     "no_fp8_wgrad no_gradient_accumulation_fusion no_overlap_p2p_communication no_pad_vocab_size "
-     "no_position_embedding no_rope_freq no_rope_fusion norm_epsilon normalization "
-     "num_attention_heads num_distributed_optimizer_instances num_experts num_layers "
-     "num_layers_at_end_in_bf16 num_layers_at_start_in_bf16 num_layers_in_first_pipeline_stage "
-     "num_layers_in_last_pipeline_stage num_layers_per_virtual_pipeline_stage num_moe_experts "
-     "num_query_groups num_virtual_stages_per_pipeline_rank offload_modules optimizer "
-     "optimizer_cpu_offload overlap_grad_reduce overlap_moe_expert_parallel_comm overlap_p2p_comm "
+     "no_fp8_wgrad no_gradient_accumulation_fusion no_overlap_p2p_communication "
+     "no_pad_vocab_size no_position_embedding no_rope_freq no_rope_fusion norm_epsilon "
+     "normalization num_attention_heads num_distributed_optimizer_instances num_experts "
+     "num_layers num_layers_at_end_in_bf16 num_layers_at_start_in_bf16 "
+     "num_layers_in_first_pipeline_stage num_layers_in_last_pipeline_stage "
+     "num_layers_per_virtual_pipeline_stage num_moe_experts num_query_groups "
+     "num_virtual_stages_per_pipeline_rank offload_modules optimizer optimizer_cpu_offload "
+     "overlap_grad_reduce overlap_moe_expert_parallel_comm overlap_p2p_comm "
      "overlap_p2p_communication overlap_param_gather padded_vocab_size "
      "pipeline_model_parallel_layout pipeline_model_parallel_size position_embedding_type "
-     "post_mlp_layernorm post_self_attn_layernorm q_lora_rank qk_head_dim qk_l2_norm qk_layernorm "
-     "qk_pos_emb_head_dim quick_geglu rampup_batch_size recompute_activations "
+     "post_mlp_layernorm post_self_attn_layernorm q_lora_rank qk_head_dim qk_l2_norm "
+     "qk_layernorm qk_pos_emb_head_dim quick_geglu rampup_batch_size recompute_activations "
      "recompute_granularity recompute_method recompute_modules recompute_num_layers rope_fusion "
      "rotary_base rotary_percent seq_length sequence_parallel softmax_type spec squared_relu "
      "step_batch_size_schedule swiglu tensor_model_parallel_size "
      "tensor_parallel_num_weight_shards tokenizer_model tokenizer_type topk tp_comm_overlap "
      "transformer_impl untie_embeddings_and_output_weights use_distributed_optimizer "
      "use_megatron_fsdp use_precision_aware_optimizer use_rope_scaling "
-     "use_rotary_position_embeddings use_torch_fsdp2 use_tp_pp_dp_mapping v_head_dim "
-     "virtual_pipeline_model_parallel_size vocab_size weight_decay window_attn_skip_freq "
-     "window_size zero_stage"},
+     "use_rotary_position_embeddings use_sink_attention use_torch_fsdp2 use_tp_pp_dp_mapping "
+     "v_head_dim virtual_pipeline_model_parallel_size vocab_size weight_decay "
+     "window_attn_skip_freq window_size zero_stage"},
     // clang-format on
 };
 
@@ -76,7 +78,7 @@ constexpr FlagGroup kRefused[] = {
      "inference_repeat_n prompts prompt_file"},
     {FlagFate::Refused,
      "retrieval beside the network is not planned",
-     "retro_add_retriever retro_encoder_layers retro_project_dir"},
+     "retro_add_retriever retro_project_dir"},
     {FlagFate::Refused,
      "an encoder with a cut of its own is not planned",
      "encoder_pipeline_model_parallel_size encoder_tensor_model_parallel_size"},

@@ -87,10 +87,13 @@ void read_mamba(Reading& job, const Setting* from) {
     Settings& in = job.in;
     const std::int64_t width = of(in, "mamba_head_dim", 64);
     const std::int64_t hidden = of(in, "hidden_size", 0);
-    const std::int64_t heads = of(in, "mamba_num_heads", 2 * hidden / width);
+    const std::int64_t heads =
+        of(in, "mamba_num_heads", of(in, "mamba_expand", 2) * hidden / width);
     job.set("model.mamba",
-            fmt::format("{{heads: {}, head_dim: {}, state: {}, groups: {}, chunk: 128}}", heads,
-                        width, of(in, "mamba_state_dim", 128), of(in, "mamba_num_groups", 8)),
+            fmt::format("{{heads: {}, head_dim: {}, state: {}, groups: {}, convolution: {}, chunk: "
+                        "128}}",
+                        heads, width, of(in, "mamba_state_dim", 128), of(in, "mamba_num_groups", 8),
+                        of(in, "mamba_d_conv", 4)),
             from, in.has("mamba_num_heads") ? "" : "2 hidden / head_dim heads");
 }
 

@@ -147,7 +147,8 @@ std::string family_of(Reading& job, bool as_llama) {
         return "deepseek";
     const bool grouped = in.is_on("group_query_attention") || in.has("num_query_groups");
     return as_llama || grouped || experts || in.is_on("qk_layernorm") || in.is_on("qk_l2_norm") ||
-                   in.has("softmax_type") || in.is_on("post_mlp_layernorm")
+                   in.has("softmax_type") || in.is_on("use_sink_attention") ||
+                   in.is_on("post_mlp_layernorm")
                ? "llama"
                : "gpt2";
 }
@@ -179,6 +180,8 @@ void read_attention(Reading& job) {
         job.set("model.output_gate", true, in.find("attention_output_gate"));
     const std::string softmax = in.word("softmax_type").value_or("vanilla");
     if (softmax == "learnable") job.set("model.sinks", true, in.find("softmax_type"));
+    if (in.is_on("use_sink_attention"))  // Primus
+        job.set("model.sinks", true, in.find("use_sink_attention"));
     if (softmax.starts_with("off"))
         job.note(*in.find("softmax_type"), "a softmax with one more zero score costs nothing",
                  Harm::Harmless);

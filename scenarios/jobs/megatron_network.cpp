@@ -155,6 +155,28 @@ void settle_deepspeed_experts(Settings& in) {
     in.add(experts);
 }
 
+/// Primus's defaults of networks with Mamba are those of its mamba_base.yaml.
+void settle_primus_mamba(Settings& in) {
+    const std::string type = in.word("model_type").value_or("");
+    const Setting* const tied = in.find("untie_embeddings_and_output_weights");
+    const bool is_default =
+        tied != nullptr && tied->written.find("(Primus's default)") != std::string::npos;
+    if (type != "mamba" || !is_default) return;
+    Setting one = *tied;
+    const auto add = [&](const char* name, const char* value) {
+        one.name = name;
+        one.written = fmt::format("{} (Primus's default for mamba)", name);
+        one.value = text::make_scalar(value, one.place);
+        in.add(one);
+    };
+    add("untie_embeddings_and_output_weights", "false");
+    for (const auto& [name, value] :
+         {std::pair<const char*, const char*>{"position_embedding_type", "rope"},
+          {"hidden_dropout", "0"},
+          {"attention_dropout", "0"}})
+        if (!in.has(name)) add(name, value);
+}
+
 /// A pattern says how many layers there are.
 void settle_layers(Reading& job) {
     if (!is_hybrid(job) || !job.in.has("hybrid_layer_pattern")) return;
@@ -240,6 +262,7 @@ std::int64_t megatron_window(Reading& job) {
 
 void read_megatron_network(Reading& job) {
     settle_deepspeed_experts(job.in);
+    settle_primus_mamba(job.in);
     settle_layers(job);
     check_programs(job);
     check_model_type(job);

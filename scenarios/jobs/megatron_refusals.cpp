@@ -243,7 +243,7 @@ void rules_of_sharding(Rules& rules, const MegatronCut& cut) {
                  "defer_embedding_wgrad_compute", "it needs a pipeline", kOfParallel);
 }
 
-void rules_of_attention(Rules& rules) {
+void rules_of_attention(Rules& rules, bool is_primus) {
     rules.not_both("multi_latent_attention", "group_query_attention", kOfArguments);
     rules.not_both("multi_latent_attention", "attention_output_gate",
                    "megatron/core/transformer/transformer_config.py, "
@@ -278,7 +278,7 @@ void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const 
     rules_of_recompute(rules);
     rules_of_precision(rules);
     rules_of_sharding(rules, cut);
-    rules_of_attention(rules);
+    rules_of_attention(rules, dialect.is_primus);
     rules_of_names(rules, job.in);
 }
 

@@ -63,11 +63,14 @@ ExitStatus carry_out(const ImportArguments& args) {
 constexpr const char* kImportFooter =
     R"(A JOB is a launch script or configuration of another framework, which is recognised or named by
 --from. Nothing in it is executed. What a job cannot know comes by --set: cluster=NAME, gpus=N,
-vocab=N, any key of a scenario. With what a script is started comes by --env and after --.
+vocab=N, any key of a scenario. With what a script is started comes by --env and after --. A flag that
+makes another network than the one that would be planned is refused by its name; --allow leaves it out.
+What the framework itself would refuse is noted first, and the plan goes on.
 
 Examples:
   debubble import train_gpt.sh --set cluster=hgx-h100 --set gpus=64 --out mine.yaml
   debubble import run.sh --env NNODES=4 --set cluster=hgx-h100 -- 7B 4 8
+  debubble import train_gpt.sh --set cluster=hgx-h100 --allow use-new-attention --explain
   debubble import llama3_70b.toml --set cluster=hgx-h100 --set gpus=64 | debubble simulate -)";
 
 }  // namespace
