@@ -29,7 +29,7 @@ import tempfile
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from checkouts_networks import (AnotherNetwork, automodel_parameters, megatron_parameters, model_args, primus_settings)
+from checkouts_networks import (AnotherNetwork, megatron_parameters, model_args, primus_settings)
 
 REASONS = [("asks for --env or arguments", r"known only when the job starts|known only when a program"),
            ("asks for a file beside it", r"sourced file|names a file that is not there"),
@@ -86,16 +86,18 @@ def titan_jobs(root):
     return jobs + [f for f in files_of(root, ".toml") if "[parallelism]" in text_of(f)]
 
 
-def independent_count(framework, root, job):
+def independent_count(framework, root, job, vocabulary):
     """Parameters by the framework's own files; nothing where they are not evaluated here."""
     try:
+        settings = None
         if framework == "Primus":
             settings = primus_settings(root, job)
-            return megatron_parameters(settings) if settings else None
-        if framework == "Automodel":
-            return automodel_parameters(job)
-        if job.name == "model_config.yaml":
-            return megatron_parameters(model_args(job))
+        elif job.name == "model_config.yaml":
+            settings = model_args(job)
+        if settings:
+            if vocabulary:
+                settings["vocab_size"] = vocabulary
+            return megatron_parameters(settings)
     except (KeyError, TypeError, ValueError, OSError):
         pass
     return None
@@ -178,12 +180,11 @@ def reason_of(said):
 def judge(framework, root, job, result):
     if result["outcome"] != "imported":
         return result["reason"]
-    given_vocabulary = "model.vocab" in result["given"]
     try:
-        expected = independent_count(framework, root, job)
+        expected = independent_count(framework, root, job, result["given"].get("model.vocab"))
     except AnotherNetwork:
         return "wrong"
-    if expected and not given_vocabulary:
+    if expected:
         result["expected"] = expected
         return "right" if abs(result["parameters"] / expected - 1) < 1e-3 else "wrong"
     size = size_in_name(job)

@@ -151,7 +151,3 @@ def megatron_parameters(s):
     total += depths * ((sparse if experts else dense) + 2 * hidden * hidden + 3 * norms * hidden)
     return total
 
-
-def automodel_parameters(job):
-    """None: Automodel's networks are config.json files of the hub, which are not here."""
-    del job

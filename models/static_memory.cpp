@@ -45,7 +45,7 @@ Bytes casts_of_weights(const Execution& how, std::int64_t weights) {
 /// after the other.
 Bytes widened_moments(const StaticPolicy& policy, const ParameterCount& parameters) {
     const auto part = [&](std::int64_t elements, int shards) {
-        const int cuts = policy.zero_stage >= 1 ? shards : 1;
+        const int cuts = policy.cuts_state() ? shards : 1;
         return (elements + cuts - 1) / cuts;
     };
     return Bytes{policy.moment_count * size_of(DataType::Fp32) *
@@ -75,7 +75,8 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
         return (elements + shards - 1) / shards;
     };
     const auto cut = [&](int from_stage) {
-        if (policy.zero_stage < from_stage) return parameters.total();
+        const int stage = policy.shards_state ? std::max(policy.zero_stage, 1) : policy.zero_stage;
+        if (stage < from_stage) return parameters.total();
         return part(parameters.dense, policy.shards) +
                part(parameters.expert, policy.expert_shards);
     };
@@ -96,10 +97,12 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
     } else {
         memory.gradients_in_backward = gradients;
     }
+    if (policy.second_gradients)
+        of(memory.held, MemoryClass::Gradients) += Bytes{size_of(how.compute) * parameters.total()};
     Bytes state{state_width * cut(1)};
     if (policy.steps_matrices) {
-        const int cuts = policy.zero_stage >= 1 ? policy.shards : 1;
-        const int expert_cuts = policy.zero_stage >= 1 ? policy.expert_shards : 1;
+        const int cuts = policy.cuts_state() ? policy.shards : 1;
+        const int expert_cuts = policy.cuts_state() ? policy.expert_shards : 1;
         if (policy.moments_exist)
             state -=
                 Bytes{size_of(policy.moments) * (part(parameters.dense_matrices, cuts) +

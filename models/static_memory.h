@@ -27,6 +27,9 @@ struct StaticPolicy {
     /// Muon: hidden matrices have one moment less, and are made orthogonal one after another.
     bool steps_matrices = false;
     int zero_stage = 0;
+    bool shards_state = false;  ///< the optimizer's state is cut at stage 0 too
+    /// A gradient of the compute type stays beside the sum of all (DeepSpeed's BF16_Optimizer).
+    bool second_gradients = false;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
     int expert_shards = 1;  ///< of the ranks that have the same part of the same experts
     /// With stage 3 the main parameters are all that is kept of a shard: they are cast when it is
@@ -51,6 +54,7 @@ struct StaticPolicy {
     bool ddp_buckets = false;        ///< PyTorch DDP reduces in copies of the gradients
     bool foreach_optimizer = false;  ///< one gradient-sized temporary while stepping
     Bytes library_workspace;         ///< cuBLAS, TransformerEngine, communication buffers
+    bool cuts_state() const { return zero_stage >= 1 || shards_state; }
     friend bool operator==(const StaticPolicy&, const StaticPolicy&) = default;
 };
 

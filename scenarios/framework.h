@@ -171,6 +171,8 @@ struct Framework {
     Bytes headroom;
     bool main_grad_buffer = true;  ///< one flat fp32 gradient buffer for the whole run
     bool ddp_buckets = false;      ///< PyTorch DDP keeps another copy of the gradients
+    /// Training in bf16 has DeepSpeed's BF16_Optimizer where DeepSpeed chooses it.
+    bool bf16_optimizer = false;
     friend bool operator==(const Framework&, const Framework&) = default;
 
     /// Bytes of a parameter's step with Adam on fp32 state.

@@ -99,7 +99,12 @@ Fields<Framework> memory_fields() {
             {"main_grad_buffer", flag(&Framework::main_grad_buffer),
              "One flat fp32 buffer holds the gradients for the whole run.", "false"},
             {"ddp_buckets", flag(&Framework::ddp_buckets),
-             "The gradients have another copy, in the buckets of PyTorch DDP.", "true"}};
+             "The gradients have another copy, in the buckets of PyTorch DDP.", "true"},
+            {"bf16_optimizer", flag(&Framework::bf16_optimizer),
+             "Training in bf16 has DeepSpeed's BF16_Optimizer, with a pipeline at ZeRO-0 and with "
+             "gradients summed in fp32 at ZeRO-1: its state is sharded over the replicas at either "
+             "stage, and the bf16 gradients stay beside their sums.",
+             "true"}};
 }
 
 const Fields<Framework>& framework_fields() {

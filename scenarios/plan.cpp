@@ -130,6 +130,16 @@ bool host_waits_for_messages(const Scenario& scenario) {
            (blocks != MessagesBlock::WithoutChunks || scenario.parallel.stages_per_rank == 1);
 }
 
+bool has_bf16_optimizer(const Scenario& scenario) {
+    const Precision& precision = scenario.training.precision;
+    if (!scenario.framework.bf16_optimizer || scenario.training.offload_optimizer ||
+        precision.compute != models::DataType::Bf16 || !precision.main_params)
+        return false;
+    const bool wide = precision.grads == models::DataType::Fp32;
+    return scenario.parallel.zero_stage == 0 ? scenario.parallel.pipeline > 1
+                                             : scenario.parallel.zero_stage == 1 && wide;
+}
+
 bool is_post_validated(const Scenario& scenario) {
     const Generator* generator = find_generator(scenario.schedule.name);
     return scenario.framework.post_validation && generator != nullptr && generator->splits_backward;

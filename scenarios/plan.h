@@ -43,6 +43,10 @@ bool needs_costs(const Scenario& scenario);
 /// generators that use them (Generator::uses_costs).
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs = {});
 
+/// True where DeepSpeed's BF16_Optimizer steps the parameters: in bf16, with a pipeline at ZeRO-0
+/// and with gradients summed in fp32 at ZeRO-1 (runtime/engine.py, _do_optimizer_sanity_check).
+bool has_bf16_optimizer(const Scenario& scenario);
+
 /// True if the optimizer steps before the norm is known, in a schedule that splits the backward.
 bool is_post_validated(const Scenario& scenario);
 

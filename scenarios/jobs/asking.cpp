@@ -38,6 +38,11 @@ bool is_launch(std::string_view setting) {
            setting == "gpus_per_node" || setting.ends_with("_model_parallel_size");
 }
 
+/// "$3"
+bool is_argument(std::string_view name) {
+    return name.size() > 1 && name[0] == '$' && name[1] >= '0' && name[1] <= '9';
+}
+
 std::string_view key_of(std::string_view setting) {
     for (const auto& [key, name] : kAnswers)
         if (name == setting) return key;
@@ -83,23 +88,37 @@ void Reading::ask_for_unknown() {
         }
     }
     if (lacks.empty() && questions_.empty() && mistakes().empty()) return;
-    for (const auto& [name, places] : deciding_)
-        for (const std::string& where : places) lacks[name].uses.push_back(where);
+    // Arguments choose what is trained; what a program prints mostly chooses how it starts.
+    bool chosen = false;
+    std::string others;
+    for (const auto& [name, places] : deciding_) {
+        const bool argument = is_argument(name);
+        chosen = chosen || argument;
+        if (argument || lacks.contains(name))
+            for (const std::string& where : places) lacks[name].uses.push_back(where);
+        else if (name.find_first_of("$`") == std::string::npos)
+            others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", name, places.front());
+    }
+    if (!others.empty())
+        mistakes().add(
+            fmt::format("{}: what decides conditions is not known either, and --env "
+                        "NAME=VALUE would say it: {}",
+                        job_, others));
     if (lacks.empty()) return;
     std::erase_if(questions_, [&](const Question& question) {
         return !question.settings.empty() &&
-               (!deciding_.empty() || std::ranges::any_of(in.unknown, [&](const Setting& setting) {
-                   return std::ranges::find(question.settings, setting.name) !=
-                              question.settings.end() ||
-                          (question.settings.front() == "gpus" && is_launch(setting.name));
-               }));
+               (chosen || std::ranges::any_of(in.unknown, [&](const Setting& setting) {
+                    return std::ranges::find(question.settings, setting.name) !=
+                               question.settings.end() ||
+                           (question.settings.front() == "gpus" && is_launch(setting.name));
+                }));
     });
     std::vector<std::string> arguments;
     std::vector<std::string> variables;
     std::set<std::string> settings;
     for (const auto& [name, lack] : lacks) {
         const std::string uses = fmt::format("{}", fmt::join(lack.uses, ", "));
-        const bool argument = name.size() > 1 && name[0] == '$' && name[1] >= '0' && name[1] <= '9';
+        const bool argument = is_argument(name);
         if (argument)
             arguments.push_back(fmt::format("{} ({})", name, uses));
         else if (name.find_first_of("$`") == std::string::npos)

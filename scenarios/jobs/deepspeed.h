@@ -17,6 +17,8 @@ bool is_auto(Settings& in, std::string_view name);
 /// it gives none. Files are seen from `folder`.
 std::optional<std::int64_t> width_of_given_model(const Reading& job,
                                                  const std::filesystem::path& folder);
+/// Its layers; 0 if none is given.
+std::int64_t layers_of_given_model(const Reading& job, const std::filesystem::path& folder);
 
 /// The limits of ZeRO-3, where `stage` is 3. `hidden` is the model's width, if it is known, from
 /// which transformers fills in "auto" (transformers, integrations/deepspeed.py,

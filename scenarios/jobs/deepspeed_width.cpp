@@ -7,9 +7,11 @@
 #include "text/yaml_document_reader.h"
 
 namespace debubble::jobs {
+namespace {
 
-std::optional<std::int64_t> width_of_given_model(const Reading& job,
-                                                 const std::filesystem::path& folder) {
+/// The network that the command line gives.
+std::optional<models::Architecture> given_model(const Reading& job,
+                                                const std::filesystem::path& folder) {
     const auto source = std::make_shared<const text::SourceText>(
         text::SourceText{(folder / "imported scenario").string(), ""});
     const text::SourcePosition place{source, 1, 1};
@@ -23,10 +25,23 @@ std::optional<std::int64_t> width_of_given_model(const Reading& job,
         text::ShippedFiles shipped;
         text::Mistakes mistakes;
         const models::Architecture read = models::read_architecture(model, shipped, mistakes);
-        if (mistakes.count() == 0) return read.hidden;
+        if (mistakes.count() == 0) return read;
     } catch (const InputError&) {  // the scenario's check says it better
     }
     return {};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> width_of_given_model(const Reading& job,
+                                                 const std::filesystem::path& folder) {
+    const auto model = given_model(job, folder);
+    return model ? std::optional<std::int64_t>(model->hidden) : std::nullopt;
+}
+
+std::int64_t layers_of_given_model(const Reading& job, const std::filesystem::path& folder) {
+    const auto model = given_model(job, folder);
+    return model ? model->layers.count() : 0;
 }
 
 }  // namespace debubble::jobs

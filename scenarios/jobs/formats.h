@@ -21,6 +21,8 @@ void read_bridge_job(const JobText& text, Reading& job);
 void read_primus_job(const JobText& text, Reading& job);
 void read_torchtitan_job(const JobText& text, Reading& job);
 void read_deepspeed_job(const JobText& text, Reading& job);
+void read_automodel_job(const JobText& text, Reading& job);
+void read_swift_job(const JobText& text, Reading& job);
 void read_accelerate_job(const JobText& text, Reading& job);
 void read_colossalai_job(const JobText& text, Reading& job);
 

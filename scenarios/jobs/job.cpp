@@ -33,7 +33,9 @@ constexpr Format kFormats[] = {{"megatron", "Megatron-LM", read_megatron_job},
                                {"deepspeed", "DeepSpeed", read_deepspeed_job},
                                {"colossalai", "Colossal-AI", read_colossalai_job},
                                {"primus", "Primus", read_primus_job},
-                               {"accelerate", "accelerate", read_accelerate_job}};
+                               {"accelerate", "accelerate", read_accelerate_job},
+                               {"automodel", "NeMo Automodel", read_automodel_job},
+                               {"ms-swift", "ms-swift", read_swift_job}};
 
 const Format& format_named(const std::string& word) {
     for (const Format& format : kFormats)

@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/megatron_deepspeed.h"
 #include "scenarios/jobs/script_settings.h"
 #include "text/document_source.h"
 
@@ -69,7 +70,9 @@ void read_megatron_job(const JobText& text, Reading& job) {
         throw InputError(
             {{{text.file.string(), 0, 0}, "no flag of Megatron-LM is in this file", {}}});
     rename_to_fields(job.in);
+    settle_deepspeed(text, job);
     read_megatron(job, {.tool = "Megatron-LM", .framework = "megatron-2026"});
+    finish_deepspeed(job);
 }
 
 }  // namespace debubble::jobs

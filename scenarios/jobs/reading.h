@@ -37,6 +37,12 @@ public:
 
     Settings in;
     Started started;  ///< with what a script is started
+    struct WrittenFile {
+        std::string text;
+        int line = 0;  ///< of the script, in which the text begins
+    };
+    /// Files that the script writes, by their names as the script has them.
+    std::map<std::string, WrittenFile> written_files;
     text::Mistakes& mistakes() { return in.mistakes; }
 
     /// Writes a key of the scenario as flow YAML, unless the command line gives it. `from` is the

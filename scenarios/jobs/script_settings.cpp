@@ -224,8 +224,13 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
     for (const auto& [name, variable] : script.variables)
         if (variable.is_array)
             arrays.words.insert(arrays.words.end(), variable.texts.begin(), variable.texts.end());
+    ShellCommand texts;  // MODEL_OPTIONS="--num-layers 32 ..."
+    for (const auto& [name, variable] : script.variables)
+        if (!variable.is_array && variable.texts.size() == 1)
+            for (ShellText& word : split_as_shell(variable.texts.front()))
+                texts.words.push_back(std::move(word));
     if (best == nullptr || flags_in(*best) < flags_in(together)) best = &together;
-    if (flags_in(*best) == 0) best = &arrays;
+    if (flags_in(*best) == 0) best = flags_in(arrays) > 0 ? &arrays : &texts;
     if (rivals > 0)
         job.note(
             fmt::format("the script starts {} programs with many flags; the one in line {} is "
@@ -254,6 +259,8 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                              "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
         add_variable(script, name, job);
     add_slurm(script, job);
+    for (const auto& [name, made] : script.files)
+        job.written_files[name] = {made.text, script.place(made.offset()).line};
     add_remarks(script, job);
 }
 
@@ -294,9 +301,10 @@ void read_launcher(Reading& job, World& world) {
     };
     const Names of_nodes = {"nnodes",       "num_nodes", "nodes",
                             "$slurm_nodes", "$NNODES",   "$NUM_NODES"};
-    const Names of_node = {"nproc_per_node",  "gpus_per_node", "num_gpus",     "ntasks_per_node",
-                           "$slurm_gpus",     "$slurm_gres",   "$slurm_tasks", "$GPUS_PER_NODE",
-                           "$NPROC_PER_NODE", "$NGPU"};
+    const Names of_node = {
+        "actor_num_gpus_per_node", "nproc_per_node",  "gpus_per_node", "num_gpus",
+        "ntasks_per_node",         "$slurm_gpus",     "$slurm_gres",   "$slurm_tasks",
+        "$GPUS_PER_NODE",          "$NPROC_PER_NODE", "$NGPU"};
     const Setting* const nodes = first(of_nodes);
     const Setting* const per_node = first(of_node);
     const Setting* const all = first({"num_processes", "world_size", "$WORLD_SIZE"});

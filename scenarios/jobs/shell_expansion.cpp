@@ -191,6 +191,11 @@ ShellText ShellReader::arithmetic_of(std::size_t first, std::size_t end, std::ui
         }
         const std::string name = body.substr(i + 1, stop - i - 1);
         // Names stay names, so that circles are found where the arithmetic is done.
+        if (name.empty()) {  // "$?" and its like
+            known = false;
+            i = std::min(stop, body.size() - 1);
+            continue;
+        }
         const bool is_name = !name.empty() && script_.variables.contains(name) &&
                              std::ranges::all_of(name, is_name_part);
         if (is_name) {

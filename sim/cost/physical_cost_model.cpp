@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scenarios/measured.h"
+#include "scenarios/plan.h"
 #include "sim/cost/contention.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/muon_time.h"
@@ -177,8 +178,9 @@ private:
     /// The number of elements that the rank's optimizer steps.
     std::int64_t stepped_elements(Rank rank) const {
         const models::ParameterCount held = prices_->elements_of(rank);
-        return scenario_.parallel.zero_stage > 0 ? share_of(held, scenario_.parallel)
-                                                 : held.total();
+        return scenario_.parallel.zero_stage > 0 || scenarios::has_bf16_optimizer(scenario_)
+                   ? share_of(held, scenario_.parallel)
+                   : held.total();
     }
     /// The number of gradients that the rank holds through a step.
     std::int64_t gradients_held(Rank rank) const {

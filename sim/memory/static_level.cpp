@@ -24,6 +24,9 @@ models::StaticPolicy static_policy(const scenarios::Scenario& scenario) {
         policy.steps_matrices = true;
     }
     policy.zero_stage = scenario.parallel.zero_stage;
+    const bool bf16_optimizer = scenarios::has_bf16_optimizer(scenario);
+    policy.shards_state = bf16_optimizer;
+    policy.second_gradients = bf16_optimizer;
     policy.shards = scenario.parallel.shards();
     policy.expert_shards = scenario.parallel.expert_shards();
     policy.casts_shards = scenario.framework.casts_shards;

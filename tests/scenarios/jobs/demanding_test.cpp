@@ -62,8 +62,9 @@ TEST(MegatronFlags, ThatChangeAPlanAreInItOrNamed) {
                 HasSubstr("attention: unfused  # train.sh:1 --transformer-impl"));
     EXPECT_THAT(flags("--transformer-impl transformer_engine").text, HasSubstr("attention: flash"));
     EXPECT_THAT(flags("--checkpoint-activations").text, HasSubstr("recompute: full"));
-    EXPECT_THAT(flags("--deepspeed --zero-stage 2 --deepspeed-activation-checkpointing").text,
-                HasSubstr("zero_stage: 2  # train.sh:1 --zero-stage"));
+    EXPECT_THAT(flags("--deepspeed --zero-stage 1 --deepspeed-activation-checkpointing").text,
+                HasSubstr("zero_stage: 1  # train.sh:1 --zero-stage"));
+    EXPECT_THROW(flags("--deepspeed --zero-stage 2"), InputError);  // with a pipeline
     for (const char* flag :
          {"--deterministic-mode", "--fp16-lm-cross-entropy", "--delay-wgrad-compute"})
         EXPECT_THAT(flags(flag).notes, Contains(HasSubstr(flag))) << flag;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "scenarios/jobs/formats.h"
+
+namespace debubble::jobs {
+
+/// Reads what a job of Megatron-DeepSpeed says beside Megatron-LM's flags: the JSON that
+/// --deepspeed_config names, which lies beside the script or is written by it, and the bigscience
+/// fork's flags. Call it before the flags are read, and finish_deepspeed() after that.
+void settle_deepspeed(const JobText& text, Reading& job);
+void finish_deepspeed(Reading& job);
+
+/// The first item of each part, and the end of the last, as DeepSpeed balances items of such
+/// weights (runtime/utils.py, partition_balanced).
+std::vector<std::size_t> balanced_parts(const std::vector<std::int64_t>& weights,
+                                        std::size_t parts);
+
+}  // namespace debubble::jobs

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/jobs/formats.h"
+#include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/script_settings.h"
+#include "scenarios/jobs/zoo_names.h"
+#include "text/document_source.h"
+
+/// `megatron sft`, `megatron pt` and their like of modelscope/ms-swift: Megatron-Core's fields as
+/// flags with underscores, and a network by its name in the hub (ms-swift's documentation,
+/// Megatron-SWIFT command line parameters).
+namespace debubble::jobs {
+namespace {
+
+using text::Node;
+
+/// What ms-swift sets where the command does not.
+void add_swift_defaults(Settings& settings, const text::SourcePosition& place) {
+    constexpr std::pair<std::string_view, std::string_view> kDefaults[] = {
+        {"micro_batch_size", "1"},
+        {"global_batch_size", "16"},
+        {"recompute_granularity", "selective"},
+        {"use_distributed_optimizer", "true"},
+        {"bf16", "true"},
+        {"attention_backend", "flash"},
+        {"expert_tensor_parallel_size", "1"},
+        {"hidden_dropout", "0"},
+        {"attention_dropout", "0"},
+        {"moe_token_dispatcher_type", "alltoall"},
+        {"create_attention_mask_in_dataloader", "false"}};
+    for (const auto& [name, value] : kDefaults) {
+        Setting setting{std::string(name), std::string(name) + " (ms-swift's default)",
+                        text::make_scalar(std::string(value), place), place, true};
+        setting.is_default = true;
+        settings.add(std::move(setting));
+    }
+}
+
+void read_swift_network(Reading& job) {
+    Settings& in = job.in;
+    for (const char* name : {"train_type", "tuner_type"})
+        if (const auto type = in.word(name); type && *type != "full")
+            job.refuse(*in.find(name), fmt::format("adapters ('{}') are not planned", *type));
+    if (job.has_model() || in.contains("num_layers")) return;
+    for (const char* name : {"model", "load", "mcore_model"})
+        if (const Setting* const setting = in.find(name);
+            setting != nullptr && setting->known && setting->value->is(Node::Kind::Scalar)) {
+            if (const auto known = zoo_model_of(setting->value->scalar)) {
+                job.set("model", std::string(known->zoo), setting, "the network of that name");
+                Setting layers = *setting;
+                layers.name = "num_layers";
+                layers.value = text::make_scalar(std::to_string(known->layers), setting->place);
+                in.add(std::move(layers));
+                return;
+            }
+            job.ask(
+                fmt::format("the network '{}' is not in the zoo; give its config.json by --set "
+                            "model=FILE",
+                            setting->value->scalar));
+            return;
+        }
+    job.ask("which network? The command names none; give its config.json by --set model=FILE");
+}
+
+}  // namespace
+
+void read_swift_job(const JobText& text, Reading& job) {
+    const auto source = text::checked_source(text.text, text.file.string());
+    Settings& in = job.in;
+    add_swift_defaults(in, {source, 1, 1});
+    add_script(source, job);
+    in.transform([](Setting& setting) {
+        if (setting.name == "max_length") setting.name = "seq_length";
+        return true;
+    });
+    rename_to_fields(in);
+    const bool experts = in.has("expert_model_parallel_size");
+    read_swift_network(job);
+    const MegatronDialect dialect{.tool = "ms-swift", .framework = "megatron-2026"};
+    const MegatronCut cut = read_megatron_cut(job, dialect);
+    if (const auto expert = in.whole("expert_model_parallel_size", 1, kMostDegree);
+        experts && expert && *expert > 1)
+        job.set("parallel.expert", *expert, in.find("expert_model_parallel_size"));
+    if (const auto tensor = in.whole("expert_tensor_parallel_size", 1, kMostDegree);
+        experts && tensor && *tensor != cut.tensor)
+        job.set("parallel.expert_tensor", *tensor, in.find("expert_tensor_parallel_size"));
+    read_megatron_training(job, dialect, cut);
+    read_megatron_framework(job, dialect, cut);
+    if (in.is_on("packing"))
+        job.note(*in.find("packing"),
+                 "samples are packed to max_length; their lengths are not "
+                 "known, so that attention over whole samples is planned");
+    sort_left_settings(job, dialect.tool);
+}
+
+}  // namespace debubble::jobs
