@@ -24,6 +24,7 @@ enum class Family {
     Llama4,
     Qwen3Next,
     NemotronH,
+    Planned,  ///< of networks that nothing reads, writes or executes: it holds every kind of layer
     Vit
 };
 struct Architecture {
@@ -50,9 +51,21 @@ struct Architecture {
     /// Depths of multi-token prediction (DeepSeek-V3, arXiv:2412.19437, section 2.2): modules after
     /// the last layer, each with a layer like it, that predict one token further.
     int mtp_layers = 0;
+    /// Residual streams of a token, which every part of a layer mixes before and after it
+    /// (hyper-connections, arXiv:2409.19606; DeepSeek-V4).
+    std::int64_t streams = 1;
+    /// Layers after which the residual sum is put by and begins anew; every part of a layer reads a
+    /// mixture of all those sums (Kimi K3's attention residuals). 0: one sum.
+    std::int64_t residual_block = 0;
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
+    /// What the file of a published network has beside what is planned, as sentences' ends:
+    /// "without ...".
+    std::vector<std::string> left_out = {};
+    /// Parameters of the parts that see, which are left out; 0 if there are none or nobody counts
+    /// them.
+    std::int64_t tower_parameters = 0;
     std::vector<ShardingOverride> sharding = {};  ///< exceptions from Megatron's cut, which is the
                                                   ///< default
     friend bool operator==(const Architecture&, const Architecture&) = default;
@@ -64,6 +77,12 @@ struct Architecture {
     }
     /// The last stage has a copy of the token embedding, if it is not the first one too.
     bool shares_embedding() const { return tied_embedding || mtp_layers > 0; }
+    /// Rows of the hidden width that a token's residual stream has before a layer.
+    std::int64_t stream_rows(int layer) const {
+        if (residual_block == 0) return streams;
+        return 1 + (layer + residual_block - 1) / residual_block;
+    }
+    bool mixes_streams() const { return streams > 1 || residual_block > 0; }
     bool has_experts() const { return layers.first<Experts>() != nullptr; }
     /// True if queries and keys of any layer are rotated.
     bool has_rotary() const {

@@ -71,7 +71,8 @@ void check_experts(const Experts& experts, text::MappingReader& map) {
             fmt::format("{} of {} groups have {} experts, fewer than the {} of a token",
                         experts.groups_chosen, experts.groups,
                         experts.count / experts.groups * experts.groups_chosen, experts.per_token));
-    if (experts.bias_correction && experts.router != Router::Sigmoid)
+    if (experts.bias_correction && experts.router != Router::Sigmoid &&
+        experts.router != Router::SqrtSoftplus)
         map.complain("router_bias_correction",
                      "only the scores of a sigmoid router have a bias for the choice");
 }
@@ -129,8 +130,9 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
                                                   net->key_heads, net->value_heads));
     }
     if (const auto* attention = layer.as<Attention>();
-        attention && attention->output_gate && attention->latent)
-        map.complain("output_gate", "latent attention with an output gate is not planned");
+        attention && attention->output_gate && attention->latent && attention->sparse)
+        map.complain("output_gate",
+                     "latent attention over chosen keys with an output gate is not planned");
     if (const auto* experts = layer.as<Experts>();
         experts && experts->shared_gate && experts->shared_ffn == 0)
         map.complain("shared_gate", "there are no shared experts; 'shared_ffn' gives their width");
@@ -178,7 +180,31 @@ std::int64_t vit_positions(const Architecture& a) {
     return side * side + 1;
 }
 
+namespace {
+
+/// What several residual streams are not planned with.
+void check_streams(const Architecture& a, text::MappingReader& map) {
+    if (!a.mixes_streams()) return;
+    const char* key = a.streams > 1 ? "streams" : "residual_block";
+    if (a.streams > 1 && a.residual_block > 0)
+        map.complain(key, "a network has several streams or sums that are put by, not both");
+    if (a.mtp_layers > 0)
+        map.complain("mtp_layers",
+                     "multi-token prediction of networks with several residual streams is not "
+                     "planned");
+    for (const Layer& layer : a.layers.kinds())
+        if (layer.parallel || layer.norms != NormPosition::Before) {
+            map.complain(key,
+                         "parts of a layer that mix several residual streams have their norms "
+                         "before them, and none has another beside it");
+            break;
+        }
+}
+
+}  // namespace
+
 void check_architecture(const Architecture& a, text::MappingReader& map) {
+    check_streams(a, map);
     for (const Layer& layer : a.layers.kinds()) check_layer(layer, map);
     const double parameters = largest_count(a);
     if (parameters > kMostParameters)

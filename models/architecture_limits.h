@@ -20,6 +20,7 @@ inline constexpr double kMostParameters = 1e16;
 inline constexpr double kLeastCap = 1e-3;  ///< of soft-caps and of what scores are divided by
 inline constexpr double kMostCap = 1e6;
 inline constexpr int kMostMtpLayers = 16;
+inline constexpr std::int64_t kMostStreams = 64;
 inline constexpr std::int64_t kLargestImage = 8192;  ///< pixels per side
 
 /// The number of patches of the image, and one for the class token.

@@ -71,6 +71,7 @@ ArchitectureFile of_family(Family family) {
         case Family::Qwen3Next:
         case Family::GptOss:
         case Family::Llama4:
+        case Family::Planned:
             a.norm = Norm::RmsNorm;
             a.learned_positions = false;
             a.tied_embedding = false;
@@ -186,6 +187,11 @@ const Fields<ArchitectureFile>& network_fields() {
          "Logits are cap tanh(logit / cap).", "30", "none"},
         {"mtp_layers", whole(of_network(&Architecture::mtp_layers), 0, kMostMtpLayers, "layers"),
          "Depths of multi-token prediction, each with a layer like the last one; also `mtp`.", "1"},
+        {"streams", whole(of_network(&Architecture::streams), 1, kMostStreams),
+         "Residual streams of a token, which parts of layers mix (hyper-connections).", "4"},
+        {"residual_block", whole(of_network(&Architecture::residual_block), 0, kMostLayers),
+         "Layers after which the residual sum is put by and begins anew (Kimi K3).", "12",
+         "0: one sum"},
         {"sharding",
          custom(read_sharding,
                 {Form{text::TableForm{

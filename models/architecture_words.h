@@ -23,6 +23,7 @@ inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
     {"llama4", Family::Llama4},
     {"qwen3_next", Family::Qwen3Next},
     {"nemotron_h", Family::NemotronH},
+    {"planned", Family::Planned},
     {"vit", Family::Vit}};
 inline constexpr std::pair<std::string_view, Norm> kNorms[] = {{"layer_norm", Norm::LayerNorm},
                                                                {"rms_norm", Norm::RmsNorm}};
@@ -34,7 +35,9 @@ inline constexpr std::pair<std::string_view, Activation> kActivations[] = {
     {"swiglu", Activation::Swiglu},
     {"geglu", Activation::Geglu},
     {"geglu_tanh", Activation::GegluTanh},
-    {"clamped_swiglu", Activation::ClampedSwiglu}};
+    {"clamped_swiglu", Activation::ClampedSwiglu},
+    {"xielu", Activation::Xielu},
+    {"situ", Activation::Situ}};
 inline constexpr std::pair<std::string_view, QkNorm> kQkNorms[] = {
     {"none", QkNorm::None}, {"heads", QkNorm::Heads}, {"width", QkNorm::Width}, {"l2", QkNorm::L2}};
 inline constexpr std::pair<std::string_view, NormPosition> kNormPositions[] = {
@@ -42,7 +45,8 @@ inline constexpr std::pair<std::string_view, NormPosition> kNormPositions[] = {
 inline constexpr std::pair<std::string_view, Router> kRouters[] = {
     {"softmax", Router::Softmax},
     {"pre_softmax", Router::PreSoftmax},
-    {"sigmoid", Router::Sigmoid}};
+    {"sigmoid", Router::Sigmoid},
+    {"sqrt_softplus", Router::SqrtSoftplus}};
 inline constexpr std::pair<std::string_view, RouterDtype> kRouterDtypes[] = {
     {"compute", RouterDtype::Compute}, {"fp32", RouterDtype::Fp32}};
 inline constexpr std::pair<std::string_view, RopeScaling::Kind> kRopeScalings[] = {

@@ -38,6 +38,40 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
         json["delta_net"] = {{"key_heads", net->key_heads},     {"value_heads", net->value_heads},
                              {"key_dim", net->key_dim},         {"value_dim", net->value_dim},
                              {"convolution", net->convolution}, {"chunk", net->chunk}};
+    if (keys.delta_net && keys.delta_net->gate_rank != DeltaNet{}.gate_rank)
+        json["delta_net"]["gate_rank"] = keys.delta_net->gate_rank;
+    if (keys.delta_net && keys.delta_net->channel_decay) json["delta_net"]["channel_decay"] = true;
+    if (keys.delta_net && keys.delta_net->full_output_gate)
+        json["delta_net"]["full_output_gate"] = true;
+}
+
+nlohmann::ordered_json indexer_json(const Indexer& indexer) {
+    return {
+        {"heads", indexer.heads}, {"head_dim", indexer.head_dim}, {"weighted", indexer.weighted}};
+}
+
+/// What attention and experts have since 2025.
+void add_newer(nlohmann::ordered_json& json, const LayerKeys& keys) {
+    if (keys.head_gate) json["head_gate"] = true;
+    if (keys.keys_are_values) json["keys_are_values"] = true;
+    if (keys.value_norm) json["value_norm"] = true;
+    if (!keys.latent && keys.value_dim > 0) json["value_dim"] = keys.value_dim;
+    if (const auto& sparse = keys.sparse) {
+        json["sparse_attention"] = {{"keys", sparse->keys}, {"block", sparse->block}};
+        if (sparse->indexer) json["sparse_attention"]["indexer"] = indexer_json(*sparse->indexer);
+    }
+    if (const auto& shortened = keys.compressed) {
+        json["compressed_attention"] = {{"query_rank", shortened->query_rank},
+                                        {"groups", shortened->groups},
+                                        {"out_rank", shortened->out_rank},
+                                        {"ratio", shortened->ratio},
+                                        {"chosen", shortened->chosen}};
+        if (shortened->indexer)
+            json["compressed_attention"]["indexer"] = indexer_json(*shortened->indexer);
+    }
+    if (keys.expert_latent_norm) json["expert_latent_norm"] = true;
+    if (keys.beside_ffn > 0) json["beside_ffn"] = keys.beside_ffn;
+    if (keys.hashed_router) json["hashed_router"] = true;
 }
 
 /// Writes a flag where it is not what the reader takes for the family without it.
@@ -96,6 +130,7 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
                                     {"value_dim", keys.value_dim}};
     if (keys.shared_ffn > 0) json["shared_ffn"] = keys.shared_ffn;
     add_recurrent(json, keys);
+    add_newer(json, keys);
     if (keys.output_gate) json["output_gate"] = true;
     if (keys.shared_gate) json["shared_gate"] = true;
     if (keys.expert_latent > 0) json["expert_latent"] = keys.expert_latent;
@@ -167,6 +202,8 @@ std::string architecture_json(const Architecture& a) {
     if (a.scaled_embedding) json["scaled_embedding"] = true;
     if (a.logit_softcap) json["logit_softcap"] = *a.logit_softcap;
     if (a.mtp_layers > 0) json["mtp_layers"] = a.mtp_layers;
+    if (a.streams > 1) json["streams"] = a.streams;
+    if (a.residual_block > 0) json["residual_block"] = a.residual_block;
     if (a.image_size) json["image_size"] = *a.image_size;
     if (a.patch_size) json["patch_size"] = *a.patch_size;
     if (a.channels) json["channels"] = *a.channels;

@@ -47,9 +47,11 @@ void AttentionCore::flash() {
 /// many keys as its mean.
 void AttentionCore::see_less(FlashAttention& work) const {
     const Attention& attention = builder.attention();
-    if (!attention.window && !attention.chunk) return;
+    if (!attention.window && !attention.chunk && !attention.sparse) return;
     const Execution& how = builder.how();
     work.window = attention.window.value_or(0);
+    // As many pairs as a window of that many keys has.
+    if (attention.sparse) work.window = attention.sparse->keys;
     work.chunk = attention.chunk.value_or(0);
     if (how.sharing_keys() == 1) return;
     FlashAttention slice = work;

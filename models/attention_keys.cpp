@@ -100,6 +100,80 @@ void read_temperature(text::MappingReader& in, std::string_view key, LayerFile& 
     inner.finish();
 }
 
+const Fields<Indexer>& indexer_fields() {
+    static const Fields<Indexer> kFields{
+        {"heads", text::required(whole(&Indexer::heads, 1, kMostHeads, "heads")),
+         "Heads of the indexer.", "64"},
+        {"head_dim", text::required(whole(&Indexer::head_dim, 1, kWidest)),
+         "The width of its heads.", "128"},
+        {"weighted", text::flag(&Indexer::weighted),
+         "Scores of its heads are weighed and summed; else each chooses for a key head.", "false"}};
+    return kFields;
+}
+
+void read_indexer(text::MappingReader& in, std::string_view key, std::optional<Indexer>& indexer) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    read_fields(inner, indexer_fields(), indexer.emplace());
+    inner.finish();
+}
+
+void read_choosing_indexer(text::MappingReader& in, std::string_view key, SparseChoice& choice) {
+    read_indexer(in, key, choice.indexer);
+}
+
+void read_entries_indexer(text::MappingReader& in, std::string_view key, CompressedKeys& keys) {
+    read_indexer(in, key, keys.indexer);
+}
+
+const Fields<SparseChoice>& sparse_fields() {
+    static const Fields<SparseChoice> kFields{
+        {"keys", whole(&SparseChoice::keys, 1, kMostPositions, "tokens"), "Keys that a token sees.",
+         "2048"},
+        {"block", whole(&SparseChoice::block, 1, kMostPositions, "tokens"),
+         "Keys that are chosen together.", "128"},
+        {"indexer",
+         custom(read_choosing_indexer, {Form{text::MapForm{described(indexer_fields())}}}),
+         "The small attention that chooses them.", "{heads: 64, head_dim: 128}",
+         "none: the layer sees what the last layer with one has chosen"}};
+    return kFields;
+}
+
+void read_sparse(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    read_fields(inner, sparse_fields(), file.keys.sparse.emplace());
+    inner.finish();
+}
+
+const Fields<CompressedKeys>& compressed_fields() {
+    static const Fields<CompressedKeys> kFields{
+        {"query_rank", text::required(whole(&CompressedKeys::query_rank, 1, kWidest)),
+         "The width of the value from which queries are made.", "1024"},
+        {"groups", text::required(whole(&CompressedKeys::groups, 1, kMostHeads)),
+         "Groups of heads, each with a product of its own before the last one.", "8"},
+        {"out_rank", text::required(whole(&CompressedKeys::out_rank, 1, kWidest)),
+         "The width of a group's result.", "1024"},
+        {"ratio", whole(&CompressedKeys::ratio, 0, kMostPositions, "tokens"),
+         "Tokens that an entry beside the window stands for.", "4", "0: the window alone"},
+        {"chosen", whole(&CompressedKeys::chosen, 0, kMostPositions),
+         "Entries that a token sees at most.", "512", "0: all before it"},
+        {"indexer",
+         custom(read_entries_indexer, {Form{text::MapForm{described(indexer_fields())}}}),
+         "The small attention that chooses entries.", "{heads: 64, head_dim: 128}", "none"}};
+    return kFields;
+}
+
+void read_compressed(text::MappingReader& in, std::string_view key, LayerFile& file) {
+    const text::NodePtr map = in.value(key);
+    if (!map) return;
+    text::MappingReader inner(map, key, in.mistakes());
+    read_fields(inner, compressed_fields(), file.keys.compressed.emplace());
+    inner.finish();
+}
+
 void read_scaling(text::MappingReader& in, std::string_view key, LayerFile& file) {
     read_rope_scaling(in, key, file.keys.rope_scaling);
 }
@@ -153,6 +227,21 @@ const Fields<LayerFile>& attention_fields() {
         {"output_gate", flag(of_keys(&LayerKeys::output_gate)),
          "The result is multiplied by the sigmoid of a gate that is made with the queries.",
          "true"},
+        {"head_gate", flag(of_keys(&LayerKeys::head_gate)),
+         "The result of each head is multiplied by the sigmoid of one logit.", "true"},
+        {"keys_are_values", flag(of_keys(&LayerKeys::keys_are_values)),
+         "Values are the keys before their norm and rotation.", "true"},
+        {"value_norm", flag(of_keys(&LayerKeys::value_norm)),
+         "Values have an RMS norm of every head without weights.", "true"},
+        {"value_dim", whole(of_keys(&LayerKeys::value_dim), 0, kWidest),
+         "The width of a head's values outside latent attention.", "128", "0: head_dim"},
+        {"sparse_attention", custom(read_sparse, {Form{text::MapForm{described(sparse_fields())}}}),
+         "A token sees the keys that an indexer chooses.",
+         "{keys: 2048, indexer: {heads: 64, head_dim: 128}}", "none"},
+        {"compressed_attention",
+         custom(read_compressed, {Form{text::MapForm{described(compressed_fields())}}}),
+         "Attention over a window and shortened keys (DeepSeek-V4).",
+         "{query_rank: 1024, groups: 8, out_rank: 1024, ratio: 128}", "none"},
         {"latent_attention", custom(read_latent, {Form{text::MapForm{described(latent_fields())}}}),
          "Multi-head latent attention: keys and values are made from a narrow value.",
          "{query_rank: 1536, key_rank: 512, head_dim: 128, rope_dim: 64, value_dim: 128}", "none"},

@@ -66,10 +66,11 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
     const LinearParameters weights = qkv_parameters(builder, names);
     const Sharding cut = builder.sharding_of(weights);
     builder.cut_heads(cut == Sharding::Column);
-    LinearShape shape{
-        builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
-        (builder.attention().output_gate ? 2 : 1) * size.query_width + 2 * size.key_width, cut,
-        builder.attention().qkv_bias};
+    LinearShape shape{builder.part(cut == Sharding::Row, size.hidden, "hidden columns"),
+                      (builder.attention().output_gate ? 2 : 1) * size.query_width +
+                          size.key_width +
+                          (builder.attention().keys_are_values ? 0 : size.value_width),
+                      cut, builder.attention().qkv_bias};
     shape.after_norm = builder.layer().norms != NormPosition::After;
     shape.adapter = builder.how().lora.qkv;
     const std::size_t first = builder.next_operator();
@@ -97,14 +98,62 @@ Value gate_context(GraphBuilder& builder, const OperatorPlace& place, Value x, o
     return y;
 }
 
+/// A norm of values, or of the keys as values. What it normed is kept, unless the keys' own norm
+/// keeps it. Where attention reads the product itself, values that are not in it are a tensor.
+std::optional<int> own_values(GraphBuilder& builder, const OperatorPlace& place, Value packed,
+                              const op::Heads& heads) {
+    const Attention& attention = builder.attention();
+    if (!attention.keys_are_values && !attention.value_norm) return {};
+    const Sizes& size = builder.size;
+    const std::int64_t bytes = size.element * size.tokens * size.value_width;
+    PlannedParts parts{op::Planned::Kind::ScaleNorm, {packed}, {}};
+    if (attention.value_norm)
+        parts.saved.push_back(
+            builder.tensor(place.kernel + ".statistics", 4 * size.tokens * size.kv_heads));
+    if (!attention.keys_are_values)
+        parts.saved.push_back(builder.tensor(place.kernel + ".kept", bytes));
+    std::optional<int> values;
+    if (attention.keys_are_values && heads.layout == op::Heads::Layout::Packed) {
+        values = builder.tensor(place.kernel + ".out", bytes);
+        parts.writes.push_back(
+            {*values, builder.tensor("d." + place.kernel + ".out", bytes), packed.cut});
+    }
+    parts.forward = {moves(place.kernel, place.layer, bytes, 2 * bytes)};
+    parts.backward = {moves(place.kernel + ".dx", place.layer, 3 * bytes, bytes)};
+    add_planned(builder, place, std::move(parts));
+    return values;
+}
+
 Value attention_context(GraphBuilder& builder, const LayerNames& names, const Attention& attention,
                         Value normed) {
     const auto at = [&](const char* kernel) {
         return OperatorPlace{names.prefix + names.attention, kernel, builder.layer_index};
     };
+    if (attention.compressed) return compressed_context(builder, names, attention, normed);
+    if (attention.sparse && attention.latent)
+        return sparse_latent_context(builder, names, attention, normed);
+    if (attention.sparse) choose_keys(builder, names, normed, {});
+    const std::size_t first = builder.next_operator();
     const auto [split, packed, gate] = attention.latent ? latent_heads(builder, names, normed)
                                                         : packed_heads(builder, names, normed);
+    const std::optional<int> values = own_values(builder, at("attn.values"), packed, split);
     const Value context = attend(builder, at("attn"), split, packed);
+    for (std::size_t i = first; i < builder.next_operator(); ++i) {
+        Operator& op = builder.graph.operators[i];
+        auto* core = std::get_if<op::Attention>(&op.roles);
+        if (core == nullptr) continue;
+        for (const std::optional<int>& more : {values, builder.choice}) {
+            if (!more || (more == builder.choice && !attention.sparse)) continue;
+            core->kept_beside.push_back(*more);
+            op.inputs.push_back(*more);
+            op.saved.push_back(*more);
+            op.forward_uses.push_back(*more);
+            op.backward_input_uses.push_back(*more);
+        }
+    }
+    if (attention.latent && attention.output_gate)
+        return gate_latent(builder, names, normed, context);
+    if (attention.head_gate) return gate_heads(builder, names, normed, context);
     return gate ? gate_context(builder, at("attn.gate"), context, *gate) : context;
 }
 
@@ -143,19 +192,24 @@ struct Context {
 
 Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed) {
     return std::visit(
-        Overloaded{[&](const Attention& attention) -> Context {
-                       return {attention_context(builder, names, attention, normed),
-                               attention.context_width()};
-                   },
-                   [&](const Mamba& mamba) -> Context {
-                       return {mamba_context(builder, names, mamba, normed), mamba.inner()};
-                   },
-                   [&](const DeltaNet& net) -> Context {
-                       return {delta_net_context(builder, names, net, normed), net.value_width()};
-                   },
-                   [&](const NoMixer&) -> Context {
-                       return {normed, builder.size.hidden};
-                   }},
+        Overloaded{
+            [&](const Attention& attention) -> Context {
+                const Value context = attention_context(builder, names, attention, normed);
+                const auto& narrow = attention.compressed;
+                return {context,
+                        narrow ? narrow->groups * narrow->out_rank : attention.context_width()};
+            },
+            [&](const Mamba& mamba) -> Context {
+                return {mamba_context(builder, names, mamba, normed), mamba.inner()};
+            },
+            [&](const DeltaNet& net) -> Context {
+                if (net.channel_decay)
+                    return {channel_delta_context(builder, names, net, normed), net.value_width()};
+                return {delta_net_context(builder, names, net, normed), net.value_width()};
+            },
+            [&](const NoMixer&) -> Context {
+                return {normed, builder.size.hidden};
+            }},
         builder.layer().mixer);
 }
 

@@ -86,6 +86,14 @@ Value ExpertRoute::narrowed(Value tokens) const {
     return linear(builder, {name, "experts.narrow", layer}, shape, {{weight}, {}}, tokens);
 }
 
+/// The norm of what experts give, before it is widened.
+Value ExpertRoute::normed(Value narrow) const {
+    const std::string name = names.prefix + names.mlp + ".latent_norm";
+    const int gain = builder.norm_weight(name + ".weight", experts.latent);
+    return norm_of_columns(builder, {name, "experts.latent_norm", layer}, gain, narrow,
+                           experts.latent);
+}
+
 /// Back to the hidden width, with the branch's gradient.
 Value ExpertRoute::widened(Value narrow, int gradient) const {
     const std::int64_t hidden = size().hidden;
@@ -141,7 +149,8 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
     route.add_biases(out.outputs);
     if (experts.latent == 0) return route.from_experts(back, weights, gradient);
     const int of_narrow = builder.tensor("d.experts.widen.in", route.token_bytes());
-    return route.widened(route.from_experts(back, weights, of_narrow), gradient);
+    const Value narrow = route.from_experts(back, weights, of_narrow);
+    return route.widened(experts.latent_norm ? route.normed(narrow) : narrow, gradient);
 }
 
 }  // namespace debubble::models

@@ -23,13 +23,14 @@ SplitValue split_off(GraphBuilder& builder, const OperatorPlace& place, Value pa
     const Sizes& size = builder.size;
     const std::int64_t rotated = size.tokens * (size.query_width + size.key_width);
     const bool rope = builder.attention().rotary;
-    const std::int64_t bytes = size.element * (rotated + size.tokens * size.key_width);
+    const std::int64_t bytes = size.element * (rotated + size.tokens * size.value_width);
     const bool sliced = builder.how().slices > 1;
     const std::int64_t viewed = !builder.how().kernels.attention_copies || sliced ? 0
-                                : rope ? size.element * size.tokens * size.key_width
+                                : rope ? size.element * size.tokens * size.value_width
                                        : bytes;
     const std::int64_t copied = bytes - viewed;
-    const std::int64_t keys = sliced ? 2 * size.element * size.tokens * size.key_width : 0;
+    const std::int64_t keys =
+        sliced ? size.element * size.tokens * (size.key_width + size.value_width) : 0;
     op::Heads split = heads_of(builder, op::Heads::Layout::Apart);
     split.queries = {builder.tensor(place.kernel + ".out", copied - keys),
                      builder.tensor("d." + place.kernel + ".out", bytes - keys)};

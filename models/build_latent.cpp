@@ -1,5 +1,4 @@
-#include "models/graph_builder.h"
-#include "models/layer_names.h"
+#include "models/build_latent.h"
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), cut as Megatron-Core does
 /// (transformer/multi_latent_attention.py): the products into the narrow values and their norms are
@@ -7,69 +6,13 @@
 /// them are cut by heads.
 namespace debubble::models {
 
-namespace {
-
-struct Latent {
-    GraphBuilder& builder;
-    const LayerNames& names;
-    const Attention& attention = builder.attention();
-    const LatentAttention& latent = *attention.latent;
-
-    OperatorPlace at(const char* name, const char* kernel) const {
-        return {names.prefix + names.attention + name, kernel, builder.layer_index};
-    }
-    std::int64_t own_columns() const { return attention.head_dim - latent.rope_dim; }
-
-    /// A product into a narrow value, over the tokens of the stream.
-    Value down(const char* name, const char* kernel, Value x, std::int64_t outputs,
-               bool adds_gradient) const {
-        const std::int64_t hidden = builder.size.hidden;
-        const int weight =
-            builder.whole_parameter(at(name, kernel).name + ".weight", {outputs, hidden});
-        LinearShape shape{hidden, outputs, Sharding::Replicated};
-        shape.rows = builder.size.stream_tokens;
-        shape.adds_gradient = adds_gradient;
-        shape.keeps_original = builder.leaves_to_replay(Module::LayerNorm);
-        return linear(builder, at(name, kernel), shape, {{weight}, {}}, x);
-    }
-    /// The norm is fused with the product after it, and made again with it
-    /// (TELayerNormColumnParallelLinear in Megatron-LM 00611e6, models/gpt/gpt_layer_specs.py).
-    Value normed(const char* name, const char* kernel, Value x, std::int64_t columns) const {
-        const int gain = builder.norm_weight(at(name, kernel).name + ".weight", columns);
-        const std::size_t first = builder.next_operator();
-        const Value y = norm_of_columns(builder, at(name, kernel), gain, x, columns);
-        builder.mark(first, Module::MlaUpProjection);
-        return y;
-    }
-    /// A product out of a narrow value, of `columns` for each head.
-    Value up(const char* name, const char* kernel, Value x, std::int64_t inputs,
-             std::int64_t columns, bool adds_gradient = false) const {
-        const std::string weight = at(name, kernel).name + ".weight";
-        const int index = builder.parameter({weight,
-                                             {attention.heads * columns, inputs},
-                                             builder.sharding_of(weight, {Sharding::Column}),
-                                             0,
-                                             1,
-                                             {}});
-        LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
-        shape.adds_gradient = adds_gradient;
-        const std::size_t first = builder.next_operator();
-        const Value y = linear(builder, at(name, kernel), shape, {{index}, {}}, x);
-        builder.mark(first, Module::MlaUpProjection);
-        return y;
-    }
-
-    Value queries(Value x) const;
-    SplitValue joined(Value queries, Value keys_values, Value rotated) const;
-};
-
-Value Latent::queries(Value x) const {
+Latent::Queries Latent::queries(Value x) const {
     if (latent.query_rank == 0)
-        return up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim, true);
-    const Value narrow = down(".q_a_proj", "attn.q_down", x, latent.query_rank, true);
-    return up(".q_b_proj", "attn.q_up",
-              normed(".q_a_layernorm", "attn.q_norm", narrow, latent.query_rank), latent.query_rank,
-              attention.head_dim);
+        return {up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim, true)};
+    const Value narrow =
+        normed(".q_a_layernorm", "attn.q_norm",
+               down(".q_a_proj", "attn.q_down", x, latent.query_rank, true), latent.query_rank);
+    return {up(".q_b_proj", "attn.q_up", narrow, latent.query_rank, attention.head_dim), narrow};
 }
 
 SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const {
@@ -130,13 +73,11 @@ SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const
     return {heads, {heads.queries.tensor, heads.queries.gradient, size.tensor > 1}};
 }
 
-}  // namespace
-
 SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
     builder.cut_heads(true);
     const Latent part{builder, names};
     const LatentAttention& latent = part.latent;
-    const Value queries = part.queries(normed);
+    const Value queries = part.queries(normed).heads;
     const Value narrow = part.down(".kv_a_proj_with_mqa", "attn.kv_down", normed,
                                    latent.key_rank + latent.rope_dim, false);
     const Value keys = part.normed(".kv_a_layernorm", "attn.kv_norm", narrow, latent.key_rank);

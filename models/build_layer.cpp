@@ -21,6 +21,15 @@ Value parallel_parts(GraphBuilder& builder, Value x, int gradient) {
     return with_branch(builder, with_branch(builder, x, attention, gradient), mlp, gradient);
 }
 
+/// A part between the streams that it reads and those that it leaves.
+Value streamed_part(GraphBuilder& builder, Value x, const auto& part, const char* name,
+                    int gradient) {
+    const Value in = open_streams(builder, x, name);
+    const int of_branch = builder.tensor("d.branch", builder.size.stream_bytes());
+    return close_streams(builder, x, part(builder, in, PartGradients{of_branch, of_branch}),
+                         gradient, name);
+}
+
 }  // namespace
 
 Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradients& gradients) {
@@ -35,6 +44,22 @@ Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradient
         if (ends && gradients.result != nullptr) return builder.tensor(gradients.result, bytes);
         return in_place ? gradients.stream : builder.tensor(name, bytes);
     };
+    if (builder.model().mixes_streams()) {
+        const std::int64_t wide = bytes * builder.model().streams;
+        const bool before = parts.has_mlp();
+        if (parts.mixes())
+            x = streamed_part(
+                builder, x, mixer_branch, "attn",
+                builder.tensor(
+                    before || gradients.result == nullptr ? "d.attn.stream" : gradients.result,
+                    wide));
+        if (parts.has_mlp())
+            x = streamed_part(
+                builder, x, mlp_branch, "mlp",
+                builder.tensor(gradients.result != nullptr ? gradients.result : "d.mlp.stream",
+                               wide));
+        return x;
+    }
     if (parts.parallel) {
         const char* name = gradients.result != nullptr ? gradients.result : "d.mlp.stream";
         return parallel_parts(builder, x, builder.tensor(name, bytes));

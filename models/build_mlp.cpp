@@ -177,6 +177,32 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
     return gated;
 }
 
+/// A dense MLP of `opened` and experts of the same x, each with norms of its own, and their sum
+/// (Gemma 4).
+Value both_branches(GraphBuilder& builder, const LayerNames& names, Value x, Value opened,
+                    int through, int gradient) {
+    const Experts& experts = *builder.layer().as<Experts>();
+    const auto normed = [&](const char* name, Value branch) {
+        const OperatorPlace place{names.prefix + name, std::string("mlp.") + name,
+                                  builder.layer_index};
+        return norm_of_branch(builder, place, norm_parameters(builder, place.name), branch,
+                              gradient);
+    };
+    const DenseMlp mlp{experts.beside_ffn, experts.activation, experts.bias};
+    const int of_dense = builder.tensor("d.mlp.product", builder.size.stream_bytes());
+    const Value dense =
+        normed("post_feedforward_layernorm_1",
+               DenseBranch{builder, names, mlp, "mlp"}.build(opened, of_dense, false));
+    const OperatorPlace second{names.prefix + "pre_feedforward_layernorm_2", "ln2_experts",
+                               builder.layer_index};
+    const Value tokens = norm(builder, second, norm_parameters(builder, second.name), x, through);
+    const int of_experts = builder.tensor("d.experts.product", builder.size.stream_bytes());
+    const Value routed =
+        normed("post_feedforward_layernorm_2", expert_branch(builder, experts, tokens, of_experts));
+    return add_branches(builder, {names.prefix + names.mlp, "experts.add", builder.layer_index},
+                        routed, dense);
+}
+
 }  // namespace
 
 Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
@@ -192,6 +218,11 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const BranchEnd end(builder, at(names.norm2_after, "ln2_after"),
                         branch_gradient(builder, residual_place, gradients.y));
     const auto* experts = builder.layer().as<Experts>();
+    if (experts != nullptr && experts->beside_ffn > 0)
+        return {residual_place,
+                end.close(both_branches(builder, names, x, opened, gradients.through,
+                                        end.product_gradient)),
+                false};
     if (experts == nullptr) {
         const DenseMlp& mlp = std::get<DenseMlp>(builder.layer().mlp);
         const Value product =

@@ -130,6 +130,9 @@ Value norm_of_branch(GraphBuilder& builder, const OperatorPlace& place, std::vec
 }
 
 Value open_branch(GraphBuilder& builder, const OperatorPlace& place, Value x, int through) {
+    // Around the parts of layers with several streams nothing passes (build_streams.cpp).
+    if (builder.model().mixes_streams())
+        return norm(builder, place, norm_parameters(builder, place.name), x, {});
     if (builder.layer().norms != NormPosition::After)
         return norm(builder, place, norm_parameters(builder, place.name), x, through);
     const std::int64_t bytes = builder.size.stream_bytes();

@@ -30,6 +30,10 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,
                            content.first_layer + content.layers - 1, model.layers.count()));
     }
+    if (model.mixes_streams() && model.mtp_layers > 0)
+        refuse(
+            "multi-token prediction of networks with several residual streams is not "
+            "planned");
     for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
     if (how.slices > 1 && how.exchanging() > 1) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
@@ -111,10 +115,15 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     builder.graph.content = content;
     StageGraph& graph = builder.graph;
     const bool images = architecture.sees_images();
-    const int stream_gradient = builder.tensor(
-        "d.stream", content.embedding ? builder.size.stream_bytes() : graph.input_bytes().count);
+    const bool widens = content.embedding && architecture.streams > 1;
+    const std::int64_t first_bytes = builder.size.stream_bytes() * architecture.streams;
+    const int stream_gradient =
+        builder.tensor("d.stream", content.embedding ? first_bytes : graph.input_bytes().count);
     Value x{0, stream_gradient};
-    if (content.embedding) {
+    if (widens) {
+        const int narrow = builder.tensor("d.embedding.stream", builder.size.stream_bytes());
+        x = widen_streams(builder, token_embedding(builder, narrow), stream_gradient);
+    } else if (content.embedding) {
         x = images ? patch_embedding(builder, stream_gradient)
                    : token_embedding(builder, stream_gradient);
     } else {
@@ -124,10 +133,13 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     for (int i = 0; i < content.layers; ++i) {
         const bool last = i == content.layers - 1 && !content.head && !content.final_norm &&
-                          content.predictions != Predictions::Here;
+                          content.predictions != Predictions::Here &&
+                          architecture.residual_block == 0;
         x = build_layer(builder, content.first_layer + i, x,
                         {stream_gradient, last ? "d.output" : nullptr});
     }
+    if (architecture.mixes_streams())
+        x = content.head ? collapse_streams(builder, x) : sent_streams(builder, x);
     if (content.final_norm) x = final_norm(builder, x);
     if (content.predictions == Predictions::Here)
         x = stacked(builder, predictions_ahead(builder, {}, x));

@@ -85,6 +85,7 @@ struct ExpertRoute {
     void weigh_activation(Value weights) const;
     LinearParameters parameters(bool in) const;
     Value narrowed(Value tokens) const;
+    Value normed(Value narrow) const;
     Value widened(Value narrow, int gradient) const;
 };
 

@@ -33,6 +33,12 @@ Value ExpertRoute::weights(Value tokens) const {
     };
     op::Router roles{op.parameters.front(), {}, tokens, y};
     if (experts.router_bias) roles.bias = op.parameters.back();
+    if (experts.beside_ffn > 0) {  // a scale of each column, and a factor of each expert
+        op.parameters.push_back(
+            builder.whole_parameter(router() + ".scale", {size().hidden}, Initial::Ones));
+        op.parameters.push_back(
+            builder.whole_parameter(router() + ".per_expert_scale", {count}, Initial::Ones));
+    }
     roles.logits = builder.scratch("experts.router.logits", logits);
     roles.logits_gradient = wide ? y.gradient : builder.scratch("d.experts.router.logits", logits);
     roles.keeps_logits = keeps_logits;

@@ -75,12 +75,14 @@ Bytes StageGraph::boundary_bytes() const {
 
 Bytes StageGraph::input_bytes() const {
     const int ahead = content.predictions == Predictions::Before ? architecture.mtp_layers : 0;
-    return boundary_bytes() * (1 + ahead);
+    return boundary_bytes() * (ahead + architecture.stream_rows(content.first_layer));
 }
 
 Bytes StageGraph::output_bytes() const {
     if (content.predictions == Predictions::Here)
         return boundary_bytes() * (1 + architecture.mtp_layers);
+    if (architecture.mixes_streams())
+        return boundary_bytes() * architecture.stream_rows(content.first_layer + content.layers);
     return input_bytes();
 }
 

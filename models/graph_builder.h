@@ -34,6 +34,11 @@ struct GraphBuilder {
     Sizes size;
     std::vector<Diagnostic> mistakes;
     int layer_index = 0;
+    /// Residual sums that were put by, each [Ts, h] (Architecture::residual_block).
+    std::vector<Value> bank = {};
+    bool begins_sum = false;           ///< the next part of a layer begins the sum anew
+    std::optional<Value> mixing = {};  ///< coefficients of the part that is being built
+    std::optional<int> choice = {};    ///< keys that the last indexer has chosen
 
     const Architecture& model() const { return graph.architecture; }
     /// Makes `layer` the one that is being built: the sizes are its.
@@ -104,6 +109,19 @@ struct OperatorPlace {
     std::optional<int> layer;
 };
 
+/// The kernels and tensors of an operator that is planned alone.
+struct PlannedParts {
+    op::Planned::Kind kind{};
+    std::vector<Value> reads;
+    std::vector<Value> writes;
+    std::vector<int> parameters = {};
+    std::vector<int> saved = {};    ///< tensors that its backward reads
+    std::vector<int> scratch = {};  ///< tensors of the forward alone
+    std::vector<int> scratch_back = {};
+    std::vector<Kernel> forward = {};
+    std::vector<Kernel> backward = {};
+};
+Operator& add_planned(GraphBuilder& builder, const OperatorPlace& place, PlannedParts parts);
 Operator start(const OperatorPlace& place);
 /// An operator whose forward reads one value.
 Operator start(const OperatorPlace& place, Value x);
@@ -228,6 +246,34 @@ struct SplitValue {
 SplitValue split_heads(GraphBuilder& builder, const OperatorPlace& place, Value packed);
 /// Latent attention's way from the hidden state to its heads.
 SplitValue latent_heads(GraphBuilder& builder, const LayerNames& names, Value normed);
+struct Branch;
+/// Attention over a window and shortened keys, from `normed` to the input of its last product.
+Value compressed_context(GraphBuilder& builder, const LayerNames& names, const Attention& attention,
+                         Value normed);
+/// Latent attention over chosen keys, whose products out of the latent value are applied to queries
+/// and to the result, so that one key of a token serves all heads.
+Value sparse_latent_context(GraphBuilder& builder, const LayerNames& names,
+                            const Attention& attention, Value normed);
+/// `context` times the sigmoid of a product of `normed` that is as wide.
+Value gate_latent(GraphBuilder& builder, const LayerNames& names, Value normed, Value context);
+/// The keys that a layer's attention sees, chosen by an indexer of `normed` and of the narrow value
+/// of latent queries, if there is one.
+void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
+                 std::optional<Value> narrow_queries);
+/// Each head times the sigmoid of a logit made from `normed`.
+Value gate_heads(GraphBuilder& builder, const LayerNames& names, Value normed, Value context);
+/// Kimi Delta Attention.
+Value channel_delta_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,
+                            Value normed);
+/// The residual streams of networks with several: from the embedding, into and out of a part of a
+/// layer, and back to one row.
+Value widen_streams(GraphBuilder& builder, Value x, int gradient);
+Value open_streams(GraphBuilder& builder, Value x, const char* part);
+Value close_streams(GraphBuilder& builder, Value x, const Branch& branch, int gradient,
+                    const char* part);
+Value collapse_streams(GraphBuilder& builder, Value x);
+/// What a stage with a stage behind it sends: the running sum and those that were put by.
+Value sent_streams(GraphBuilder& builder, Value x);
 /// Recurrent layers from `normed` to the input of their last product.
 Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
                     Value normed);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "models/architecture_limits.h"
 #include "models/hf_config.h"
 
 /// What configurations say beyond the keys that readers of families know, by the names of
@@ -34,6 +35,11 @@ constexpr Beyond kRefused[] = {
     {"lora_rank", "weights that are updated by products of low rank"},
 };
 
+/// Factors on which no figure of a plan depends.
+bool is_factor(std::string_view key) {
+    return key.ends_with("_multiplier") || key == "logits_scaling";
+}
+
 /// Keys of what a network is beside the one that is read, or in which form its weights are stored.
 constexpr Beyond kNoted[] = {
     {"quantization_config", "whose weights are stored quantised"},
@@ -52,8 +58,10 @@ bool is_neutral(const text::Node& value) {
 
 }  // namespace
 
-void refuse_beyond(text::MappingReader& in) {
+void refuse_beyond(text::MappingReader& in, std::string_view type) {
+    const bool has_factors = type.starts_with("granite");  // whose networks are planned alone
     for (const auto& [key, what] : kRefused) {
+        if (has_factors && is_factor(key)) continue;
         const text::NodePtr value = in.value(key);
         if (value && !is_neutral(*value)) in.complain(key, fmt::format("{} are not planned", what));
     }
@@ -63,6 +71,25 @@ void note_beyond(text::MappingReader& in, Config& config) {
     for (const auto& [key, what] : kNoted)
         if (const text::NodePtr value = in.value(key); value && !is_neutral(*value))
             config.notes.push_back(fmt::format("{} ('{}')", what, key));
+}
+
+void note_prediction(text::MappingReader& in, Config& config) {
+    int more = 0;
+    for (const std::string_view key : {"num_nextn_predict_layers", "mtp_num_hidden_layers",
+                                       "num_nextn_predict_modules", "num_mtp_layers"})
+        in.whole(key, more, 0, kMostMtpLayers);
+    int each = 1;
+    if (in.whole("num_mtp_modules", more, 0, kMostMtpLayers))
+        in.whole("mtp_transformer_layers", each, 0, kMostMtpLayers);
+    // What the modules consist of; a plan's have a layer like the last one.
+    for (const std::string_view key :
+         {"mtp_hybrid_override_pattern", "mtp_layers_block_type", "mtp_use_dedicated_embeddings",
+          "mtp_loss_weight", "mtp_transformer_layers", "use_mtp", "mtp_loss_scaling_factor"})
+        in.value(key);
+    more *= each;
+    if (more > 0)
+        config.notes.push_back(
+            fmt::format("without its multi-token prediction ('mtp_layers: {}' asks for it)", more));
 }
 
 }  // namespace debubble::models

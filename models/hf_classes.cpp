@@ -37,6 +37,7 @@ std::span<const HfClass> hf_classes(Family family) {
         case Family::Mpt: return kMpt;
         case Family::Llama4: return kLlama4;
         case Family::Qwen3Next: return kQwen3Next;
+        case Family::Planned:
         case Family::NemotronH: break;  // planned only
         case Family::Vit: return kVit;
     }
@@ -52,6 +53,8 @@ std::string_view hf_activation(Activation activation) {
         case Activation::SquaredRelu: return "relu2";
         case Activation::Geglu: return "gelu";
         case Activation::GegluTanh: return "gelu_pytorch_tanh";
+        case Activation::Xielu:
+        case Activation::Situ:
         case Activation::ClampedSwiglu: break;
     }
     return {};

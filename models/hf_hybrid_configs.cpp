@@ -116,7 +116,6 @@ void read_nemotron_experts(text::MappingReader& in, Config& config) {
     in.whole("n_shared_experts", shared, 0, kMostExperts);
     layer.shared_ffn *= shared;
     in.whole("moe_latent_size", layer.expert_latent, 1, kWidest);
-    note_prediction(in, config);
 }
 
 /// A layer of one part, by a letter of `hybrid_override_pattern`; false if it is none.
@@ -175,17 +174,15 @@ void read_nemotron_layers(text::MappingReader& in, Config& config) {
     config.listed = layers;
 }
 
-}  // namespace
-
-void read_qwen3_next(text::MappingReader& in, Config& config) {
-    read_qwen3_moe(in, config);
+/// Gated attention and gated delta nets, in the layers whose MLPs have been read.
+void read_qwen_hybrid(text::MappingReader& in, Config& config) {
     config.each.clear();  // those of Qwen3, which have more below
     LayerKeys& layer = config.layer;
     config.network.family = Family::Qwen3Next;
     config.network.zero_centred_norms = true;
-    layer.output_gate = layer.shared_gate = true;
-    layer.shared_ffn = 512;
-    in.whole("shared_expert_intermediate_size", layer.shared_ffn, 1, kWidestMlp);
+    layer.output_gate = true;
+    in.flag("attn_output_gate", layer.output_gate);
+    expect_word(in, "output_gate_type", {"swish", "silu"});
     read_rotary_share(in, config, "partial_rotary_factor", 0.25);
     DeltaNet net;
     net.key_heads = 16;
@@ -197,6 +194,30 @@ void read_qwen3_next(text::MappingReader& in, Config& config) {
     in.whole("linear_conv_kernel_dim", net.convolution, 1, kWidest);
     layer.delta_net = net;
     if (in.good()) read_qwen_layers(in, config);
+}
+
+}  // namespace
+
+void read_qwen3_next(text::MappingReader& in, Config& config) {
+    read_qwen3_moe(in, config);
+    config.layer.shared_gate = true;
+    config.layer.shared_ffn = 512;
+    in.whole("shared_expert_intermediate_size", config.layer.shared_ffn, 1, kWidestMlp);
+    read_qwen_hybrid(in, config);
+}
+
+/// Its mixtures always divide the weights of the chosen by their sum.
+void read_qwen3_5_moe(text::MappingReader& in, Config& config) {
+    in.value("norm_topk_prob");
+    config.usually_renormalised = true;
+    read_qwen3_next(in, config);
+}
+
+void read_qwen3_5(text::MappingReader& in, Config& config) {
+    read_qwen3(in, config);
+    std::vector<int> dense;
+    in.wholes("mlp_only_layers", dense, 0, kMostLayers);  // all of them are
+    read_qwen_hybrid(in, config);
 }
 
 void read_nemotron_h(text::MappingReader& in, Config& config) {

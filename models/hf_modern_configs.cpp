@@ -19,20 +19,6 @@ void read_window(text::MappingReader& in, Config& config) {
         config.layer.window = window;
 }
 
-/// Qwen's files give a window and say beside it that it is not used, or which layers have it.
-void read_optional_window(text::MappingReader& in, Config& config) {
-    bool used = false;
-    for (const char* key : {"sliding_window", "max_window_layers", "layer_types"}) in.value(key);
-    if (!in.flag("use_sliding_window", used) || !used) return;
-    std::int64_t window = 0;
-    if (!in.whole("sliding_window", window, 1, kMostPositions)) return;
-    int whole = 28;  // layers before the first with a window
-    in.whole("max_window_layers", whole, 0, kMostLayers);
-    std::vector<bool> usual(static_cast<std::size_t>(config.layers));
-    for (int i = 0; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = i >= whole;
-    set_windows(in, config, window, usual);
-}
-
 /// Qwen's layers with experts: every so many, and none in the list.
 void read_sparse_layers(text::MappingReader& in, Config& config) {
     int every = 1;
@@ -43,6 +29,16 @@ void read_sparse_layers(text::MappingReader& in, Config& config) {
     for (int i = 0; i < config.layers; ++i)
         config.dense.push_back((i + 1) % every != 0 || std::ranges::find(dense, i) != dense.end());
 }
+
+void read_groups(text::MappingReader& in, LayerKeys& layer) {
+    in.whole("n_group", layer.router_groups, 1, kMostExperts);
+    in.whole("topk_group", layer.router_groups_chosen, 1, kMostExperts);
+    in.real("routed_scaling_factor", layer.router_scaling, 0, 1e6);
+    expect_word(in, "scoring_func", {"sigmoid", "softmax"});
+    expect_word(in, "topk_method", {"noaux_tc", "greedy", "group_limited_greedy", "softmax"});
+}
+
+}  // namespace
 
 void read_latent(text::MappingReader& in, LayerKeys& layer) {
     LatentAttention latent;
@@ -60,10 +56,18 @@ void read_latent(text::MappingReader& in, LayerKeys& layer) {
     layer.latent = latent;
 }
 
-void read_groups(text::MappingReader& in, LayerKeys& layer) {
-    in.whole("n_group", layer.router_groups, 1, kMostExperts);
-    in.whole("topk_group", layer.router_groups_chosen, 1, kMostExperts);
-    in.real("routed_scaling_factor", layer.router_scaling, 0, 1e6);
+/// Qwen's files give a window and say beside it that it is not used, or which layers have it.
+void read_optional_window(text::MappingReader& in, Config& config) {
+    bool used = false;
+    for (const char* key : {"sliding_window", "max_window_layers", "layer_types"}) in.value(key);
+    if (!in.flag("use_sliding_window", used) || !used) return;
+    std::int64_t window = 0;
+    if (!in.whole("sliding_window", window, 1, kMostPositions)) return;
+    int whole = 28;  // layers before the first with a window
+    in.whole("max_window_layers", whole, 0, kMostLayers);
+    std::vector<bool> usual(static_cast<std::size_t>(config.layers));
+    for (int i = 0; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = i >= whole;
+    set_windows(in, config, window, usual);
 }
 
 /// Shared experts and dense layers before those with experts, by DeepSeek's and GLM's names.
@@ -72,10 +76,22 @@ void read_shared_and_dense(text::MappingReader& in, Config& config) {
     in.whole("n_shared_experts", shared, 0, kMostExperts);
     config.layer.shared_ffn = shared * config.layer.ffn;
     in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
+    const text::NodePtr listed = in.value("moe_layer_freq");
+    if (listed && listed->is(text::Node::Kind::List)) {
+        std::vector<std::string> words;
+        if (!read_of_layers(in, config, "moe_layer_freq", words)) return;
+        config.dense_first = 0;
+        for (const std::string& word : words) config.dense.push_back(word == "0");
+        return;
+    }
     int every = 1;
     if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
         for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
-    note_prediction(in, config);
+    std::vector<std::string> kinds;
+    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
+    config.dense_first = 0;
+    config.dense.clear();
+    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
 }
 
 /// The sigmoid router of DeepSeek-V3 and those after it. transformers 5.24's DeepseekV3TopkRouter
@@ -89,6 +105,8 @@ void read_sigmoid_router(text::MappingReader& in, Config& config) {
     layer.router_dtype = RouterDtype::Fp32;
     read_groups(in, layer);
 }
+
+namespace {
 
 /// What DeepSeek's two generations share.
 void read_deepseek(text::MappingReader& in, Config& config) {
@@ -136,16 +154,9 @@ void read_experts(text::MappingReader& in, Config& config, std::string_view coun
     in.whole(count, layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
     in.whole("moe_intermediate_size", layer.ffn, 1, kWidestMlp);
-    bool renormalised = false;
+    bool renormalised = config.usually_renormalised;
     in.flag("norm_topk_prob", renormalised);
     layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
-}
-
-void note_prediction(text::MappingReader& in, Config& config) {
-    int more = 0;
-    if (in.whole("num_nextn_predict_layers", more, 0, kMostMtpLayers) && more > 0)
-        config.notes.push_back(
-            fmt::format("without its multi-token prediction ('mtp_layers: {}' asks for it)", more));
 }
 
 void read_mistral(text::MappingReader& in, Config& config) {
@@ -192,6 +203,8 @@ void read_qwen3(text::MappingReader& in, Config& config) {
     config.network.family = Family::Deepseek;
     config.layer.qk_norm = QkNorm::Heads;
     read_biases(in, config.layer);
+    bool normed = true;
+    if (in.flag("use_qk_norm", normed) && !normed) config.layer.qk_norm = QkNorm::None;
     read_optional_window(in, config);
 }
 
@@ -208,6 +221,7 @@ void read_deepseek_v2(text::MappingReader& in, Config& config) {
     read_deepseek(in, config);
     config.layer.router_dtype = RouterDtype::Fp32;  // DeepseekV2TopkRouter
     const text::NodePtr method = in.value("topk_method");
+    expect_word(in, "scoring_func", {"softmax"});
     for (const char* key : {"n_group", "topk_group"}) in.value(key);  // of another method alone
     if (method && method->scalar == "group_limited_greedy") read_groups(in, config.layer);
     in.real("routed_scaling_factor", config.layer.router_scaling, 0, 1e6);

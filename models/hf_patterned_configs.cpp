@@ -24,8 +24,8 @@ std::optional<double> read_cap(text::MappingReader& in, std::string_view key,
     return usual;
 }
 
-/// What both Gemmas share, with the defaults of the smallest Gemma 2.
-void read_gemma(text::MappingReader& in, Config& config) {
+/// What all Gemmas share, with the defaults of the smallest Gemma 2.
+void read_gemmas(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
     LayerKeys& layer = config.layer;
     layer.head_dim = 256;
@@ -58,7 +58,8 @@ std::vector<bool> all_but_each(int layers, int every) {
     return usual;
 }
 
-/// Layers without a window have the angles of the whole network; those with one have their own.
+}  // namespace
+
 void turn_by_layer(text::MappingReader& in, Config& config, LayerKeys local) {
     std::vector<LayerKeys>& layers = layers_of(config);
     if (const text::NodePtr types = in.value("rope_parameters");
@@ -73,12 +74,21 @@ void turn_by_layer(text::MappingReader& in, Config& config, LayerKeys local) {
     }
 }
 
-}  // namespace
+void read_gemma(text::MappingReader& in, Config& config) {
+    config.network.vocab = 256000;
+    config.network.max_positions = 8192;
+    read_gemmas(in, config);
+    LayerKeys& layer = config.layer;
+    layer.norm_position = NormPosition::Before;
+    layer.query_pre_attn_scalar.reset();
+    if (!in.has("num_key_value_heads")) layer.kv_heads = 16;
+    if (!in.has("intermediate_size")) layer.ffn = 24576;
+}
 
 void read_gemma2(text::MappingReader& in, Config& config) {
     config.network.vocab = 256000;
     config.network.max_positions = 8192;
-    read_gemma(in, config);
+    read_gemmas(in, config);
     config.layer.score_softcap = read_cap(in, "attn_logit_softcapping", 50);
     config.network.logit_softcap = read_cap(in, "final_logit_softcapping", 30);
     std::int64_t window = 4096;
@@ -90,7 +100,7 @@ void read_gemma3(text::MappingReader& in, Config& config) {
     config.network.vocab = 262208;
     config.network.max_positions = 131072;
     config.layer.rope_theta = 1e6;
-    read_gemma(in, config);
+    read_gemmas(in, config);
     LayerKeys& layer = config.layer;
     layer.qk_norm = QkNorm::Heads;
     layer.score_softcap = read_cap(in, "attn_logit_softcapping", {});

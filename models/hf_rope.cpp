@@ -37,6 +37,15 @@ void read_yarn(text::MappingReader& rope, RopeScaling& scaling) {
         rope.complain("mscale", "yarn whose 'mscale' is not its 'mscale_all_dim' is not read");
 }
 
+/// Yarn's usual factor may be written out.
+void read_attention_factor(text::MappingReader& rope, const RopeScaling& scaling) {
+    double factor = 1;
+    if (!rope.real("attention_factor", factor, 0, 1e6)) return;
+    const double usual = scaling.kind == Kind::Yarn ? 0.1 * std::log(scaling.factor) + 1 : 0;
+    if (std::abs(factor - usual) > 1e-6)
+        rope.complain("attention_factor", "a factor of attention of its own is not read");
+}
+
 /// The scaling of a map; `key` is the name of its kind, which was `type` once.
 void read_scaling(text::MappingReader& rope, std::string_view key, Config& config,
                   LayerKeys& layer) {
@@ -44,7 +53,6 @@ void read_scaling(text::MappingReader& rope, std::string_view key, Config& confi
     scaling.original_positions = config.original_positions.value_or(scaling.original_positions);
     if (!rope.word(key, scaling.kind, kScalings, "rotary positions")) return;
     rope.whole("original_max_position_embeddings", scaling.original_positions, 1, kMostPositions);
-    refuse_given(rope, "attention_factor", "a factor of attention of its own is not read");
     if (scaling.kind == Kind::Longrope) {
         read_longrope(rope, config, scaling);
     } else {
@@ -54,6 +62,7 @@ void read_scaling(text::MappingReader& rope, std::string_view key, Config& confi
         rope.real("high_freq_factor", scaling.high_frequency_factor, 0, 1e6);
         if (scaling.kind == Kind::Yarn) read_yarn(rope, scaling);
     }
+    read_attention_factor(rope, scaling);
     layer.rope_scaling = std::move(scaling);
 }
 
@@ -69,7 +78,9 @@ void read_rope_map(const text::NodePtr& map, std::string_view name, text::Mistak
     // In the newer map plain positions need no word.
     if (name == "rope_scaling") rope.demand(kind);
     const text::NodePtr word = rope.scalar(kind, "the kind of rotary positions");
-    if (word && word->scalar != "default") read_scaling(rope, kind, config, layer);
+    const bool plain = word && (word->scalar == "default" || word->scalar == "mrope" ||
+                                word->scalar == "proportional");
+    if (word && !plain) read_scaling(rope, kind, config, layer);
     note_unread(rope, name, config.notes);
 }
 

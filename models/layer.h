@@ -22,6 +22,8 @@ enum class Activation {
     GegluTanh,      ///< gated by its approximation (Gemma)
     ClampedSwiglu,  ///< gpt-oss's: with g at most 7 and u from -7 to 7,
                     ///< g sigmoid(1.702 g) (u + 1)
+    Xielu,          ///< of two halves with a learned scalar each (arXiv:2411.13010); Apertus
+    Situ,           ///< Kimi K3's: b tanh(g / b) sigmoid(g) c tanh(u / c)
 };
 inline constexpr double kClampedSwigluLimit = 7;
 inline constexpr double kClampedSwigluSlope = 1.702;
@@ -29,7 +31,8 @@ inline constexpr double kClampedSwigluSlope = 1.702;
 /// True if a product of a gate and a value is the activation: the MLP is twice as wide before it.
 constexpr bool is_gated(Activation activation) {
     return activation == Activation::Swiglu || activation == Activation::Geglu ||
-           activation == Activation::GegluTanh || activation == Activation::ClampedSwiglu;
+           activation == Activation::GegluTanh || activation == Activation::ClampedSwiglu ||
+           activation == Activation::Situ;
 }
 
 /// RMS norms of queries and keys (arXiv:2302.05442).
@@ -78,6 +81,41 @@ struct QueryTemperature {
     friend bool operator==(const QueryTemperature&, const QueryTemperature&) = default;
 };
 
+/// A small attention whose scores choose the keys that a layer's attention sees (DeepSeek-V3.2,
+/// arXiv:2512.02556): its heads share one key. Every tensor-parallel rank has it whole.
+struct Indexer {
+    std::int64_t heads = 1;
+    std::int64_t head_dim = 1;
+    /// Scores are weighed by the token and summed over heads, and the key has a layer norm. Else
+    /// each head chooses for a key head, and queries and keys have RMS norms (MiniMax M3).
+    bool weighted = true;
+    friend bool operator==(const Indexer&, const Indexer&) = default;
+};
+
+/// A token sees the keys with the best scores of an indexer, or of that of a layer before.
+struct SparseChoice {
+    std::int64_t keys = 2048;
+    std::int64_t block = 1;               ///< keys that are chosen together
+    std::optional<Indexer> indexer = {};  ///< unset: the choice is that of the last layer with one
+    friend bool operator==(const SparseChoice&, const SparseChoice&) = default;
+};
+
+/// Attention over one key-value head, a window of tokens and shortened keys (DeepSeek-V4): each
+/// `ratio` tokens have an entry, of which an indexer, if there is one, chooses some. Queries are
+/// made from a narrow value, and the result goes out through products of groups of heads.
+struct CompressedKeys {
+    std::int64_t query_rank = 1;
+    std::int64_t groups = 1;  ///< of heads, each with a product of its own into `out_rank`
+    std::int64_t out_rank = 1;
+    std::int64_t ratio = 0;   ///< tokens of an entry; 0: the window alone
+    std::int64_t chosen = 0;  ///< entries that a token sees at most; 0: all before it
+    std::optional<Indexer> indexer = {};
+    friend bool operator==(const CompressedKeys&, const CompressedKeys&) = default;
+
+    /// An entry that is chosen mixes its tokens and as many before them.
+    std::int64_t overlap() const { return indexer ? 2 : 1; }
+};
+
 /// Multi-head attention, with grouped keys where there are fewer of them (arXiv:2305.13245).
 struct Attention {
     std::int64_t heads = 1;     ///< [a]
@@ -108,6 +146,14 @@ struct Attention {
     std::optional<QueryTemperature> temperature = {};
     /// The result is multiplied by the sigmoid of a gate, made with the queries and as wide.
     bool output_gate = false;
+    /// The result of each head is multiplied by the sigmoid of one logit (Step 3.7).
+    bool head_gate = false;
+    /// Values are the keys before their norm and rotation: there is no product for them (Gemma 4).
+    bool keys_are_values = false;
+    /// Values have an RMS norm of every head without weights (Gemma 4).
+    bool value_norm = false;
+    std::optional<SparseChoice> sparse = {};
+    std::optional<CompressedKeys> compressed = {};
     /// Scores get less by the distance to the key, times a slope of the head (arXiv:2108.12409).
     bool alibi = false;
     friend bool operator==(const Attention&, const Attention&) = default;
@@ -152,6 +198,11 @@ struct DeltaNet {
     std::int64_t value_dim = 128;
     std::int64_t convolution = 4;  ///< tokens that it sees, the one itself among them
     std::int64_t chunk = 64;  ///< tokens of a chunk, as flash-linear-attention's kernels have it
+    /// Every channel of a key decays by itself (Kimi Delta Attention, arXiv:2510.26692). Queries,
+    /// keys and values have convolutions of their own, and the decays a product of this rank.
+    bool channel_decay = false;
+    std::int64_t gate_rank = 128;   ///< of the products into decays and into the output gate
+    bool full_output_gate = false;  ///< the output gate is one product
     friend bool operator==(const DeltaNet&, const DeltaNet&) = default;
 
     std::int64_t key_width() const { return key_heads * key_dim; }
@@ -171,10 +222,11 @@ struct DenseMlp {
 };
 
 enum class Router {
-    Softmax,     ///< of the chosen logits
-    PreSoftmax,  ///< of all logits, of which the chosen are taken as they are (Megatron-Core's
-                 ///< --moe-router-pre-softmax)
-    Sigmoid,     ///< of each logit (DeepSeek-V3, arXiv:2412.19437, section 2.1.2)
+    Softmax,       ///< of the chosen logits
+    PreSoftmax,    ///< of all logits, of which the chosen are taken as they are (Megatron-Core's
+                   ///< --moe-router-pre-softmax)
+    Sigmoid,       ///< of each logit (DeepSeek-V3, arXiv:2412.19437, section 2.1.2)
+    SqrtSoftplus,  ///< the root of each logit's softplus (DeepSeek-V4)
 };
 
 /// The type of a router's logits and of their gradients, whatever the type of the training is: of
@@ -212,6 +264,14 @@ struct Experts {
     /// Width of the narrower value that experts read and give, between two products of the layer
     /// (LatentMoE, arXiv:2512.20856); 0: they read the hidden state.
     std::int64_t latent = 0;
+
+    bool latent_norm = false;  ///< what experts give has an RMS norm before the second product
+    /// Experts of a token are those of a fixed table, and the router has weights for them alone
+    /// (DeepSeek-V4's first layers).
+    bool hashed = false;
+    /// Inner width of a dense MLP beside the experts, with norms of its own before and after both
+    /// (Gemma 4); 0: none. The router has a scale of each column and each expert a factor.
+    std::int64_t beside_ffn = 0;
 
     std::int64_t width(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }
     friend bool operator==(const Experts&, const Experts&) = default;

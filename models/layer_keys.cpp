@@ -24,6 +24,11 @@ Attention attention_of(const LayerKeys& keys) {
     attention.query_pre_attn_scalar = keys.query_pre_attn_scalar;
     attention.temperature = keys.temperature;
     attention.output_gate = keys.output_gate;
+    attention.head_gate = keys.head_gate;
+    attention.keys_are_values = keys.keys_are_values;
+    attention.value_norm = keys.value_norm;
+    attention.sparse = keys.sparse;
+    attention.compressed = keys.compressed;
     attention.alibi = keys.alibi;
     return attention;
 }
@@ -41,6 +46,9 @@ Experts experts_of(const LayerKeys& keys) {
     experts.bias = keys.linear_bias;
     experts.shared_gate = keys.shared_gate;
     experts.latent = keys.expert_latent;
+    experts.latent_norm = keys.expert_latent_norm;
+    experts.hashed = keys.hashed_router;
+    experts.beside_ffn = keys.beside_ffn;
     experts.weighs_input = keys.weighs_experts_input;
     return experts;
 }
@@ -63,6 +71,9 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.weighs_experts_input = experts.weighs_input;
     keys.shared_gate = experts.shared_gate;
     keys.expert_latent = experts.latent;
+    keys.expert_latent_norm = experts.latent_norm;
+    keys.hashed_router = experts.hashed;
+    keys.beside_ffn = experts.beside_ffn;
 }
 
 void set_attention(LayerKeys& keys, const Attention& attention) {
@@ -87,6 +98,11 @@ void set_attention(LayerKeys& keys, const Attention& attention) {
     keys.query_pre_attn_scalar = attention.query_pre_attn_scalar;
     keys.temperature = attention.temperature;
     keys.output_gate = attention.output_gate;
+    keys.head_gate = attention.head_gate;
+    keys.keys_are_values = attention.keys_are_values;
+    keys.value_norm = attention.value_norm;
+    keys.sparse = attention.sparse;
+    keys.compressed = attention.compressed;
     keys.alibi = attention.alibi;
 }
 

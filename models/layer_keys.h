@@ -53,6 +53,14 @@ struct LayerKeys {
     std::optional<Mamba> mamba = {};
     std::optional<DeltaNet> delta_net = {};
     bool output_gate = false;
+    bool head_gate = false;
+    bool keys_are_values = false;
+    bool value_norm = false;
+    std::optional<SparseChoice> sparse = {};
+    std::optional<CompressedKeys> compressed = {};
+    bool expert_latent_norm = false;
+    bool hashed_router = false;
+    std::int64_t beside_ffn = 0;
     bool shared_gate = false;
     std::int64_t expert_latent = 0;
     friend bool operator==(const LayerKeys&, const LayerKeys&) = default;

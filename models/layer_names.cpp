@@ -99,6 +99,14 @@ LayerNames qwen3_next_names(const Layer& layer, int index) {
             .shared_gate = "mlp.shared_expert_gate"};
 }
 
+/// Names after Hugging Face's usual ones; no file has them.
+LayerNames planned_names(const Layer& layer, int index) {
+    LayerNames names = qwen3_next_names(layer, index);
+    names.shared_experts = "mlp.shared_experts";
+    name_norms_after(names, layer.norms);
+    return names;
+}
+
 /// Each layer has one norm and one part, whatever it is.
 LayerNames nemotron_h_names(const Layer& layer, int index) {
     return {.prefix = fmt::format("backbone.layers.{}.", index),
@@ -188,6 +196,7 @@ LayerNames layer_names(const Architecture& model, int layer) {
         }
         case Family::Qwen3Next: return qwen3_next_names(model.layer_at(layer), layer);
         case Family::NemotronH: return nemotron_h_names(model.layer_at(layer), layer);
+        case Family::Planned: return planned_names(model.layer_at(layer), layer);
         case Family::Vit:
             return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
                     .norm1 = "layernorm_before",
@@ -221,6 +230,7 @@ StageNames stage_names(const Architecture& model) {
         case Family::Deepseek:
             return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
                     "lm_head.weight"};
+        case Family::Planned:
         case Family::Qwen3Next:
             return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
                     "lm_head.weight"};
@@ -247,13 +257,16 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     const std::int64_t hidden = builder.model().hidden;
     const Attention& attention = builder.attention();
     const std::int64_t queries = (attention.output_gate ? 2 : 1) * attention.query_width();
-    const std::int64_t keys = attention.key_width();
+    const std::array<std::int64_t, 3> widths{queries, attention.key_width(),
+                                             attention.value_width()};
     ParameterNamer parameters{builder};
     if (names.queries_keys_values.empty())
-        parameters.add(names.prefix + names.qkv, hidden, queries + 2 * keys, Sharding::Column,
-                       attention.qkv_bias, 3);
+        parameters.add(names.prefix + names.qkv, hidden, widths[0] + widths[1] + widths[2],
+                       Sharding::Column, attention.qkv_bias, 3);
     for (const std::string& name : names.queries_keys_values) {
-        const std::int64_t outputs = parameters.indices.weights.empty() ? queries : keys;
+        const std::size_t index = parameters.indices.weights.size();
+        if (index == 2 && attention.keys_are_values) break;
+        const std::int64_t outputs = widths.at(index);
         parameters.add(names.prefix + name, hidden, outputs, Sharding::Column, attention.qkv_bias);
     }
     return parameters.indices;

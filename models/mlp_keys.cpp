@@ -44,6 +44,13 @@ const Fields<LayerFile>& mlp_fields() {
          "The width of the narrower value that experts read and give, between two products of the "
          "layer (Megatron-Core's moe_latent_size).",
          "1024", "0: experts read the hidden state"},
+        {"expert_latent_norm", flag(of_keys(&LayerKeys::expert_latent_norm)),
+         "What experts of a narrower value give has an RMS norm.", "true"},
+        {"beside_ffn", whole(of_keys(&LayerKeys::beside_ffn), 0, kWidestMlp),
+         "The inner width of a dense MLP beside the experts, with norms of its own (Gemma 4).",
+         "2112", "0: none"},
+        {"hashed_router", flag(of_keys(&LayerKeys::hashed_router)),
+         "The experts of a token are those of a fixed table.", "true"},
         {"router", word(of_keys(&LayerKeys::router), kRouters),
          "The function by which a router scores experts.", "sigmoid"},
         {"router_groups", whole(of_keys(&LayerKeys::router_groups), 1, kMostExperts, "groups"),

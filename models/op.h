@@ -7,6 +7,7 @@
 #include "models/op_experts.h"
 #include "models/op_heads.h"
 #include "models/op_loss.h"
+#include "models/op_planned.h"
 #include "models/op_products.h"
 #include "models/op_recurrent.h"
 #include "models/op_stream.h"
@@ -29,6 +30,6 @@ using Roles =
                  op::Router, op::OutputGate, op::SharedGate, op::Convolution, op::StateSpaceScan,
                  op::DeltaRule, op::GroupedNorm, op::Permute, op::Dispatch, op::Combine, op::Concat,
                  op::ScatterTokens, op::StackStreams, op::SplitStreams, op::SoftCap, op::Cast,
-                 op::Loss, op::ChunkedLoss>;
+                 op::Loss, op::ChunkedLoss, op::Planned>;
 
 }  // namespace debubble::models

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "models/op_heads.h"
 #include "models/op_value.h"
@@ -95,6 +96,8 @@ struct Attention {
     /// Parameter [heads]: a logit of each head that takes part in the softmax. Its gradient is made
     /// in the backward-input.
     std::optional<int> sinks = {};
+    /// Of an attention that is planned alone: the choice of keys, and values of their own.
+    std::vector<int> kept_beside = {};
 };
 
 /// Context-parallel ranks exchange tokens for heads, or back.

@@ -54,7 +54,8 @@ std::string_view word(const Roles& roles) {
                                  [](const op::Dispatch&) { return "dispatch"; },
                                  [](const op::Combine&) { return "combine"; },
                                  [](const op::Loss&) { return "loss"; },
-                                 [](const op::ChunkedLoss&) { return "loss"; }},
+                                 [](const op::ChunkedLoss&) { return "loss"; },
+                                 [](const op::Planned&) { return "planned"; }},
                       roles);
 }
 
@@ -156,6 +157,8 @@ std::string_view word(Activation activation) {
         case Activation::Geglu: return " geglu";
         case Activation::GegluTanh: return " geglu_tanh";
         case Activation::ClampedSwiglu: return " clamped_swiglu";
+        case Activation::Xielu: return " xielu";
+        case Activation::Situ: return " situ";
     }
     return "";
 }
@@ -182,6 +185,7 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
             [&](const op::ExpertProducts&) { return nothing; },
             [&](const op::SplitHeads&) { return nothing; },
             [](const op::OpenBranch&) { return std::string(" open"); },
+            [](const op::Planned& it) { return " " + std::string(name_of(it.kind)); },
             [](const op::HeadNorm&) { return std::string(" heads"); },
             [](const op::WidthNorm&) { return std::string(" width"); },
             [](const op::HeadL2Norm&) { return std::string(" heads l2"); },

@@ -39,7 +39,13 @@ const Fields<DeltaNet>& delta_net_fields() {
         {"convolution", whole(&DeltaNet::convolution, 1, kWidest, "tokens"),
          "The tokens that the convolution before the recurrence sees.", "4"},
         {"chunk", whole(&DeltaNet::chunk, 1, kMostPositions, "tokens"),
-         "Tokens that the recurrence computes at once.", "64"}};
+         "Tokens that the recurrence computes at once.", "64"},
+        {"channel_decay", flag(&DeltaNet::channel_decay),
+         "Every channel of a key decays by itself (Kimi Delta Attention).", "true"},
+        {"gate_rank", whole(&DeltaNet::gate_rank, 1, kWidest),
+         "The width between the two products into those decays, and into the output gate.", "128"},
+        {"full_output_gate", flag(&DeltaNet::full_output_gate),
+         "The output gate beside those decays is one product.", "true"}};
     return kFields;
 }
 

@@ -19,6 +19,13 @@ WeightFormat weight_format(Family family) {
         case Family::NemotronH:
             return {
                 .experts = true, .modern = true, .later = true, .mamba = true, .one_part = true};
+        case Family::Planned:
+            return {.experts = true,
+                    .modern = true,
+                    .later = true,
+                    .mamba = true,
+                    .delta_nets = true,
+                    .planned = true};
         case Family::Vit: return {.patches = true};
     }
     return {};

@@ -22,6 +22,7 @@ struct WeightFormat {
     bool mamba = false;  ///< state-space layers
     bool delta_nets = false;  ///< gated delta nets, gates of attention and of shared experts
     bool one_part = false;    ///< layers of a mixer or an MLP alone
+    bool planned = false;     ///< there are none
     /// Images come in through a patch embedding; else tokens through a token embedding.
     bool patches = false;
 };

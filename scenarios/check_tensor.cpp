@@ -18,6 +18,10 @@ void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::str
 void need_heads_divide(Draft& draft, const models::Attention& attention, std::int64_t parts,
                        std::string_view key) {
     need_divides(draft, attention.heads, parts, "heads", key);
+    if (attention.compressed) {  // whose one key-value head every rank has
+        need_divides(draft, attention.compressed->groups, parts, "groups of heads", key);
+        return;
+    }
     if (attention.kv_heads != attention.heads)
         need_divides(draft, attention.kv_heads, parts, "key-value heads", key);
 }

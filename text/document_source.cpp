@@ -34,19 +34,18 @@ std::size_t length_at(std::string_view text, std::size_t i) {
 }  // namespace
 
 std::shared_ptr<const SourceText> checked_source(std::string text, const std::string& file,
-                                                 int first_line) {
-    if (text.size() > kLongestDocument)
-        throw InputError(
-            {{{file, 0, 0},
-              fmt::format("too long: {} bytes, the limit is {}", text.size(), kLongestDocument),
-              {}}});
+                                                 int first_line, std::size_t longest) {
+    if (text.size() > longest)
+        throw InputError({{{file, 0, 0},
+                           fmt::format("too long: {} bytes, the limit is {}", text.size(), longest),
+                           {}}});
     auto source = std::make_shared<const SourceText>(SourceText{file, std::move(text), first_line});
     check_characters(source);
     return source;
 }
 
-std::string too_many_values() {
-    return fmt::format("the text has more than {} values", kMostValues);
+std::string too_many_values(std::size_t most) {
+    return fmt::format("the text has more than {} values", most);
 }
 
 std::string too_deep() {

@@ -1,6 +1,10 @@
 #include "text/json_document_reader.h"
 
+#include <algorithm>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -12,7 +16,38 @@
 namespace debubble::text {
 namespace {
 
-/// Counts how far the parser has read: the SAX interface itself gives no places.
+/// The numbers that Python's json writes and JSON has no words for.
+constexpr std::string_view kPythonNumbers[] = {"-Infinity", "Infinity", "NaN"};
+
+/// A text in which those numbers are strings of the same length, and where they stand.
+struct PlainJson {
+    std::string text;
+    std::unordered_map<std::size_t, std::string_view> numbers = {};  ///< by offset
+};
+
+PlainJson plain_json(const std::string& text) {
+    PlainJson plain{text};
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && quoted) {
+            ++i;
+        } else if (text[i] == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            const std::string_view rest = std::string_view(text).substr(i);
+            const auto* word = std::ranges::find_if(
+                kPythonNumbers, [&](std::string_view one) { return rest.starts_with(one); });
+            if (word == std::end(kPythonNumbers)) continue;
+            plain.numbers.emplace(i, *word);
+            plain.text[i] = plain.text[i + word->size() - 1] = '"';
+            i += word->size() - 1;
+        }
+    }
+    return plain;
+}
+
+/// Counts how far the parser has read: the SAX interface itself gives no places. What it gives the
+/// parser is as long as the source.
 class CountingIterator {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -21,10 +56,12 @@ public:
     using pointer = const char*;
     using reference = const char&;
 
-    CountingIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+    CountingIterator(const char* at, const char* source, const char** furthest)
+        : at_(at), source_(source), furthest_(furthest) {}
     reference operator*() const { return *at_; }
     CountingIterator& operator++() {
-        *furthest_ = ++at_;
+        ++at_;
+        *furthest_ = ++source_;
         return *this;
     }
     CountingIterator operator++(int) {
@@ -37,13 +74,16 @@ public:
 
 private:
     const char* at_;
+    const char* source_;
     const char** furthest_;
 };
 
 class JsonTreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 public:
-    JsonTreeBuilder(std::shared_ptr<const SourceText> source, Mistakes& mistakes)
+    JsonTreeBuilder(std::shared_ptr<const SourceText> source, const PlainJson& plain,
+                    Mistakes& mistakes)
         : source_(std::move(source)),
+          numbers_(&plain.numbers),
           mistakes_(&mistakes),
           furthest_(source_->text.data()),
           scanned_(furthest_),
@@ -59,8 +99,9 @@ public:
     bool number_float(number_float_t, const string_t& text) override { return scalar(text); }
     bool string(string_t& value) override {
         auto node = make(Node::Kind::Scalar);
-        node->scalar = value;
-        node->quoted = true;
+        const auto number = numbers_->find(token_at_);
+        node->scalar = number == numbers_->end() ? value : std::string(number->second);
+        node->quoted = number == numbers_->end();
         return attach(std::move(node));
     }
     bool binary(binary_t&) override { return false; }
@@ -72,6 +113,9 @@ public:
     bool key(string_t& name) override {
         Open& top = stack_.back();
         top.entry = {name, token_place(), nullptr};
+        if (const auto number = numbers_->find(token_at_); number != numbers_->end())
+            mistakes_->add(top.entry.place,
+                           fmt::format("a key is a text in quotes, not {}", number->second));
         if (!top.keys.insert(name).second)
             mistakes_->add(top.entry.place, fmt::format("key '{}' is written twice", name));
         return true;
@@ -109,6 +153,7 @@ private:
         const char* at = token_end_ ? token_end_ : source_->text.data();
         while (at < furthest_ && kBetween.find(*at) != std::string_view::npos) ++at;
         token_end_ = furthest_;
+        token_at_ = static_cast<std::size_t>(at - source_->text.data());
         return place_of(at);
     }
 
@@ -126,8 +171,8 @@ private:
     }
 
     bool attach(NodePtr node) {
-        if (++nodes_ > kMostValues) {
-            mistakes_->add(node->place, too_many_values());
+        if (++nodes_ > kMostJsonValues) {
+            mistakes_->add(node->place, too_many_values(kMostJsonValues));
             return false;
         }
         if (stack_.empty()) {
@@ -164,9 +209,11 @@ private:
     }
 
     std::shared_ptr<const SourceText> source_;
+    const std::unordered_map<std::size_t, std::string_view>* numbers_;
     Mistakes* mistakes_;
     const char* furthest_;
     const char* token_end_ = nullptr;
+    std::size_t token_at_ = 0;  ///< offset at which the last token begins
     const char* scanned_;
     int line_;
     int column_ = 1;
@@ -182,19 +229,22 @@ NodePtr parse_json(std::string text, const std::string& file) {
 }
 
 NodePtr parse_json_from(int first_line, std::string text, const std::string& file) {
-    const auto source = checked_source(std::move(text), file, first_line);
+    const auto source = checked_source(std::move(text), file, first_line, kLongestJson);
+    const PlainJson plain = plain_json(source->text);
     Mistakes mistakes;
-    JsonTreeBuilder builder(source, mistakes);
-    const char* const begin = source->text.data();
-    const char* const end = begin + source->text.size();
-    nlohmann::json::sax_parse(CountingIterator(begin, builder.furthest()),
-                              CountingIterator(end, builder.furthest()), &builder);
+    JsonTreeBuilder builder(source, plain, mistakes);
+    const char* const begin = plain.text.data();
+    const char* const end = begin + plain.text.size();
+    const char* const written = source->text.data();
+    nlohmann::json::sax_parse(
+        CountingIterator(begin, written, builder.furthest()),
+        CountingIterator(end, written + source->text.size(), builder.furthest()), &builder);
     mistakes.throw_if_any();
     return builder.root();
 }
 
 NodePtr read_json(const std::filesystem::path& path) {
-    return parse_json(read_file(path, kLongestDocument), path.string());
+    return parse_json(read_file(path, kLongestJson), path.string());
 }
 
 }  // namespace debubble::text

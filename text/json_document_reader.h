@@ -7,8 +7,9 @@
 
 namespace debubble::text {
 
-/// JSON as the same tree that YAML gives, with a place for every value; with the same bounds
-/// (document_source.h). Throws InputError with the line and column of a syntax error, a
+/// JSON as the same tree that YAML gives, with a place for every value, and with bounds of its own
+/// (document_source.h). The numbers Infinity, -Infinity and NaN that Python's json writes are read
+/// too. Throws InputError with the line and column of a syntax error, a
 /// duplicate key or an exceeded bound.
 NodePtr parse_json(std::string text, const std::string& file);
 /// The same of a text that begins in that line of its file.

@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "base/printable.h"
 #include "models/architecture_writer.h"
+#include "models/planned_part.h"
 #include "scenarios/jobs/exported.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/job_writer.h"
@@ -166,6 +167,9 @@ Exported export_job(const Scenario& scenario, const std::string& word) {
     if (scenario.model.sees_images())
         throw InputError(fmt::format("{} trains networks that read tokens; '{}' reads images",
                                      format.tool, scenario.model.name));
+    if (const std::string_view part = models::planned_part(scenario.model); !part.empty())
+        throw InputError(fmt::format("'{}' has {}, which no job of {} is written with",
+                                     scenario.model.name, part, format.tool));
     for (const models::Layer& layer : scenario.model.layers.kinds())
         if (layer.is_recurrent() || !layer.mixes() || !layer.has_mlp())
             throw InputError(

@@ -52,6 +52,14 @@ Json figures_json(const LayerFigures& f) {
             {"activation_bytes", f.activations.count}};
 }
 
+/// The kinds of layers, lettered as layer_order() has them.
+Json kinds_json(const models::Architecture& a) {
+    Json kinds = Json::array();
+    for (const LayerKind& kind : layer_kinds(a))
+        kinds.push_back({{"layers", kind.layers}, {"words", kind.words}});
+    return kinds;
+}
+
 Json model_json(const models::Architecture& a, const models::Execution& e,
                 const std::vector<StageFigures>& table) {
     const ParameterSums sums = parameter_sums(a, e, table);
@@ -63,6 +71,11 @@ Json model_json(const models::Architecture& a, const models::Execution& e,
               {"padded_parameters", sums.padded},
               {"parameters_of_stages", sums.listed},
               {"active_parameters", models::active_parameter_count(a)},
+              {"tower_parameters", a.tower_parameters},
+              {"parameters_with_towers", sums.published + a.tower_parameters},
+              {"left_out", a.left_out},
+              {"layer_kinds", kinds_json(a)},
+              {"layer_order", layer_order(a)},
               {"seq_length", e.seq_length},
               {"micro_batch", e.micro_batch},
               {"tensor", e.tensor},
@@ -117,8 +130,12 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
 /// A line for each kind of layer.
 std::string layers_text(const models::Architecture& a) {
     std::string text;
-    for (const LayerKind& kind : layer_kinds(a))
-        text += fmt::format("{}: {}\n", kind.name(), kind.words);
+    const std::vector<LayerKind> kinds = layer_kinds(a);
+    for (const LayerKind& kind : kinds) text += fmt::format("{}: {}\n", kind.name(), kind.words);
+    if (kinds.size() > 1)
+        text += fmt::format("in order, with a letter for each kind: {}\n", layer_order(a));
+    for (const std::string& sentence : {stream_words(a), choice_words(a)})
+        if (!sentence.empty()) text += sentence + "\n";
     return text;
 }
 
@@ -161,6 +178,18 @@ std::string stage_text(const models::Architecture& a, const StageFigures& stage,
            fmt::format("   static {:.2f} GiB\n", gib(stage.static_memory));
 }
 
+/// What the published network has beside what is planned.
+std::string left_out_text(const models::Architecture& a, std::int64_t parameters) {
+    std::string text;
+    for (const std::string& part : a.left_out)
+        text += fmt::format("{}{}", text.empty() ? "left out: " : "; ", part);
+    if (!text.empty()) text += "\n";
+    if (a.tower_parameters > 0)
+        text += fmt::format("the part that sees has {} parameters, and both together {}\n",
+                            a.tower_parameters, parameters + a.tower_parameters);
+    return text;
+}
+
 std::string model_text(const models::Architecture& a, const models::Execution& e,
                        const std::vector<StageFigures>& table) {
     const ParameterSums sums = parameter_sums(a, e, table);
@@ -172,6 +201,7 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
         text += fmt::format("a token is computed with {} parameters\n",
                             models::active_parameter_count(a));
     if (!a.source.empty()) text += fmt::format("source: {}\n", a.source);
+    text += left_out_text(a, sums.published);
     text += fmt::format(
         "model FLOPs, forward and backward: {:.4g} TFLOP per sample of {} tokens\n"
         "below: one microbatch of {} sample{}, one of {} tensor-parallel ranks; each figure is of "

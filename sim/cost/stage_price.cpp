@@ -74,7 +74,9 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     // A sharding table may name one of the layers, which then differs.
     // Layers are not alike where several run again together, nor where limits of what ZeRO-3 keeps
     // leave other parameters from one to the next.
+    // What a part reads grows with the layers before it where sums are put by.
     const bool alike = execution.recompute_extent.together == 1 &&
+                       scenario.model.residual_block == 0 &&
                        !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
     const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};

@@ -124,8 +124,13 @@ Bytes RankStages::message(const Message& message) const {
         boundary_ =
             (known != graphs_.end() ? **known : graph(message.producer, 0)).boundary_bytes();
     }
-    return *boundary_ * models::streams_sent(contents_, message.producer.index,
-                                             message.kind == Message::Kind::Gradient,
+    const bool back = message.kind == Message::Kind::Gradient;
+    const models::StageContent& producer =
+        contents_[static_cast<std::size_t>(message.producer.index)];
+    if (scenario_.model.mixes_streams())
+        return *boundary_ *
+               scenario_.model.stream_rows(producer.first_layer + (back ? 0 : producer.layers));
+    return *boundary_ * models::streams_sent(contents_, message.producer.index, back,
                                              scenario_.model.mtp_layers);
 }
 

@@ -80,6 +80,7 @@ struct Promise {
     void operator()(const op::Norm& it);
     void operator()(const op::Linear& it);
     void operator()(const op::ExpertProducts& it);
+    std::int64_t missing(const op::Heads& it) const;
     void heads(const op::Heads& it, std::int64_t of_tokens, const char* value, bool copies);
     void operator()(const op::SplitHeads& it);
     void operator()(const op::HeadNorm& it);
@@ -124,6 +125,7 @@ struct Promise {
     void operator()(const op::Combine& it);
     void operator()(const op::Loss& it);
     void operator()(const op::ChunkedLoss& it);
+    void operator()(const op::Planned& it);
 };
 
 /// What the lists of the operator say.

@@ -3,9 +3,16 @@
 /// Attention and its heads.
 namespace debubble::models {
 
+/// Columns of values that a product of queries and keys alone does not make.
+std::int64_t Promise::missing(const op::Heads& it) const {
+    const bool packed = it.layout == op::Heads::Layout::Packed;
+    return packed && keys().keys_are_values ? it.value_columns() : 0;
+}
+
 void Promise::heads(const op::Heads& it, std::int64_t of_tokens, const char* value, bool copies) {
     const std::int64_t rows = e * of_tokens;
-    const std::int64_t columns = it.keys ? it.query_columns() : it.columns();
+    std::int64_t columns = it.keys ? it.query_columns() : it.columns();
+    columns -= missing(it);
     role(it.queries.tensor, copies ? kAnySize : rows * columns, value);
     role(it.queries.gradient, rows * columns, "i");
     if (!it.keys) return;
@@ -18,7 +25,8 @@ void Promise::operator()(const op::SplitHeads& it) {
     EXPECT_EQ(it.rotates, keys().rotary);
     const std::int64_t gates = it.gate ? it.heads.query_columns() : 0;
     EXPECT_EQ(it.gate.has_value(), keys().output_gate);
-    read(it.packed, e * tokens * (it.heads.columns() + gates), "f", "i");
+    const std::int64_t made = keys().keys_are_values ? it.heads.value_columns() : 0;
+    read(it.packed, e * tokens * (it.heads.columns() + gates - made), "f", "i");
     if (it.gate) make(*it.gate, e * tokens * gates, "f", "i");
     heads(it.heads, tokens, "f", how.kernels.attention_copies);
     makes[it.heads.queries.tensor] = it.heads.queries.gradient;
@@ -112,7 +120,9 @@ void Promise::operator()(const op::Attention& it) {
         role(it.seen->gradient, chunk * slices, "i");
     }
     const std::int64_t gates = keys().output_gate ? it.in.query_columns() : 0;
-    role(it.packed, e * tokens * (it.in.columns() + gates), "fi");
+    const std::int64_t made = keys().keys_are_values ? it.in.value_columns() : 0;
+    role(it.packed, e * tokens * (it.in.columns() + gates - made), "fi");
+    for (const int tensor : it.kept_beside) role(tensor, kAnySize, "fi");
     EXPECT_EQ(it.sinks.has_value(), keys().sinks);
     if (it.sinks) {
         EXPECT_EQ(graph.parameters[*it.sinks].elements_of_rank(how),

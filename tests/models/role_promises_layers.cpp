@@ -87,7 +87,8 @@ void Promise::operator()(const op::Activation& it) {
     role(it.silu, bytes, "fi");
     EXPECT_EQ(it.function, keys().activation);
     const bool shared = op.name.find("shared_expert") != std::string::npos;
-    EXPECT_EQ(it.of_experts, keys().experts > 0 && !shared);
+    const bool beside = keys().beside_ffn > 0 && op.forward.front().name.starts_with("mlp.");
+    EXPECT_EQ(it.of_experts, keys().experts > 0 && !shared && !beside);
     if (!it.weights) return;
     role(it.weights->rows, 4 * it.rows, "fi");
     role(it.weights->gradient, 4 * routed * keys().experts, "i");

@@ -66,7 +66,21 @@ void Promise::operator()(const op::GroupedNorm& it) {
     read(it.x, bytes, "fi", "i");
     make(it.y, bytes, "f", "i");
     role(it.statistics, 4 * it.tokens * it.groups, "fi");
-    if (it.gate) read(*it.gate, e * it.tokens * keys().delta_net->projected() / ranks(), "fi", "i");
+    if (!it.gate) return;
+    const DeltaNet& net = *keys().delta_net;  // whose gate may be a product of its own
+    const std::int64_t gate = net.channel_decay ? net.value_width() : net.projected();
+    read(*it.gate, e * it.tokens * gate / ranks(), "fi", "i");
+}
+
+/// What is planned alone has no roles but what it reads and writes.
+void Promise::operator()(const op::Planned& it) {
+    for (const int tensor : op.forward_uses) role(tensor, kAnySize, "f");
+    for (const int tensor : op.backward_input_uses) role(tensor, kAnySize, "i");
+    for (const op::Value& value : it.reads) reads[value.tensor] = value.gradient;
+    for (const op::Value& value : it.writes) {
+        EXPECT_TRUE(uses.contains(value.tensor));
+        makes[value.tensor] = value.gradient;
+    }
 }
 
 }  // namespace debubble::models

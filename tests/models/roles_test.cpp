@@ -225,7 +225,7 @@ TEST(Roles, CoverEveryKind) {
     for (const Way& way : ways())
         for (const char* model :
              {"gpt2-medium", "mixtral-8x7b", "vit-base", "qwen3-8b", "deepseek-v3", "gemma-2-9b",
-              "olmo2-7b", "llama4-scout", "nemotron-h-8b", "qwen3-next-80b-a3b"})
+              "olmo2-7b", "llama4-scout", "nemotron-h-8b", "qwen3-next-80b-a3b", "glm-5"})
             if (const auto graph = stage_of(predicting(read_model(model), 1), way))
                 for (const Operator& op : graph->operators) seen.insert(op.roles.index());
     for (const StageContent& content : predictions_apart()) {

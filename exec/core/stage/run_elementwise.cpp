@@ -54,6 +54,8 @@ Nonlinearity nonlinearity_of(models::Activation activation) {
         case models::Activation::Swiglu:
         case models::Activation::Geglu:
         case models::Activation::GegluTanh:
+        case models::Activation::Xielu:
+        case models::Activation::Situ:
         case models::Activation::ClampedSwiglu: break;
     }
     return Nonlinearity::GeluTanh;
@@ -63,10 +65,12 @@ Gate gate_of(models::Activation activation) {
     switch (activation) {
         case models::Activation::Geglu: return Gate::Gelu;
         case models::Activation::GegluTanh: return Gate::GeluTanh;
+        case models::Activation::Situ:
         case models::Activation::ClampedSwiglu: return Gate::ClampedSilu;
         case models::Activation::Gelu:
         case models::Activation::GeluTanh:
         case models::Activation::Relu:
+        case models::Activation::Xielu:
         case models::Activation::SquaredRelu:
         case models::Activation::Swiglu: break;
     }

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
+#include "models/planned_part.h"
 
 namespace debubble::exec {
 
@@ -26,7 +27,8 @@ void run_forward(const OperatorCall& call) {
                           [](const op::GroupedNorm&) { refuse_unplanned(); },
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); },
-                          [](const op::Cast&) { refuse_unplanned(); }},
+                          [](const op::Cast&) { refuse_unplanned(); },
+                          [](const op::Planned&) { refuse_unplanned(); }},
                call.op.roles);
 }
 
@@ -43,7 +45,8 @@ void run_backward_input(const OperatorCall& call) {
                           [](const op::AddBranches&) {},  // one gradient is that of both
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); },
-                          [](const op::Cast&) { refuse_unplanned(); }},
+                          [](const op::Cast&) { refuse_unplanned(); },
+                          [](const op::Planned&) { refuse_unplanned(); }},
                call.op.roles);
 }
 
@@ -67,7 +70,7 @@ void run_backward_weight(const OperatorCall& call) {
             [](const op::DeltaRule&) {}, [](const op::GroupedNorm&) {},
             [](const op::ExchangeHeads&) {}, [](const op::CopyContext&) {},
             [](const op::PickClassToken&) {}, [](const op::Permute&) {}, [](const op::Dispatch&) {},
-            [](const op::Combine&) {}, [](const op::Loss&) {}},
+            [](const op::Combine&) {}, [](const op::Loss&) {}, [](const op::Planned&) {}},
         call.op.roles);
 }
 
@@ -94,6 +97,8 @@ std::string_view unexecuted_part(const models::Layer& layer) {
 }  // namespace
 
 std::string unexecuted_part(const models::Architecture& network) {
+    if (const std::string_view part = models::planned_part(network); !part.empty())
+        return fmt::format("{} has {}", network.name, part);
     for (const models::Layer& layer : network.layers.kinds())
         if (const std::string_view part = unexecuted_part(layer); !part.empty())
             return fmt::format("{} has {}", network.name, part);

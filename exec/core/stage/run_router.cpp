@@ -9,6 +9,7 @@ RouterScore score_of(models::Router router) {
     switch (router) {
         case models::Router::Softmax: return RouterScore::Softmax;
         case models::Router::PreSoftmax: return RouterScore::PreSoftmax;
+        case models::Router::SqrtSoftplus:
         case models::Router::Sigmoid: return RouterScore::Sigmoid;
     }
     return RouterScore::Softmax;

@@ -1,0 +1,52 @@
+#include "models/planned_part.h"
+
+namespace debubble::models {
+
+namespace {
+
+std::string_view part_of_attention(const Attention& attention) {
+    if (attention.compressed) return "attention over compressed keys";
+    if (attention.sparse) return "attention over keys that an indexer chooses";
+    if (attention.head_gate) return "a gate on each head of attention";
+    if (attention.keys_are_values) return "keys that are the values";
+    if (attention.value_norm) return "norms of values";
+    if (attention.latent && attention.output_gate) return "latent attention with an output gate";
+    if (!attention.latent && attention.value_dim != attention.head_dim)
+        return "values narrower than keys";
+    return {};
+}
+
+std::string_view part_of_experts(const Experts& experts) {
+    if (experts.beside_ffn > 0) return "experts beside an MLP";
+    if (experts.hashed) return "routers that read a table of tokens";
+    if (experts.latent_norm) return "a norm of what experts of a narrower value give";
+    if (experts.router == Router::SqrtSoftplus) return "routers by roots of softplus";
+    return {};
+}
+
+std::string_view part_of_layer(const Layer& layer) {
+    std::string_view part;
+    if (const auto* attention = layer.as<Attention>()) part = part_of_attention(*attention);
+    if (const auto* net = layer.as<DeltaNet>(); net != nullptr && net->channel_decay)
+        part = "Kimi Delta Attention";
+    if (const auto* experts = layer.as<Experts>(); part.empty() && experts != nullptr)
+        part = part_of_experts(*experts);
+    if (!part.empty()) return part;
+    const auto* mlp = layer.as<DenseMlp>();
+    const Activation activation = mlp != nullptr ? mlp->activation : Activation::Swiglu;
+    return activation == Activation::Xielu || activation == Activation::Situ
+               ? "an activation that nothing computes"
+               : "";
+}
+
+}  // namespace
+
+std::string_view planned_part(const Architecture& network) {
+    if (network.streams > 1) return "several residual streams";
+    if (network.residual_block > 0) return "residual sums that are put by";
+    for (const Layer& layer : network.layers.kinds())
+        if (const std::string_view part = part_of_layer(layer); !part.empty()) return part;
+    return network.family == Family::Planned ? "weights of the family 'planned'" : "";
+}
+
+}  // namespace debubble::models
