@@ -80,7 +80,7 @@ void read_swift_job(const JobText& text, Reading& job) {
     const bool experts = in.has("expert_model_parallel_size");
     read_swift_network(job);
     const MegatronDialect dialect{.tool = "ms-swift", .framework = "megatron-2026"};
-    const MegatronCut cut = read_megatron_cut(job, dialect);
+    MegatronCut cut = read_megatron_cut(job, dialect);
     if (const auto expert = in.whole("expert_model_parallel_size", 1, kMostDegree);
         experts && expert && *expert > 1)
         job.set("parallel.expert", *expert, in.find("expert_model_parallel_size"));
@@ -94,6 +94,7 @@ void read_swift_job(const JobText& text, Reading& job) {
                  "samples are packed to max_length; their lengths are not "
                  "known, so that attention over whole samples is planned");
     sort_left_settings(job, dialect.tool);
+    note_megatron_refusals(job, dialect, cut);
 }
 
 }  // namespace debubble::jobs

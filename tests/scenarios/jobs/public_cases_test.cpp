@@ -27,8 +27,8 @@ Scenario planned_case(const std::string& name, std::vector<Override> given = {},
                       const Started& started = {}) {
     if (given.empty() || given.front().first != "cluster")
         given.emplace_back("cluster", "hgx-h100");
-    return scenarios::parse_scenario(import_job(case_file(name), "", given, {}, started).text,
-                                     name + ".yaml");
+    return scenarios::parse_scenario(
+        import_job(case_file(name), "", given, {}, {.started = started}).text, name + ".yaml");
 }
 
 std::string refused_case(const std::string& name, std::vector<Override> given = {}) {
