@@ -101,10 +101,10 @@ void refuse_other_networks(const Node& module, Reading& job) {
                                        trainer->value->scalar));
     if (job.has_model()) return;
     const std::string type = job.in.word("model_type").value_or("gpt");
-    if (type != "gpt" && type != "GPT")
+    if (!same_word(type, "gpt") && !same_word(type, "mamba"))
         job.refuse(
             *job.in.find("model_type"),
-            fmt::format("a network of the kind '{}' is not planned; Primus's 'gpt' is", type));
+            fmt::format("a network of the kind '{}' is not planned; Primus's 'gpt' and 'mamba' are", type));
     for (const auto& [name, what] : kOtherNetworks)
         if (job.in.contains(name))
             if (const Setting* const setting = job.in.find(name);

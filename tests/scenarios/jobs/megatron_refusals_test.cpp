@@ -109,11 +109,12 @@ TEST(MegatronNotes, AreOrderedByHarm) {
             "--use-rope-scaling --position-embedding-type rope --frobnicate --deterministic-mode "
             "--num-layers 18")
             .notes;
-    ASSERT_EQ(notes.size(), 4U);
+    ASSERT_EQ(notes.size(), 5U);
     EXPECT_THAT(notes[0], HasSubstr("would refuse this"));
     EXPECT_THAT(notes[1], HasSubstr("--frobnicate is not known here"));
     EXPECT_THAT(notes[2], HasSubstr("--deterministic-mode"));
-    EXPECT_THAT(notes[3], HasSubstr("--use-rope-scaling"));
+    EXPECT_THAT(notes[3], HasSubstr("it is written twice; 18 counts"));
+    EXPECT_THAT(notes[4], HasSubstr("--use-rope-scaling"));
 }
 
 TEST(MegatronNotes, AreNotOfTheFrameworksOwnDefaults) {
