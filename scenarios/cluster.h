@@ -85,7 +85,7 @@ struct Gpu {
     std::map<AttentionKernelOf, AttentionRates> attention_rates;
     /// Kernels that were measured on such a device, which go before the laws; none: null.
     std::shared_ptr<const KernelTable> kernels;
-    std::string kernels_file;  ///< where they were read from
+    std::string kernels_file;         ///< where they were read from
     double memory_efficiency = 0.74;  ///< share of the bandwidth that elementwise kernels reach on
                                       ///< average
     /// The rate of the kernels of a linear recurrence (Triton's), relative to that which such

@@ -230,7 +230,8 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
     CalibrateRequest& request = args->request;
     CLI::App* verb =
         program.add_subcommand("calibrate", "measure this machine and write its cluster file");
-    verb->add_option("--out", args->out, "the cluster file to write; needed except beside --kernels-out");
+    verb->add_option("--out", args->out,
+                     "the cluster file to write; needed except beside --kernels-out");
     verb->add_option("--scenario", args->scenarios, "name or file of a scenario; may be repeated")
         ->allow_extra_args(false);
     verb->add_option("--set", args->set,
