@@ -95,8 +95,13 @@ class Files:
         """The file from which a cluster or framework takes a key; None: from none."""
         while name is not None:
             file = f"{folder}/{name}.yaml"
-            if place_of(self.texts[file], key) is not None:
-                return file
+            place = place_of(self.texts[file], key)
+            if place is not None:
+                other = re.compile(r"\{as: *([\w.-]+)\}").match(self.texts[file], place[0])
+                if other is None:
+                    return file
+                name = other[1]
+                continue
             base = re.search(r"^(?:base|as): *([\w.-]+)", self.texts[file], re.MULTILINE)
             name = base[1] if base else None
         return None

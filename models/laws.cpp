@@ -134,8 +134,8 @@ void take(const NodePtr& item, std::vector<Node::Entry>& values, LawFile& read,
     in.text("provenance", provenance);
     in.text("source", source);
     if (std::ranges::find(kProvenances, provenance) == std::end(kProvenances))
-        in.complain("provenance", fmt::format("'provenance' must be one of {}",
-                                              fmt::join(kProvenances, ", ")));
+        in.complain("provenance",
+                    fmt::format("'provenance' must be one of {}", fmt::join(kProvenances, ", ")));
     const NodePtr of = in.value("values");
     in.finish();
     if (!of) return;
@@ -170,7 +170,8 @@ LawFile parse_laws(const std::string& text, const std::string& file) {
     std::vector<Node::Entry> values;
     const NodePtr list = in.value("constants");
     if (list && !list->is(Node::Kind::List))
-        in.complain("constants", fmt::format("'constants' must be a list, not {}", describe(*list)));
+        in.complain("constants",
+                    fmt::format("'constants' must be a list, not {}", describe(*list)));
     else if (list)
         for (const NodePtr& item : list->items) take(item, values, read, mistakes);
     in.finish();

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-/// What the laws of the cost model hold for every cluster and framework: scenarios/laws/constants.json
-/// with the source of each (docs/cost-model.md).
+/// What the laws of the cost model hold for every cluster and framework:
+/// scenarios/laws/constants.json with the source of each (docs/cost-model.md).
 namespace debubble::models {
 
 /// A tile of a matrix product, and its rate relative to the best one.

@@ -4,6 +4,7 @@
 
 #include "models/laws.h"
 #include "scenarios/cluster_fields.h"
+#include "scenarios/cluster_references.h"
 #include "scenarios/measured.h"
 
 namespace debubble::scenarios {
@@ -111,12 +112,25 @@ void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
 }  // namespace
 
 std::vector<text::Key> cluster_keys() {
-    return described(cluster_fields());
+    std::vector<text::Key> keys = described(cluster_fields());
+    for (text::Key& part : keys) {
+        if (!may_refer(part.name)) continue;
+        for (Form& form : part.forms)
+            for (text::Key& constant : std::get<text::MapForm>(form.is).keys)
+                if (constant.name != "name")
+                    constant.forms.push_back(
+                        Form{text::ForeignForm{"as", "that of another cluster, {as: CLUSTER}"}});
+    }
+    return keys;
 }
 
 Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes& mistakes) {
-    const NodePtr map = shipped.resolve(value, "cluster", "scenarios/clusters", mistakes);
-    if (!map) return {};
+    const NodePtr written = shipped.resolve(value, "cluster", "scenarios/clusters", mistakes);
+    if (!written) return {};
+    const std::size_t before = mistakes.count();
+    const WithReferences references = with_references(written, shipped, mistakes);
+    if (mistakes.count() > before) return {};
+    const NodePtr& map = references.map;
     MappingReader in(map, "cluster", mistakes);
     ClusterDraft draft;
     Cluster& cluster = draft.cluster;
@@ -127,6 +141,7 @@ Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes
     mark_foreign(in.value("gpu"), "gpu", draft.origins, cluster);
     mark_foreign(in.value("node_link"), "node_link", draft.origins, cluster);
     mark_foreign(in.value("network"), "network", draft.origins, cluster);
+    for (const auto& [key, origin] : references.origins) cluster.origins[key] = origin;
     if (const NodePtr adam = in.value("host_adam_parameters_per_s"))
         cluster.origins["host_adam_parameters_per_s"] = said_in(adam->place);
     return cluster;

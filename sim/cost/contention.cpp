@@ -23,7 +23,6 @@ Contention contention_of(const scenarios::Gpu& gpu, double multiprocessors) {
     if (gpu.threads || multiprocessors == 0) return {};
     const double left = 1 - multiprocessors / gpu.sms;
     const double slowed = std::clamp(1 - left / gpu.kept_clock(), 0.0, 0.99);
-    if (slowed == 0) return {};
     return {slowed, models::laws().exchange_stretch};
 }
 
@@ -31,7 +30,9 @@ Contention contention_of(const scenarios::Gpu& gpu, double multiprocessors) {
 Contention contention_of_replicas(const scenarios::Scenario& scenario) {
     const scenarios::Framework& framework = scenario.framework;
     const bool one_channel = framework.gather == scenarios::Gather::Parameter;
-    return contention_of(scenario.cluster.gpu, one_channel ? 0 : framework.collective_sms);
+    const Contention both =
+        contention_of(scenario.cluster.gpu, one_channel ? 0 : framework.collective_sms);
+    return both.slowed > 0 ? both : Contention{};
 }
 
 Contention contention_of_exchanges(const scenarios::Scenario& scenario) {
