@@ -263,6 +263,25 @@ TEST(MegatronNetwork, IsPlannedWithoutWhatIsAllowed) {
                 StartsWith("planned: train.sh:1 --"));
 }
 
+TEST(TorchtitanNetwork, OfSettingsThatNobodyKnowsIsRefused) {
+    const auto answer = [](const std::string& more, const std::vector<std::string>& allow) {
+        try {
+            const Imported job = import_text(
+                "[model]\nname = \"llama3\"\nflavor = \"8B\"\n" + more +
+                    "\n[training]\nlocal_batch_size = 1\nseq_len = 2048\n",
+                "job.toml", "", {{"cluster", "hgx-h100"}, {"gpus", "8"}}, {}, {.allow = allow});
+            return job.notes.front();
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_THAT(
+        answer("n_layers = 4", {}),
+        AllOf(StartsWith("job.toml:4:"), HasSubstr("model.n_layers:"), HasSubstr("--allow")));
+    EXPECT_THAT(answer("n_layers = 4", {"n_layers"}), HasSubstr("model.n_layers: allowed"));
+    EXPECT_THAT(answer("hf_assets_path = \"./assets\"", {}), testing::Not(HasSubstr("--allow")));
+}
+
 /// A network that the command line gives stands for whatever the job would have built.
 TEST(MegatronNetwork, ThatIsGivenIsTaken) {
     const Imported job =
