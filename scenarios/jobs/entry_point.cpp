@@ -42,6 +42,13 @@ constexpr Word kOthers[] = {
     {"preprocess", "prepares data and trains nothing"},
 };
 
+/// Parts of the names of Megatron-Bridge's providers (067f987df) that build layers of their own,
+/// whatever their fields say.
+constexpr std::string_view kOwnLayers[] = {
+    "gemma2",   "gemma3", "gemma4", "falcon",     "k3",    "step35",        "step37",
+    "flash",    "v4",     "m3",     "exaone",     "audio", "asr",           "distillation",
+    "exaone45", "sound",  "v",      "ministral3", "token", "heterogeneous", "classification"};
+
 bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
@@ -122,6 +129,8 @@ std::string_view other_network_of_class(std::string_view name) {
     const std::vector<std::string> words = words_of_class(name.substr(name.rfind('.') + 1));
     for (const Word& word : kOthers)
         if (std::ranges::find(words, word.part) != words.end()) return word.what;
+    for (const std::string_view part : kOwnLayers)
+        if (std::ranges::find(words, part) != words.end()) return "builds layers of its own";
     return {};
 }
 

@@ -247,7 +247,8 @@ TEST(MegatronNetwork, OfBridgeIsRefusedByItsProvider) {
     EXPECT_EQ(answer("gpt_provider.GPTModelProvider"), "planned");
     for (const char* provider :
          {"qwen_vl.Qwen25VLModelProvider", "nemotron_vl.NemotronVLModelProvider",
-          "qwen_omni.Qwen3OmniModelProvider", "t5_provider.T5ModelProvider"})
+          "qwen_omni.Qwen3OmniModelProvider", "t5_provider.T5ModelProvider",
+          "gemma.Gemma3ModelProvider", "falcon_h1.FalconH1ModelProvider"})
         EXPECT_THAT(answer(provider), AllOf(StartsWith("run_config.yaml:2:"),
                                             HasSubstr("model._target_"), HasSubstr("--allow")));
 }
