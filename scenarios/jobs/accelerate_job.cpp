@@ -139,7 +139,8 @@ void sort_accelerate_left(Reading& job) {
         if (std::ranges::any_of(
                 kNamed, [&](std::string_view part) { return setting->name.starts_with(part); }))
             job.note(fmt::format("{} is not known here as a setting of accelerate; it is left out",
-                                 origin_of(*setting)));
+                                 origin_of(*setting)),
+                     Harm::Unknown);
         else
             job.count_silent();
 }

@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/bridge_precision.h"
+#include "scenarios/jobs/entry_point.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/script_settings.h"
@@ -77,6 +78,11 @@ void add_bridge(const Node& root, Settings& settings) {
         if (section && section->is(Node::Kind::Map))
             add_section(*section, std::string(name), settings);
     }
+    if (const NodePtr model = root.get("model"); model && model->is(Node::Kind::Map))
+        if (const NodePtr provider = model->get("_target_");
+            provider && provider->is(Node::Kind::Scalar))
+            settings.add(
+                {std::string(kProvider), "model._target_", provider, provider->place, true});
     for (const Node::Entry& entry : root.entries) {  // "peft", and what nobody knows
         if (entry.value->is(Node::Kind::Null) ||
             std::ranges::find(kSections, entry.key) != kSections.end() ||

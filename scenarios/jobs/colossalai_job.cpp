@@ -328,10 +328,10 @@ void sort_colossal_left(Reading& job) {
         if (plain)
             job.count_silent();
         else
-            job.note(
-                fmt::format("{} is not known here as an argument of a plugin that can be "
-                            "planned; it is left out",
-                            origin_of(*setting)));
+            job.note(fmt::format("{} is not known here as an argument of a plugin that can be "
+                                 "planned; it is left out",
+                                 origin_of(*setting)),
+                     Harm::Unknown);
     }
 }
 

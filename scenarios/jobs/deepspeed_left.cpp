@@ -171,10 +171,10 @@ void note_unknown(Reading& job, const Setting& setting, std::string_view name,
                   const std::vector<std::string>& known) {
     const std::string guess = text::unknown_word("setting", name, known);
     const std::size_t mean = guess.find("; did you mean");
-    job.note(
-        fmt::format("{} is not known here as a setting of DeepSpeed that can be planned; it "
-                    "is left out{}",
-                    origin_of(setting), mean == std::string::npos ? "" : guess.substr(mean)));
+    job.note(fmt::format("{} is not known here as a setting of DeepSpeed that can be planned; it "
+                         "is left out{}",
+                         origin_of(setting), mean == std::string::npos ? "" : guess.substr(mean)),
+             Harm::Unknown);
 }
 
 /// Of no section that plans depend on.

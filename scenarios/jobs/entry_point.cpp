@@ -1,6 +1,7 @@
 #include "scenarios/jobs/entry_point.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace debubble::jobs {
@@ -40,6 +41,33 @@ constexpr Word kOthers[] = {
     {"inference", "answers requests and trains nothing"},
     {"preprocess", "prepares data and trains nothing"},
 };
+
+/// Parts of the names of Megatron-Bridge's providers (067f987df) that build layers of their own,
+/// whatever their fields say.
+constexpr std::string_view kOwnLayers[] = {
+    "gemma2",   "gemma3", "gemma4", "falcon",     "k3",    "step35",        "step37",
+    "flash",    "v4",     "m3",     "exaone",     "audio", "asr",           "distillation",
+    "exaone45", "sound",  "v",      "ministral3", "token", "heterogeneous", "classification"};
+
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+
+/// The words of a class's name, in small letters: qwen25, vl, model and provider of
+/// Qwen25VLModelProvider.
+std::vector<std::string> words_of_class(std::string_view name) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool begins = is_upper(name[i]) && (i == 0 || !is_upper(name[i - 1]) ||
+                                                  (i + 1 < name.size() && is_lower(name[i + 1])));
+        if (begins || words.empty()) words.emplace_back();
+        words.back() += is_upper(name[i]) ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
+    }
+    return words;
+}
 
 /// The parts of the program's own name, between "_", "-" and ".".
 std::vector<std::string_view> parts_of(std::string_view program) {
@@ -94,6 +122,15 @@ std::string_view other_network_of(std::string_view program) {
             return std::ranges::find(kOthers, folder, &Word::part)->what;
     if (parts.size() == 1 && parts.front() == "main" && folder_of(program) == "tasks")
         return "runs a task on a trained network";
+    return {};
+}
+
+std::string_view other_network_of_class(std::string_view name) {
+    const std::vector<std::string> words = words_of_class(name.substr(name.rfind('.') + 1));
+    for (const Word& word : kOthers)
+        if (std::ranges::find(words, word.part) != words.end()) return word.what;
+    for (const std::string_view part : kOwnLayers)
+        if (std::ranges::find(words, part) != words.end()) return "builds layers of its own";
     return {};
 }
 

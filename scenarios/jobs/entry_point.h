@@ -10,6 +10,9 @@ namespace debubble::jobs {
 /// module after -m.
 inline constexpr std::string_view kEntryPoint = "$entry_point";
 
+/// The name of a setting that has the class of Megatron-Bridge's provider.
+inline constexpr std::string_view kProvider = "$provider";
+
 /// Adds the programs of a command to the settings.
 void add_entry_points(const ShellCommand& command, const ShellScript& script, Settings& settings);
 
@@ -17,6 +20,9 @@ void add_entry_points(const ShellCommand& command, const ShellScript& script, Se
 /// decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose name says
 /// nothing.
 std::string_view other_network_of(std::string_view program);
+
+/// The same by the name of a class that builds the network: "Qwen25VLModelProvider".
+std::string_view other_network_of_class(std::string_view name);
 
 /// True for the programs of networks with state-space layers: pretrain_mamba.py.
 bool is_hybrid_program(std::string_view program);

@@ -288,6 +288,10 @@ constexpr FlagGroup kHarmless[] = {
      "stderr_sink_level torch_profiler_record_shapes torch_profiler_use_gzip "
      "torch_profiler_with_stack train_tokens universal_checkpoint use_rocm_mem_info "
      "use_rocm_mem_info_iters"},
+    {FlagFate::Harmless,
+     "Fields of Megatron-Bridge that repeat others, or choose the kernels that are planned.",
+     "hybrid_stack_spec keep_mtp_spec_in_bf16 mamba_stack_spec mtp_enabled "
+     "use_arbitrary_attention_mask"},
     // clang-format on
 };
 

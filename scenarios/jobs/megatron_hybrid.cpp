@@ -91,9 +91,9 @@ void read_mamba(Reading& job, const Setting* from) {
         of(in, "mamba_num_heads", of(in, "mamba_expand", 2) * hidden / width);
     job.set("model.mamba",
             fmt::format("{{heads: {}, head_dim: {}, state: {}, groups: {}, convolution: {}, chunk: "
-                        "128}}",
+                        "{}}}",
                         heads, width, of(in, "mamba_state_dim", 128), of(in, "mamba_num_groups", 8),
-                        of(in, "mamba_d_conv", 4)),
+                        of(in, "mamba_d_conv", 4), of(in, "mamba_chunk_size", 128)),
             from, in.has("mamba_num_heads") ? "" : "2 hidden / head_dim heads");
 }
 

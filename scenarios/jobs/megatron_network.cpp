@@ -74,6 +74,15 @@ void check_programs(Reading& job) {
     job.in.find(kEntryPoint);
 }
 
+void check_provider(Reading& job) {
+    const Setting* const provider = job.in.find(kProvider);
+    if (provider == nullptr) return;
+    if (const std::string_view what = other_network_of_class(provider->value->scalar);
+        !what.empty())
+        job.refuse_network(
+            *provider, fmt::format("{} {}, which is not planned", provider->value->scalar, what));
+}
+
 void check_model_type(Reading& job) {
     const std::optional<std::string> type = job.in.word("model_type");
     if (type && *type != "gpt" && *type != "mamba" && *type != "hybrid")
@@ -265,6 +274,7 @@ void read_megatron_network(Reading& job) {
     settle_primus_mamba(job.in);
     settle_layers(job);
     check_programs(job);
+    check_provider(job);
     check_model_type(job);
     check_spec(job);
     check_attention(job);

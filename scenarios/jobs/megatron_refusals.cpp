@@ -66,7 +66,7 @@ private:
     bool is_bridge_;
 };
 
-void rules_of_cut(Rules& rules, const MegatronCut& cut) {
+void rules_of_cut(Rules& rules) {
     int ways = 0;
     for (const char* name :
          {"num_layers_per_virtual_pipeline_stage", "num_virtual_stages_per_pipeline_rank",
@@ -249,9 +249,9 @@ void rules_of_attention(Rules& rules, bool is_primus) {
                    "megatron/core/transformer/transformer_config.py, "
                    "MLATransformerConfig.__post_init__");
     rules.not_both("multi_latent_attention", "rotary_interleaved", kOfConfig);
-    rules.refuse(
-        rules.on("cross_entropy_loss_fusion") && rules.word("cross_entropy_fusion_impl") == "te",
-        "cross_entropy_fusion_impl", "the fused loss is native, not te", kOfArguments);
+    rules.refuse(!is_primus && rules.on("cross_entropy_loss_fusion") &&
+                     rules.word("cross_entropy_fusion_impl") == "te",
+                 "cross_entropy_fusion_impl", "the fused loss is native, not te", kOfArguments);
 }
 
 /// Names that Megatron-LM's parser refuses; Megatron-DeepSpeed still takes them.
@@ -271,7 +271,7 @@ void rules_of_names(Rules& rules, Settings& in) {
 void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut) {
     if (is_megatron_deepspeed(job.in)) return;
     Rules rules(job, dialect.is_bridge);
-    rules_of_cut(rules, cut);
+    rules_of_cut(rules);
     rules_of_groups(rules, cut, cut.micro_batches);
     rules_of_batches(rules);
     rules_of_experts(rules);

@@ -300,6 +300,15 @@ void read_titan_optimizer(Reading& job) {
         job.set_real("training.clip_norm", *norm, in.find("training.max_norm"));
 }
 
+/// Settings of the model that nobody knows, and adapters.
+bool is_of_network(std::string_view name) {
+    constexpr std::string_view kOfNoNetwork[] = {"model.hf_assets_path", "model.tokenizer_path",
+                                                 "model.print_after_conversion"};
+    return name.starts_with("lora.") || name.starts_with("peft.") ||
+           (name.starts_with("model.") &&
+            std::ranges::find(kOfNoNetwork, name) == std::end(kOfNoNetwork));
+}
+
 /// The parts of a configuration, of which only some change a plan.
 void sort_titan_left(Reading& job) {
     constexpr std::string_view kTitanPlans[] = {"parallelism.", "training.",
@@ -325,9 +334,14 @@ void sort_titan_left(Reading& job) {
             kTitanPlans, [&](std::string_view part) { return setting->name.starts_with(part); });
         const bool silent =
             std::ranges::find(kTitanSilent, setting->name) != std::end(kTitanSilent);
-        if (plans && !silent)
+        if (is_of_network(setting->name) && !job.has_model())
+            job.refuse_network(*setting,
+                               "it is not known here as a setting of torchtitan, and may make "
+                               "another network");
+        else if (plans && !silent)
             job.note(fmt::format("{} is not known here as a setting of torchtitan; it is left out",
-                                 origin_of(*setting)));
+                                 origin_of(*setting)),
+                     Harm::Unknown);
         else
             job.count_silent();
     }

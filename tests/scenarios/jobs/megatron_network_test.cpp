@@ -229,6 +229,30 @@ TEST(MegatronNetwork, OfAnotherKindIsRefusedByNameAndPlace) {
             << given;
 }
 
+TEST(MegatronNetwork, OfBridgeIsRefusedByItsProvider) {
+    const auto answer = [](const std::string& provider) -> std::string {
+        const std::string text =
+            "model:\n  _target_: megatron.bridge.models." + provider +
+            "\n  num_layers: 4\n  hidden_size: 512\n  num_attention_heads: 8\n  seq_length: 512\n"
+            "  vocab_size: 32000\ntrain: {micro_batch_size: 1, global_batch_size: 8}\n";
+        try {
+            import_text(text, "run_config.yaml", "bridge",
+                        {{"cluster", "hgx-h100"}, {"gpus", "8"}});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "planned";
+    };
+    EXPECT_EQ(answer("llama.LlamaModelProvider"), "planned");
+    EXPECT_EQ(answer("gpt_provider.GPTModelProvider"), "planned");
+    for (const char* provider :
+         {"qwen_vl.Qwen25VLModelProvider", "nemotron_vl.NemotronVLModelProvider",
+          "qwen_omni.Qwen3OmniModelProvider", "t5_provider.T5ModelProvider",
+          "gemma.Gemma3ModelProvider", "falcon_h1.FalconH1ModelProvider"})
+        EXPECT_THAT(answer(provider), AllOf(StartsWith("run_config.yaml:2:"),
+                                            HasSubstr("model._target_"), HasSubstr("--allow")));
+}
+
 TEST(MegatronNetwork, IsPlannedWithoutWhatIsAllowed) {
     EXPECT_THAT(answer_to("pretrain_t5.py", kSmall, {"pretrain_t5.py"}),
                 HasSubstr("planned: train.sh:1 pretrain_t5.py: allowed"));
@@ -238,6 +262,25 @@ TEST(MegatronNetwork, IsPlannedWithoutWhatIsAllowed) {
                       testing::Not(HasSubstr("--new-latent-thing:"))));
     EXPECT_THAT(answer_to("pretrain_gpt.py", two, {"--new-latent-thing", "enable-mhc-connections"}),
                 StartsWith("planned: train.sh:1 --"));
+}
+
+TEST(TorchtitanNetwork, OfSettingsThatNobodyKnowsIsRefused) {
+    const auto answer = [](const std::string& more, const std::vector<std::string>& allow) {
+        try {
+            const Imported job = import_text(
+                "[model]\nname = \"llama3\"\nflavor = \"8B\"\n" + more +
+                    "\n[training]\nlocal_batch_size = 1\nseq_len = 2048\n",
+                "job.toml", "", {{"cluster", "hgx-h100"}, {"gpus", "8"}}, {}, {.allow = allow});
+            return job.notes.front();
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_THAT(
+        answer("n_layers = 4", {}),
+        AllOf(StartsWith("job.toml:4:"), HasSubstr("model.n_layers:"), HasSubstr("--allow")));
+    EXPECT_THAT(answer("n_layers = 4", {"n_layers"}), HasSubstr("model.n_layers: allowed"));
+    EXPECT_THAT(answer("hf_assets_path = \"./assets\"", {}), testing::Not(HasSubstr("--allow")));
 }
 
 /// A network that the command line gives stands for whatever the job would have built.
