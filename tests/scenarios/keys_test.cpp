@@ -268,7 +268,7 @@ TEST(KeysOfAScenario, HaveTheDefaultsThatTheReaderApplies) {
     EXPECT_EQ(
         otherwise("model.norm"),
         "layer_norm (gpt2, gpt_neox, mpt, vit), rms_norm (llama, phi3, deepseek, gpt_oss, llama4, "
-        "qwen3_next, nemotron_h)");
+        "qwen3_next, nemotron_h, planned)");
     EXPECT_EQ(otherwise("model.channels"), "3 (vit)");
     EXPECT_EQ(otherwise("parallel.zero_stage"), "0");
     EXPECT_EQ(otherwise("cluster.gpu.host_link"), "25 GB/s");
