@@ -62,6 +62,7 @@ void read_mimo_v2(text::MappingReader& in, Config& config) {
     in.whole("swa_head_dim", local.head_dim, 1, kWidest);
     in.whole("swa_v_head_dim", local.value_dim, 1, kWidest);
     in.real("swa_rope_theta", local.rope_theta, 1, 1e12);
+    in.demand("hybrid_layer_pattern");
     const std::vector<bool> slides = layers_with(in, config, "hybrid_layer_pattern", "1", "0");
     in.value("hybrid_block_size");
     if (!in.good()) return;
@@ -168,10 +169,10 @@ void read_step3(text::MappingReader& in, Config& config) {
     std::int64_t window = 0;
     in.whole("sliding_window", window, 1, kMostPositions);
     in.value("layer_types");
-    if (window == 0 || !in.good()) return;
-    std::vector<bool> usual;
-    for (int i = 0; i < config.layers; ++i) usual.push_back(i % 4 != 0);
-    set_windows(in, config, window, usual);
+    if (window == 0) return;
+    in.demand("layer_types");
+    if (!in.good()) return;
+    set_windows(in, config, window, std::vector<bool>(static_cast<std::size_t>(config.layers)));
     for (LayerKeys& one : layers_of(config))
         if (one.window) one.heads = heads;
 }
@@ -190,11 +191,9 @@ void read_gemma4_kinds(text::MappingReader& in, Config& config) {
     global.value_dim = global.head_dim;
     std::int64_t window = 1024;
     in.whole("sliding_window", window, 1, kMostPositions);
-    std::vector<bool> usual;
-    for (int i = 0; i < config.layers; ++i) usual.push_back((i + 1) % 6 != 0);
-    std::vector<bool> slides = usual;
-    if (in.has("layer_types"))
-        slides = layers_with(in, config, "layer_types", "sliding_attention", "full_attention");
+    in.demand("layer_types");
+    const std::vector<bool> slides =
+        layers_with(in, config, "layer_types", "sliding_attention", "full_attention");
     LayerKeys local = config.layer;
     const auto turn = [&](std::string_view kind, LayerKeys& layer) {
         const text::NodePtr maps = in.value("rope_parameters");

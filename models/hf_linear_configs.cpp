@@ -16,6 +16,24 @@ constexpr std::pair<std::string_view, Activation> kKimiActivations[] = {
 /// Layers with latent attention; the others have delta nets. Both lists count from 1.
 std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, DeltaNet& net) {
     std::vector<bool> attends(static_cast<std::size_t>(config.layers));
+    net.channel_decay = true;
+    std::vector<std::string> kinds;
+    if (!in.has("linear_attn_config") && in.has("layer_types")) {  // as transformers writes it
+        if (!read_of_layers(in, config, "layer_types", kinds)) return attends;
+        in.whole("linear_num_heads", net.value_heads, 1, kMostHeads);
+        in.whole("linear_head_dim", net.value_dim, 1, kWidest);
+        in.whole("linear_conv_kernel_dim", net.convolution, 1, kWidest);
+        net.key_heads = net.value_heads;
+        net.key_dim = net.gate_rank = net.value_dim;
+        for (std::size_t i = 0; i < kinds.size(); ++i) {
+            attends[i] = kinds[i] == "full_attention";
+            if (!attends[i] && kinds[i] != "linear_attention")
+                in.complain("layer_types", fmt::format("'{}' is not linear_attention or "
+                                                       "full_attention",
+                                                       kinds[i]));
+        }
+        return attends;
+    }
     in.demand("linear_attn_config");
     const text::NodePtr map = in.value("linear_attn_config");
     if (!map) return attends;
@@ -35,7 +53,6 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     linear.finish();
     net.key_heads = net.value_heads = heads;
     net.key_dim = net.value_dim = net.gate_rank = width;
-    net.channel_decay = true;
     std::vector<int> of_layer(static_cast<std::size_t>(config.layers));
     for (const int layer : with_attention) ++of_layer[static_cast<std::size_t>(layer - 1)];
     for (const int layer : with_nets) of_layer[static_cast<std::size_t>(layer - 1)] += 2;
@@ -78,6 +95,11 @@ void read_kimi_experts(text::MappingReader& in, Config& config) {
     int every = 1;
     if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
         for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
+    std::vector<std::string> kinds;
+    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
+    config.dense_first = 0;
+    config.dense.clear();
+    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
 }
 
 }  // namespace
@@ -162,9 +184,9 @@ void read_granite_hybrid(text::MappingReader& in, Config& config) {
     if (!read_of_layers(in, config, "layer_types", kinds)) return;
     std::vector<LayerKeys>& layers = layers_of(config);
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        if (kinds[i] == "mamba")
+        if (kinds[i] == "mamba" || kinds[i] == "linear_attention")
             layers[i].mixer = MixerKind::Mamba;
-        else if (kinds[i] != "attention")
+        else if (kinds[i] != "attention" && kinds[i] != "full_attention")
             return in.complain("layer_types",
                                fmt::format("'{}' is not mamba or attention", kinds[i]));
     }

@@ -113,6 +113,7 @@ void read_deepseek(text::MappingReader& in, Config& config) {
     demand_sizes(in);
     config.network.norm_eps = 1e-6;
     config.layer.kv_heads = 0;
+    config.usual_head_dim = 1;  // latent attention says its own
     read_llama_kind(in, config);
     config.network.family = Family::Deepseek;
     refuse_flag(in, "attention_bias");

@@ -48,13 +48,14 @@ void read_deepseek_v32(text::MappingReader& in, Config& config) {
     config.network.family = Family::Planned;
     in.value("indexer_rope_interleave");
     in.value("moe_router_dtype");
+    for (const char* same : {"num_experts", "num_local_experts"}) in.value(same);
     std::vector<std::string> kinds;
     if (in.has("layer_types") && read_of_layers(in, config, "layer_types", kinds))
         for (const std::string& kind : kinds)
-            if (kind != "deepseek_sparse_attention")
+            if (kind != "deepseek_sparse_attention" && kind != "indexed_attention")
                 return in.complain(
                     "layer_types",
-                    fmt::format("layers are deepseek_sparse_attention here, not '{}'", kind));
+                    fmt::format("layers are of indexed_attention here, not '{}'", kind));
     SparseChoice sparse;
     in.whole("index_topk", sparse.keys, 1, kMostPositions);
     sparse.indexer = read_indexer_sizes(in, {64, 128, true});
@@ -69,10 +70,36 @@ void read_deepseek_v32(text::MappingReader& in, Config& config) {
 
 namespace {
 
+/// The same in the form that transformers writes.
+void read_flat_choice(text::MappingReader& in, Config& config) {
+    std::vector<std::string> kinds;
+    if (!in.has("layer_types") || !read_of_layers(in, config, "layer_types", kinds)) return;
+    SparseChoice choice{2048, 128, Indexer{4, 128, false}};
+    std::int64_t blocks = 16;
+    in.whole("index_n_heads", choice.indexer->heads, 1, kMostHeads);
+    in.whole("index_head_dim", choice.indexer->head_dim, 1, kWidest);
+    in.whole("index_topk_blocks", blocks, 1, kMostPositions);
+    in.whole("index_block_size", choice.block, 1, kMostPositions);
+    in.value("index_local_blocks");
+    choice.keys = blocks * choice.block;
+    if (!in.good()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (kinds[i] == "minimax_m3_sparse")
+            layers[i].sparse = choice;
+        else if (kinds[i] != "full_attention")
+            return in.complain("layer_types",
+                               fmt::format("layers are minimax_m3_sparse or full_attention here, "
+                                           "not '{}'",
+                                           kinds[i]));
+    }
+}
+
 /// Which layers choose blocks of keys, and how.
 void read_block_choice(text::MappingReader& in, Config& config) {
     const text::NodePtr map = in.value("sparse_attention_config");
-    if (!map || !in.good()) return;
+    if (!in.good()) return;
+    if (!map) return read_flat_choice(in, config);
     text::MappingReader sparse(map, "sparse_attention_config", in.mistakes());
     bool used = true;
     sparse.flag("use_sparse_attention", used);
@@ -152,13 +179,50 @@ void read_minimax_m3(text::MappingReader& in, Config& config) {
     std::vector<std::string> mixes;
     if (read_of_layers(in, config, "moe_layer_freq", mixes))
         for (const std::string& word : mixes) config.dense.push_back(word == "0");
+    std::vector<std::string> parts;
+    if (in.has("mlp_layer_types") && read_of_layers(in, config, "mlp_layer_types", parts)) {
+        config.dense.clear();
+        config.dense_first = 0;
+        for (const std::string& part : parts) config.dense.push_back(part == "dense");
+    }
     read_block_choice(in, config);
 }
 
 namespace {
 
+/// The entries of a layer: tokens of each, 0 for none, and whether an indexer chooses among them.
+struct LayerEntries {
+    std::int64_t ratio = 0;
+    bool chosen = false;
+};
+
+/// Tokens of an entry by the newer files' words for kinds of layers, which name a rate of each.
+std::vector<LayerEntries> read_rates(text::MappingReader& in, const Config& config) {
+    std::vector<std::string> kinds;
+    std::vector<LayerEntries> ratios(static_cast<std::size_t>(config.layers));
+    const text::NodePtr map = in.value("compress_rates");
+    if (!read_of_layers(in, config, "layer_types", kinds) || !map) return ratios;
+    text::MappingReader rates(map, "compress_rates", in.mistakes());
+    std::int64_t few = 4;
+    std::int64_t many = 128;
+    rates.whole("compressed_sparse_attention", few, 1, 1 << 20);
+    rates.whole("heavily_compressed_attention", many, 1, 1 << 20);
+    rates.finish();
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        if (kinds[i] == "compressed_sparse_attention")
+            ratios[i] = {few, true};
+        else if (kinds[i] == "heavily_compressed_attention")
+            ratios[i] = {many, false};
+        else if (kinds[i] != "sliding_attention")
+            in.complain("layer_types",
+                        fmt::format("'{}' is no kind of compressed attention", kinds[i]));
+    }
+    return ratios;
+}
+
 /// Which tokens an entry of each layer stands for; older lists have those of prediction too.
-std::vector<std::int64_t> read_ratios(text::MappingReader& in, const Config& config) {
+std::vector<LayerEntries> read_ratios(text::MappingReader& in, const Config& config) {
+    if (in.has("compress_rates")) return read_rates(in, config);
     std::vector<int> ratios;
     in.demand("compress_ratios");
     in.wholes("compress_ratios", ratios, 0, 1 << 20);
@@ -167,7 +231,33 @@ std::vector<std::int64_t> read_ratios(text::MappingReader& in, const Config& con
         in.complain("compress_ratios",
                     fmt::format("{} ratios are listed for {} layers", ratios.size(), layers));
     ratios.resize(layers, 0);
-    return {ratios.begin(), ratios.end()};
+    std::vector<LayerEntries> entries;
+    for (const int ratio : ratios) {
+        entries.push_back({ratio, ratio == 4});
+        if (ratio != 0 && ratio != 4 && ratio != 128)
+            in.complain(
+                "compress_ratios",
+                fmt::format("entries of {} tokens are not planned: 0, 4 and 128 are known", ratio));
+    }
+    return entries;
+}
+
+/// Layers whose experts a table of tokens chooses: the first ones, or those that a list names.
+std::vector<bool> hashed_layers(text::MappingReader& in, const Config& config) {
+    int first = 0;
+    in.whole("num_hash_layers", first, 0, kMostLayers);
+    std::vector<bool> hashed;
+    for (int i = 0; i < config.layers; ++i) hashed.push_back(i < first);
+    std::vector<std::string> kinds;
+    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds))
+        return hashed;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        hashed[i] = kinds[i] == "hash_moe";
+        if (!hashed[i] && kinds[i] != "moe")
+            in.complain("mlp_layer_types",
+                        fmt::format("layers are hash_moe or moe here, not '{}'", kinds[i]));
+    }
+    return hashed;
 }
 
 void read_v4_experts(text::MappingReader& in, Config& config) {
@@ -204,7 +294,6 @@ void read_deepseek_v4(text::MappingReader& in, Config& config) {
     std::int64_t rotated = 64;
     std::int64_t chosen = 512;
     std::int64_t window = 128;
-    int hashed = 0;
     for (const std::string_view key : {"q_lora_rank", "o_lora_rank", "o_groups"}) in.demand(key);
     in.whole("q_lora_rank", keys.query_rank, 1, kWidest);
     in.whole("o_lora_rank", keys.out_rank, 1, kWidest);
@@ -212,25 +301,26 @@ void read_deepseek_v4(text::MappingReader& in, Config& config) {
     in.whole("qk_rope_head_dim", rotated, 2, kWidest);
     in.whole("index_topk", chosen, 1, kMostPositions);
     in.whole("sliding_window", window, 1, kMostPositions);
-    in.whole("num_hash_layers", hashed, 0, kMostLayers);
+    in.value("partial_rotary_factor");  // that of qk_rope_head_dim
     in.whole("hc_mult", a.streams, 1, kMostStreams);
     for (const char* key : {"hc_eps", "hc_sinkhorn_iters", "compress_rope_theta"}) in.value(key);
     const Indexer indexer = read_indexer_sizes(in, {64, 128, true});
     layer.rotary_dim = rotated;
     layer.sinks = false;  // those of compressed attention are its own
     layer.window = window;
-    const std::vector<std::int64_t> ratios = read_ratios(in, config);
+    const std::vector<LayerEntries> ratios = read_ratios(in, config);
     read_v4_experts(in, config);
+    const std::vector<bool> hashed = hashed_layers(in, config);
     if (!in.good()) return;
     std::vector<LayerKeys>& layers = layers_of(config);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         layers[i].compressed = keys;
-        layers[i].compressed->ratio = ratios[i];
-        if (ratios[i] > 0 && ratios[i] <= 16) {  // few tokens: too many entries to see all of them
+        layers[i].compressed->ratio = ratios[i].ratio;
+        if (ratios[i].chosen) {
             layers[i].compressed->chosen = chosen;
             layers[i].compressed->indexer = indexer;
         }
-        layers[i].hashed_router = std::cmp_less(i, hashed);
+        layers[i].hashed_router = hashed[i];
         if (layers[i].hashed_router) layers[i].router_bias_correction = false;  // nothing is chosen
     }
 }

@@ -102,6 +102,29 @@ std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks) {
     return from_sizes(sizes);
 }
 
+namespace {
+
+/// True for a layer that sees the keys which a layer before it has chosen.
+bool shares_choice(const Layer& layer) {
+    const auto* attention = layer.as<Attention>();
+    return attention != nullptr && attention->sparse && !attention->sparse->indexer;
+}
+
+}  // namespace
+
+std::vector<StageContent> begun_at_choices(std::vector<StageContent> stages, const Layers& layers) {
+    for (std::size_t i = 1; i < stages.size(); ++i) {
+        StageContent& before = stages[i - 1];
+        while (before.layers > 1 && stages[i].layers > 0 &&
+               shares_choice(layers[stages[i].first_layer])) {
+            --before.layers;
+            --stages[i].first_layer;
+            ++stages[i].layers;
+        }
+    }
+    return stages;
+}
+
 std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_stage, int layers,
                                           int stages) {
     const auto given = static_cast<int>(layers_per_stage.size());

@@ -24,6 +24,10 @@ std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, in
 /// stage would be empty ("6 layers cannot fill 8 stages").
 std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks);
 
+/// Stages that begin with a layer which sees the keys that a layer before it has chosen begin a few
+/// layers earlier, at that one, as far as the stage before keeps a layer.
+std::vector<StageContent> begun_at_choices(std::vector<StageContent> stages, const Layers& layers);
+
 /// The stages of a list of layers per stage that a person wrote. Throws InputError if the list does
 /// not have `stages` numbers with the sum `layers`. The first and the last may hold only the
 /// embedding or the head, and an inner one nothing: it passes on what it gets.

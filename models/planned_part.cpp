@@ -1,5 +1,7 @@
 #include "models/planned_part.h"
 
+#include <fmt/format.h>
+
 namespace debubble::models {
 
 namespace {
@@ -47,6 +49,30 @@ std::string_view planned_part(const Architecture& network) {
     for (const Layer& layer : network.layers.kinds())
         if (const std::string_view part = part_of_layer(layer); !part.empty()) return part;
     return network.family == Family::Planned ? "weights of the family 'planned'" : "";
+}
+
+std::string stream_words(const Architecture& a) {
+    if (a.streams > 1)
+        return fmt::format(
+            "{} residual streams of a token: each stage but the last sends {} times the hidden "
+            "width",
+            a.streams, a.streams);
+    if (a.residual_block > 0)
+        return fmt::format(
+            "the residual sum is put by every {} layers: a stage sends up to {} times the hidden "
+            "width, more the later it stands",
+            a.residual_block, a.stream_rows(a.layers.count()));
+    return {};
+}
+
+std::string choice_words(const Architecture& a) {
+    const auto shares = [](const Attention& attention) {
+        return attention.sparse && !attention.sparse->indexer ? 1 : 0;
+    };
+    if (a.layers.most<Attention>(shares) == 0) return {};
+    return "layers that share a choice of keys stand in one stage with the layer that chose: "
+           "stages "
+           "begin at layers that choose";
 }
 
 }  // namespace debubble::models

@@ -103,7 +103,9 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
         case Partition::Balanced:
         case Partition::Uniform: break;
     }
-    return models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline);
+    return models::begun_at_choices(
+        models::uniform_stages(layers, parallel.pipeline, stages / parallel.pipeline),
+        scenario.model.layers);
 }
 
 bool needs_costs(const Scenario& scenario) {

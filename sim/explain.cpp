@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "models/laws.h"
+#include "models/planned_part.h"
 #include "scenarios/cluster_defaults.h"
 #include "scenarios/measured.h"
 #include "schedule/dependencies.h"
 #include "sim/cluster_constants_read.h"
-#include "sim/report/layer_words.h"
 #include "sim/unvalidated.h"
 
 namespace debubble::sim {
@@ -114,7 +114,8 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
 void explain(Prediction& out, const Scenario& scenario, const Program& program,
              const CostModel& costs) {
     out.notes = scenario.notes;
-    for (std::string sentence : {stream_words(scenario.model), choice_words(scenario.model)})
+    for (std::string sentence :
+         {models::stream_words(scenario.model), models::choice_words(scenario.model)})
         if (!sentence.empty()) out.notes.push_back(std::move(sentence));
     say_what_sets_the_pace(out, host_share(program, costs));
     say_what_the_device_lacks(out, scenario);

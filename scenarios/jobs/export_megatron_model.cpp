@@ -75,6 +75,8 @@ void add_activation(JobWriter& job, Activation activation) {
         case Activation::Relu:
         case Activation::Geglu:
         case Activation::GegluTanh:
+        case Activation::Xielu:
+        case Activation::Situ:
             job.cannot("model.activation",
                        "Megatron-LM has no flag for this activation; its GELU "
                        "is written");

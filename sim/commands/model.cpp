@@ -9,6 +9,7 @@
 #include "base/outputs.h"
 #include "base/units.h"
 #include "models/architecture_reader.h"
+#include "models/planned_part.h"
 #include "sim/commands/model_table.h"
 #include "sim/commands/output.h"
 #include "sim/report/layer_words.h"
@@ -134,7 +135,7 @@ std::string layers_text(const models::Architecture& a) {
     for (const LayerKind& kind : kinds) text += fmt::format("{}: {}\n", kind.name(), kind.words);
     if (kinds.size() > 1)
         text += fmt::format("in order, with a letter for each kind: {}\n", layer_order(a));
-    for (const std::string& sentence : {stream_words(a), choice_words(a)})
+    for (const std::string& sentence : {models::stream_words(a), models::choice_words(a)})
         if (!sentence.empty()) text += sentence + "\n";
     return text;
 }

@@ -97,8 +97,8 @@ StageFigures figures_of(const models::StageGraph& graph) {
 std::vector<StageFigures> model_table(const models::Architecture& architecture,
                                       const models::Execution& execution, int stages) {
     std::vector<StageFigures> table;
-    for (const models::StageContent& content :
-         models::uniform_stages(architecture.layers.count(), stages, 1))
+    for (const models::StageContent& content : models::begun_at_choices(
+             models::uniform_stages(architecture.layers.count(), stages, 1), architecture.layers))
         table.push_back(figures_of(models::build_stage(architecture, execution, content)));
     return table;
 }

@@ -139,30 +139,6 @@ std::string layer_order(const models::Architecture& a) {
     return runs_text(kinds);
 }
 
-std::string stream_words(const models::Architecture& a) {
-    if (a.streams > 1)
-        return fmt::format(
-            "{} residual streams of a token: each stage but the last sends {} times the hidden "
-            "width",
-            a.streams, a.streams);
-    if (a.residual_block > 0)
-        return fmt::format(
-            "the residual sum is put by every {} layers: a stage sends up to {} times the hidden "
-            "width, more the later it stands",
-            a.residual_block, a.stream_rows(a.layers.count()));
-    return {};
-}
-
-std::string choice_words(const models::Architecture& a) {
-    const auto shares = [](const models::Attention& attention) {
-        return attention.sparse && !attention.sparse->indexer ? 1 : 0;
-    };
-    if (a.layers.most<models::Attention>(shares) == 0) return {};
-    return "layers that share a choice of keys stand in one stage with the layer that chose: "
-           "stages "
-           "begin at layers that choose";
-}
-
 std::vector<LayerKind> layer_kinds(const models::Architecture& a) {
     const auto words = [](const auto& part) { return words_of(part); };
     std::vector<LayerKind> kinds;

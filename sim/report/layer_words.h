@@ -22,11 +22,6 @@ std::vector<LayerKind> layer_kinds(const models::Architecture& architecture);
 /// The order of the layers, with a letter for each of those kinds and what repeats counted:
 /// "12 (3 A, B)".
 std::string layer_order(const models::Architecture& architecture);
-/// What several residual streams, and choices of keys that layers share, do to a pipeline, as a
-/// sentence without its full stop; empty if the network has none.
-std::string stream_words(const models::Architecture& architecture);
-std::string choice_words(const models::Architecture& architecture);
-
 /// "0 to 2, 4, 6 to 9", with `to` between the ends of a run; of many runs the first three.
 std::string list_of(const std::vector<int>& layers, std::string_view to);
 

@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
 #include "models/graph.h"
+#include "models/partition.h"
 #include "tests/models/architectures.h"
 #include "tests/models/change_layers.h"
 
@@ -27,6 +28,11 @@ Execution how_of(int tensor) {
 
 StageGraph layer_of_zoo(const char* name, int layer, int tensor = 1) {
     return build_stage(read_model(name), how_of(tensor), {layer, 1, false, false});
+}
+
+/// 2 FLOPs for each product of so many factors, exactly.
+double twice(std::int64_t products) {
+    return static_cast<double>(2 * products);
 }
 
 bool is_named(const Operator& op, const std::set<std::string>& names) {
@@ -135,8 +141,8 @@ TEST(Kinds2026, AttentionOverChosenKeys) {
                          2 * x.a * key + 2 * key + 2 * x.a * x.rank + 2 * x.a * x.v + 4 * x.a +
                          2 * x.n * x.d + 2 * x.d + 2 * x.n + 4 * kTokens));
     const auto products = static_cast<double>(x.weights() - x.q - x.rank + x.indexer() - 2 * x.d);
-    EXPECT_EQ(forward_flops(graph), 2 * kTokens * products + kPairs * (2.0 * x.n * (x.d + 1) +
-                                                                       2.0 * x.a * (key + x.rank)));
+    EXPECT_EQ(forward_flops(graph),
+              2 * kTokens * products + kPairs * twice(x.n * (x.d + 1) + x.a * (key + x.rank)));
     EXPECT_EQ(parameters(graph, {"self_attn"}), x.weights() + x.indexer());
     // Two ranks halve the heads alone; what is narrow and the indexer are whole on both.
     const std::int64_t heads =
@@ -154,7 +160,7 @@ TEST(Kinds2026, PairsOfChosenKeysAreThoseOfAWindow) {
     for (const Operator& op : graph.operators)
         for (const Kernel& kernel : op.forward)
             if (const auto* core = std::get_if<FlashAttention>(&kernel.work))
-                pairs += flops(kernel) / (2.0 * 64 * (core->head_dim + core->value_dim()));
+                pairs += flops(kernel) / twice(64 * (core->head_dim + core->value_dim()));
     EXPECT_EQ(pairs, 2048.0 * 2048 / 2 + (8192.0 - 2048) * 2048);
 }
 
@@ -171,6 +177,19 @@ TEST(Kinds2026, LayersThatShareAChoiceStandWithItsLayer) {
     // 57 of 78 layers have no indexer.
     EXPECT_EQ(parameter_count(read_model("glm-5")) - parameter_count(glm),
               57 * Absorbed{}.indexer());
+}
+
+TEST(Kinds2026, UniformStagesBeginAtLayersThatChoose) {
+    const Architecture glm = read_model("glm-5.2");
+    const auto stages = begun_at_choices(uniform_stages(78, 4, 1), glm.layers);
+    int next = 0;
+    for (const StageContent& stage : stages) {
+        EXPECT_EQ(stage.first_layer, next);
+        next += stage.layers;
+        EXPECT_TRUE(glm.layers[stage.first_layer].as<Attention>()->sparse->indexer);
+        EXPECT_NO_THROW(build_stage(glm, how_of(1), stage));
+    }
+    EXPECT_EQ(next, 78);
 }
 
 struct Entries {
@@ -194,9 +213,9 @@ TEST(Kinds2026, CompressedAttention) {
     // 64 tokens see 496 entries, 7.75 each, and an indexer scores half of the 16 on average.
     const auto products = static_cast<double>(x.weights() - x.q - x.d - x.a + 4 * x.h * x.d +
                                               4 * x.h * x.di + x.q * x.n * x.di + x.h * x.n);
-    EXPECT_EQ(forward_flops(chosen), 2 * kTokens * products + 2.0 * kTokens * 8 * x.n * (x.di + 1) +
-                                         4.0 * x.a * x.d * (kPairs + kTokens * 8) +
-                                         2.0 * kTokens * 16 * x.h);
+    EXPECT_EQ(forward_flops(chosen),
+              2 * kTokens * products + twice(kTokens * 8 * x.n * (x.di + 1)) +
+                  twice(2 * x.a * x.d) * (kPairs + kTokens * 8) + twice(kTokens * 16 * x.h));
     EXPECT_EQ(parameters(chosen, {"self_attn"}), x.weights() + x.chosen_compressor() + x.indexer());
     EXPECT_EQ(parameters(layer_of_zoo("deepseek-v4-flash", 3), {"self_attn"}),
               x.weights() + 2 * x.h * x.d + 128 * x.d + x.d);

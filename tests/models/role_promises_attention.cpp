@@ -119,7 +119,8 @@ void Promise::operator()(const op::Attention& it) {
         role(it.seen->backward, chunk * slices, "i");
         role(it.seen->gradient, chunk * slices, "i");
     }
-    const std::int64_t gates = keys().output_gate ? it.in.query_columns() : 0;
+    const bool gated = keys().output_gate && !keys().latent;
+    const std::int64_t gates = gated ? it.in.query_columns() : 0;
     const std::int64_t made = keys().keys_are_values ? it.in.value_columns() : 0;
     role(it.packed, e * tokens * (it.in.columns() + gates - made), "fi");
     for (const int tensor : it.kept_beside) role(tensor, kAnySize, "fi");
