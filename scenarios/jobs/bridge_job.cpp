@@ -127,6 +127,24 @@ ShellText without_quotes(const ShellText& value) {
     return around ? value.part(1, size - 2) : value;
 }
 
+/// Overrides change a recipe, and every recipe for pretraining begins with these
+/// (recipes/common.py, recipes/llama).
+void add_recipe_defaults(Settings& settings, const text::SourcePosition& place) {
+    constexpr std::pair<std::string_view, std::string_view> kDefaults[] = {
+        {"use_distributed_optimizer", "true"},
+        {"overlap_grad_reduce", "true"},
+        {"overlap_param_gather", "true"},
+        {"cross_entropy_loss_fusion", "true"},
+        {"cross_entropy_fusion_impl", "te"}};
+    for (const auto& [name, value] : kDefaults) {
+        if (settings.contains(std::string(name))) continue;
+        Setting setting{std::string(name), std::string(name) + " (Megatron-Bridge's recipes)",
+                        text::make_scalar(std::string(value), place), place, true};
+        setting.is_default = true;
+        settings.add(std::move(setting));
+    }
+}
+
 /// section.field=value, in a script or a list of them. Before the name may stand hydra's + and ++.
 void add_overrides(const JobText& text, Reading& job) {
     const auto source = text::checked_source(text.text, text.file.string());
@@ -159,6 +177,7 @@ void add_overrides(const JobText& text, Reading& job) {
         }
     // What is said of a field wins over what the precision's name says of it.
     for (Setting& setting : overrides) job.in.add(std::move(setting));
+    if (!job.in.all().empty()) add_recipe_defaults(job.in, job.in.all().front().place);
     add_script(source, job, [](const Setting& setting) {
         return setting.name == "nnodes" || setting.name.starts_with("nproc") ||
                setting.name == "recipe" || setting.name.starts_with('$');
