@@ -129,7 +129,10 @@ ShellText without_quotes(const ShellText& value) {
 
 /// Overrides change a recipe, and every recipe for pretraining begins with these
 /// (recipes/common.py, recipes/llama).
-void add_recipe_defaults(Settings& settings, const text::SourcePosition& place) {
+void add_recipe_defaults(Settings& settings) {
+    if (settings.all().empty()) return;
+    const text::SourcePosition place =
+        settings.all().front().place;  // settings move as one is added
     constexpr std::pair<std::string_view, std::string_view> kDefaults[] = {
         {"use_distributed_optimizer", "true"},
         {"overlap_grad_reduce", "true"},
@@ -177,7 +180,7 @@ void add_overrides(const JobText& text, Reading& job) {
         }
     // What is said of a field wins over what the precision's name says of it.
     for (Setting& setting : overrides) job.in.add(std::move(setting));
-    if (!job.in.all().empty()) add_recipe_defaults(job.in, job.in.all().front().place);
+    add_recipe_defaults(job.in);
     add_script(source, job, [](const Setting& setting) {
         return setting.name == "nnodes" || setting.name.starts_with("nproc") ||
                setting.name == "recipe" || setting.name.starts_with('$');

@@ -88,8 +88,8 @@ void add_cut_fields(JobWriter& job) {
         job.cannot("parallel.zero_stage",
                    "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm; the "
                    "distributed optimizer, ZeRO-1, is written");
-    if (p.zero_stage == 1 || (p.zero_stage >= 2 && pairs_in_pipeline))
-        job.flag("use_distributed_optimizer", true);
+    job.flag("use_distributed_optimizer",
+             p.zero_stage == 1 || (p.zero_stage >= 2 && pairs_in_pipeline));
     if (p.zero_stage >= 2 && !pairs_in_pipeline) {
         job.flag("use_megatron_fsdp", true);
         job.say("data_parallel_sharding_strategy",
@@ -195,9 +195,10 @@ void add_software_fields(JobWriter& job) {
     if (f.overlap_grad_reduce && job.s.parallel.zero_stage < 2)
         job.say("ddp_bucket_size",
                 f.grad_bucket.count / models::size_of(job.s.training.precision.grads));
-    if (k.loss == models::LossKernel::MegatronFused ||
-        k.loss == models::LossKernel::TransformerEngine) {
-        job.flag("cross_entropy_loss_fusion", true);
+    const bool fused = k.loss == models::LossKernel::MegatronFused ||
+                       k.loss == models::LossKernel::TransformerEngine;
+    job.flag("cross_entropy_loss_fusion", fused);
+    if (fused) {
         job.say("cross_entropy_fusion_impl",
                 k.loss == models::LossKernel::MegatronFused ? "native" : "te");
     }
@@ -238,6 +239,7 @@ std::string flag_of(const Field& field) {
                    ? (field.name == "cross_entropy_loss_fusion" ? "--" + name : std::string())
                    : "--" + name;
     if (field.name == "bias_linear") return "--disable-bias-linear";
+    if (field.name == "cross_entropy_loss_fusion") return {};
     if (field.name == "create_attention_mask_in_dataloader" || field.name.ends_with("_fusion") ||
         field.name == "overlap_p2p_communication")
         return "--no-" + name;
