@@ -61,8 +61,9 @@ std::optional<ShellText> ShellReader::output_of(const ShellCommand& command, std
             text::checked_source(read_file(path, text::kLongestDocument), path.string())->text,
             begin);
     }
-    if (first >= words.size() && name != "pwd") return {};
-    if (name == "pwd" && !folder.empty()) return at_offset(folder, begin);
+    if (name == "pwd")
+        return folder.empty() ? std::nullopt : std::optional(at_offset(folder, begin));
+    if (first >= words.size()) return {};
     if (name == "cd" && words[first].known) {
         fs::path path = words[first].text;
         if (path.is_relative() && !folder.empty()) path = fs::path(folder) / path;

@@ -113,7 +113,7 @@ constexpr std::array kFigures{
 constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
 constexpr std::array<std::string_view, 7> kBesideFigures{"plan", "schema", "twin_of", "unvalidated",
                                                          "fits", "pareto", "reason"};
-constexpr const char* kSchema = "debubble/sweep 3";
+constexpr const char* kSchema = "debubble/sweep 2";
 
 const std::string& figure_text(const SweepRow& row, std::string_view name) {
     const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();

@@ -116,7 +116,7 @@ training:
 class RejectedFiles(unittest.TestCase):
     """Those whose mistake is a key, a type or a word: what a schema can know."""
 
-    SCHEMA_KNOWS = re.compile(r"error: (unknown |'\w+' must be (?!at most \d+ TB)|'\w+' holds "
+    SCHEMA_KNOWS = re.compile(r"error: (unknown (?!cluster )|'\w+' must be (?!at most \d+ TB)|'\w+' holds "
                               r"|'\w+': '[^']*' has no unit)")
 
     def test_fail(self):

@@ -19,7 +19,7 @@ TEST(JsonDocument, HasTheNumbersThatPythonWrites) {
     EXPECT_EQ(items[2]->scalar, "-Infinity");
     EXPECT_EQ(items[3]->scalar, "NaN");
     EXPECT_FALSE(items[1]->quoted);
-    EXPECT_EQ(items[2]->place.column, 29);
+    EXPECT_EQ(items[2]->place.column, 28);
     EXPECT_EQ(root->get("word")->scalar, "Infinity \" NaN");
     EXPECT_TRUE(root->get("word")->quoted);
     EXPECT_EQ(root->get("n")->scalar, "7");
