@@ -1,5 +1,6 @@
 #include <csignal>
 #include <fstream>
+#include <functional>
 
 #include <sys/resource.h>
 
@@ -252,10 +253,19 @@ TEST(Checkpoint, ThatCouldNotBeReadBackIsSaidBeforeItIsSaved) {
     unreadable.architecture.vocab = 0;
     EXPECT_THAT(why_lost(unreadable), HasSubstr("'vocab' must be at least 1, not 0"));
     EXPECT_THAT(why_lost(unreadable), HasSubstr("trained without 'training.checkpoint'"));
-    Manifest untold = manifest;
-    untold.architecture.layers = untold.architecture.layers.changed(
-        [](models::Layer& layer) { std::get<models::Attention>(layer.mixer).value_dim += 1; });
-    EXPECT_THAT(why_lost(untold), HasSubstr("its network would be another one than is trained"));
+    // What a layer has, a file tells: such a network is read back as it is.
+    const auto changed = [&](const std::function<void(models::Attention&)>& change) {
+        Manifest told = manifest;
+        told.architecture.layers = told.architecture.layers.changed(
+            [&](models::Layer& layer) { change(std::get<models::Attention>(layer.mixer)); });
+        EXPECT_NE(told.architecture, manifest.architecture);
+        return why_lost(told);
+    };
+    EXPECT_EQ(changed([](models::Attention& of) { of.value_dim += 1; }), "");
+    EXPECT_EQ(changed([](models::Attention& of) { of.output_bias = false; }), "");
+    EXPECT_EQ(changed([](models::Attention& of) { of.value_norm = true; }), "");
+    EXPECT_THAT(changed([](models::Attention& of) { of.latent.emplace(); }),
+                HasSubstr("latent attention is that of the family deepseek"));
 }
 
 TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {
