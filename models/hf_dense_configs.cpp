@@ -99,15 +99,7 @@ void read_internlm3(text::MappingReader& in, Config& config) {
 
 /// Scaled angles are those of its layers without a window.
 void read_olmo3(text::MappingReader& in, Config& config) {
-    config.network.vocab = 50304;
-    config.network.max_positions = 2048;
-    config.network.norm_eps = 1e-5;
-    config.layer.kv_heads = 0;
-    config.layer.ffn = 11008;
-    read_llama_kind(in, config);
-    config.layer.norm_position = NormPosition::After;
-    config.layer.qk_norm = QkNorm::Width;
-    read_biases(in, config.layer);
+    read_olmo2(in, config);
     std::int64_t window = 4096;
     in.whole("sliding_window", window, 1, kMostPositions);
     set_windows(in, config, window, all_but(config.layers, 4));
