@@ -60,9 +60,9 @@ constexpr const char* kValidateCostFooter =
 "notes": ...}. The scenario is one as in a scenario's file, whole; or {cluster, gpus, collective, bytes} with
 "measured": {"time_s", "busbw_gb_per_s"}. Where it states no micro_batch, or no
 stages_per_rank of an interleaved schedule, the fastest that fits is taken; so it is with cuda_graphs and
-dispatcher of a "nemo" release, where they are not_stated. Rows that cannot be predicted are counted with
-their reasons. The null model is one constant, a rate per GPU, chosen to fit the rows: a prediction that
-does worse knows nothing.
+dispatcher of a "nemo" release, and with communication_dtype, where they are not_stated. Rows that
+cannot be predicted are counted with their reasons. The null model is one constant, a rate per GPU,
+chosen to fit the rows: a prediction that does worse knows nothing.
 
 Examples:
   debubble validate-cost measured.jsonl --svg errors.svg

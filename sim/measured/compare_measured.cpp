@@ -131,6 +131,20 @@ std::vector<RowCandidate> with_vocabularies(const MeasuredStep& step,
     return with_key(all, "model.vocab", std::array{words->scalar, std::to_string(kSentencePieces)});
 }
 
+/// Gradients travel in 16 bits where a launch says so (--grad-reduce-in-bf16), which
+/// Megatron-FSDP's guide recommends (Megatron-LM d98e8a6,
+/// docs/user-guide/features/megatron_fsdp.md); what the source does not state is whichever is
+/// faster.
+std::vector<RowCandidate> with_wires(const MeasuredStep& step, std::vector<RowCandidate> all) {
+    if (std::ranges::count(step.not_stated, "communication_dtype") == 0 ||
+        at(step.scenario, "parallel.communication_dtype"))
+        return all;
+    std::vector<RowCandidate> more =
+        with_key(all, "parallel.communication_dtype", std::array{"bf16"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 /// GiB of the rank that was measured, or of the one that has most.
 template <class BytesOf>
 double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_of) {
@@ -229,7 +243,8 @@ MeasuredComparison compare(const MeasuredStep& step, const std::vector<Override>
     };
     const auto try_all = [&](bool usual) {
         const std::vector<RowCandidate> all = candidates_of(step.scenario, usual);
-        std::ranges::for_each(with_vocabularies(step, with_tuned_keys(step, all)), try_one);
+        std::ranges::for_each(with_vocabularies(step, with_wires(step, with_tuned_keys(step, all))),
+                              try_one);
     };
     try_all(true);
     if (!best && !at(step.scenario, "training.seq_length")) try_all(false);

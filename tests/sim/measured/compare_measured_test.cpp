@@ -153,6 +153,26 @@ TEST(CompareMeasured, TakesAUsualVocabularyWhereNoneIsStatedAndOnlyTimeTells) {
     EXPECT_EQ(chosen("", ""), "");
 }
 
+/// Whether a launch lets gradients travel in 16 bits, only time can tell where the source does not.
+TEST(CompareMeasured, TakesTheFasterTypeOfGradientsOnTheWireWhereNoneIsStated) {
+    const auto chosen = [](const std::string& not_stated, double in_bf16) {
+        const std::string table = fmt::format(
+            R"({{"row": "r", "scenario": {{"model": "gpt2", "cluster": "dgx-a100-80gb", "gpus": 2, )"
+            R"("parallel": {{"data": 2}}, "training": {{"micro_batch": 1, "global_batch": 2}}}}, )"
+            R"("measured": {{"step_s": 1}}, "not_stated": [{}]}})"
+            "\n",
+            not_stated);
+        const auto report = report_of(table, [&](const scenarios::Scenario& scenario) {
+            return step_of(scenario.parallel.communication_dtype ? in_bf16 : 1);
+        });
+        EXPECT_FALSE(report.rows[0].unsaid) << *report.rows[0].unsaid;
+        return report.rows[0].chosen;
+    };
+    EXPECT_EQ(chosen(R"("communication_dtype")", 0.5), "communication_dtype bf16");
+    EXPECT_EQ(chosen(R"("communication_dtype")", 2), "");
+    EXPECT_EQ(chosen("", 0.5), "");
+}
+
 TEST(CompareMeasured, FillsAPipelineWhoseBatchNobodyStatesWithEightMicrobatchesPerRank) {
     const std::string table =
         R"({"row": "r", "scenario": {"model": "llama2-7b", "cluster": "dgx-a100-80gb", "gpus": 8, )"
