@@ -91,9 +91,9 @@ struct Gpu {
     /// The rate of the kernels of a linear recurrence (Triton's), relative to that which such
     /// kernels reach on H100 by its memory's bandwidth.
     double recurrence_efficiency = 1;
-    Duration gemm_overhead{3000};     ///< added for each kernel
-    Duration kernel_overhead{2000};   ///< added for each memory-bound kernel
-    BytesPerSecond host_link{25e9};   ///< device to pinned host memory, one direction
+    Duration gemm_overhead{3000};    ///< added for each kernel
+    Duration kernel_overhead{2000};  ///< added for each memory-bound kernel
+    BytesPerSecond host_link{25e9};  ///< device to pinned host memory, one direction
     /// Threads of a processor that make up one such "GPU"; unset for a real one.
     std::optional<int> threads = {};
     friend bool operator==(const Gpu&, const Gpu&) = default;

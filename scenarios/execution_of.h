@@ -10,8 +10,8 @@ namespace debubble::scenarios {
 /// them.
 models::Execution execution_of(const Scenario& scenario);
 
-/// Whether the network, the recipe and the GPU have the fused kernels of experts, which are those of
-/// gated activations (Framework::fused_experts).
+/// Whether the network, the recipe and the GPU have the fused kernels of experts, which are those
+/// of gated activations (Framework::fused_experts).
 bool may_fuse_experts(const Scenario& scenario);
 bool fuses_experts(const Scenario& scenario);
 

@@ -10,6 +10,7 @@
 #include "models/execution.h"
 #include "models/laws.h"
 #include "scenarios/stage3_limits.h"
+#include "schedule/transport.h"
 
 /// The behaviour of a training framework, apart from model and machine. Shipped profiles are YAML
 /// in scenarios/frameworks/; a scenario overrides any key.
@@ -112,6 +113,8 @@ struct Framework {
     Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     MessagesBlock point_to_point_blocks = MessagesBlock::Never;
+    /// Of messages between stages; unset: PyTorch's, by the release.
+    std::optional<Transport> transport = Transport::Own;
     Bytes grad_bucket{40'000'000L * 4};  ///< bytes of gradients reduced at once, when overlapped
     /// The type of gradients in reductions over replicas; if unset, Parallel::communication_dtype
     /// or the type that they have.

@@ -47,6 +47,27 @@ void read_messages_block(MappingReader& in, std::string_view key, Framework& f) 
     f.point_to_point_blocks = blocks ? MessagesBlock::Always : MessagesBlock::Never;
 }
 
+constexpr std::string_view kOfTheRelease = "by-release";
+
+std::vector<std::string> words_of_transports() {
+    std::vector<std::string> words = names_of(kTransportWords);
+    words.emplace_back(kOfTheRelease);
+    return words;
+}
+
+void read_transport(MappingReader& in, std::string_view key, Framework& f) {
+    const text::NodePtr value = in.value(key);
+    if (!value) return;
+    const std::vector<std::string> words = words_of_transports();
+    if (std::ranges::find(words, value->scalar) == words.end()) {
+        in.complain_unknown(key, "transport", value->scalar, words);
+        return;
+    }
+    f.transport.reset();
+    for (const auto& [word, transport] : kTransportWords)
+        if (word == value->scalar) f.transport = transport;
+}
+
 void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {
     if (in.bytes(key, f.grad_bucket) && f.grad_bucket < Bytes{1 << 10})
         in.complain(key, "'grad_bucket' must be at least 1 KiB");
@@ -123,6 +144,14 @@ text::Fields<Framework> communication_fields() {
          "before it launches what follows: always, never, or as in Megatron-LM in GPipe and "
          "1F1B (without-chunks), and in interleaved 1F1B too (whole-backward).",
          "without-chunks", "false"},
+        {"transport", custom(read_transport, {Form{text::WordForm{words_of_transports()}}}),
+         "How messages between stages travel: on a stream for each edge and kind (own), for each "
+         "two ranks (pair) or for each rank (group), where they wait for each other in the order "
+         "of the lists; in batches that the rank waits for (batched), where point_to_point_blocks "
+         "has it so; as own, begun in the order of the lists (issue-ordered); or as in the PyTorch "
+         "that framework.release names (by-release: group in 2.10, 2.11 and from 2.15 on, else "
+         "pair).",
+         "pair", "own"},
         {"grad_reduction", word(&Framework::grad_reduction, kGradReductions),
          "How ZeRO-1 and ZeRO-2 exchange: bucket, by reduce-scatters and all-gathers; owner, by "
          "a reduction to each owner of a share, and after the step a broadcast from each, one "

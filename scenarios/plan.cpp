@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "models/partition.h"
 #include "scenarios/generator_options_of.h"
+#include "scenarios/release.h"
 #include "schedule/complete.h"
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
@@ -125,6 +126,18 @@ bool sends_block(const Scenario& scenario) {
            (blocks == MessagesBlock::ByWholeBackward || scenario.parallel.stages_per_rank == 1);
 }
 
+Transport transport_of(const Scenario& scenario) {
+    const std::optional<Transport>& asked = scenario.framework.transport;
+    if (!asked) {
+        const auto version = pytorch_of(scenario.framework.release);
+        const bool one =
+            version && (*version >= PyTorchVersion{2, 15} ||
+                        (*version >= PyTorchVersion{2, 10} && *version < PyTorchVersion{2, 12}));
+        return one ? Transport::Group : Transport::Pair;
+    }
+    return *asked == Transport::Batched && !sends_block(scenario) ? Transport::Own : *asked;
+}
+
 bool host_waits_for_messages(const Scenario& scenario) {
     if (scenario.parallel.pipeline == 1) return false;
     const MessagesBlock blocks = scenario.framework.point_to_point_blocks;
@@ -150,6 +163,7 @@ bool is_post_validated(const Scenario& scenario) {
 LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     const Parallel& parallel = scenario.parallel;
     LowerOptions options;
+    options.transport = transport_of(scenario);
     options.zero_stage = parallel.zero_stage;
     options.shard_by_stage = parallel.wrap == Wrap::Stage;
     // ZeRO-3 wrapped by layer communicates inside the passes; the options tell lowering so.
@@ -182,6 +196,8 @@ Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& cos
     cut();
     plan.program = complete(plan.schedule, plan.lowering);
     auto violations = validate(plan.program);
+    if (violations.empty() && shares_streams(plan.lowering.transport))
+        violations = validate(plan.program, plan.lowering.transport);
     if (violations.empty()) violations = check_training(plan.program, plan.lowering);
     if (!violations.empty()) throw InvalidSchedule(choice.csv, std::move(violations));
     return plan;

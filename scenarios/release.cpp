@@ -1,6 +1,7 @@
 #include "scenarios/release.h"
 
 #include <cctype>
+#include <charconv>
 
 namespace debubble::scenarios {
 
@@ -20,6 +21,19 @@ std::optional<Release> release_of(std::string_view words) {
         if (release.month >= 1 && release.month <= 12) return release;
     }
     return {};
+}
+
+std::optional<PyTorchVersion> pytorch_of(std::string_view words) {
+    constexpr std::string_view kName = "torch ";
+    const auto at = words.find(kName);
+    if (at == std::string_view::npos) return {};
+    PyTorchVersion version;
+    const char* const end = words.data() + words.size();
+    const auto major = std::from_chars(words.data() + at + kName.size(), end, version.major);
+    if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
+    const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+    if (minor.ec != std::errc{}) return {};
+    return version;
 }
 
 }  // namespace debubble::scenarios

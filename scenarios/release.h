@@ -15,4 +15,12 @@ struct Release {
 /// Of "nemo 26.06.01" and "26.06"; none of "megatron-core dev", which names no month.
 std::optional<Release> release_of(std::string_view words);
 
+/// Of "pytorch 2.15.0", "torch 2.15": 2 and 15.
+struct PyTorchVersion {
+    int major = 0;
+    int minor = 0;
+    friend auto operator<=>(const PyTorchVersion&, const PyTorchVersion&) = default;
+};
+std::optional<PyTorchVersion> pytorch_of(std::string_view words);
+
 }  // namespace debubble::scenarios

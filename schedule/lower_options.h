@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "schedule/transport.h"
 
 namespace debubble {
 
@@ -21,6 +22,7 @@ enum class OptimizerPlacement {
 
 struct LowerOptions {
     ReceivePlacement receive = ReceivePlacement::Early;
+    Transport transport = Transport::Own;  ///< on which the program must finish
     OptimizerPlacement optimizer = OptimizerPlacement::Synchronized;
     bool data_parallel = false;   ///< gradients are shared over data x context ranks, or holders
     int zero_stage = 0;           ///< 0 to 3 (Rajbhandari et al. 2020)

@@ -7,6 +7,7 @@
 
 #include "schedule/communicators.h"
 #include "schedule/dependencies.h"
+#include "schedule/streams.h"
 
 namespace debubble {
 namespace {
@@ -366,6 +367,7 @@ Unjamming moves_against_jams(const Program& program) {
 }
 
 std::optional<Standstill> find_standstill(const Program& program, Transport transport) {
+    if (shares_streams(transport)) return find_standstill_on_streams(program, transport);
     return Player(program, transport).play();
 }
 

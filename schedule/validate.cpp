@@ -8,6 +8,7 @@
 #include "schedule/checks/checks.h"
 #include "schedule/passes/messages.h"
 #include "schedule/progress.h"
+#include "schedule/streams.h"
 
 namespace debubble {
 namespace {
@@ -31,6 +32,40 @@ std::size_t position_without_messages(const ActionList& lowered, std::size_t pos
     return std::min(without, list.size());
 }
 
+/// The order with its sends and receives, as lower() would place them if it has none.
+Program sent_over(const Schedule& schedule, Transport transport) {
+    if (has_messages(schedule)) return schedule;
+    LowerOptions options;
+    options.transport = transport;
+    return with_messages(schedule, options, [](Schedule sending) { return sending; });
+}
+
+/// What never meets on the transport, or meets what it should not. Precondition: nothing else is
+/// wrong with the order.
+std::vector<Violation> waits_on(const Schedule& schedule, const Program& program,
+                                Transport transport) {
+    const bool lowered = has_messages(schedule);
+    std::vector<Violation> violations;
+    const auto add = [&](Violation::Kind kind, Rank rank, std::size_t position,
+                         const std::string& sentence) {
+        const auto r = static_cast<std::size_t>(rank.index);
+        violations.push_back(
+            {kind, rank,
+             lowered ? position
+                     : position_without_messages(program.ranks[r], position, schedule.ranks[r]),
+             sentence});
+    };
+    if (transport != Transport::Buffered)
+        for (const Exchanged& two : exchanged_messages(program, transport))
+            add(Violation::Kind::Exchanged, two.to, two.position, two.sentence);
+    // Edges of their own are played by the names of messages, which do not meet here.
+    if (!violations.empty() && !shares_streams(transport)) return violations;
+    if (const auto stop = find_standstill(program, transport))
+        add(Violation::Kind::Deadlock, stop->rank, stop->position, stop->sentence);
+    return violations;
+}
+
+/// Precondition: lower() places messages alike for all of the transports.
 std::vector<Violation> validate(const Schedule& schedule, std::span<const Transport> transports) {
     Findings findings;
     if (schedule.placement.ranks() != static_cast<int>(schedule.ranks.size())) {
@@ -46,20 +81,14 @@ std::vector<Violation> validate(const Schedule& schedule, std::span<const Transp
     check_collectives(schedule, findings);
     if (!can_play) return std::move(findings).take();
 
-    const auto as_it_is = [](Schedule sending) { return sending; };
-    const Program program = lowered ? schedule : with_messages(schedule, {}, as_it_is);
     std::vector<std::string> told;
-    for (const Transport transport : transports) {
-        const auto stop = find_standstill(program, transport);
-        if (!stop || std::ranges::find(told, stop->sentence) != told.end()) continue;
-        told.push_back(stop->sentence);
-        const int r = stop->rank.index;
-        findings.add(Violation::Kind::Deadlock, stop->rank,
-                     lowered ? stop->position
-                             : position_without_messages(program.ranks[r], stop->position,
-                                                         schedule.ranks[r]),
-                     stop->sentence);
-    }
+    const Program program = sent_over(schedule, transports.front());
+    for (const Transport transport : transports)
+        for (const Violation& violation : waits_on(schedule, program, transport)) {
+            if (std::ranges::find(told, violation.message) != told.end()) continue;
+            told.push_back(violation.message);
+            findings.add(violation.kind, violation.rank, violation.position, violation.message);
+        }
     return std::move(findings).take();
 }
 
@@ -70,8 +99,17 @@ std::vector<Violation> validate(const Schedule& schedule, Transport transport) {
 }
 
 std::vector<Violation> validate(const Schedule& schedule) {
-    return validate(
-        schedule, std::array{Transport::Buffered, Transport::Rendezvous, Transport::IssueOrdered});
+    return validate(schedule,
+                    std::array{Transport::Buffered, Transport::Own, Transport::IssueOrdered});
+}
+
+std::vector<TransportVerdict> judge_transports(const Schedule& schedule) {
+    std::vector<TransportVerdict> verdicts;
+    for (const NamedTransport& named : kTransports)
+        verdicts.push_back(
+            {named.transport,
+             waits_on(schedule, sent_over(schedule, named.transport), named.transport)});
+    return verdicts;
 }
 
 }  // namespace debubble

@@ -9,10 +9,19 @@
 namespace debubble {
 
 /// All violations under one transport. Takes compute-only schedules (their sends and receives are
-/// implied) and lowered programs.
+/// implied: as lower() would place them for that transport) and lowered programs.
 std::vector<Violation> validate(const Schedule& schedule, Transport transport);
 
-/// The violations under all three transports; one that several share is listed once.
+/// The violations under the transports of this project's executor, and with buffered sends; one
+/// that several share is listed once.
 std::vector<Violation> validate(const Schedule& schedule);
+
+/// An order on one transport.
+struct TransportVerdict {
+    Transport transport{};
+    std::vector<Violation> violations;  ///< Deadlock or Exchanged; none if it finishes
+};
+/// On each of kTransports. Precondition: the order has no violation of another kind.
+std::vector<TransportVerdict> judge_transports(const Schedule& schedule);
 
 }  // namespace debubble

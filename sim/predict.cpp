@@ -283,6 +283,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
+    how.transport = plan.lowering.transport;
     how.sends_block = scenarios::sends_block(scenario);
     how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor makes its copies
                                                                   // itself

@@ -10,6 +10,7 @@
 #include "base/memory_class.h"
 #include "base/units.h"
 #include "schedule/schedule.h"
+#include "schedule/transport.h"
 
 /// A record of what ran, when and where, and of the memory that it held. The simulator predicts
 /// one, the executor measures one; everything downstream (reports, window, comparison) treats both
@@ -105,6 +106,7 @@ struct TraceHeader {
     bool folded = true;  ///< one pipeline stands for all its symmetric replicas
     /// Steady-state distance of two training steps; 0 where it is the trace's own length.
     Duration step_time{};
+    Transport transport = Transport::Own;
     bool sends_block = false;       ///< a rank's next compute waits for the sends listed before it
     bool copies_block = false;      ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad listed before it

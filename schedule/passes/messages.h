@@ -15,6 +15,12 @@ namespace debubble {
 /// cycle keep their order, and their receives come last.
 Schedule add_send_recv_in_step(Schedule compute_only);
 
+/// Sends and receives in batches, as Megatron-LM's schedules call for them
+/// (megatron/core/pipeline_parallel/schedules.py, d98e8a6): what a compute has made is sent, and
+/// what the next one needs is received, at once; where ranks have several chunks, between one
+/// forward with the backward after it and the next two.
+Schedule add_send_recv_in_batches(Schedule compute_only);
+
 struct InTime {
     Schedule schedule;
     bool finishes = true;  ///< under every Transport
@@ -24,7 +30,8 @@ InTime received_in_time(Schedule schedule);
 
 /// Adds sends and receives as the options say, then the `rest` of the passes, then
 /// receive_in_time(). Where that would deadlock, messages are in step, which computes in every
-/// order that PyTorch plays need.
+/// order that PyTorch plays need. On streams that messages share they always are (Pair, Group), as
+/// PyTorch has them, or where batches beside the computes would not meet (Batched).
 Schedule with_messages(const Schedule& compute_only, const LowerOptions& options,
                        const std::function<Schedule(Schedule)>& rest);
 

@@ -4,6 +4,7 @@
 #include "schedule/passes/messages.h"
 #include "schedule/passes/passes.h"
 #include "schedule/progress.h"
+#include "schedule/streams.h"
 
 namespace debubble {
 
@@ -22,10 +23,20 @@ Schedule receive_in_time(Schedule schedule) {
 
 Schedule with_messages(const Schedule& compute_only, const LowerOptions& options,
                        const std::function<Schedule(Schedule)>& rest) {
+    const auto in_step = [&] {
+        return received_in_time(rest(add_send_recv_in_step(compute_only)));
+    };
+    if (shares_streams(options.transport)) {
+        if (options.transport != Transport::Batched) return in_step().schedule;
+        Schedule batches = rest(add_send_recv_in_batches(compute_only));
+        const bool finishes =
+            exchanged_messages(batches, Transport::Batched).empty() && !find_standstill(batches, Transport::Batched);
+        return finishes ? std::move(batches) : in_step().schedule;
+    }
     InTime wished = received_in_time(rest(add_send_recv(compute_only, options)));
     if (wished.finishes) return std::move(wished.schedule);
-    InTime in_step = received_in_time(rest(add_send_recv_in_step(compute_only)));
-    return std::move(in_step.finishes ? in_step.schedule : wished.schedule);
+    InTime played = in_step();
+    return std::move(played.finishes ? played.schedule : wished.schedule);
 }
 
 }  // namespace debubble

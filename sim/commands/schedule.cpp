@@ -14,6 +14,7 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay.h"
+#include "schedule/streams.h"
 #include "sim/commands/cost_units.h"
 #include "sim/commands/output.h"
 #include "sim/commands/schedule_picture.h"
@@ -35,6 +36,7 @@ struct ScheduleArguments {
     std::optional<double> memory_limit;
     std::vector<std::string> options;
     bool lowered = false;
+    std::string transport;
     bool list = false;
     std::string out = "-";
     std::string svg;
@@ -141,15 +143,35 @@ std::string answer_text(const ScheduleArguments& args) {
     if (const Generator& row = *find_generator(args.name); row.note != nullptr)
         if (const Reason note = row.note(shape)) fmt::print(stderr, "note: {}\n", *note);
     std::optional<Replay> replayed;
+    std::optional<Duration> on_streams;
     if (units) replayed = replay(schedule, units->costs());
     if (!args.svg.empty()) write_output(args.svg, picture_of(schedule, *replayed, *units));
-    if (args.lowered) schedule = lower(std::move(schedule), {});
+    std::optional<Transport> transport;
+    if (!args.transport.empty()) {
+        if (!args.lowered)
+            throw InputError("--transport says for which transport --lower places messages");
+        transport = transport_named(args.transport);
+    }
+    if (args.lowered) {
+        LowerOptions how;
+        how.transport = transport.value_or(Transport::Own);
+        schedule = lower(std::move(schedule), how);
+        if (units && shares_streams(how.transport))
+            on_streams = makespan_on_streams(schedule, how.transport, units->costs());
+    }
 
     if (args.format == "csv") return write_csv(schedule);
     if (args.format == "text")
-        return to_text(schedule) + (units ? figures_text(*replayed, *units) : "");
+        return to_text(schedule) + (units ? figures_text(*replayed, *units) : "") +
+               (on_streams ? fmt::format("makespan ({})   {:.10g}\n", args.transport,
+                                         units->in_units(*on_streams))
+                           : "");
     Json json = schedule_json(schedule);
     if (units) json.update(figures_json(*replayed, *units));
+    if (on_streams) {
+        json["transport"] = args.transport;
+        json["transport_makespan"] = units->in_units(*on_streams);
+    }
     return json.dump(2) + "\n";
 }
 
@@ -160,6 +182,8 @@ constexpr const char* kScheduleFooter = R"(Examples:
   debubble schedule --name interleaved-1f1b --ranks 4 --stages-per-rank 2 --micro-batches 8 \
                     --costs 1/2,1/2,1/2,0 --format json
   debubble schedule --name zb-v --ranks 4 --micro-batches 8 --costs 1,1,1,0.1 --svg zb-v.svg
+  debubble schedule --name interleaved-1f1b --ranks 8 --stages-per-rank 2 --micro-batches 16 \
+                    --lower --transport group --costs 1/2,1/2,1/2,0.1 --format json
   debubble schedule --name gpipe --ranks 2 --micro-batches 4 --lower --format csv > gpipe.csv)";
 
 }  // namespace
@@ -181,6 +205,12 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
         ->check(CLI::IsMember({"csv", "text", "json"}));
     verb->add_flag("--lower", args->lowered,
                    "with sends, receives, reductions and the optimizer step");
+    std::vector<std::string> names;
+    for (const NamedTransport& named : kTransports) names.emplace_back(named.name);
+    verb->add_option("--transport", args->transport,
+                     "with --lower: the order finishes on this transport; with --costs too, its "
+                     "makespan there, where messages wait for each other")
+        ->check(CLI::IsMember(names));
     verb->add_option("--costs", args->costs,
                      "F,I,W,C: costs of one stage's forward, backward-input, backward-weight and "
                      "of a link, as 1,1,1,0 or 1/2,0.5,1/2,0; adds makespan, bubbles and peaks");

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -24,6 +26,7 @@ struct ValidateArguments {
     std::string file;
     std::string placement;
     std::string json;
+    std::string transport;
 };
 
 /// A named placement takes its size from the file's rows.
@@ -63,37 +66,80 @@ std::string place_of(const Violation& violation, const Schedule& schedule) {
                        to_text(schedule.ranks[rank][violation.position]));
 }
 
-std::string verdict_text(const Schedule& schedule, const std::vector<Violation>& violations) {
+bool is_of_transport(const Violation& violation) {
+    return violation.kind == Violation::Kind::Deadlock ||
+           violation.kind == Violation::Kind::Exchanged;
+}
+
+const char* word_for(const TransportVerdict& verdict) {
+    if (verdict.violations.empty()) return "finishes";
+    return verdict.violations.front().kind == Violation::Kind::Exchanged ? "wrong data" : "hangs";
+}
+
+/// Which software moves messages so, and what becomes of the order there.
+std::string transports_text(const Schedule& schedule, const std::vector<TransportVerdict>& all) {
+    std::string text;
+    const bool all_finish =
+        std::ranges::all_of(all, [](const auto& verdict) { return verdict.violations.empty(); });
+    if (!all.empty() && all_finish) return "it finishes on every transport\n";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        text += fmt::format("  {:<14} {:<10}  {}\n", kTransports[i].name, word_for(all[i]),
+                            kTransports[i].software);
+        for (const Violation& violation : all[i].violations)
+            text += fmt::format("    {}: {}\n", place_of(violation, schedule), violation.message);
+    }
+    return text;
+}
+
+std::string verdict_text(const Schedule& schedule, const std::vector<Violation>& violations,
+                         const std::vector<TransportVerdict>& transports) {
     std::size_t actions = 0;
     for (const ActionList& rank : schedule.ranks) actions += rank.size();
-    if (violations.empty())
-        return fmt::format(
-            "valid: {} actions on {} ranks, {} stages ({} placement), {} "
-            "microbatch{}; it finishes with buffered, rendezvous and issue-ordered "
-            "sends\n",
-            actions, schedule.shape.ranks, schedule.stage_count(), schedule.placement.name(),
-            schedule.shape.micro_batches, schedule.shape.micro_batches == 1 ? "" : "es");
     std::string text;
+    if (violations.empty())
+        text = fmt::format(
+            "valid: {} actions on {} ranks, {} stages ({} placement), {} microbatch{}\n", actions,
+            schedule.shape.ranks, schedule.stage_count(), schedule.placement.name(),
+            schedule.shape.micro_batches, schedule.shape.micro_batches == 1 ? "" : "es");
     for (std::size_t i = 0; i < std::min(violations.size(), kMostShown); ++i)
         text += fmt::format("{}: {}\n", place_of(violations[i], schedule), violations[i].message);
     if (violations.size() > kMostShown)
         text += fmt::format("and {} more\n", violations.size() - kMostShown);
-    return text + fmt::format("invalid: {} violation{}\n", violations.size(),
-                              violations.size() == 1 ? "" : "s");
+    if (!violations.empty())
+        text += fmt::format("invalid: {} violation{}\n", violations.size(),
+                            violations.size() == 1 ? "" : "s");
+    return text + transports_text(schedule, transports);
 }
 
-Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violations) {
+Json violations_json(const Schedule& schedule, const std::vector<Violation>& violations) {
     Json list = Json::array();
     for (const Violation& v : violations)
         list.push_back({{"rank", v.rank.index},
                         {"position", v.position},
                         {"place", place_of(v, schedule)},
                         {"message", v.message}});
+    return list;
+}
+
+Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violations,
+                  const std::vector<TransportVerdict>& transports) {
+    Json judged = Json::array();
+    for (std::size_t i = 0; i < transports.size(); ++i)
+        judged.push_back({{"transport", kTransports[i].name},
+                          {"verdict", word_for(transports[i])},
+                          {"violations", violations_json(schedule, transports[i].violations)}});
     return {{"schema", "debubble/verdict"},
             {"version", 1},
             {"valid", violations.empty()},
             {"schedule_hash", program_hash(schedule)},
-            {"violations", list}};
+            {"violations", violations_json(schedule, violations)},
+            {"transports", judged}};
+}
+
+/// What decides the exit code: the transport that is named, else those of this project's executor.
+std::vector<Violation> violations_of(const Schedule& schedule, const std::string& transport) {
+    return transport.empty() ? validate(schedule)
+                             : validate(schedule, transport_named(transport).value());
 }
 
 ExitStatus carry_out(const ValidateArguments& args) {
@@ -106,20 +152,28 @@ ExitStatus carry_out(const ValidateArguments& args) {
                    "note: {} is in the dialect of PyTorch 2.5 and older: B is read as "
                    "backward-input, BW as the full backward\n",
                    args.file);
-    const std::vector<Violation> violations = validate(read_in.schedule);
+    const Schedule& schedule = read_in.schedule;
+    const std::vector<Violation> violations = violations_of(schedule, args.transport);
+    std::vector<TransportVerdict> transports;
+    if (std::ranges::all_of(violations, is_of_transport)) transports = judge_transports(schedule);
     if (!args.json.empty())
-        write_output(args.json, verdict_json(read_in.schedule, violations).dump(2) + "\n");
-    if (args.json != "-") print_report(printable(verdict_text(read_in.schedule, violations)));
+        write_output(args.json, verdict_json(schedule, violations, transports).dump(2) + "\n");
+    if (args.json != "-") print_report(printable(verdict_text(schedule, violations, transports)));
     return violations.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
 constexpr const char* kValidateFooter =
     R"(The file is PyTorch's pipeline schedule CSV: one row per rank, cells such as 0F0, 1B3, 0SEND_F2.
-Compute-only files have their sends and receives implied. Exit code 0 if valid, 1 if not.
+Compute-only files have their sends and receives implied, as they are placed for each transport.
+How messages travel is part of what an order means: all transports are judged, and the exit code is 0 if
+the order finishes on the one that --transport names, 1 if not; without it, on those of this program's own
+executor (own, issue-ordered). Sends and receives of two ranks that meet in unlike order exchange their
+data without an error: "wrong data".
 
 Examples:
   debubble validate mine.csv
   debubble validate zbv.csv --placement v
+  debubble validate mine.csv --transport pair
   debubble schedule --name 1f1b --ranks 4 --micro-batches 8 --format csv --out 1f1b.csv)";
 
 }  // namespace
@@ -131,6 +185,10 @@ void add_validate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--placement", args->placement,
                      "loop, v, bidirectional, or a file with one row of stages per rank "
                      "(default: read off the rows)");
+    std::vector<std::string> names;
+    for (const NamedTransport& named : kTransports) names.emplace_back(named.name);
+    verb->add_option("--transport", args->transport, "how messages travel: decides the exit code")
+        ->check(CLI::IsMember(names));
     verb->add_option("--json", args->json, "write the verdict as JSON; - is standard output");
     add_style_options(*verb);
     verb->footer(kValidateFooter);

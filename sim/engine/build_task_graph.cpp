@@ -162,12 +162,27 @@ private:
         const TaskId task = transfer(s.message, rank_, s.to);
         wait_for_end(task, messages_.producer(s.message));
         if (options_.sends_block) mine_->open.push_back(task);
+        if (shares_streams(options_.transport)) share_stream(task, s.to);
         return {task, task};
     }
     ActionTasks add(const Recv& r) {
         const TaskId task = transfer(r.message, r.from, rank_);
-        wait_for_begin(task, mine_->compute.first);
+        if (shares_streams(options_.transport))
+            share_stream(task, r.from);
+        else
+            wait_for_begin(task, mine_->compute.first);
         return {task, task};
+    }
+    /// A message begins when all that its ranks have listed before it on its streams has ended.
+    void share_stream(TaskId task, Rank peer) {
+        wait_for_end(task, mine_->compute.last);
+        if (options_.transport == Transport::Batched) {
+            mine_->open.push_back(task);
+            return;
+        }
+        TaskId& last = mine_->stream_with(options_.transport == Transport::Pair ? peer : Rank{-1});
+        wait_for_end(task, last);
+        last = task;
     }
     /// The transfer is made by whichever end is read first.
     TaskId transfer(const Message& message, Rank from, Rank to) {

@@ -10,7 +10,9 @@ namespace debubble::sim {
 /// The edges are:
 ///   compute stream, in list order; a Compute after its own Recv, Unshard, Reload;
 ///   a transfer after the end of its producer, after the transfer before it on
-///   its channel, and after the start of the compute that its Recv comes after;
+///   its channel, and after the start of the compute that its Recv comes after; where messages
+///   share streams, after the end of that compute, and after the messages before it on the streams
+///   of both ends;
 ///   a reduction after the compute of its stage and the reduction before it, on
 ///   every rank of its group; an optimizer step after the reductions before it;
 ///   the hidden part of a reduction some time after the start of the backward, and after the

@@ -145,6 +145,7 @@ Flow MeasuredCosts::flow_of(const Key& key) const {
 
 Trace replay_measured(const Program& program, const Trace& measured) {
     SimulateOptions how;
+    how.transport = measured.header.transport;
     how.sends_block = measured.header.sends_block;
     how.copies_block = measured.header.copies_block;
     how.reductions_block = measured.header.reductions_block;

@@ -318,6 +318,7 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     header.source = "simulated";
     if (options.hash_program) header.program_hash = program_hash(program);
     header.pipeline = program.shape.ranks;
+    header.transport = options.transport;
     header.sends_block = options.sends_block;
     header.copies_block = options.copies_block;
     header.reductions_block = options.reductions_block;

@@ -2,11 +2,14 @@
 
 #include <stop_token>
 
+#include "schedule/transport.h"
+
 namespace debubble::sim {
 
 struct SimulateOptions {
-    bool sends_block = false;       ///< a rank's next compute waits for the sends before it
-    bool copies_block = false;      ///< offloads and reloads run between the computes
+    Transport transport = Transport::Own;  ///< which messages wait for each other
+    bool sends_block = false;              ///< a rank's next compute waits for the sends before it
+    bool copies_block = false;             ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad of one holder
     bool follow_memory = true;      ///< fill Trace::memory and Trace::peaks
     bool sample_memory = true;      ///< if false, only the peaks

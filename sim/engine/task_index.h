@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "schedule/schedule.h"
@@ -34,7 +35,8 @@ struct RankStreams {
         Message::Kind kind{};
         TaskId last = kNoTask;
     };
-    std::vector<Channel> channels;  ///< channels on which this rank sends
+    std::vector<Channel> channels;                ///< channels on which this rank sends
+    std::vector<std::pair<Rank, TaskId>> shared;  ///< streams of messages, by peer
 
     StageTasks& of(Stage stage) {
         return stages[index->entry_of(rank, stage) - index->first_of(rank)];
@@ -43,6 +45,11 @@ struct RankStreams {
         for (Channel& c : channels)
             if (c.to == to && c.kind == kind) return c.last;
         return channels.emplace_back(Channel{to, kind, kNoTask}).last;
+    }
+    TaskId& stream_with(Rank peer) {
+        for (auto& [known, last] : shared)
+            if (known == peer) return last;
+        return shared.emplace_back(peer, kNoTask).second;
     }
 };
 

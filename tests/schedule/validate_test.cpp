@@ -5,6 +5,7 @@
 #include "schedule/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "schedule/progress.h"
 
 namespace debubble {
 namespace {
@@ -137,9 +138,9 @@ TEST(Validate, CatchesOrdersThatOnlyFinishWithBufferedSends) {
         "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0\n"
         "1RECV_F1,1F1,1B1,1SEND_B1,1RECV_F0,1F0,1B0,1SEND_B0\n");
     EXPECT_TRUE(validate(crossed, Transport::Buffered).empty());
-    EXPECT_THAT(messages(validate(crossed, Transport::Rendezvous)),
-                testing::ElementsAre(
-                    "rank 0 waits at 0SEND_F0 for rank 1, which waits at 1RECV_F1 for rank 0"));
+    EXPECT_THAT(messages(validate(crossed, Transport::Own)),
+                testing::ElementsAre("wrong data: message 1 from rank 0 to rank 1 is sent by "
+                                     "0SEND_F0 and received by 1RECV_F1"));
     EXPECT_EQ(validate(crossed, Transport::IssueOrdered).size(), 1u);
     EXPECT_EQ(validate(crossed).size(), 1u);
 }
@@ -150,10 +151,12 @@ TEST(Validate, CatchesAReceiveListedBeforeTheSendThatItDependsOn) {
         "0F0,0SEND_F0,0F1,0RECV_B0,0RECV_B1,0SEND_F1,0B0,0B1\n"
         "1RECV_F0,1F0,1B0,1RECV_F1,1F1,1B1,1SEND_B1,1SEND_B0\n");
     EXPECT_TRUE(validate(early, Transport::Buffered).empty());
-    EXPECT_FALSE(validate(early, Transport::Rendezvous).empty());
+    EXPECT_FALSE(validate(early, Transport::Own).empty());
     EXPECT_THAT(messages(validate(early, Transport::IssueOrdered)),
-                testing::ElementsAre(
-                    "rank 0 waits at 0RECV_B0 for rank 1, which waits at 1RECV_F1 for rank 0"));
+                testing::ElementsAre("wrong data: message 1 from rank 1 to rank 0 is sent by "
+                                     "1SEND_B1 and received by 0RECV_B0"));
+    EXPECT_EQ(find_standstill(early, Transport::IssueOrdered)->sentence,
+              "rank 0 waits at 0RECV_B0 for rank 1, which waits at 1RECV_F1 for rank 0");
 }
 
 TEST(Validate, ReductionsOverSharedStagesMustComeInOneOrder) {

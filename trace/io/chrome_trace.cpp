@@ -62,6 +62,7 @@ OrderedJson header_json(const Trace& trace, std::string_view plan) {
                         {"folded", h.folded},
                         {"peaks", std::move(peaks)}};
     if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
+    if (h.transport != Transport::Own) json["transport"] = name_of(h.transport);
     if (h.sends_block) json["sends_block"] = true;
     if (h.copies_block) json["copies_block"] = true;
     if (h.reductions_block) json["reductions_block"] = true;

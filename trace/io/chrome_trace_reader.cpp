@@ -108,6 +108,12 @@ TraceHeader read_header(const Json& json) {
     header.pipeline = count("pipeline");
     header.folded = flag(json, "folded");
     header.step_time = Duration{whole_or_zero(json, "step_time_ns", kMostTime)};
+    if (json.contains("transport")) {
+        const auto transport = transport_named(text(json, "transport"));
+        if (!transport)
+            throw Mistake{"\"transport\" must be own, pair, group, batched or issue-ordered"};
+        header.transport = *transport;
+    }
     if (json.contains("sends_block")) header.sends_block = flag(json, "sends_block");
     if (json.contains("copies_block")) header.copies_block = flag(json, "copies_block");
     if (json.contains("reductions_block")) header.reductions_block = flag(json, "reductions_block");

@@ -16,7 +16,7 @@ namespace {
 const char* name_of(Transport transport) {
     switch (transport) {
         case Transport::Buffered: return "Buffered";
-        case Transport::Rendezvous: return "Rendezvous";
+        case Transport::Own: return "Rendezvous";
         case Transport::IssueOrdered: return "IssueOrdered";
     }
     return "?";
@@ -37,7 +37,7 @@ std::string name_of_case(const testing::TestParamInfo<LocalCommunicator::ParamTy
 
 INSTANTIATE_TEST_SUITE_P(Conformance, LocalCommunicator,
                          testing::Combine(testing::Values(Transport::Buffered,
-                                                          Transport::Rendezvous,
+                                                          Transport::Own,
                                                           Transport::IssueOrdered),
                                           testing::Values(2, 3, 4),
                                           testing::ValuesIn(conformance_cases())),
@@ -72,7 +72,7 @@ TEST(LocalTransport, BufferedSendsNeedNoReceiver) {
 }
 
 TEST(LocalTransport, RendezvousSendsWaitForTheirReceive) {
-    for (const Transport transport : {Transport::Rendezvous, Transport::IssueOrdered}) {
+    for (const Transport transport : {Transport::Own, Transport::IssueOrdered}) {
         const std::string sentence = late_receive(transport);
         EXPECT_NE(sentence.find("0SEND_F0 to rank 1: rank 1 has not reached it"), std::string::npos)
             << sentence;
@@ -107,7 +107,7 @@ std::string crossed_order(Transport transport) {
 
 TEST(LocalTransport, OnlyIssueOrderedHoldsCrossedChannelsUp) {
     EXPECT_EQ(crossed_order(Transport::Buffered), "");
-    EXPECT_EQ(crossed_order(Transport::Rendezvous), "");
+    EXPECT_EQ(crossed_order(Transport::Own), "");
     const std::string sentence = crossed_order(Transport::IssueOrdered);
     EXPECT_TRUE(sentence.find("0SEND_F0 to rank 1: rank 1 must start 1RECV_B0 from rank 0 "
                               "before it") != std::string::npos ||
@@ -123,7 +123,7 @@ struct DiskFull : WorldError {
 TEST(RunLocal, ThrowsWhatTheFirstRankToFailHasThrown) {
     std::atomic<int> aborted = 0;
     try {
-        run_local(3, Transport::Rendezvous, [&](Communicator& c) {
+        run_local(3, Transport::Own, [&](Communicator& c) {
             if (c.rank() == 1) throw DiskFull("no space left on device");
             try {
                 c.barrier("BARRIER")->wait(soon());
@@ -146,7 +146,7 @@ TEST(RunLocal, ThrowsWhatTheFirstRankToFailHasThrown) {
 /// Two threads of each rank have one group each, as when gradients are reduced during a
 /// computation.
 TEST(RunLocal, ThreadsOfOneRankMayUseGroupsOfTheirOwn) {
-    run_local(2, Transport::Rendezvous, [](Communicator& world) {
+    run_local(2, Transport::Own, [](Communicator& world) {
         const auto sum_often = [](Communicator& group) {
             for (int i = 0; i < 50; ++i) {
                 int value = i;

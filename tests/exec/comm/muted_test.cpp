@@ -12,7 +12,7 @@ namespace {
 class MutedCommunicator : public testing::TestWithParam<ConformanceCase> {};
 
 TEST_P(MutedCommunicator, KeepsThePromiseWhileItIsNotMuted) {
-    EXPECT_NO_THROW(run_local(2, Transport::Rendezvous, [&](Communicator& world) {
+    EXPECT_NO_THROW(run_local(2, Transport::Own, [&](Communicator& world) {
         const bool muted = false;
         GetParam().body(*muted_while(muted, world));
     }));
@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, MutedCommunicator, testing::ValuesIn(confo
 
 /// Rank 0 asks while the other rank does something else; then both go on as before.
 TEST(MutedCommunicator, AsksNobodyWhileItIsMuted) {
-    run_local(2, Transport::Rendezvous, [](Communicator& world) {
+    run_local(2, Transport::Own, [](Communicator& world) {
         bool muted = world.rank() == 0;
         const auto maybe = muted_while(muted, world);
         const auto group = maybe->group(world.ranks());

@@ -26,7 +26,7 @@ TEST_P(DeviceCommunicator, KeepsThePromise) {
 
 INSTANTIATE_TEST_SUITE_P(
     Conformance, DeviceCommunicator,
-    testing::Combine(testing::Values(Transport::Buffered, Transport::Rendezvous),
+    testing::Combine(testing::Values(Transport::Buffered, Transport::Own),
                      testing::Values(2, 3), testing::ValuesIn(conformance_cases())),
     [](const auto& run) {
         const bool buffered = std::get<0>(run.param) == Transport::Buffered;

@@ -109,7 +109,7 @@ std::vector<Case> prediction_cases() {
                       "predicting-experts")),
         layout("etp2_ep2_pp2", "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}",
                "zb-h1", "predicting-experts"),
-        over(Transport::Rendezvous, layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}",
+        over(Transport::Own, layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}",
                                            "zb-v", "predicting-experts"))};
 }
 
@@ -212,7 +212,7 @@ std::vector<Case> expert_cases() {
         of_samples(
             2, by_sequence(layout("sequence_routers_etp2", "{tensor: 2, data: 1, sequence: true}",
                                   "1f1b", "pre-softmax-experts"))),
-        over(Transport::Rendezvous,
+        over(Transport::Own,
              layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}", "zb-v", "mixtral")),
         layout("clipped_ep2_zb_h1", "{pipeline: 2, data: 2, expert: 2}", "zb-h1", "mixtral",
                "clip_norm: 0.1")};

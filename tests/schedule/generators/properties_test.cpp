@@ -152,6 +152,21 @@ TEST_P(Property, FinishesUnderEveryTransportHoweverItIsLowered) {
     });
 }
 
+TEST_P(Property, IsLoweredForEveryTransportToAnOrderThatFinishesThere) {
+    for_each_shape(GetParam(), [](const Schedule& schedule) {
+        for (const NamedTransport& named : kTransports) {
+            LowerOptions options;
+            options.transport = named.transport;
+            options.data_parallel = true;
+            options.zero_stage = 1;
+            const Program program = lower(schedule, options);
+            EXPECT_EQ(first_of(validate(program, named.transport)), "") << named.name;
+            EXPECT_EQ(first_of(validate(program)), "") << named.name << ", as it is executed";
+            EXPECT_EQ(computes_of(program), computes_of(schedule)) << named.name;
+        }
+    });
+}
+
 /// Each stage of each rank goes through all its passes of one microbatch, and that ends.
 TEST_P(Property, IsRehearsedByOneMicroBatchOfEveryStage) {
     for_each_shape(GetParam(), [](const Schedule& schedule) {

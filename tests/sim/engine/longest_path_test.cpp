@@ -7,6 +7,7 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay.h"
+#include "schedule/streams.h"
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/engine/simulate.h"
 
@@ -42,6 +43,28 @@ TEST_P(EveryGenerator, IsPlayedAlongItsLongestPath) {
         const Program program = lower(schedule, lowering);
         const Simulation played = simulate(program, AbstractCostModel(costs, shape.slices));
         EXPECT_EQ(played.step_ends.front().time_since_epoch(), replay(schedule, costs).makespan);
+    }
+}
+
+/// Where messages share streams too, which schedule/streams.cpp plays by other means.
+TEST_P(EveryGenerator, IsPlayedAlongItsLongestPathOnSharedStreams) {
+    const auto& [generator, shape] = GetParam();
+    std::mt19937 random(43);
+    const Schedule schedule = generator.make(shape, {});
+    const PipelineCosts costs = random_costs(random, schedule.stage_count());
+    for (const Transport transport : {Transport::Pair, Transport::Group, Transport::Batched}) {
+        SCOPED_TRACE(name_of(transport));
+        LowerOptions lowering;
+        lowering.optimizer = OptimizerPlacement::None;
+        lowering.transport = transport;
+        const Program program = lower(schedule, lowering);
+        SimulateOptions how;
+        how.transport = transport;
+        const Trace trace = simulate(program, AbstractCostModel(costs, shape.slices), how).trace;
+        Instant last{};
+        for (const Span& span : trace.spans)
+            if (span.lane == Lane::Compute) last = std::max(last, span.end);
+        EXPECT_EQ(last.time_since_epoch(), makespan_on_streams(program, transport, costs));
     }
 }
 

@@ -21,7 +21,7 @@ TEST(ClockOffset, IsNothingForThoseWhoReadOneClock) {
 
 /// Rank r's clock is r hours late.
 TEST(ClockOffset, IsFoundWithinTheErrorThatItStates) {
-    run_local(3, Transport::Rendezvous, [](Communicator& world) {
+    run_local(3, Transport::Own, [](Communicator& world) {
         const auto late = world.rank() * 1h;
         const ClockOffset offset =
             measure_clock_offset(world, 60s, world.rank() / 2, [&] { return Clock::now() - late; });

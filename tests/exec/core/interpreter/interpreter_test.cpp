@@ -133,8 +133,8 @@ std::vector<Case> cases() {
                         if (generator.why_not(shape, {})) continue;
                         using enum ReceivePosting;
                         all.push_back({&generator, shape, Transport::Buffered, Early});
-                        all.push_back({&generator, shape, Transport::Rendezvous, Early});
-                        all.push_back({&generator, shape, Transport::Rendezvous, InListOrder});
+                        all.push_back({&generator, shape, Transport::Own, Early});
+                        all.push_back({&generator, shape, Transport::Own, InListOrder});
                     }
     return all;
 }
@@ -321,7 +321,7 @@ TEST_P(EveryTransport, ARankThatStallsEndsTheRunAtTheDeadline) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, EveryTransport,
-                         testing::Values(Transport::Buffered, Transport::Rendezvous));
+                         testing::Values(Transport::Buffered, Transport::Own));
 
 }  // namespace
 }  // namespace debubble::exec

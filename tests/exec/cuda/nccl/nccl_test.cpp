@@ -113,7 +113,7 @@ TEST(NcclPlan, NamesEveryWayOfEveryProgramOnce) {
 /// Else two ranks could wait for each other, each in another communicator.
 TEST(NcclPlan, AllRanksMakeTheirCommunicatorsInOneOrder) {
     FakeLibrary library;
-    run_local(4, Transport::Rendezvous, [&](Communicator& host) {
+    run_local(4, Transport::Own, [&](Communicator& host) {
         Rank rank(library, host);
         const int pair = host.rank() / 2 * 2;
         const auto group = rank.world->group(std::vector{pair, pair + 1});

@@ -47,7 +47,7 @@ GroupUse two_by_two(std::span<const int> ranks) {
 /// A rank's communicators; the body runs on each of four ranks.
 void on_four_ranks(FakeLibrary& library, const GroupPlan& plan,
                    const std::function<void(Communicator& world)>& body) {
-    run_local(4, Transport::Rendezvous, [&](Communicator& host) {
+    run_local(4, Transport::Own, [&](Communicator& host) {
         FakeLanes lanes;
         const auto world =
             connect(host, lanes, std::make_unique<FakeCalls>(library, lanes), plan, 60s);

@@ -48,7 +48,7 @@ TEST(DeviceAssignment, OneGpuOfOneHostIsNotSeveral) {
 }
 
 TEST(DeviceAssignment, IsGatheredFromAllRanks) {
-    run_local(3, Transport::Rendezvous, [](Communicator& host) {
+    run_local(3, Transport::Own, [](Communicator& host) {
         const DeviceAssignment assignment = gather_assignment(
             host, host.rank() == 1 ? "0000:2A:00.0" : "0", std::chrono::seconds(60));
         EXPECT_EQ(assignment.on_this_gpu, host.rank() == 1 ? 1 : 2);

@@ -45,7 +45,7 @@ protected:
         connect(2, plan, body);
     }
     void connect(int ranks, const GroupPlan& plan, const std::function<void(Communicator&)>& body) {
-        run_local(ranks, Transport::Rendezvous, [&](Communicator& host) {
+        run_local(ranks, Transport::Own, [&](Communicator& host) {
             FakeLanes lanes;
             nccl::Setup setup{host, lanes, no_stream, plan, 60s};
             setup.some_share_a_gpu = some_share_a_gpu_;

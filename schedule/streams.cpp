@@ -1,0 +1,296 @@
+#include "schedule/streams.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "schedule/dependencies.h"
+
+namespace debubble {
+namespace {
+
+using Node = std::int32_t;
+constexpr Node kNoNode = -1;
+
+bool is_message(const Action& action) {
+    return std::holds_alternative<Send>(action) || std::holds_alternative<Recv>(action);
+}
+
+/// A position in a rank's list.
+struct Spot {
+    int rank = 0;
+    std::size_t position = 0;
+};
+
+/// Messages from one rank to another, in the orders in which either lists them.
+struct Directed {
+    std::vector<Spot> sends;
+    std::vector<Spot> receives;
+};
+/// By sender and receiver; and by kind, where kinds have communicators of their own.
+using ByRanks = std::map<std::tuple<int, int, int>, Directed>;
+
+ByRanks directed_messages(const Program& program, bool by_kind) {
+    ByRanks all;
+    const auto kind = [&](const Message& message) {
+        return by_kind ? static_cast<int>(message.kind) : 0;
+    };
+    for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) {
+        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (const auto* send = std::get_if<Send>(&list[i]))
+                all[{rank, send->to.index, kind(send->message)}].sends.push_back({rank, i});
+            if (const auto* recv = std::get_if<Recv>(&list[i]))
+                all[{recv->from.index, rank, kind(recv->message)}].receives.push_back({rank, i});
+        }
+    }
+    return all;
+}
+
+/// Actions of the lists come first, in the order of ranks and positions; messages come after them.
+class MessageGraph {
+public:
+    MessageGraph(const Program& program, Transport transport)
+        : program_(program), transport_(transport), index_(program) {
+        for (const ActionList& list : program.ranks) {
+            first_.push_back(static_cast<Node>(spots_.size()));
+            for (std::size_t i = 0; i < list.size(); ++i)
+                spots_.push_back({static_cast<int>(first_.size()) - 1, i});
+        }
+        message_of_.assign(spots_.size(), kNoNode);
+        nodes_ = static_cast<Node>(spots_.size());
+        for (const auto& [ranks, messages] : directed_messages(program, false)) {
+            const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
+            for (std::size_t k = 0; k < both; ++k) join(messages.sends[k], messages.receives[k]);
+        }
+        waits_.resize(static_cast<std::size_t>(nodes_));
+        for (std::size_t end = 0; end < message_of_.size(); ++end)
+            if (message_of_[end] != kNoNode) wait(message_of_[end], static_cast<Node>(end));
+        for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) add_rank(rank);
+    }
+
+    Node nodes() const { return nodes_; }
+    bool is_action(Node node) const { return node < static_cast<Node>(spots_.size()); }
+    Spot spot(Node node) const { return spots_[static_cast<std::size_t>(node)]; }
+    const Action& action(Node node) const {
+        const Spot at = spot(node);
+        return program_.ranks[static_cast<std::size_t>(at.rank)][at.position];
+    }
+    std::span<const Node> waits_for(Node node) const {
+        return waits_[static_cast<std::size_t>(node)];
+    }
+    /// The end of a message that is on this rank.
+    Node end_on(Node message, int rank) const {
+        const auto [send, recv] = ends_[static_cast<std::size_t>(message) - spots_.size()];
+        return spot(send).rank == rank ? send : recv;
+    }
+
+    /// Nodes in an order in which each comes after all that it waits for; those that wait in a
+    /// cycle, or for one, are left out.
+    std::vector<Node> in_order() const {
+        std::vector<std::int32_t> open(static_cast<std::size_t>(nodes_));
+        std::vector<std::vector<Node>> after(static_cast<std::size_t>(nodes_));
+        for (Node node = 0; node < nodes_; ++node) {
+            open[static_cast<std::size_t>(node)] =
+                static_cast<std::int32_t>(waits_for(node).size());
+            for (const Node before : waits_for(node))
+                after[static_cast<std::size_t>(before)].push_back(node);
+        }
+        std::vector<Node> order;
+        order.reserve(static_cast<std::size_t>(nodes_));
+        for (Node node = 0; node < nodes_; ++node)
+            if (open[static_cast<std::size_t>(node)] == 0) order.push_back(node);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            for (const Node next : after[static_cast<std::size_t>(order[i])])
+                if (--open[static_cast<std::size_t>(next)] == 0) order.push_back(next);
+        return order;
+    }
+
+private:
+    Node node_of(Spot at) const {
+        return first_[static_cast<std::size_t>(at.rank)] + static_cast<Node>(at.position);
+    }
+    void join(Spot send, Spot recv) {
+        const Node message = nodes_++;
+        ends_.emplace_back(node_of(send), node_of(recv));
+        message_of_[static_cast<std::size_t>(node_of(send))] = message;
+        message_of_[static_cast<std::size_t>(node_of(recv))] = message;
+    }
+    void wait(Node node, Node for_node) {
+        if (for_node != kNoNode) waits_[static_cast<std::size_t>(node)].push_back(for_node);
+    }
+
+    void add_rank(int rank) {
+        const ActionList& list = program_.ranks[static_cast<std::size_t>(rank)];
+        std::map<int, Node> on_stream;    // the last message, by peer
+        std::vector<Node> batch;          // the messages since the last compute
+        std::map<Message, Node> brought;  // by what the lists call it
+        Node last = kNoNode;              // the last action that is no message
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const Node node = node_of({rank, i});
+            wait(node, last);
+            if (is_message(list[i])) {
+                const Node message = message_of_[static_cast<std::size_t>(node)];
+                if (const auto* recv = std::get_if<Recv>(&list[i]))
+                    brought[recv->message] = message;
+                if (transport_ == Transport::Batched) {
+                    batch.push_back(message);
+                    continue;
+                }
+                Node& before = on_stream.try_emplace(stream_of(list[i]), kNoNode).first->second;
+                wait(node, before);
+                before = message;
+                continue;
+            }
+            for (const Node message : batch) wait(node, message);
+            batch.clear();
+            for_each_compute(list[i], [&](const Compute& c) {
+                const auto input = neighbour_input_of(c, index_.stage_count());
+                if (const auto found = input ? brought.find(*input) : brought.end();
+                    found != brought.end())
+                    wait(node, found->second);
+            });
+            last = node;
+        }
+    }
+    int stream_of(const Action& message) const {
+        if (transport_ == Transport::Group) return 0;
+        const auto* send = std::get_if<Send>(&message);
+        return send != nullptr ? send->to.index : std::get<Recv>(message).from.index;
+    }
+
+    const Program& program_;
+    Transport transport_;
+    ResultIndex index_;
+    Node nodes_ = 0;
+    std::vector<Node> first_;  ///< node of each rank's first action
+    std::vector<Spot> spots_;  ///< by node of an action
+    std::vector<Node> message_of_;
+    std::vector<std::pair<Node, Node>> ends_;  ///< of each message: send, receive
+    std::vector<std::vector<Node>> waits_;
+};
+
+/// A cycle of waits among nodes that no order reaches, each waiting for the next.
+std::vector<Node> cycle_in(const MessageGraph& graph, const std::vector<Node>& order) {
+    std::vector<bool> reached(static_cast<std::size_t>(graph.nodes()));
+    for (const Node node : order) reached[static_cast<std::size_t>(node)] = true;
+    Node at = 0;
+    while (reached[static_cast<std::size_t>(at)]) ++at;
+    std::vector<std::int32_t> place(static_cast<std::size_t>(graph.nodes()), kNoNode);
+    std::vector<Node> path;
+    while (place[static_cast<std::size_t>(at)] == kNoNode) {
+        place[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(path.size());
+        path.push_back(at);
+        const auto waits = graph.waits_for(at);
+        // A compute's own inputs say more than the compute before it.
+        at = *std::find_if(waits.rbegin(), waits.rend(),
+                           [&](Node node) { return !reached[static_cast<std::size_t>(node)]; });
+    }
+    path.erase(path.begin(), path.begin() + place[static_cast<std::size_t>(at)]);
+    return path;
+}
+
+/// The cycle by the ends of messages alone: what lies between two of them is how one waits for the
+/// other.
+Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
+    const auto is_end = [&](Node node) {
+        return graph.is_action(node) && is_message(graph.action(node));
+    };
+    const auto begin = std::ranges::find_if(cycle, is_end);
+    if (begin == cycle.end()) {
+        const Spot at = graph.spot(cycle.front());
+        return {Rank{at.rank}, at.position,
+                fmt::format("rank {} never gets past {}", at.rank,
+                            to_text(graph.action(cycle.front())))};
+    }
+    std::rotate(cycle.begin(), begin, cycle.end());
+    cycle.push_back(cycle.front());
+    const auto name = [&](Node node) { return to_text(graph.action(node)); };
+    const Spot first = graph.spot(cycle.front());
+    std::string text;
+    Node from = cycle.front();
+    bool computes = false;  // lie between the two ends
+    for (std::size_t i = 1; i + 1 < cycle.size(); ++i) {
+        if (graph.is_action(cycle[i])) {
+            computes = computes || !is_end(cycle[i]);
+            continue;
+        }
+        const Node own = graph.end_on(cycle[i], graph.spot(from).rank);
+        const Node next = cycle[i + 1];
+        if (own != from)
+            text +=
+                fmt::format(", which {} {}", computes ? "comes after" : "stands behind", name(own));
+        if (next != own)
+            text +=
+                fmt::format(", which waits for {} on rank {}", name(next), graph.spot(next).rank);
+        from = next;
+        computes = false;
+    }
+    return {Rank{first.rank}, first.position,
+            fmt::format("{} on rank {}{}", name(cycle.front()), first.rank, text)};
+}
+
+}  // namespace
+
+std::vector<Exchanged> exchanged_messages(const Program& program, Transport transport) {
+    std::vector<Exchanged> all;
+    for (const auto& [ranks, messages] : directed_messages(program, !shares_streams(transport))) {
+        const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
+        for (std::size_t k = 0; k < both; ++k) {
+            const Spot from = messages.sends[k];
+            const Spot to = messages.receives[k];
+            const Action& send = program.ranks[static_cast<std::size_t>(from.rank)][from.position];
+            const Action& recv = program.ranks[static_cast<std::size_t>(to.rank)][to.position];
+            if (std::get<Send>(send).message == std::get<Recv>(recv).message) continue;
+            all.push_back({Rank{to.rank}, to.position,
+                           fmt::format("wrong data: message {} from rank {} to rank {} is sent by "
+                                       "{} and received by {}",
+                                       k + 1, from.rank, to.rank, to_text(send), to_text(recv))});
+            break;
+        }
+    }
+    return all;
+}
+
+std::optional<Standstill> find_standstill_on_streams(const Program& program, Transport transport) {
+    const MessageGraph graph(program, transport);
+    const std::vector<Node> order = graph.in_order();
+    if (static_cast<Node>(order.size()) == graph.nodes()) return std::nullopt;
+    return describe(graph, cycle_in(graph, order));
+}
+
+Duration makespan_on_streams(const Program& program, Transport transport,
+                             const PipelineCosts& costs) {
+    const MessageGraph graph(program, transport);
+    const std::vector<Node> order = graph.in_order();
+    if (static_cast<Node>(order.size()) < graph.nodes())
+        throw InputError("the order never finishes: " +
+                         describe(graph, cycle_in(graph, order)).sentence);
+    std::vector<Duration> ends(order.size());
+    Duration first = Duration::max();
+    Duration last{};
+    for (const Node node : order) {
+        Duration begin{};
+        for (const Node before : graph.waits_for(node))
+            begin = std::max(begin, ends[static_cast<std::size_t>(before)]);
+        Duration takes = graph.is_action(node) ? Duration{} : costs.link;
+        if (graph.is_action(node)) {
+            const auto* overlap = std::get_if<Overlap>(&graph.action(node));
+            for_each_compute(graph.action(node), [&](const Compute& c) {
+                first = std::min(first, begin);
+                takes += costs.of(c.stage).of(c.pass) / program.shape.slices;
+            });
+            if (overlap != nullptr && costs.overlap) takes = *costs.overlap / program.shape.slices;
+            if (takes > Duration{}) last = std::max(last, begin + takes);
+        }
+        ends[static_cast<std::size_t>(node)] = begin + takes;
+    }
+    return last > first ? last - first : Duration{};
+}
+
+}  // namespace debubble
