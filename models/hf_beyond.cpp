@@ -67,10 +67,12 @@ void refuse_beyond(text::MappingReader& in, std::string_view type) {
     }
 }
 
-void note_beyond(text::MappingReader& in, Config& config) {
-    for (const auto& [key, what] : kNoted)
+void note_beyond(text::MappingReader& in, Config& config, bool sees) {
+    for (const auto& [key, what] : kNoted) {
+        if (sees && key == "vision_config") continue;
         if (const text::NodePtr value = in.value(key); value && !is_neutral(*value))
             config.notes.push_back(fmt::format("{} ('{}')", what, key));
+    }
 }
 
 void note_prediction(text::MappingReader& in, Config& config) {
