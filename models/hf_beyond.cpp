@@ -59,7 +59,8 @@ bool is_neutral(const text::Node& value) {
 }  // namespace
 
 void refuse_beyond(text::MappingReader& in, std::string_view type) {
-    const bool has_factors = type.starts_with("granite");  // whose networks are planned alone
+    // Networks that are planned alone, on which factors have no effect.
+    const bool has_factors = type.starts_with("granite") || type == "hyperclovax";
     for (const auto& [key, what] : kRefused) {
         if (has_factors && is_factor(key)) continue;
         const text::NodePtr value = in.value(key);

@@ -167,6 +167,27 @@ void read_hunyuan_moe(text::MappingReader& in, Config& config);
 void read_glm4_moe_lite(text::MappingReader& in, Config& config);
 void read_glm4v_moe(text::MappingReader& in, Config& config);
 
+// Networks of hf_newer_configs.cpp and hf_newer_mixtures.cpp.
+void read_cwm(text::MappingReader& in, Config& config);
+void read_exaone(text::MappingReader& in, Config& config);
+void read_hyperclovax(text::MappingReader& in, Config& config);
+void read_jais2(text::MappingReader& in, Config& config);
+void read_starcoder2(text::MappingReader& in, Config& config);
+void read_stablelm(text::MappingReader& in, Config& config);
+void read_apertus(text::MappingReader& in, Config& config);
+void read_youtu(text::MappingReader& in, Config& config);
+void read_mistral4(text::MappingReader& in, Config& config);
+void read_solar_open(text::MappingReader& in, Config& config);
+void read_exaone_moe(text::MappingReader& in, Config& config);
+void read_hy_v3(text::MappingReader& in, Config& config);
+void read_flex_olmo(text::MappingReader& in, Config& config);
+void read_laguna(text::MappingReader& in, Config& config);
+void read_mellum(text::MappingReader& in, Config& config);
+void read_afmoe(text::MappingReader& in, Config& config);
+void read_granite_moe(text::MappingReader& in, Config& config);
+void read_sarvam_moe(text::MappingReader& in, Config& config);
+void read_sarvam_mla(text::MappingReader& in, Config& config);
+
 // Networks whose layers have attention of several sizes.
 void read_mimo_v2(text::MappingReader& in, Config& config);
 void read_step3(text::MappingReader& in, Config& config);
