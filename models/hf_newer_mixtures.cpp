@@ -13,15 +13,19 @@ namespace {
 
 /// What they share with Llama, and heads of a width of their own.
 void read_kin_of_mixtures(text::MappingReader& in, Config& config, std::int64_t ffn,
-                          std::int64_t kv_heads, double norm_eps) {
+                          std::int64_t kv_heads, double norm_eps,
+                          std::optional<std::int64_t> head_dim = 128) {
     demand_sizes(in);
     config.layer.ffn = ffn;
     config.layer.kv_heads = kv_heads;
     config.network.norm_eps = norm_eps;
-    config.usual_head_dim = 128;
+    config.usual_head_dim = head_dim;
     read_llama_kind(in, config);
     config.network.family = Family::Planned;
-    read_biases(in, config.layer);
+    refuse_flag(in, "mlp_bias");  // which experts would not have
+    bool biased = false;
+    if (in.flag("attention_bias", biased) && biased)
+        config.layer.qkv_bias = config.layer.output_bias = true;
 }
 
 /// The number of shared experts by the name that these files have.
@@ -89,7 +93,7 @@ void read_solar_open(text::MappingReader& in, Config& config) {
 
 /// K-EXAONE: EXAONE 4's attention with norms before the parts.
 void read_exaone_moe(text::MappingReader& in, Config& config) {
-    read_kin_of_mixtures(in, config, 16384, 32, 1e-5);
+    read_kin_of_mixtures(in, config, 16384, 32, 1e-5, {});
     config.layer.qk_norm = QkNorm::Heads;
     config.usually_renormalised = true;
     read_experts(in, config, "num_experts");
