@@ -7,6 +7,7 @@
 
 #include "models/layers.h"
 #include "models/sharding.h"
+#include "models/vision_tower.h"
 
 /// The network itself, as published, without anything about GPUs, batches or pipelines.
 namespace debubble::models {
@@ -60,10 +61,11 @@ struct Architecture {
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
+    std::optional<VisionTower> tower = {};  ///< what makes tokens of images
     /// What the file of a published network has beside what is planned, as sentences' ends:
     /// "without ...".
     std::vector<std::string> left_out = {};
-    /// Parameters of the parts that see, which are left out; 0 if there are none or nobody counts
+    /// Parameters of a part that sees which is left out; 0 if there is none or nobody counts
     /// them.
     std::int64_t tower_parameters = 0;
     std::vector<ShardingOverride> sharding = {};  ///< exceptions from Megatron's cut, which is the

@@ -206,6 +206,10 @@ void check_streams(const Architecture& a, text::MappingReader& map) {
 void check_architecture(const Architecture& a, text::MappingReader& map) {
     check_streams(a, map);
     for (const Layer& layer : a.layers.kinds()) check_layer(layer, map);
+    if (a.tower)
+        for (const Layer& layer : a.tower->layers.kinds()) check_layer(layer, map);
+    if (a.tower && a.sees_images())
+        map.complain("vision", "a vit sees its images itself, without a tower in front");
     const double parameters = largest_count(a);
     if (parameters > kMostParameters)
         map.complain("layers", fmt::format("about {:.1e} parameters are more than {:.0e}",

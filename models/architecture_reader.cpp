@@ -11,6 +11,7 @@
 #include "models/hf_config_reader.h"
 #include "models/layer_list.h"
 #include "models/layer_reader.h"
+#include "models/tower_reader.h"
 #include "models/weight_format.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
@@ -125,6 +126,10 @@ void read_sharding(text::MappingReader& model, std::string_view key, Architectur
     }
 }
 
+void read_vision(text::MappingReader& model, std::string_view key, ArchitectureFile& file) {
+    read_tower(model, key, file.network);
+}
+
 auto of_network(auto Architecture::*member) {
     return [member](ArchitectureFile & file) -> auto& {
         return file.network.*member;
@@ -192,6 +197,11 @@ const Fields<ArchitectureFile>& network_fields() {
         {"residual_block", whole(of_network(&Architecture::residual_block), 0, kMostLayers),
          "Layers after which the residual sum is put by and begins anew (Kimi K3).", "12",
          "0: one sum"},
+        {"vision", custom(read_vision, {tower_form()}),
+         "The vision transformer in front, and the projector into 'hidden'.",
+         "{layers: 27, hidden: 1152, heads: 16, ffn: 4304, patch_values: 1536, projector: [4608, "
+         "4096]}",
+         "none"},
         {"sharding",
          custom(read_sharding,
                 {Form{text::TableForm{
@@ -215,7 +225,8 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
         return;
     }
     for (int layer = 0; layer < a.layers.count() && !unmatched.empty(); ++layer) {
-        const auto names = parameter_names(a, {layer, 1, layer == 0, layer == 0});
+        auto names = parameter_names(a, {layer, 1, layer == 0, layer == 0});
+        std::erase_if(names, is_of_tower);
         std::erase_if(unmatched, [&](const ShardingOverride& line) {
             return std::any_of(names.begin(), names.end(),
                                [&](const std::string& name) { return line.matches(name); });
@@ -240,6 +251,7 @@ Architecture read_map(const text::NodePtr& written, text::Mistakes& mistakes) {
     read_layer_keys(in, a.hidden, file.layer);
     if (in.has("positions")) in.word("positions", file.positions, kPositions);
     read_fields(in, network_fields(), file);
+    read_tower_use(in, a);
     a.learned_positions = file.positions == Positions::Learned;
     a.layers = read_layers(in, file.layers, a.hidden, file.layer);
     in.finish();
@@ -259,7 +271,8 @@ std::vector<text::Key> architecture_keys() {
              {described(size_fields(), fresh),
               described_layer_keys(fresh.layer, fresh.positions),
               {layer_groups_key()},
-              described(network_fields(), fresh)})
+              described(network_fields(), fresh),
+              tower_use_keys()})
             keys.insert(keys.end(), more.begin(), more.end());
         families.emplace_back(name, std::move(keys));
     }

@@ -7,6 +7,7 @@
 
 #include "models/architecture_words.h"
 #include "models/layer_keys.h"
+#include "models/tower_reader.h"
 
 namespace debubble::models {
 namespace {
@@ -204,6 +205,7 @@ std::string architecture_json(const Architecture& a) {
     if (a.mtp_layers > 0) json["mtp_layers"] = a.mtp_layers;
     if (a.streams > 1) json["streams"] = a.streams;
     if (a.residual_block > 0) json["residual_block"] = a.residual_block;
+    if (a.tower) add_tower(json, *a.tower);
     if (a.image_size) json["image_size"] = *a.image_size;
     if (a.patch_size) json["patch_size"] = *a.patch_size;
     if (a.channels) json["channels"] = *a.channels;

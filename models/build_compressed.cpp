@@ -209,19 +209,22 @@ Value Compressed::attended(Value queries, Value key) const {
     parts.saved = {queries.tensor, key.tensor, y.tensor,
                    builder.tensor("attn.core.log_sum_exp", 4 * tokens() * size.heads)};
     if (keys.indexer) parts.saved.push_back(*builder.choice);
-    FlashAttention window;
-    window.batch = size.samples;
-    window.heads = size.heads;
-    window.kv_heads = 1;
-    window.queries = size.queries;
-    window.keys = size.queries;  // of whole tokens; a rank's shard begins with those before it
-    window.head_dim = d();
-    window.window = attention.window.value_or(0);
-    window.element_bytes = static_cast<int>(size.element);
-    FlashAttention far = window;
-    far.window = 0;
-    far.causal = false;
-    far.keys = std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_entries() + 0.5));
+    // One kernel has the window and the entries (NVIDIA-NeMo/Automodel 36044ad,
+    // components/models/deepseek_v4/kernels/sparse_attention.py): as many pairs as if so many keys
+    // stood before the sequence and the window were as much longer.
+    const std::int64_t far =
+        keys.ratio == 0
+            ? 0
+            : std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_entries() + 0.5));
+    FlashAttention seen;
+    seen.batch = size.samples;
+    seen.heads = size.heads;
+    seen.kv_heads = 1;
+    seen.queries = size.queries;
+    seen.keys = size.queries + far;  // of whole tokens; a rank's shard begins with those before it
+    seen.head_dim = d();
+    seen.window = attention.window ? *attention.window + far : 0;
+    seen.element_bytes = static_cast<int>(size.element);
     const bool shares = builder.how().context > 1;
     const std::int64_t sent = size.element * (tokens() + entries()) * d() * builder.how().context;
     const auto travel = [&](const char* name, Collective::Kind kind) {
@@ -235,13 +238,9 @@ Value Compressed::attended(Value queries, Value key) const {
         parts.scratch_back = {builder.scratch("attn.core.regathered", sent),
                               builder.scratch("d.attn.core.gathered", sent)};
     }
-    for (FlashAttention* part : {&window, &far}) {
-        if (part == &far && keys.ratio == 0) continue;
-        const char* name = part == &window ? "attn.core" : "attn.core.entries";
-        parts.forward.push_back({name, builder.layer_index, *part});
-        part->backward = true;
-        parts.backward.push_back({std::string(name) + ".dx", builder.layer_index, *part});
-    }
+    parts.forward.push_back({"attn.core", builder.layer_index, seen});
+    seen.backward = true;
+    parts.backward.push_back({"attn.core.dx", builder.layer_index, seen});
     if (shares)
         parts.backward.push_back(travel("attn.core.scatter", Collective::Kind::ReduceScatter));
     const std::size_t first = builder.next_operator();

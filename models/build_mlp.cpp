@@ -28,6 +28,9 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
     op::Activation roles{shape.function, wide, out, shape.rows, shape.columns};
     roles.of_experts = shape.of_experts;
     Operator op = start(place);
+    if (shape.function == Activation::Xielu)  // a slope of each half
+        for (const char* slope : {".act_fn.alpha_p", ".act_fn.alpha_n"})
+            op.parameters.push_back(builder.whole_parameter(place.name + slope, {1}));
     op.inputs = {wide.tensor};
     op.saved = {wide.tensor};
     op.forward_uses = {wide.tensor};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "models/build_tower.h"
 #include "models/graph_builder.h"
 #include "models/operator_runs.h"
 #include "models/select_products.h"
@@ -34,6 +35,15 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         refuse(
             "multi-token prediction of networks with several residual streams is not "
             "planned");
+    if (model.tower && content.embedding) {
+        const std::size_t features = model.tower->deepstack.size();
+        if (!content.head && std::cmp_less(content.layers, features))
+            refuse(fmt::format(
+                "features of the vision tower are added after the first {} layers, which stand in "
+                "the first stage with it; that has {}",
+                features, content.layers));
+        if (how.slices > 1) refuse("images are not planned with slices of a sequence");
+    }
     for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
     if (how.slices > 1 && how.exchanging() > 1) {
         refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
@@ -94,7 +104,7 @@ void reduce_scales(StageGraph& graph) {
 
 void mark_hidden_matrices(StageGraph& graph) {
     for (const Operator& op : graph.operators) {
-        if (!op.layer) continue;  // embedding and head
+        if (!op.layer && !op.tower) continue;  // embedding and head
         for (const int index : op.parameters) {
             Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
             parameter.hidden_matrix =
@@ -120,12 +130,16 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     const int stream_gradient =
         builder.tensor("d.stream", content.embedding ? first_bytes : graph.input_bytes().count);
     Value x{0, stream_gradient};
+    const auto embedding = [&](int gradient) {
+        if (images) return patch_embedding(builder, gradient);
+        return architecture.tower ? embedding_with_images(builder, gradient)
+                                  : token_embedding(builder, gradient);
+    };
     if (widens) {
         const int narrow = builder.tensor("d.embedding.stream", builder.size.stream_bytes());
-        x = widen_streams(builder, token_embedding(builder, narrow), stream_gradient);
+        x = widen_streams(builder, embedding(narrow), stream_gradient);
     } else if (content.embedding) {
-        x = images ? patch_embedding(builder, stream_gradient)
-                   : token_embedding(builder, stream_gradient);
+        x = embedding(stream_gradient);
     } else {
         x.tensor = builder.tensor("input", graph.input_bytes().count);
         graph.input = x.tensor;
@@ -135,8 +149,11 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
         const bool last = i == content.layers - 1 && !content.head && !content.final_norm &&
                           content.predictions != Predictions::Here &&
                           architecture.residual_block == 0;
-        x = build_layer(builder, content.first_layer + i, x,
-                        {stream_gradient, last ? "d.output" : nullptr});
+        const int layer = content.first_layer + i;
+        const char* result = last ? "d.output" : nullptr;
+        const bool adds = std::cmp_less(layer, builder.features.size());
+        x = build_layer(builder, layer, x, {stream_gradient, adds ? nullptr : result});
+        if (adds) x = add_features(builder, layer, x, result);
     }
     if (architecture.mixes_streams())
         x = content.head ? collapse_streams(builder, x) : sent_streams(builder, x);

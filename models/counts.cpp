@@ -4,6 +4,7 @@
 #include "base/memo.h"
 #include "models/frozen_flops.h"
 #include "models/graph.h"
+#include "models/tower_flops.h"
 
 namespace debubble::models {
 
@@ -11,6 +12,8 @@ namespace {
 
 StageGraph uncut(Architecture architecture, const StageContent& content) {
     architecture.sharding.clear();
+    if (architecture.tower)
+        architecture.tower->frozen = architecture.tower->frozen_projector = false;
     Execution execution;
     execution.seq_length = architecture.sees_images() ? architecture.max_positions : 1;
     execution.kernels.vocabulary_multiple = 1;
@@ -74,7 +77,19 @@ std::int64_t idle_parameters(const Layer& layer, const Architecture& architectur
 
 }  // namespace
 
+std::int64_t tower_parameter_count(const Architecture& architecture) {
+    if (!architecture.tower) return architecture.tower_parameters;
+    Architecture text = architecture;
+    text.tower.reset();
+    return parameter_count(architecture) - parameter_count(text);
+}
+
 std::int64_t active_parameter_count(const Architecture& architecture) {
+    if (architecture.tower) {
+        Architecture text = architecture;
+        text.tower.reset();
+        return active_parameter_count(text);
+    }
     const Layers& layers = architecture.layers;
     std::int64_t idle = architecture.mtp_layers * idle_parameters(layers.ahead(), architecture);
     for (std::size_t kind = 0; kind < layers.kinds().size(); ++kind)
@@ -351,6 +366,7 @@ double flops_per_sample(const Architecture& model, std::int64_t seq_length, Coun
         const double pixels = number(model.channels.value_or(3)) * side * side;
         ends = per_weight * hidden * (classes + pixels * (tokens - 1));
     }
+    if (model.tower) ends += tower_flops_per_sample(*model.tower, per_weight == kFrozen);
     return layers + ends;
 }
 

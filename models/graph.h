@@ -116,10 +116,12 @@ struct KeptCopy {
 /// all tensors that must exist while its kernels run, in the order of allocation; a tensor lives
 /// from its first use to its last, and the steps of a pass are derived from nothing else.
 struct Operator {
-    Roles roles;                  ///< its kind, with the role of each of its tensors
-    std::string name;             ///< "h.3.mlp.c_fc"
-    std::optional<int> layer;     ///< layer of the model
-    Modules modules;              ///< the parts of the layer to which it belongs
+    Roles roles;                     ///< its kind, with the role of each of its tensors
+    std::string name;                ///< "h.3.mlp.c_fc"
+    std::optional<int> layer;        ///< layer of the model
+    bool tower = false;              ///< belongs to the vision tower, and to no layer of the model
+    std::optional<int> tower_layer;  ///< the trained layer of the tower to which it belongs
+    Modules modules;                 ///< the parts of the layer to which it belongs
     std::vector<int> inputs;      ///< indices into StageGraph::tensors: the tensors that exist when
                                   ///< its forward begins
     std::vector<int> saved;       ///< tensors that its backward reads
@@ -303,8 +305,10 @@ double causal_flops_per_sample(const Architecture& architecture, std::int64_t se
 double attended_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
 /// Exact number of parameters of the whole network, tied tensors once.
 std::int64_t parameter_count(const Architecture& architecture);
-/// The number of these parameters with which one token is computed: all but the experts that it
-/// does not go to.
+/// The number of those of its vision tower; of one that is left out too, where it is known.
+std::int64_t tower_parameter_count(const Architecture& architecture);
+/// The number of parameters with which one token of text is computed: all but the vision tower's
+/// and those of experts that it does not go to.
 std::int64_t active_parameter_count(const Architecture& architecture);
 /// The parameters of the whole network on one rank, tied tensors once.
 std::vector<Parameter> whole_parameters(const Architecture& architecture);

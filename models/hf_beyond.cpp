@@ -59,7 +59,8 @@ bool is_neutral(const text::Node& value) {
 }  // namespace
 
 void refuse_beyond(text::MappingReader& in, std::string_view type) {
-    const bool has_factors = type.starts_with("granite");  // whose networks are planned alone
+    // Networks that are planned alone, on which factors have no effect.
+    const bool has_factors = type.starts_with("granite") || type == "hyperclovax";
     for (const auto& [key, what] : kRefused) {
         if (has_factors && is_factor(key)) continue;
         const text::NodePtr value = in.value(key);
@@ -67,10 +68,12 @@ void refuse_beyond(text::MappingReader& in, std::string_view type) {
     }
 }
 
-void note_beyond(text::MappingReader& in, Config& config) {
-    for (const auto& [key, what] : kNoted)
+void note_beyond(text::MappingReader& in, Config& config, bool sees) {
+    for (const auto& [key, what] : kNoted) {
+        if (sees && key == "vision_config") continue;
         if (const text::NodePtr value = in.value(key); value && !is_neutral(*value))
             config.notes.push_back(fmt::format("{} ('{}')", what, key));
+    }
 }
 
 void note_prediction(text::MappingReader& in, Config& config) {

@@ -54,8 +54,9 @@ void refuse_flag(text::MappingReader& in, std::string_view key);
 void refuse_given(text::MappingReader& in, std::string_view key, std::string_view sentence);
 /// Complains about keys beyond those of the family that make another network of it.
 void refuse_beyond(text::MappingReader& in, std::string_view type);
-/// Notes keys beyond those of the family that change no figure of a plan.
-void note_beyond(text::MappingReader& in, Config& config);
+/// Notes keys beyond those of the family that change no figure of a plan; `sees`: the part that
+/// sees is planned.
+void note_beyond(text::MappingReader& in, Config& config, bool sees = false);
 /// Complains about those of the keys that were never asked for which may say of which layers the
 /// network consists; `type` is what it was read as.
 void refuse_unread(text::MappingReader& in, const std::vector<std::string_view>& unasked,
@@ -166,6 +167,27 @@ void read_hunyuan_moe(text::MappingReader& in, Config& config);
 void read_glm4_moe_lite(text::MappingReader& in, Config& config);
 void read_glm4v_moe(text::MappingReader& in, Config& config);
 
+// Networks of hf_newer_configs.cpp and hf_newer_mixtures.cpp.
+void read_cwm(text::MappingReader& in, Config& config);
+void read_exaone(text::MappingReader& in, Config& config);
+void read_hyperclovax(text::MappingReader& in, Config& config);
+void read_jais2(text::MappingReader& in, Config& config);
+void read_starcoder2(text::MappingReader& in, Config& config);
+void read_stablelm(text::MappingReader& in, Config& config);
+void read_apertus(text::MappingReader& in, Config& config);
+void read_youtu(text::MappingReader& in, Config& config);
+void read_mistral4(text::MappingReader& in, Config& config);
+void read_solar_open(text::MappingReader& in, Config& config);
+void read_exaone_moe(text::MappingReader& in, Config& config);
+void read_hy_v3(text::MappingReader& in, Config& config);
+void read_flex_olmo(text::MappingReader& in, Config& config);
+void read_laguna(text::MappingReader& in, Config& config);
+void read_mellum(text::MappingReader& in, Config& config);
+void read_afmoe(text::MappingReader& in, Config& config);
+void read_granite_moe(text::MappingReader& in, Config& config);
+void read_sarvam_moe(text::MappingReader& in, Config& config);
+void read_sarvam_mla(text::MappingReader& in, Config& config);
+
 // Networks whose layers have attention of several sizes.
 void read_mimo_v2(text::MappingReader& in, Config& config);
 void read_step3(text::MappingReader& in, Config& config);
@@ -177,9 +199,13 @@ void read_deepseek_v32(text::MappingReader& in, Config& config);
 void read_minimax_m3(text::MappingReader& in, Config& config);
 void read_deepseek_v4(text::MappingReader& in, Config& config);
 
-/// Parameters of the part that sees, of a file's kind and hidden width; 0 if there is none, or its
-/// class is not known.
-std::int64_t tower_parameters(const text::MappingReader& outer, std::int64_t hidden);
+/// The part that sees, of a file's kind and hidden width; its parameters alone where the file does
+/// not say its sizes, and 0 where its class is not known.
+struct SeenTower {
+    std::optional<VisionTower> tower = {};
+    std::int64_t parameters = 0;
+};
+SeenTower tower_of(const text::MappingReader& outer, std::int64_t hidden);
 
 // Networks with recurrent layers.
 void read_kimi_linear(text::MappingReader& in, Config& config);

@@ -87,14 +87,18 @@ Architecture read_file_as(const HfFile& file, text::MappingReader& outer) {
     a.source = file.map->place.source ? file.map->place.source->file : "config.json";
     for (const std::string_view key : kTextModels) outer.value(key);
     text::MappingReader in(file.text_model, "config", outer.mistakes());
-    if (file.text_model != file.map) config.notes.emplace_back("its text model alone");
     refuse_beyond(in, file.type->name);
     file.type->read(in, config);
     read_ties(outer, in, config);
     note_prediction(in, config);
+    SeenTower seen = tower_of(outer, a.hidden);
+    if (file.text_model != file.map && !seen.tower)
+        config.notes.insert(config.notes.begin(), "its text model alone");
     note_beyond(in, config);
-    if (file.text_model != file.map) note_beyond(outer, config);
-    a.tower_parameters = tower_parameters(outer, a.hidden);
+    if (seen.tower) outer.value("vision_config");
+    if (file.text_model != file.map) note_beyond(outer, config, seen.tower.has_value());
+    a.tower = std::move(seen.tower);
+    a.tower_parameters = seen.parameters;
     Architecture network = network_of(std::move(config));
     if (outer.good() && in.good()) override_config(outer, network);
     judge_unread(outer, in, file, network);

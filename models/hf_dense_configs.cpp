@@ -108,7 +108,8 @@ void read_olmo3(text::MappingReader& in, Config& config) {
 
 /// Neighbouring columns are rotated together.
 void read_ernie4_5(text::MappingReader& in, Config& config) {
-    config.usual_head_dim = 128;
+    const text::NodePtr type = in.mapping()->get("model_type");
+    if (!type || !type->scalar.starts_with("ernie4_5_moe")) config.usual_head_dim = 128;
     if (!in.has("rope_theta") && !in.has("rope_parameters")) config.layer.rope_theta = 5e5;
     read_sizes(in, config, 3072, 2, 1e-5);
     if (!in.has("tie_word_embeddings")) config.network.tied_embedding = true;

@@ -2,6 +2,7 @@
 
 #include "models/architecture_limits.h"
 #include "models/hf_config.h"
+#include "models/tower_reader.h"
 
 /// The keys of this project's model files that a map with `base: FOLDER` may set beside those of
 /// the base's config.json.
@@ -26,6 +27,7 @@ void override_config(text::MappingReader& in, Architecture& network) {
     in.whole("vocab", network.vocab, 1, kLargestVocabulary);
     in.whole("max_positions", network.max_positions, 1, kMostPositions);
     in.whole("mtp_layers", network.mtp_layers, 0, kMostMtpLayers);
+    read_tower_use(in, network);
     std::int64_t kv_heads = 0;
     std::int64_t experts = 0;
     in.whole("kv_heads", kv_heads, 1, kMostHeads);

@@ -5,11 +5,11 @@
 /// Operators of a network that are not part of a layer.
 namespace debubble::models {
 
-/// True for the embedding of tokens, positions or patches; other operators without a layer belong
+/// True for the embedding of tokens, positions or patches and for a vision tower; other operators without a layer belong
 /// to the head.
 inline bool is_embedding(const Operator& op) {
     return op.as<op::TokenEmbedding>() || op.as<op::PositionEmbedding>() ||
-           op.as<op::PatchEmbedding>() || op.as<op::ClassToken>();
+           op.as<op::PatchEmbedding>() || op.as<op::ClassToken>() || op.tower;
 }
 
 /// True for the token embedding of a model whose head is tied to it or which predicts several

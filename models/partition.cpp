@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
+#include "models/choices.h"
 
 namespace debubble::models {
 namespace {
@@ -101,16 +102,6 @@ std::vector<StageContent> uniform_stages(int layers, int ranks, int chunks) {
             sizes.push_back(of_rank[chunk].end - of_rank[chunk].start);
     return from_sizes(sizes);
 }
-
-namespace {
-
-/// True for a layer that sees the keys which a layer before it has chosen.
-bool shares_choice(const Layer& layer) {
-    const auto* attention = layer.as<Attention>();
-    return attention != nullptr && attention->sparse && !attention->sparse->indexer;
-}
-
-}  // namespace
 
 std::vector<StageContent> begun_at_choices(std::vector<StageContent> stages, const Layers& layers) {
     for (std::size_t i = 1; i < stages.size(); ++i) {

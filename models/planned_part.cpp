@@ -44,6 +44,7 @@ std::string_view part_of_layer(const Layer& layer) {
 }  // namespace
 
 std::string_view planned_part(const Architecture& network) {
+    if (network.tower) return "a vision tower ('language_model_only: true' leaves it out)";
     if (network.streams > 1) return "several residual streams";
     if (network.residual_block > 0) return "residual sums that are put by";
     for (const Layer& layer : network.layers.kinds())
@@ -73,6 +74,25 @@ std::string choice_words(const Architecture& a) {
     return "layers that share a choice of keys stand in one stage with the layer that chose: "
            "stages "
            "begin at layers that choose";
+}
+
+std::string tower_words(const Architecture& a) {
+    if (!a.tower) return {};
+    const VisionTower& tower = *a.tower;
+    const auto number_of = [](std::int64_t count, std::string_view what) {
+        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    std::string text = fmt::format(
+        "the vision tower of {} of width {} stands in the first stage: a sample has {} of {} each, "
+        "of its sequence {} tokens ('images' and 'image_tokens' of the model say how many)",
+        number_of(tower.layers.count(), "layer"), tower.hidden, number_of(tower.images, "image"),
+        fmt::format("{} patches", tower.patches()), tower.tokens_of_sample());
+    if (!tower.deepstack.empty())
+        text += fmt::format("; its features are added after the first {}",
+                            number_of(static_cast<std::int64_t>(tower.deepstack.size()), "layer"));
+    if (tower.frozen && tower.frozen_projector) return text + "; it is not trained";
+    if (tower.frozen) return text + "; of it the projector alone is trained";
+    return text;
 }
 
 }  // namespace debubble::models

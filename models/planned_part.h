@@ -16,5 +16,7 @@ std::string_view planned_part(const Architecture& network);
 /// sentence without its full stop; empty if the network has none.
 std::string stream_words(const Architecture& network);
 std::string choice_words(const Architecture& network);
+/// Where the network's vision tower stands and what it sees; empty if it has none.
+std::string tower_words(const Architecture& network);
 
 }  // namespace debubble::models

@@ -17,6 +17,8 @@ constexpr std::array kRecomputed{Module::CoreAttention,   Module::MoeActivation,
 std::vector<Replay> of_layers(const StageGraph& graph) {
     const RecomputeExtent& extent = graph.execution.recompute_extent;
     const auto group_of = [&](const Operator& op) -> std::optional<int> {
+        if (op.tower_layer && extent.reaches(*op.tower_layer))
+            return -1 - *op.tower_layer / extent.together;
         if (!op.layer) return std::nullopt;
         const int before = *op.layer - graph.content.first_layer;
         if (!extent.reaches(before)) return std::nullopt;

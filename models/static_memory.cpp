@@ -26,6 +26,9 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
             if (shapes.insert({inputs, outputs}).second)
                 sum += Bytes{size_of(graph.execution.compute) * inputs * outputs};
         };
+        if (!op.parameters.empty() &&
+            graph.parameters[static_cast<std::size_t>(op.parameters.front())].frozen)
+            continue;
         if (const auto* product = op.as<op::Linear>()) add(product->inputs, product->outputs);
         if (const auto* experts = op.as<op::ExpertProducts>())
             add(experts->inputs, experts->outputs);

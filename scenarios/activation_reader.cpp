@@ -45,10 +45,21 @@ constexpr std::pair<std::string_view, Module> kRecomputed[] = {
     named(Module::CoreAttention),   named(Module::MoeActivation), named(Module::LayerNorm),
     named(Module::MlaUpProjection), named(Module::Mlp),           named(Module::Moe),
     named(Module::SharedExperts)};
-constexpr std::pair<std::string_view, Module> kOffloaded[] = {
-    named(Module::AttentionNorm),       named(Module::QkvLinear), named(Module::CoreAttention),
-    named(Module::AttentionProjection), named(Module::MlpNorm),   named(Module::ExpertFc1),
-    named(Module::MoeActivation)};
+/// One module, or the first and the last of several.
+using ModuleSpan = std::pair<Module, Module>;
+constexpr std::pair<std::string_view, ModuleSpan> spanned(Module module) {
+    return {models::name_of(module), {module, module}};
+}
+/// What Megatron-Core's fused grouped MLP saves is one word there.
+constexpr std::pair<std::string_view, ModuleSpan> kOffloaded[] = {
+    spanned(Module::AttentionNorm),
+    spanned(Module::QkvLinear),
+    spanned(Module::CoreAttention),
+    spanned(Module::AttentionProjection),
+    spanned(Module::MlpNorm),
+    spanned(Module::ExpertFc1),
+    spanned(Module::MoeActivation),
+    {"fused_group_mlp", {Module::ExpertFc1, Module::MoeActivation}}};
 
 constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false}, {kAuto, true}};
 
@@ -148,7 +159,10 @@ void read_recompute(MappingReader& training, std::string_view key, Draft& draft)
 
 /// Megatron-Core takes the output of attention's projection away only with the rest of attention.
 void read_offloaded(MappingReader& in, std::string_view key, models::OffloadExtent& offload) {
-    read_words(in, key, "module", kOffloaded, [&](Module module) { offload.modules.add(module); });
+    read_words(in, key, "module", kOffloaded, [&](const ModuleSpan& modules) {
+        offload.modules.add(modules.first);
+        offload.modules.add(modules.second);
+    });
     if (offload.modules.has(Module::AttentionProjection) &&
         !offload.modules.has(Module::CoreAttention))
         in.complain(key, "attn_proj is offloaded only together with core_attn");

@@ -60,6 +60,30 @@ void check_modules(Draft& draft) {
             "modules are not recomputed or offloaded for slices of a sequence");
 }
 
+/// A vision tower's tokens are part of the sequence.
+void check_images(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    if (!s.model.tower) return;
+    const models::VisionTower& tower = *s.model.tower;
+    const auto complain = [&](std::string sentence) {
+        draft.top.complain("model", std::move(sentence));
+    };
+    if (tower.tokens_of_sample() > s.training.seq_length)
+        complain(fmt::format(
+            "{} images of {} tokens are more than the {} tokens of a sample; 'images' and "
+            "'image_tokens' say how many, and 'language_model_only: true' leaves them out",
+            tower.images, tower.image_tokens, s.training.seq_length));
+    if (s.schedule.slices > 1) complain("images are not planned with slices of a sequence");
+    if ((tower.frozen || tower.frozen_projector) && s.parallel.zero_stage == 3)
+        complain("parts that are not trained are not planned where ZeRO-3 cuts the weights");
+    if (tower.cut && s.parallel.tensor > 1) {
+        const auto& attention = std::get<models::Attention>(tower.layers[0].mixer);
+        need_heads_divide(draft, attention, s.parallel.tensor, "tensor");
+    }
+    if (s.training.offload.any() || s.training.chooses_offload)
+        draft.scenario.notes.emplace_back("nothing of the vision tower is offloaded");
+}
+
 }  // namespace
 
 void check_shards(Draft& draft) {
@@ -93,6 +117,7 @@ void check_cuts(Draft& draft) {
     check_recurrence(draft);
     check_sequence(draft);
     check_partition(draft);
+    check_images(draft);
     check_extent(draft);
     check_widths(draft);
     if (draft.scenario.schedule.pairs_layers) check_overlapped_experts(draft);

@@ -1,13 +1,39 @@
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "models/choices.h"
 #include "models/partition.h"
 #include "scenarios/check_parts.h"
 
 /// The stages into which the layers are cut.
 namespace debubble::scenarios {
+
+namespace {
+
+/// What a stage may not begin or end with; empty if all is well.
+std::string unfit_stage(const models::Architecture& model,
+                        const std::vector<models::StageContent>& stages) {
+    const std::size_t features = model.tower ? model.tower->deepstack.size() : 0;
+    if (stages.size() > 1 && std::cmp_less(stages.front().layers, features))
+        return fmt::format(
+            "features of the vision tower are added after the first {} layers, which stand in the "
+            "first stage with it; that has {}",
+            features, stages.front().layers);
+    for (const models::StageContent& stage : stages)
+        if (stage.first_layer > 0 && stage.layers > 0 &&
+            models::shares_choice(model.layers[stage.first_layer]))
+            return fmt::format(
+                "a stage begins with layer {}, which sees the keys that a layer before it has "
+                "chosen, and stands in one stage with it",
+                stage.first_layer);
+    return {};
+}
+
+}  // namespace
 
 void check_partition(Draft& draft) {
     const Scenario& s = draft.scenario;
@@ -15,11 +41,18 @@ void check_partition(Draft& draft) {
     if (!draft.mistakes().empty() && !draft.layout.empty()) return;  // it has been complained of
     try {
         if (s.parallel.partition == Partition::Explicit) {
-            models::explicit_stages(s.parallel.layers_per_stage, s.model.layers.count(), stages);
+            const std::string unfit =
+                unfit_stage(s.model, models::explicit_stages(s.parallel.layers_per_stage,
+                                                             s.model.layers.count(), stages));
+            if (!unfit.empty()) throw InputError(unfit);
             return;
         }
-        const auto parts = models::uniform_stages(s.model.layers.count(), s.parallel.pipeline,
-                                                  s.parallel.stages_per_rank);
+        const auto parts = models::begun_at_choices(
+            models::uniform_stages(s.model.layers.count(), s.parallel.pipeline,
+                                   s.parallel.stages_per_rank),
+            s.model.layers);
+        const std::string unfit = unfit_stage(s.model, parts);
+        if (!unfit.empty()) throw InputError(unfit);
         const std::string note = models::uneven_note(parts);
         if (!note.empty() && s.parallel.partition == Partition::Uniform)
             draft.scenario.notes.push_back(note);

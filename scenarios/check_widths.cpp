@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "models/choices.h"
 #include "models/graph.h"
 #include "scenarios/check_parts.h"
 #include "scenarios/execution_of.h"
@@ -32,7 +33,8 @@ void check_widths(Draft& draft) {
     const models::Execution execution = execution_of(s);
     for (const int layer : quantised_layers(s.model.layers, execution.low_precision)) {
         try {
-            models::build_stage(s.model, execution, {layer, 1, false, false});
+            const int first = models::beginning_at(s.model.layers, layer);
+            models::build_stage(s.model, execution, {first, layer - first + 1, false, false});
         } catch (const InputError& error) {
             for (const Diagnostic& mistake : error.diagnostics())
                 draft.training.complain("precision", mistake.message);

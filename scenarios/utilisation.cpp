@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/choices.h"
 #include "models/frozen_flops.h"
 #include "models/graph.h"
 #include "models/low_precision.h"
@@ -54,9 +55,10 @@ double reached_share(const Scenario& scenario) {
     return static_cast<double>(reached) / scenario.model.layers.count();
 }
 
-/// FLOPs of what runs again in one layer, of one rank and microbatch.
-double flops_again(const Scenario& scenario, const models::Execution& how, int layer) {
-    const auto graph = models::build_stage(scenario.model, how, {layer, 1, false, false});
+/// FLOPs of what runs again in these layers, of one rank and microbatch.
+double flops_again(const Scenario& scenario, const models::Execution& how, int first, int layers) {
+    if (layers == 0) return 0;
+    const auto graph = models::build_stage(scenario.model, how, {first, layers, false, false});
     const models::RunsByPass runs = models::operator_runs(graph, false);
     double flops = 0;
     for (const models::OperatorRun& run : runs[1])
@@ -75,7 +77,11 @@ double flops_of_modules(const Scenario& scenario) {
     double sum = 0;
     for (int layer = 0; layer < layers.count(); ++layer) {
         const auto kind = static_cast<std::size_t>(layers.kind_of(layer));
-        if (kind == of_kind.size()) of_kind.push_back(flops_again(scenario, how, layer));
+        if (kind == of_kind.size()) {
+            const int first = models::beginning_at(layers, layer);
+            of_kind.push_back(flops_again(scenario, how, first, layer - first + 1) -
+                              flops_again(scenario, how, first, layer - first));
+        }
         sum += of_kind[kind];
     }
     return sum * how.tensor * how.context / static_cast<double>(how.micro_batch);

@@ -1,5 +1,7 @@
 #include "sim/cuts_to_choose_from.h"
 
+#include <utility>
+
 #include "models/partition.h"
 #include "scenarios/plan.h"
 #include "sim/cost/layer_costs.h"
@@ -10,6 +12,19 @@ namespace {
 
 using scenarios::Scenario;
 
+/// The first stage has the layers that add features of its vision tower.
+std::vector<models::StageContent> with_features(std::vector<models::StageContent> stages,
+                                                const models::Architecture& model) {
+    const std::size_t features = model.tower ? model.tower->deepstack.size() : 0;
+    for (std::size_t i = 1; i < stages.size(); ++i)
+        while (std::cmp_less(stages.front().layers, features) && stages[i].layers > 1) {
+            ++stages.front().layers;
+            --stages[i].layers;
+            for (std::size_t j = 1; j <= i; ++j) ++stages[j].first_layer;
+        }
+    return stages;
+}
+
 std::vector<models::StageContent> cut_by_prices(const Scenario& uniform,
                                                 const std::vector<models::StageContent>& stages,
                                                 const Schedule& schedule) {
@@ -19,7 +34,11 @@ std::vector<models::StageContent> cut_by_prices(const Scenario& uniform,
         std::vector<int>& of_rank = stages_of_rank.emplace_back();
         for (const Stage stage : held) of_rank.push_back(stage.index);
     }
-    return models::balanced_over_ranks(layer_costs(prices, schedule.stage_count()), stages_of_rank);
+    return models::begun_at_choices(
+        with_features(models::balanced_over_ranks(layer_costs(prices, schedule.stage_count()),
+                                                  stages_of_rank),
+                      uniform.model),
+        uniform.model.layers);
 }
 
 }  // namespace

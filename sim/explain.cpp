@@ -115,7 +115,8 @@ void explain(Prediction& out, const Scenario& scenario, const Program& program,
              const CostModel& costs) {
     out.notes = scenario.notes;
     for (std::string sentence :
-         {models::stream_words(scenario.model), models::choice_words(scenario.model)})
+         {models::tower_words(scenario.model), models::stream_words(scenario.model),
+          models::choice_words(scenario.model)})
         if (!sentence.empty()) out.notes.push_back(std::move(sentence));
     say_what_sets_the_pace(out, host_share(program, costs));
     say_what_the_device_lacks(out, scenario);

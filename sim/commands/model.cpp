@@ -72,7 +72,7 @@ Json model_json(const models::Architecture& a, const models::Execution& e,
               {"padded_parameters", sums.padded},
               {"parameters_of_stages", sums.listed},
               {"active_parameters", models::active_parameter_count(a)},
-              {"tower_parameters", a.tower_parameters},
+              {"tower_parameters", models::tower_parameter_count(a)},
               {"parameters_with_towers", sums.published + a.tower_parameters},
               {"left_out", a.left_out},
               {"layer_kinds", kinds_json(a)},
@@ -107,7 +107,8 @@ std::string line(const std::string& stage, const std::string& layers, const std:
 }
 
 /// The parts of a stage other than its layers.
-std::string other_parts(const models::StageContent& content) {
+std::string other_parts(const models::Architecture& a, const models::StageContent& content) {
+    if (content.embedding && a.tower) return content.head ? "tower, ends" : "tower, embedding";
     if (content.embedding) return content.head ? "embedding, head" : "embedding";
     return content.head ? "head" : "";
 }
@@ -135,7 +136,8 @@ std::string layers_text(const models::Architecture& a) {
     for (const LayerKind& kind : kinds) text += fmt::format("{}: {}\n", kind.name(), kind.words);
     if (kinds.size() > 1)
         text += fmt::format("in order, with a letter for each kind: {}\n", layer_order(a));
-    for (const std::string& sentence : {models::stream_words(a), models::choice_words(a)})
+    for (const std::string& sentence :
+         {models::tower_words(a), models::stream_words(a), models::choice_words(a)})
         if (!sentence.empty()) text += sentence + "\n";
     return text;
 }
@@ -170,7 +172,7 @@ std::string stage_text(const models::Architecture& a, const StageFigures& stage,
     const std::string name = fmt::format("{}", index);
     std::string text;
     for (const LayerFigures& figures : stage.layers)
-        if (!figures.layer) text += line(name, other_parts(stage.content), "", figures) + '\n';
+        if (!figures.layer) text += line(name, other_parts(a, stage.content), "", figures) + '\n';
     for (const LayerRow& row : folded(a, stage))
         text +=
             line(name, list_of(row.layers, "-"), fmt::format("{}", row.layers.size()), row.one) +
@@ -196,6 +198,9 @@ std::string model_text(const models::Architecture& a, const models::Execution& e
     const ParameterSums sums = parameter_sums(a, e, table);
     std::string text = fmt::format("{}: {} parameters; {} layers, hidden {}, vocabulary {}\n",
                                    a.name, sums.published, a.layers.count(), a.hidden, a.vocab);
+    if (a.tower)
+        text +=
+            fmt::format("{} of them are the vision tower's\n", models::tower_parameter_count(a));
     text += layers_text(a);
     text += sums_text(a, e, sums, table.size());
     if (a.has_experts())

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "models/choices.h"
 #include "scenarios/execution_of.h"
 
 namespace debubble::sim {
@@ -16,7 +17,8 @@ public:
           layers_(prices.scenario().model.layers),
           low_precision_(scenarios::execution_of(prices.scenario()).low_precision),
           of_stage_(
-              std::min(layers_.count(), std::max(2, (layers_.count() + stages - 1) / stages))) {}
+              std::min(layers_.count(), std::max({2, features_of(prices.scenario().model),
+                                                  (layers_.count() + stages - 1) / stages}))) {}
 
     models::LayerCosts costs() const {
         // Layers of a kind cost the same; the last of each stands for all, so that most have as
@@ -32,9 +34,10 @@ public:
         models::LayerCosts all;
         for (int layer = 0; layer < layers_.count(); ++layer)
             all.layers.push_back(cost.at(kind_of(layer)));
-        const int end = layers_.count() - of_stage_;
+        const int end = begun(layers_.count() - of_stage_);
+        const int last_layers = layers_.count() - end;
         all.embedding = more(of({0, of_stage_, true, false}), of({0, of_stage_, false, false}));
-        all.head = more(of({end, of_stage_, false, true}), of({end, of_stage_, false, false}));
+        all.head = more(of({end, last_layers, false, true}), of({end, last_layers, false, false}));
         return all;
     }
 
@@ -44,10 +47,18 @@ private:
     }
     static double more(double with, double without) { return std::max(0.0, with - without); }
 
+    /// Layers whose input takes features of a vision tower in the first stage.
+    static int features_of(const models::Architecture& model) {
+        return model.tower ? static_cast<int>(model.tower->deepstack.size()) : 0;
+    }
+    int begun(int layer) const { return models::beginning_at(layers_, layer); }
+
     double added_by(int layer) const {
         if (layers_.count() == 1) return of({0, 1, false, false});
-        if (layer == 0) return more(of({0, 2, false, false}), of({1, 1, false, false}));
-        const int first = std::max(0, layer - of_stage_ + 1);
+        if (layer == 0 && begun(1) == 1)
+            return more(of({0, 2, false, false}), of({1, 1, false, false}));
+        if (layer == 0) return of({0, 1, false, false});
+        const int first = begun(std::max(0, layer - of_stage_ + 1));
         const int before = layer - first;
         return more(of({first, before + 1, false, false}), of({first, before, false, false}));
     }

@@ -73,7 +73,7 @@ class Model:
         self.name = name
         self.file = pathlib.Path(folder) / f"{name}.yaml"
         self.counts = json.loads(asked("model", name, "--json", "-").stdout)
-        self.experts = self.counts["parameters"] != self.counts["active_parameters"]
+        self.experts = self.counts["parameters"] != self.counts["active_parameters"] + self.counts["tower_parameters"]
 
     def planned(self, gpus, layout):
         """The report of a plan; None if it cannot be built."""

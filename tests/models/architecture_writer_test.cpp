@@ -135,6 +135,14 @@ private:
                                                  "layers", "image_size", "hidden", "patch_size"};
         if (kLeft.contains(key.name)) return;
         if (key.name == "layer_groups") return add_groups(key, values);
+        if (key.name == "vision") {
+            const std::string sizes = value_of(key.forms);
+            values["vision"] =
+                sizes.substr(0, sizes.size() - 1) + ", \"projector\": [32, 8, 64]}";
+            return;
+        }
+        if (key.name.starts_with("image") || key.name.starts_with("freeze"))
+            add(this->key("vision"), values);  // of which they are
         if (std::string value = value_of(key.forms); !value.empty()) values[key.name] = value;
         if (key.name == "experts") values["experts_per_token"] = "2";
         // A mixer has its sizes.

@@ -174,7 +174,9 @@ std::optional<StageGraph> stage_of(Architecture model, const Way& way,
 }
 
 /// The network with that many depths of multi-token prediction, if it can have them.
+/// Without a vision tower, whose operators are those of another network's layers.
 Architecture predicting(Architecture model, int depth) {
+    model.tower.reset();
     if (!model.learned_positions && !model.sees_images()) model.mtp_layers = depth;
     return model;
 }

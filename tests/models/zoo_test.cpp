@@ -46,11 +46,16 @@ struct Counted {
 /// on torch's meta device, which closed forms of each kind of layer give as well. Routers' biases,
 /// which are no parameters, and multi-token prediction are left out.
 constexpr Counted kCounted[] = {
-    {"qwen3.5-27b", 26'895'998'464, 26'895'998'464},
-    {"qwen3.5-122b-a10b", 122'111'526'912, 9'771'288'576},
-    {"qwen3.5-397b-a17b", 396'346'350'336, 17'349'040'896},
+    // Those with vision towers are counted with them, and text is computed without.
+    {"qwen3.5-27b", 27'356'728'560, 26'895'998'464},
+    {"qwen3.5-122b-a10b", 122'562'817'776, 9'771'288'576},
+    {"qwen3.5-397b-a17b", 396'802'360'816, 17'349'040'896},
+    {"qwen3-vl-8b", 8'767'123'696, 8'190'735'360},
+    {"qwen3-vl-30b-a3b", 31'070'754'032, 3'353'032'704},
+    {"qwen3-vl-235b-a22b", 235'670'022'896, 22'190'763'520},
+    {"kimi-k2.5", 1'026'879'353'328, 32'861'477'888},
     {"mimo-v2-flash", 308'778'768'832, 15'445'924'288},
-    {"gemma-4-31b", 30'697'345'280, 30'697'345'280},
+    {"gemma-4-31b", 31'273'086'512, 30'697'345'280},
     {"deepseek-v3.2", 671'877'929'216, 38'403'807'488},
     {"glm-5", 743'911'199'232, 41'784'709'632},
     {"glm-5.2", 743'377'000'704, 41'250'511'104},
