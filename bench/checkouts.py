@@ -29,18 +29,28 @@ import tempfile
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from checkouts_networks import (AnotherNetwork, megatron_parameters, model_args, primus_settings)
+from checkouts_networks import (AnotherNetwork, megatron_parameters, model_args, nanotron_parameters, neox_parameters, primus_settings,
+                                published_parameters, slime_settings)
 
 REASONS = [("asks for --env or arguments", r"known only when the job starts|known only when a program"),
            ("asks for a file beside it", r"sourced file|names a file that is not there"),
            ("another framework runs it", r"runs by "),
+           ("generates text, trains nothing", r"generates text trains nothing"),
+           ("asks for a config.json", r"is not in the zoo; give its config.json"),
+           ("a recipe in Python", r"what the recipe .* is in Python"),
+           ("adapters", r"adapters"),
            ("network not planned", r"not planned|another network|cannot be planned|encoder|are in Python and not known|"
                                    r"no plan of|only with|is trained|would train"),
            ("framework refuses it", r"would refuse"),
            ("no network in the job", r"num_layers is not in the job|hidden_size is not in the job|which model|"
                                      r"not known here; give one"),
            ("not recognised", r"no job that is recognised|no flag of"),
+           ("its sizes do not divide", r"not a multiple of|cannot be cut into"),
            ("asks for something else", r"how many|which ")]
+
+
+# What a node of eight GPUs says of itself, and folders of its user.
+STARTED = {"NVLINK_COUNT": "16", "DETECTED_GPUS": "8", "HOME": "/root", "RAY_DATA_HOME": "/root/verl", "PROJECT_DIR": "/root/verl"}
 
 
 def files_of(root, *endings):
@@ -66,6 +76,14 @@ def jobs_of(root):
         return "torchtitan", titan_jobs(root)
     if (root / "src" / "megatron" / "bridge").is_dir():
         return "Megatron-Bridge", [f for f in files_of(root, ".sh") if "torchrun" in text_of(f) or "model." in text_of(f)]
+    if (root / "src" / "nanotron").is_dir():
+        return "nanotron", [f for f in files_of(root / "examples", ".yaml") if re.search(r"^parallelism:", text_of(f), re.M)]
+    if (root / "megatron" / "neox_arguments").is_dir():
+        return "GPT-NeoX", [f for f in files_of(root / "configs", ".yml", ".json") if re.search(r"num[_-]layers", text_of(f))]
+    if (root / "verl").is_dir():
+        return "verl", [f for f in files_of(root, ".sh") if re.search(r"actor_rollout_ref\.actor|verl\.trainer", text_of(f))]
+    if (root / "swift" / "megatron").is_dir():
+        return "ms-swift", [f for f in files_of(root / "examples", ".sh") if re.search(r"^\s*megatron (sft|pt|rlhf)", text_of(f), re.M)]
     if (root / "slime_plugins").is_dir():
         return "slime", [f for f in files_of(root, ".sh") if "MODEL_ARGS" in text_of(f) and "train" in text_of(f)
                          and not f.is_relative_to(root / "scripts" / "models")]
@@ -92,6 +110,12 @@ def independent_count(framework, root, job, vocabulary):
         settings = None
         if framework == "Primus":
             settings = primus_settings(root, job)
+        elif framework == "slime":
+            settings = slime_settings(root, job)
+        elif framework == "nanotron":
+            return nanotron_parameters(job)
+        elif framework == "GPT-NeoX":
+            return neox_parameters(job, vocabulary or (50277 if "20B_tokenizer" in text_of(job) else 50257))
         elif job.name == "model_config.yaml":
             settings = model_args(job)
         if settings:
@@ -101,6 +125,20 @@ def independent_count(framework, root, job, vocabulary):
     except (KeyError, TypeError, ValueError, OSError):
         pass
     return None
+
+
+def hub_name(text):
+    """The network that a script or a YAML names, by the last part of its path; variables are followed once or twice."""
+    found = re.search(r"(?:actor_rollout_ref\.model\.path=|model\.partial_pretrain=|model\.path=|pretrained_model_name_or_path: |--model )"
+                      r"[\"']?(\S+?)[\"']?(?:\s|$)", text)
+    name = found[1] if found else ""
+    for _ in range(3):
+        variable = re.search(r"\$\{?(\w+)\}?$", name)
+        said = variable and re.search(rf"^{variable[1]}=[\"']?(?:\$\{{{variable[1]}:-)?[\"']?([^\s\"'}}]+(?:\}}/[^\s\"'}}]+)*)", text, re.M)
+        if not said:
+            break
+        name = said[1]
+    return pathlib.Path(name.rsplit("/", 1)[-1])
 
 
 def size_in_name(job):
@@ -127,19 +165,30 @@ class Importer:
                 path = pathlib.Path(folder) / job.name
                 path.write_text(text)
             given = {"cluster": "hgx-b200"}
+            started = {}
             batches = 0
-            for _ in range(12):
+            for _ in range(16):
                 words = [w for key, value in given.items() for w in ("--set", f"{key}={value}")]
+                words += [w for key, value in started.items() for w in ("--env", f"{key}={value}")]
                 done = self.run("import", str(path), "--out", str(out), *words)
                 if done.returncode == 0:
                     return self.imported(out, done, given)
                 said = done.stderr
                 asked = re.search(r"how many GPUs\? .* are (\d+); give a multiple", said) or \
                     re.search(r"are (\d+) GPUs, which do not divide", said)
-                if asked and "gpus" not in given:
+                unknown = [name for name in STARTED if re.search(rf"\b{name}\b", said) and name not in started]
+                if unknown:
+                    started.update({name: STARTED[name] for name in unknown})
+                elif asked and "gpus" not in given:
                     given["gpus"] = max(8, int(asked[1])) if 8 % int(asked[1]) == 0 else int(asked[1])
                 elif asked:
                     given["gpus"] = int(asked[1])
+                elif "training.seq_length" in said and "training.seq_length" not in given:
+                    given["training.seq_length"] = 4096
+                elif "training.micro_batch=N" in said and "training.micro_batch" not in given:
+                    given["training.micro_batch"] = 1
+                elif "training.global_batch=N" in said and "training.global_batch" not in given:
+                    given["training.global_batch"] = 256
                 elif "model.vocab=N" in said and "model.vocab" not in given:
                     given["model.vocab"] = 32000
                 elif re.search(r"experts? .*(divide|multiple)|parallel.expert", said) and given.get("gpus", 8) < 4096 and batches < 8:
@@ -165,12 +214,13 @@ class Importer:
 
 def first_error(said):
     for line in said.splitlines():
-        if "error: " in line:
+        if "error: " in line and "what decides conditions is not known either" not in line:
             return line.split("error: ", 1)[1]
     return said.strip()[:200]
 
 
 def reason_of(said):
+    said = "\n".join(line for line in said.splitlines() if "what decides conditions is not known either" not in line)
     for reason, pattern in REASONS:
         if re.search(pattern, said):
             return reason
@@ -187,7 +237,14 @@ def judge(framework, root, job, result):
     if expected:
         result["expected"] = expected
         return "right" if abs(result["parameters"] / expected - 1) < 1e-3 else "wrong"
-    size = size_in_name(job)
+    published = published_parameters(text_of(job) if framework == "Automodel" else str(job))
+    if published:
+        result["expected"] = published
+        return "right" if abs(result["parameters"] / published - 1) < 0.02 else "wrong"
+    size = None
+    if framework in ("verl", "ms-swift", "Automodel"):
+        size = size_in_name(pathlib.Path(hub_name(text_of(job)).name + ".x"))
+    size = size or size_in_name(job)
     if size:
         result["expected"] = size
         return "right" if 0.66 < result["parameters"] / size < 1.5 else "wrong"

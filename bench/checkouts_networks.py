@@ -5,8 +5,11 @@ reading of Primus's chains follows primus/core/config (extends, environment's de
 """
 
 import re
+import shlex
 
 import yaml
+
+import checkouts_mixers as mixers
 
 # vocab_size of the published config.json files, by parts of the tokenizer's name
 VOCABULARIES = [("R1-Distill-Qwen-1.5B", 151936), ("R1-Distill-Qwen", 152064), ("DeepSeek-V2", 102400), ("DeepSeek-V3", 129280), ("Llama-4", 202048),
@@ -17,9 +20,7 @@ VOCABULARIES = [("R1-Distill-Qwen-1.5B", 151936), ("R1-Distill-Qwen", 152064), (
 TOKENIZERS = {"GPT2BPETokenizer": 50257, "Llama2Tokenizer": 32000, "Llama3Tokenizer": 128256}
 
 
-OTHER_NETWORKS = ("spec", "is_hybrid_model", "encoder_num_layers", "hybrid_layer_pattern", "hybrid_override_pattern", "lfm_layer_types",
-                  "experimental_attention_variant", "linear_attention_freq", "lora", "attn_res_block_size", "num_joint_layers",
-                  "multimodal", "img_h_encoder", "mamba_num_heads")
+OTHER_NETWORKS = ("encoder_num_layers", "lfm_layer_types", "lora", "attn_res_block_size", "num_joint_layers", "multimodal", "img_h_encoder")
 
 
 class AnotherNetwork(Exception):
@@ -41,7 +42,7 @@ def of_environment(value):
 
 def chain(path):
     content = yaml.safe_load(path.read_text()) or {}
-    names = content.pop("extends", [])
+    names = content.pop("extends", None) or content.pop("bases", [])  # an old name, by which mamba_370M.yaml names its base
     merged = {}
     for name in [names] if isinstance(names, str) else names:
         merged.update(chain(path.parent / name))
@@ -102,14 +103,29 @@ def vocabulary(settings):
     raise KeyError("vocabulary")
 
 
+def is_hybrid(s):
+    """True for a stack of layers with one part each; AnotherNetwork for a specification that is none of those known here."""
+    spec = str(s.get("spec") or "")
+    if spec and not re.search(r"(hybrid|mamba)_layer_specs|slime_plugins", spec):
+        raise AnotherNetwork
+    if s.get("hybrid_attention_ratio") or s.get("hybrid_mlp_ratio"):
+        raise ValueError("ratios")
+    return bool(s.get("hybrid_layer_pattern") or s.get("hybrid_override_pattern") or s.get("model_type") == "mamba")
+
+
 def megatron_parameters(s):
-    """Parameters of a GPT of Megatron-Core. KeyError or ValueError where the network is of another kind."""
-    if s.get("model_type", "gpt") not in ("gpt", "GPT", None) or s.get("trainer_class"):
+    """Parameters of a GPT or of a hybrid stack of Megatron-Core. KeyError or ValueError where they are not counted here."""
+    if s.get("model_type", "gpt") not in ("gpt", "GPT", "mamba", "hybrid", None) or s.get("trainer_class"):
+        raise AnotherNetwork
+    hybrid = is_hybrid(s)
+    variant = s.get("experimental_attention_variant") or s.get("linear_attention_type")
+    if variant and variant not in ("gated_delta_net", "gdn"):
         raise AnotherNetwork
     if any(s.get(name) and not (isinstance(s[name], dict) and s[name].get("enabled", s[name].get("enable", True)) is False)
            for name in OTHER_NETWORKS):
         raise AnotherNetwork
-    layers, hidden, heads = int(s["num_layers"]), int(s["hidden_size"]), int(s["num_attention_heads"])
+    layers = len(str(s.get("hybrid_layer_pattern") or "")) if hybrid and not s.get("num_layers") else int(s["num_layers"])
+    hidden, heads = int(s["hidden_size"]), int(s["num_attention_heads"])
     bias = bool(s.get("add_bias_linear", True))
     norms = 1 if s.get("normalization", "LayerNorm") == "RMSNorm" else 2
     gated = bool(s.get("swiglu") or s.get("quick_geglu"))
@@ -132,22 +148,122 @@ def megatron_parameters(s):
         attention += width + 2 * groups * channels if bias or s.get("add_qkv_bias") else 0
         attention += hidden if bias else 0
         attention += 2 * norms * channels if s.get("qk_layernorm") else 0
+        attention += hidden * width if s.get("attention_output_gate") else 0
     dense = attention + mlp(ffn) + 2 * norms * hidden
     experts = int(s.get("num_experts") or 0)
     sparse = 0
     if experts:
         width = int(s.get("moe_ffn_hidden_size") or ffn)
         shared = int(s.get("moe_shared_expert_intermediate_size") or 0)
-        sparse = attention + 2 * norms * hidden + experts * mlp(width) + hidden * experts + (mlp(shared) if shared else 0)
-        sparse += hidden if s.get("moe_shared_expert_gate") else 0
-        sparse += experts if s.get("moe_router_enable_expert_bias") else 0
+        routed = experts * mlp(width) + hidden * experts + (mlp(shared) if shared else 0)
+        routed += hidden if s.get("moe_shared_expert_gate") else 0
+        routed += experts if s.get("moe_router_enable_expert_bias") else 0
+        sparse = attention + 2 * norms * hidden + routed
     has_experts = frequency(s.get("moe_layer_freq") or 1, layers) if experts else [0] * layers
     total = sum(sparse if one else dense for one in has_experts)
+    if variant:  # every n-th layer has attention, or a list has ones for delta nets
+        every = s.get("linear_attention_freq") or 4
+        nets = [(i + 1) % int(every) != 0 for i in range(layers)] if str(every).isdigit() else frequency(every, layers)
+        total += sum(map(bool, nets)) * (mixers.delta_layer(s, hidden) - attention)
+    if hybrid:
+        total = mixers.stack(s, hidden, norms * hidden, attention, mlp(ffn), routed if experts else 0)
     tokens = vocabulary(s)
     total += tokens * hidden * (2 if s.get("untie_embeddings_and_output_weights") else 1) + norms * hidden
     if s.get("position_embedding_type", "learned_absolute") == "learned_absolute" and not s.get("use_rotary_position_embeddings"):
         total += int(s["max_position_embeddings"]) * hidden
-    depths = int(s.get("mtp_num_layers") or 0)
+    depths = 0 if hybrid else int(s.get("mtp_num_layers") or 0)
     total += depths * ((sparse if experts else dense) + 2 * hidden * hidden + 3 * norms * hidden)
     return total
 
+
+
+def flags_of(text):
+    """The flags of a list of arguments, as fields; a bare one is True."""
+    settings = {"swiglu": False, "add_bias_linear": True}
+    words = shlex.split(text, comments=True)
+    for i, word in enumerate(words):
+        if not word.startswith("--"):
+            continue
+        name, _, value = word[2:].partition("=")
+        after = words[i + 1:i + 2]
+        settings[name.replace("-", "_")] = value or (after[0] if after and not after[0].startswith("--") else True)
+    if settings.pop("disable_bias_linear", False):
+        settings["add_bias_linear"] = False
+    if settings.pop("use_rotary_position_embeddings", False):
+        settings["position_embedding_type"] = "rope"
+    settings.setdefault("moe_router_topk", 2)
+    return settings
+
+
+def slime_settings(root, job):
+    """MODEL_ARGS of the file that a script of slime sources; KeyError where the shell computes some of them."""
+    named = re.search(r"""source\s+\S*models/([\w.-]+\.sh)""", job.read_text())
+    if not named:
+        raise KeyError("source")
+    text = (root / "scripts" / "models" / named[1]).read_text()
+    listed = re.search(r"MODEL_ARGS=\((.*?)^\)", text, re.S | re.M)
+    settings = flags_of(listed[1])
+    if any("$" in str(value) for value in settings.values()):
+        raise KeyError("computed")
+    return settings
+
+
+def nanotron_parameters(path):
+    """Parameters by models/llama.py, qwen.py and nn/moe.py of nanotron."""
+    s = yaml.safe_load(path.read_text())["model"]["model_config"]
+    if not (s.get("is_llama_config") or s.get("is_qwen2_config")):
+        raise AnotherNetwork
+    hidden, layers, vocab, heads = s["hidden_size"], s["num_hidden_layers"], s["vocab_size"], s["num_attention_heads"]
+    groups = (s.get("num_key_value_heads") or heads) * (hidden // heads)
+    attention = hidden * (hidden + 2 * groups) + hidden * hidden
+    attention += hidden + 2 * groups if s.get("attention_bias") and s.get("is_qwen2_config") else 0
+    mlp = [3 * hidden * s["intermediate_size"]] * layers
+    moe = s.get("moe_config")
+    if moe:
+        routed = moe["num_experts"] * 3 * hidden * moe.get("moe_intermediate_size", 1408) + hidden * moe["num_experts"]
+        routed += 3 * hidden * moe.get("shared_expert_intermediate_size", 5632) + hidden if moe.get("enable_shared_expert") else 0
+        chosen = moe.get("layers", [-1])
+        mlp = [routed if chosen == [-1] or i in chosen else dense for i, dense in enumerate(mlp)]
+    return layers * (attention + 2 * hidden) + sum(mlp) + hidden + vocab * hidden * (1 if s.get("tie_word_embeddings") else 2)
+
+
+def neox_parameters(path, tokens):
+    """Parameters by model/transformer.py and gpt2_model.py of GPT-NeoX."""
+    s = {key.replace("-", "_"): value for key, value in yaml.safe_load(path.read_text()).items()}
+    kinds = {kind for pattern, _ in s.get("attention_config") or [] for kind in pattern}
+    if kinds - {"flash", "global"} or s.get("moe_num_experts", 1) > 1 or s.get("train_impl", "normal") != "normal":
+        raise AnotherNetwork
+    hidden, heads, layers = s["hidden_size"], s["num_attention_heads"], s["num_layers"]
+    norm = 1 if "rms" in s.get("norm", "layernorm") else 2
+    groups = (s.get("num_kv_heads") or heads) * (hidden // heads)
+    attention = hidden * (hidden + 2 * groups) + hidden * hidden
+    attention += 2 * hidden + 2 * groups if s.get("use_bias_in_attn_linear", True) else 0
+    width, multiple = s.get("intermediate_size") or 4 * hidden, s.get("mlp_multiple_of", 1)
+    gated = s.get("activation", "gelu") in ("swiglu", "geglu")
+    if gated:
+        width = -(-(int(width * 2 / 3) // 2) // multiple) * multiple
+    mlp = hidden * width * (3 if gated else 2) + (width * (2 if gated else 1) + hidden if s.get("use_bias_in_mlp", True) else 0)
+    total = layers * (attention + mlp + 2 * norm * hidden) + norm * hidden + tokens * hidden * (2 if s.get("no_weight_tying") else 1)
+    return total + (s["max_position_embeddings"] * hidden if s.get("pos_emb", "learned") == "learned" else 0)
+
+
+# Parameters that model cards and reports state, by parts of names in Hugging Face's hub.
+PUBLISHED = [("deepseek-v3", 671e9), ("deepseek-r1", 671e9), ("glm-4.5-air", 106e9), ("kimi-k2", 1.03e12), ("kimi_k2", 1.03e12),
+             ("nemotron-3-nano-30b", 31.6e9), ("nemotron_nano_v3", 31.6e9), ("qwen3-next-80b", 80e9), ("gpt-oss-20b", 20.9e9),
+             ("gpt-oss-120b", 116.8e9), ("mixtral-8x7b", 46.7e9), ("mixtral_8x7b", 46.7e9), ("mixtral-8x22b", 140.6e9), ("moonlight-16b", 16e9),
+             ("glm-4.7", 353e9), ("glm_4.7_te", 353e9), ("mistral-nemo", 12.25e9), ("phi-4", 14.66e9)]
+# GPT-3's networks (arXiv:2005.14165, table 2.1), of which DeepSpeed-MoE (arXiv:2201.05596) gives every second layer experts.
+GPT3 = {"125m": (12, 768), "350m": (24, 1024), "1.3b": (24, 2048)}
+
+
+def published_parameters(text):
+    """The published count of the first of those names in a text."""
+    for name, parameters in PUBLISHED:
+        if name in text.lower():
+            return parameters
+    experts = re.search(r"_(125m|350m|1\.3b)_moe(\d+)", text.lower())
+    if experts:
+        layers, hidden = GPT3[experts[1]]
+        mlp = 8 * hidden * hidden + 5 * hidden
+        return (50304 + 2048) * hidden + layers * (4 * hidden * hidden + 8 * hidden) + layers // 2 * (mlp + int(experts[2]) * mlp)
+    return None

@@ -72,6 +72,7 @@ std::int64_t read_network(Reading& job, const std::filesystem::path& folder) {
         if (const Setting* const setting = in.find(name);
             setting != nullptr && setting->value->is(Node::Kind::Scalar)) {
             if (const auto known = zoo_model_of(setting->value->scalar)) {
+                refuse_changes_of_network(job);
                 job.set("model", std::string(known->zoo), setting, "the network of that name");
                 return known->layers;
             }

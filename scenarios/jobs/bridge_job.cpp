@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "scenarios/jobs/entry_point.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
+#include "scenarios/jobs/script_overrides.h"
 #include "scenarios/jobs/script_settings.h"
 #include "scenarios/jobs/shell_value.h"
 #include "text/document_source.h"
@@ -100,33 +100,6 @@ void add_bridge(const Node& root, Settings& settings) {
                 {"$" + entry.key, "env_vars." + entry.key, entry.value, entry.place, true});
 }
 
-/// "[a,b]" as a list.
-NodePtr list_or_word(const ShellText& value, const text::SourcePosition& place) {
-    if (!value.text.starts_with('[') || !value.text.ends_with(']'))
-        return text::make_scalar(value.text, place);
-    auto list = std::make_shared<Node>();
-    list->kind = Node::Kind::List;
-    list->place = place;
-    std::string word;
-    for (const char c : value.text.substr(1)) {
-        if (c != ',' && c != ']' && c != ' ') {
-            word += c;
-        } else if (!word.empty()) {
-            list->items.push_back(text::make_scalar(word, place));
-            word.clear();
-        }
-    }
-    return list;
-}
-
-/// The value without the quotes that hydra takes away: key="value".
-ShellText without_quotes(const ShellText& value) {
-    const std::size_t size = value.text.size();
-    const char mark = size > 1 ? value.text.front() : ' ';
-    const bool around = (mark == '"' || mark == '\'') && value.text.back() == mark;
-    return around ? value.part(1, size - 2) : value;
-}
-
 /// Overrides change a recipe, and every recipe for pretraining begins with these
 /// (recipes/common.py, recipes/llama).
 void add_recipe_defaults(Settings& settings) {
@@ -153,31 +126,15 @@ void add_overrides(const JobText& text, Reading& job) {
     const auto source = text::checked_source(text.text, text.file.string());
     const ShellScript script = follow_script(source, job.started);
     std::vector<Setting> overrides;
-    for (const ShellCommand& command : script.commands)
-        for (const ShellText& written : command.words) {
-            const std::size_t signs = std::min(written.text.find_first_not_of('+'), std::size_t{2});
-            const ShellText word = signs > 0 && signs < written.text.size()
-                                       ? written.part(signs, std::string::npos)
-                                       : written;
-            const std::size_t equals = word.text.find('=');
-            const std::size_t dot = word.text.find('.');
-            if (equals == std::string::npos || word.text.starts_with('-')) continue;
-            const auto place = script.place(word.offset());
-            const std::string path = word.text.substr(0, equals);
-            const bool precision = path == "mixed_precision";
-            if (!precision && (dot == std::string::npos || dot > equals)) continue;
-            const ShellText value = without_quotes(word.part(equals + 1, std::string::npos));
-            Setting setting{path.substr(path.rfind('.') + 1), path, list_or_word(value, place),
-                            place, value.known};
-            if (!value.known) {
-                const std::set<std::string> lacks = lacking(value, script);
-                setting.lacks.assign(lacks.begin(), lacks.end());
-            }
-            if (value.text == "null" || value.text == "None") continue;
-            if (precision && value.known) add_precision_name(setting, job.in);
-            if (precision && !value.known) job.in.unknown.push_back(setting);
-            if (!precision) overrides.push_back(std::move(setting));
-        }
+    for (Setting& setting : hydra_overrides(script)) {
+        const bool precision = setting.name == "mixed_precision";
+        if ((!precision && setting.name.find('.') == std::string::npos) || says_none(setting))
+            continue;
+        setting.name.erase(0, setting.name.rfind('.') + 1);
+        if (precision && setting.known) add_precision_name(setting, job.in);
+        if (precision && !setting.known) job.in.unknown.push_back(setting);
+        if (!precision) overrides.push_back(std::move(setting));
+    }
     // What is said of a field wins over what the precision's name says of it.
     for (Setting& setting : overrides) job.in.add(std::move(setting));
     add_recipe_defaults(job.in);

@@ -33,7 +33,11 @@ constexpr ExportFormat kExports[] = {{"megatron", "Megatron-LM", ".sh", "#", wri
                                      {"bridge", "Megatron-Bridge", ".sh", "#", write_bridge},
                                      {"torchtitan", "torchtitan", ".sh", "#", write_torchtitan},
                                      {"deepspeed", "DeepSpeed", ".json", "//", write_deepspeed},
-                                     {"colossalai", "Colossal-AI", ".py", "#", write_colossalai}};
+                                     {"colossalai", "Colossal-AI", ".py", "#", write_colossalai},
+                                     {"primus", "Primus", ".yaml", "#", write_primus},
+                                     {"ms-swift", "ms-swift", ".sh", "#", write_swift},
+                                     {"nanotron", "nanotron", ".yaml", "#", write_nanotron},
+                                     {"gpt-neox", "GPT-NeoX", ".yaml", "#", write_neox}};
 
 const ExportFormat& export_named(const std::string& word) {
     for (const ExportFormat& format : kExports)
@@ -86,6 +90,8 @@ std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& u
             given.emplace_back(one.key, std::to_string(s.training.global_batch));
         else if (one.key == "parallel.pipeline")
             given.emplace_back(one.key, std::to_string(p.pipeline));
+        else if (one.key == "parallel.context")
+            given.emplace_back(one.key, std::to_string(p.context));
         else if (one.key == "imbalance.sequence")
             given.emplace_back(one.key, documents_of(*s.imbalance.documents));
         else if (one.key == "parallel.sequence")

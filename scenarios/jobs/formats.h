@@ -23,6 +23,9 @@ void read_torchtitan_job(const JobText& text, Reading& job);
 void read_deepspeed_job(const JobText& text, Reading& job);
 void read_automodel_job(const JobText& text, Reading& job);
 void read_swift_job(const JobText& text, Reading& job);
+void read_neox_job(const JobText& text, Reading& job);
+void read_verl_job(const JobText& text, Reading& job);
+void read_nanotron_job(const JobText& text, Reading& job);
 void read_accelerate_job(const JobText& text, Reading& job);
 void read_colossalai_job(const JobText& text, Reading& job);
 

@@ -35,7 +35,10 @@ constexpr Format kFormats[] = {{"megatron", "Megatron-LM", read_megatron_job},
                                {"primus", "Primus", read_primus_job},
                                {"accelerate", "accelerate", read_accelerate_job},
                                {"automodel", "NeMo Automodel", read_automodel_job},
-                               {"ms-swift", "ms-swift", read_swift_job}};
+                               {"ms-swift", "ms-swift", read_swift_job},
+                               {"nanotron", "nanotron", read_nanotron_job},
+                               {"gpt-neox", "GPT-NeoX", read_neox_job},
+                               {"verl", "verl", read_verl_job}};
 
 const Format& format_named(const std::string& word) {
     for (const Format& format : kFormats)
@@ -43,8 +46,8 @@ const Format& format_named(const std::string& word) {
     throw InputError(text::unknown_word("format of jobs", word, job_formats()));
 }
 
-/// The scenario, which must be one. A mistake in it is shown where the job says what is wrong, if it
-/// does, and else in the scenario's text.
+/// The scenario, which must be one. A mistake in it is shown where the job says what is wrong, if
+/// it does, and else in the scenario's text.
 scenarios::Scenario checked_scenario(const Imported& imported, const fs::path& folder,
                                      const Reading& job) {
     try {

@@ -47,6 +47,10 @@ std::string write_bridge(JobWriter& job);
 std::string write_torchtitan(JobWriter& job);
 std::string write_deepspeed(JobWriter& job);
 std::string write_colossalai(JobWriter& job);
+std::string write_primus(JobWriter& job);
+std::string write_swift(JobWriter& job);
+std::string write_nanotron(JobWriter& job);
+std::string write_neox(JobWriter& job);
 
 /// Megatron-Core's fields of a plan, by Megatron-LM's names.
 void add_megatron_fields(JobWriter& job);

@@ -12,6 +12,7 @@ struct MegatronDialect {
     std::string_view framework;  ///< the profile
     bool is_bridge = false;
     bool is_primus = false;
+    bool names_network = false;  ///< `model` is a name, or a map of its own
     std::int64_t bucket_elements = 0;  ///< of a gradient bucket; 0: Megatron-LM's rule
     std::string_view cluster_hint = {};
 };
@@ -41,6 +42,8 @@ struct MegatronCut {
 };
 MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect);
 void read_megatron_stages(Reading& job, MegatronCut& cut);
+/// Groups of interleaved microbatches, once the microbatches of a step are known.
+void settle_megatron_groups(Reading& job, const MegatronCut& cut);
 void read_megatron_training(Reading& job, const MegatronDialect& dialect, MegatronCut& cut);
 void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
 /// Documents that every step packs, and dynamic context parallelism.
@@ -52,6 +55,9 @@ void sort_left_settings(Reading& job, std::string_view tool);
 
 /// Notes what Megatron-LM's own checks would refuse of the flags.
 void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const MegatronCut& cut);
+/// The same of variables of the environment.
+void note_environment_refusals(Reading& job, const MegatronDialect& dialect,
+                               const MegatronCut& cut);
 
 /// Multi-head latent attention as `model.latent_attention` has it.
 std::string megatron_latent(Reading& job);

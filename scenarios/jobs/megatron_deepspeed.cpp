@@ -100,34 +100,13 @@ void read_partition_method(Reading& job) {
         return job.note(from,
                         "only a cut by the types of layers is planned; the layers are shared "
                         "evenly");
-    std::string pattern = method->substr(5);
-    std::ranges::transform(pattern, pattern.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const auto counts = [&](std::string_view name) -> std::int64_t {
-        for (std::size_t at = 0; at <= pattern.size();) {
-            const std::size_t end = std::min(pattern.find('|', at), pattern.size());
-            const std::string word = pattern.substr(at, end - at);
-            if (!word.empty() && name.find(word) != std::string_view::npos) return 1;
-            at = end + 1;
-        }
-        return 0;
-    };
     const bool untied = in.is_on("untie_embeddings_and_output_weights");
-    std::vector<std::int64_t> weights{0, counts("embeddingpipe")};
-    weights.insert(weights.end(), static_cast<std::size_t>(*layers),
-                   counts("paralleltransformerlayerpipe"));
-    for (const std::string_view name :
-         {std::string_view("layernorm"), std::string_view(untied ? "lmheadpipe" : "embeddingpipe"),
-          std::string_view("float16_to_fp32")})
-        weights.push_back(counts(name));
-    const auto parts = balanced_parts(weights, static_cast<std::size_t>(*stages));
-    std::vector<std::int64_t> of_stage;
-    for (std::size_t stage = 0; stage + 1 < parts.size(); ++stage) {
-        const auto first = static_cast<std::int64_t>(std::max<std::size_t>(parts[stage], 2)) - 2;
-        const auto last = static_cast<std::int64_t>(std::max<std::size_t>(parts[stage + 1], 2)) - 2;
-        of_stage.push_back(std::min(last, *layers) - std::min(first, *layers));
-    }
-    job.set("parallel.partition", fmt::format("[{}]", fmt::join(of_stage, ", ")), &from);
+    job.set("parallel.partition",
+            partition_by_types(
+                method->substr(5), {"a cast", "embeddingpipe"}, "paralleltransformerlayerpipe",
+                {"layernorm", untied ? "lmheadpipe" : "embeddingpipe", "float16_to_fp32"}, *layers,
+                *stages),
+            &from);
 }
 
 void read_padded_vocabulary(Reading& job) {
@@ -139,6 +118,35 @@ void read_padded_vocabulary(Reading& job) {
 }
 
 }  // namespace
+
+std::string partition_by_types(std::string pattern, const std::vector<std::string>& before,
+                               std::string_view layer, const std::vector<std::string>& after,
+                               std::int64_t layers, std::int64_t stages) {
+    std::ranges::transform(pattern, pattern.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto counts = [&](std::string_view name) -> std::int64_t {
+        for (std::size_t at = 0; at <= pattern.size();) {
+            const std::size_t end = std::min(pattern.find('|', at), pattern.size());
+            const std::string word = pattern.substr(at, end - at);
+            if (!word.empty() && name.find(word) != std::string_view::npos) return 1;
+            at = end + 1;
+        }
+        return 0;
+    };
+    std::vector<std::int64_t> weights;
+    for (const std::string& name : before) weights.push_back(counts(name));
+    weights.insert(weights.end(), static_cast<std::size_t>(layers), counts(layer));
+    for (const std::string& name : after) weights.push_back(counts(name));
+    const auto parts = balanced_parts(weights, static_cast<std::size_t>(stages));
+    const std::size_t ahead = before.size();
+    std::vector<std::int64_t> of_stage;
+    for (std::size_t stage = 0; stage + 1 < parts.size(); ++stage) {
+        const auto first = static_cast<std::int64_t>(std::max(parts[stage], ahead) - ahead);
+        const auto last = static_cast<std::int64_t>(std::max(parts[stage + 1], ahead) - ahead);
+        of_stage.push_back(std::min(last, layers) - std::min(first, layers));
+    }
+    return fmt::format("[{}]", fmt::join(of_stage, ", "));
+}
 
 std::vector<std::size_t> balanced_parts(const std::vector<std::int64_t>& weights,
                                         std::size_t parts) {

@@ -102,7 +102,11 @@ void read_graphs(Reading& job) {
 /// The ranks that exchange heads, and the groups of them, which Megatron-Core wants to be given.
 void read_context_levels(Reading& job, const Setting& type) {
     const Setting* const from = job.in.find("hierarchical_context_parallel_sizes");
-    const std::vector<std::string> sizes = job.in.words("hierarchical_context_parallel_sizes");
+    std::vector<std::string> sizes = job.in.words("hierarchical_context_parallel_sizes");
+    // "2 2", as a YAML of flags writes two words.
+    for (std::size_t blank;
+         sizes.size() == 1 && (blank = sizes.front().find(' ')) != std::string::npos;)
+        sizes = {sizes.front().substr(0, blank), sizes.front().substr(blank + 1)};
     if (sizes.empty())
         return job.refuse(type,
                           "a2a+p2p takes its ranks from --hierarchical-context-parallel-sizes");

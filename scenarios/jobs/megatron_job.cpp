@@ -47,13 +47,21 @@ void add_model_args(const Node& args, Settings& settings) {
     }
 }
 
+void add_tests_job(const Node& root, const Node& args, Settings& settings) {
+    add_model_args(args, settings);
+    if (const NodePtr variables = root.get("ENV_VARS"); variables && variables->is(Node::Kind::Map))
+        for (const Node::Entry& entry : variables->entries)
+            settings.add(
+                {"$" + entry.key, "ENV_VARS." + entry.key, entry.value, entry.place, true});
+}
+
 void add_yaml(const JobText& text, Reading& job) {
     const std::vector<NodePtr> documents = yaml_documents(text, job);
     if (documents.empty() || !documents.front()->is(Node::Kind::Map))
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of settings", {}}});
     const Node& root = *documents.front();
     if (const NodePtr args = root.get("MODEL_ARGS"); args && args->is(Node::Kind::Map))
-        add_model_args(*args, job.in);
+        add_tests_job(root, *args, job.in);
     else
         add_keys(root, false, job.in);
 }

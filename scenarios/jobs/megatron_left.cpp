@@ -29,6 +29,13 @@ bool fits(std::string_view name, std::string_view pattern) {
     return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
+/// Of slime's rollouts, which are no part of a training step.
+bool is_of_rollouts(std::string_view name) {
+    for (const std::string_view start : {"sglang_", "rollout_", "router_sglang_", "actor_num_"})
+        if (name.starts_with(start)) return true;
+    return false;
+}
+
 bool is_silent_by_a_part(std::string_view name) {
     return std::ranges::any_of(kSilentParts,
                                [&](std::string_view pattern) { return fits(name, pattern); });
@@ -114,6 +121,8 @@ void sort_left_settings(Reading& job, std::string_view tool) {
             job.count_silent();
         } else if (const auto fact = fact_of(*setting)) {
             take_known(job, *setting, *fact);
+        } else if (is_of_rollouts(setting->name)) {
+            job.count_silent();
         } else if (network_word_in(setting->name).empty() && is_silent_by_a_part(setting->name)) {
             job.count_silent();
             if (!setting->name.starts_with('$')) by_pattern.push_back(setting);

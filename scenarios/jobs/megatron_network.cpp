@@ -58,7 +58,11 @@ void check_spec(Reading& job) {
     Settings& in = job.in;
     const Spec spec = spec_of(in);
     const std::vector<std::string> words = spec_words(in);
-    if (spec == Spec::Unknown)
+    if (!words.empty() && words.front() == "local")
+        job.refuse_network(*in.find("spec"),
+                           "of Megatron-LM's programs BERT's alone takes the word 'local' "
+                           "(pretrain_bert.py), and BERT is not planned");
+    else if (spec == Spec::Unknown)
         job.refuse_network(*in.find("spec"),
                            fmt::format("{} of {} builds the layers, which is not known here",
                                        words.size() > 1 ? words[1] : "a function", words.front()));

@@ -280,6 +280,7 @@ void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const 
     rules_of_sharding(rules, cut);
     rules_of_attention(rules, dialect.is_primus);
     rules_of_names(rules, job.in);
+    note_environment_refusals(job, dialect, cut);
 }
 
 }  // namespace debubble::jobs

@@ -151,14 +151,6 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
     if (combined && cut.pipeline > 1 && in.is_on("use_megatron_fsdp"))
         job.refuse(*in.find("use_megatron_fsdp"),
                    "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm");
-    const auto group = in.whole("microbatch_group_size_per_vp_stage", 1, kMost);
-    const auto group_flag = in.whole("microbatch_group_size_per_virtual_pipeline_stage", 1, kMost);
-    const auto together = group ? group : group_flag;
-    if (together && *together != cut.pipeline && cut.chunks > 1)
-        job.note(
-            *in.find(group ? "microbatch_group_size_per_vp_stage"
-                           : "microbatch_group_size_per_virtual_pipeline_stage"),
-            fmt::format("groups of {} microbatches are planned as of {}", *together, cut.pipeline));
     if (delayed && !combined)
         job.note(*in.find("delay_wgrad_compute"),
                  "it counts only with --overlap-moe-expert-parallel-comm");
@@ -174,6 +166,23 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
             combined ? in.find("overlap_moe_expert_parallel_comm") : from);
     if (cut.chunks > 1) job.set("schedule.stages_per_rank", cut.chunks, from);
     if (combined && delayed) job.set("schedule.delay_wgrad", true, in.find("delay_wgrad_compute"));
+}
+
+void settle_megatron_groups(Reading& job, const MegatronCut& cut) {
+    Settings& in = job.in;
+    const char* name = "microbatch_group_size_per_vp_stage";
+    if (!in.has(name)) name = "microbatch_group_size_per_virtual_pipeline_stage";
+    const auto together = in.whole(name, 1, kMost);
+    if (!together || *together == cut.pipeline || cut.chunks == 1) return;
+    const std::int64_t batches = cut.micro_batches;
+    // PyTorch's rounds are as many as whole groups of the ranks, and share the microbatches.
+    const std::int64_t rounds = std::max<std::int64_t>(batches / cut.pipeline, 1);
+    const bool same = batches > 0 && batches % rounds == 0 && batches / rounds == *together;
+    if (same && !in.is_on("overlap_moe_expert_parallel_comm"))
+        return job.set("schedule.rounds", std::string("pytorch"), in.find(name),
+                       fmt::format("groups of {}", *together));
+    job.note(*in.find(name), fmt::format("groups of {} microbatches are planned as of {}",
+                                         *together, cut.pipeline));
 }
 
 }  // namespace debubble::jobs

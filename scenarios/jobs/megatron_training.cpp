@@ -42,11 +42,51 @@ std::optional<std::int64_t> last_step(Settings& in) {
     return static_cast<std::int64_t>(*value);
 }
 
-void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut) {
+/// slime's microbatches hold as many samples as have this many tokens a GPU.
+bool packs_by_tokens(Reading& job) {
+    return job.in.is_on("use_dynamic_batch_size") && job.in.has("max_tokens_per_gpu");
+}
+
+/// The samples of a microbatch: those of the job, or of slime's dynamic batches the most that have
+/// no more than their tokens and divide a replica's share of the step.
+std::optional<std::int64_t> micro_batch_of(Reading& job, const MegatronCut& cut,
+                                           std::optional<std::int64_t> global) {
     Settings& in = job.in;
     const auto micro = in.whole("micro_batch_size", 1, kMost);
+    if (!packs_by_tokens(job) || job.given("training.micro_batch")) return micro;
+    const std::int64_t most = in.whole("max_tokens_per_gpu", 1, kMost).value_or(1) * cut.context;
+    auto length = in.whole("seq_length", 1, kMost);
+    if (const auto given = job.given_whole("training.seq_length")) length = given;
+    if (!length || cut.data == 0) return micro;
+    const std::int64_t share = std::max<std::int64_t>(
+        job.given_whole("training.global_batch").value_or(global.value_or(1)) / cut.data, 1);
+    std::int64_t made = std::clamp<std::int64_t>(most / *length, 1, share);
+    while (share % made != 0) --made;
+    const Setting* const from = in.find("max_tokens_per_gpu");
+    job.set("training.micro_batch", made, from, fmt::format("of {} tokens each", *length));
+    job.note(*from, fmt::format("microbatches of samples of several lengths hold up to {} tokens; "
+                                "{} of {} tokens are planned",
+                                most, made, *length));
+    return made;
+}
+
+/// slime's step where --global-batch-size is absent: the rollouts of its prompts, in equal steps.
+std::optional<std::int64_t> rollouts_of_step(Reading& job, const Setting*& from) {
+    Settings& in = job.in;
+    const auto prompts = in.whole("rollout_batch_size", 1, kMost);
+    const auto samples = in.whole("n_samples_per_prompt", 1, kMost);
+    const auto steps = in.whole("num_steps_per_rollout", 1, kMost);
+    if (!prompts || !samples) return {};
+    from = in.find("rollout_batch_size");
+    return std::max<std::int64_t>(batch_of(*prompts, *samples, 1) / steps.value_or(1), 1);
+}
+
+void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut) {
+    Settings& in = job.in;
     auto global = in.whole("global_batch_size", 1, kMost);
     const Setting* from = in.find("global_batch_size");
+    if (!global) global = rollouts_of_step(job, from);
+    const auto micro = micro_batch_of(job, cut, global);
     std::string why;
     if (!global) {
         global = last_step(in);
@@ -56,7 +96,7 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
         global = *micro * cut.data;
         why = "micro batch x data, since --global-batch-size is absent";
     }
-    if (!micro && !job.given("training.micro_batch"))
+    if (!micro && !job.given("training.micro_batch") && !packs_by_tokens(job))
         job.ask(
             "how many samples has a microbatch? The job has no micro_batch_size; give them by "
             "--set training.micro_batch=N",
@@ -65,10 +105,12 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
         job.set("training.global_batch", *global, from, why);
         read_growth(job, *global);
     }
-    if (micro) job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
+    if (micro && in.has("micro_batch_size"))
+        job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
     const std::int64_t taken = job.given_whole("training.micro_batch").value_or(micro.value_or(0));
     const std::int64_t step = job.given_whole("training.global_batch").value_or(global.value_or(0));
     if (taken > 0 && cut.data > 0) cut.micro_batches = step / (taken * cut.data);
+    settle_megatron_groups(job, cut);
     const std::int64_t share = micro.value_or(1) * std::max<std::int64_t>(cut.data, 1);
     if (global && micro && cut.data > 0 && *global % share != 0 && from != nullptr &&
         !job.given("training.global_batch") && !job.given("training.micro_batch"))
@@ -204,7 +246,7 @@ void read_dropout(Reading& job, const MegatronDialect& dialect) {
         if (hidden) job.refuse(*in.find("hidden_dropout"), "a dropout can be from 0 to 0.999");
         return;
     }
-    if (value > 0 && !job.has_model())
+    if (value > 0 && !job.has_model() && !dialect.names_network)
         job.set_real("model.dropout", value, in.find("hidden_dropout"),
                      hidden ? "" : "the default of --hidden-dropout");
     else

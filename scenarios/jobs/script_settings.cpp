@@ -44,6 +44,14 @@ ShellText unquoted(const ShellText& value) {
     return around ? value.part(1, size - 2) : value;
 }
 
+/// Adds the words of a variable that holds arguments. Those before its first flag belong to none of
+/// them, but a program may be there.
+void add_arguments(const std::vector<ShellText>& words, ShellCommand& command) {
+    const auto first = std::ranges::find_if(words, is_flag);
+    for (auto word = words.begin(); word != words.end(); ++word)
+        if (word >= first || word->text.ends_with(".py")) command.words.push_back(*word);
+}
+
 /// "$EXTRA", which nothing in the script sets and which may hold more arguments.
 bool holds_arguments(const ShellText& word, bool has_value) {
     for (std::size_t i = 0; i < word.text.size(); ++i)
@@ -221,14 +229,12 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
             command.words.front().text != "echo" && flags_in(command) > 4)
             ++rivals;
     ShellCommand arrays;
-    for (const auto& [name, variable] : script.variables)
-        if (variable.is_array)
-            arrays.words.insert(arrays.words.end(), variable.texts.begin(), variable.texts.end());
     ShellCommand texts;  // MODEL_OPTIONS="--num-layers 32 ..."
     for (const auto& [name, variable] : script.variables)
-        if (!variable.is_array && variable.texts.size() == 1)
-            for (ShellText& word : split_as_shell(variable.texts.front()))
-                texts.words.push_back(std::move(word));
+        if (variable.is_array)
+            add_arguments(variable.texts, arrays);
+        else if (variable.texts.size() == 1)
+            add_arguments(split_as_shell(variable.texts.front()), texts);
     if (best == nullptr || flags_in(*best) < flags_in(together)) best = &together;
     if (flags_in(*best) == 0) best = flags_in(arrays) > 0 ? &arrays : &texts;
     if (rivals > 0)
@@ -254,9 +260,10 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
             fmt::format("line {}: these flags reach no program, since the command before them "
                         "has ended",
                         script.place(together.words.front().offset()).line));
-    for (const char* name : {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE",
-                             "NGPU", "NCCL_NVLS_ENABLE", "PYTORCH_CUDA_ALLOC_CONF",
-                             "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
+    for (const char* name :
+         {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE", "NGPU",
+          "NCCL_NVLS_ENABLE", "CUDA_DEVICE_MAX_CONNECTIONS", "NCCL_GRAPH_REGISTER",
+          "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
         add_variable(script, name, job);
     add_slurm(script, job);
     for (const auto& [name, made] : script.files)

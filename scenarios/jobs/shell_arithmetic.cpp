@@ -199,6 +199,9 @@ private:
         return value;
     }
     Value variable() {
+        // "$i" and "${i}" of an index are names too.
+        const bool marked = take("$");
+        const bool braced = marked && take("{");
         const std::size_t begin = at_;
         while (at_ < text_.size() &&
                (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
@@ -207,6 +210,9 @@ private:
             refuse_arithmetic(place_, fmt::format("the arithmetic '{}' has no number at '{}'",
                                                   text_, text_.substr(begin, 20)));
         const auto found = variables_.find(text_.substr(begin, at_ - begin));
+        if (braced && !take("}"))
+            refuse_arithmetic(place_, fmt::format("the arithmetic '{}' has no }} after '{}'", text_,
+                                                  text_.substr(begin, 20)));
         if (found == variables_.end() || found->second.texts.size() != 1) return {};
         const ShellText& value = found->second.texts.front();
         if (!value.known) return {};

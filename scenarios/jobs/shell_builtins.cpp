@@ -78,6 +78,28 @@ fs::path ShellReader::folder_here() const {
     return fs::path(piece_at(end_ > 0 ? end_ - 1 : 0).source->file).parent_path();
 }
 
+/// The file that lies under the longest end of a path in a folder above the script:
+/// "/root/slime/scripts/models/qwen3-4B.sh" is scripts/models/qwen3-4B.sh of the checkout.
+fs::path ShellReader::file_by_ending(const std::string& written, std::uint32_t offset) {
+    std::error_code error;
+    const fs::path path = fs::path(written).lexically_normal();
+    for (auto first = path.begin(); std::distance(first, path.end()) > 1; ++first) {
+        fs::path ending;
+        for (auto part = first; part != path.end(); ++part) ending /= *part;
+        if (ending.is_absolute() || ending.empty()) continue;
+        fs::path above = fs::absolute(fs::path(script_.source->file), error).parent_path();
+        for (int up = 0; up < 6 && above != above.root_path(); ++up, above = above.parent_path())
+            if (fs::is_regular_file(above / ending, error)) {
+                script_.remarks.emplace_back(
+                    offset, fmt::format("'{}' is not there; '{}' of a folder above the script is "
+                                        "read instead",
+                                        written, ending.string()));
+                return above / ending;
+            }
+    }
+    return {};
+}
+
 /// `source FILE`: its commands are carried out here.
 void ShellReader::follow_file(const ShellText& name) {
     const std::uint32_t offset = name.offset();
@@ -101,6 +123,7 @@ void ShellReader::follow_file(const ShellText& name) {
             if (above == above.root_path()) break;
         }
     }
+    if (found.empty() && !sets_up_programs(name.text)) found = file_by_ending(written, offset);
     if (found.empty()) {
         if (!sets_up_programs(name.text)) script_.missing.emplace_back(offset, name.text);
         return;
@@ -221,9 +244,14 @@ Truth ShellReader::arithmetic_command() {
     const std::size_t first = at_;
     const std::size_t end = closing('(', ')', "((");
     if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( has no end");
-    std::string body = slice(first, end - 1 - first);
     at_ = end + 1;
-    if (!active_) return Truth::Unknown;
+    return active_ ? arithmetic_part(first, end - 1, begin) : Truth::Unknown;
+}
+
+/// An expression of `((...))`, which lies from `first` to `end`: whether it is not 0, or an
+/// assignment.
+Truth ShellReader::arithmetic_part(std::size_t first, std::size_t end, std::size_t begin) {
+    std::string body = slice(first, end - first);
     std::erase_if(body, is_space);
     std::size_t length = 0;
     while (length < body.size() && is_name_part(body[length])) ++length;
@@ -246,7 +274,7 @@ Truth ShellReader::arithmetic_command() {
     std::optional<std::int64_t> result;
     if (expression.find('$') == std::string::npos)
         result = shell_arithmetic(expression, script_.variables, script_.place(offset));
-    else if (const ShellText made = arithmetic_of(first, end - 1, offset); made.known && !assigns)
+    else if (const ShellText made = arithmetic_of(first, end, offset); made.known && !assigns)
         result = static_cast<std::int64_t>(number_of(made.text).value_or(0));
     if (!assigns) {
         if (!result) return Truth::Unknown;

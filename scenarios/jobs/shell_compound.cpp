@@ -91,34 +91,25 @@ void ShellReader::loop(LoopKind kind) {
     const std::size_t begin = at_;
     const bool outer = active_;
     if (kind != LoopKind::Words) return conditional_loop(kind == LoopKind::Until, begin);
-    std::string name;
     std::vector<ShellText> turns;
-    bool over_words = true;
     blanks();
-    if (here() == '(') {
-        at_ += 1;
-        at_ = closing('(', ')', "((");
-        over_words = false;
-        blank_lines();
-        while (here() == ';') ++at_;
-    } else {
-        name = name_here();
-        blanks();
-        if (at_word("in")) {
-            at_ += 2;
-            for (blanks(); !at_separator() && here() != '#'; blanks()) {
-                const std::size_t before = at_;
-                for (ShellText& field : word(true).fields) turns.push_back(std::move(field));
-                if (at_ == before) ++at_;
-            }
+    if (here() == '(') return arithmetic_loop(begin);
+    const std::string name = name_here();
+    blanks();
+    if (at_word("in")) {
+        at_ += 2;
+        for (blanks(); !at_separator() && here() != '#'; blanks()) {
+            const std::size_t before = at_;
+            for (ShellText& field : word(true).fields) turns.push_back(std::move(field));
+            if (at_ == before) ++at_;
         }
-        while (here() == ';') ++at_;
     }
+    while (here() == ';') ++at_;
     blank_lines();
     if (!at_word("do")) refuse(begin, "this loop has no 'do'");
     at_ += 2;
     const std::size_t body = at_;
-    const bool follows = over_words && outer && !turns.empty() && turns.size() <= kMostTurns;
+    const bool follows = outer && !turns.empty() && turns.size() <= kMostTurns;
     if (outer && !follows) leave_out(begin);
     for (std::size_t i = 0; i < std::max<std::size_t>(follows ? turns.size() : 1, 1); ++i) {
         at_ = body;
@@ -130,6 +121,58 @@ void ShellReader::loop(LoopKind kind) {
     }
     breaks_ = false;
     at_ += 4;
+    active_ = outer;
+}
+
+/// After `for`, at `((FIRST; CONDITION; STEP))`.
+void ShellReader::arithmetic_loop(std::size_t begin) {
+    const bool outer = active_;
+    at_ += 2;
+    std::size_t from = at_;
+    const std::size_t end = closing('(', ')', "((");
+    if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( has no end");
+    struct Part {
+        std::size_t first, end;
+    };
+    std::vector<Part> parts;
+    for (std::size_t i = from; i < end; ++i)
+        if (text()[i] == ';' || i + 1 == end) {  // the first of the two brackets at its end
+            parts.push_back({from, i});
+            from = i + 1;
+        }
+    if (parts.size() != 3) refuse(begin, "this loop has not three parts between (( and ))");
+    const auto carry_out = [&](const Part& part) {
+        const bool empty =
+            slice(part.first, part.end - part.first).find_first_not_of(" \t") == std::string::npos;
+        return empty ? Truth::Yes : arithmetic_part(part.first, part.end, part.first);
+    };
+    at_ = end + 1;
+    blank_lines();
+    while (here() == ';') ++at_;
+    blank_lines();
+    if (!at_word("do")) refuse(begin, "this loop has no 'do'");
+    at_ += 2;
+    const std::size_t body = at_;
+    const ShellVariables before = outer ? script_.variables : ShellVariables();
+    if (outer) carry_out(parts[0]);
+    for (std::size_t turn = 0;; ++turn) {
+        const Truth truth = outer ? carry_out(parts[1]) : Truth::No;
+        if (truth == Truth::Unknown || turn >= kMostTurns) {
+            script_.variables = before;
+            leave_out(begin);
+        }
+        active_ = outer && truth == Truth::Yes && turn < kMostTurns;
+        const bool runs = active_;
+        at_ = body;
+        list({"done"});
+        if (!at_word("done")) refuse(begin, "this loop has no 'done'");
+        at_ += 4;
+        leaves_ = false;
+        if (!runs || breaks_) break;
+        active_ = true;
+        carry_out(parts[2]);
+    }
+    breaks_ = false;
     active_ = outer;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cctype>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,10 +49,12 @@ private:
     /// True if the words are such a command, which is carried out then.
     bool builtin(const ShellCommand& command);
     void follow_file(const ShellText& name);
+    std::filesystem::path file_by_ending(const std::string& written, std::uint32_t offset);
     void print_into(const std::vector<ShellText>& words);
     void read_into(const std::vector<ShellText>& words);
     void set_arguments(const std::vector<ShellText>& words);
     Truth arithmetic_command();
+    Truth arithmetic_part(std::size_t first, std::size_t end, std::size_t begin);
 
     // shell_substitution.cpp: what commands print
     std::optional<ShellText> printed(std::size_t from, std::size_t to, std::uint32_t begin);
@@ -69,6 +72,7 @@ private:
     enum class LoopKind { Words, While, Until };
     void loop(LoopKind kind);
     void conditional_loop(bool until, std::size_t begin);
+    void arithmetic_loop(std::size_t begin);
     void leave_out(std::size_t begin);
     void choice();
     bool function(const std::string& name);

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
+#include "scenarios/jobs/deepspeed.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/script_settings.h"
@@ -39,16 +41,73 @@ void add_swift_defaults(Settings& settings, const text::SourcePosition& place) {
     }
 }
 
-void read_swift_network(Reading& job) {
+/// Low-rank adapters, by Megatron-Core's names of products.
+void read_swift_adapters(Reading& job, const Setting& type) {
     Settings& in = job.in;
+    constexpr std::string_view kProducts[] = {"linear_qkv", "linear_proj", "linear_fc1",
+                                              "linear_fc2"};
+    std::vector<std::string> targets;
+    for (const std::string& word : in.words("target_modules"))
+        if (std::ranges::find(kProducts, word) != std::end(kProducts))
+            targets.push_back(word);
+        else if (word != "all-linear")
+            return job.refuse(*in.find("target_modules"),
+                              fmt::format("adapters of '{}' are not planned; all-linear and "
+                                          "linear_qkv, linear_proj, linear_fc1 and linear_fc2 are",
+                                          word));
+    if (targets.empty()) targets.assign(std::begin(kProducts), std::end(kProducts));
+    job.set("training.lora",
+            fmt::format("{{rank: {}, targets: [{}]}}",
+                        in.whole("lora_rank", 1, 1'000'000).value_or(8), fmt::join(targets, ", ")),
+            &type);
+    for (const char* silent : {"lora_alpha", "lora_dropout", "lora_bias", "use_rslora"})
+        in.find(silent);
+    if (in.has("modules_to_save"))
+        job.note(*in.find("modules_to_save"),
+                 "modules that are trained whole beside adapters are "
+                 "planned as frozen");
+}
+
+/// Heads of other kinds, and trainings with passes of other networks.
+void refuse_other_tasks(Reading& job) {
+    Settings& in = job.in;
+    if (const auto task = in.word("task_type"); task && *task != "causal_lm" && !job.has_model())
+        job.refuse_network(*in.find("task_type"),
+                           fmt::format("the head of the task '{}' is not planned", *task));
+    const auto type = in.word("rlhf_type");
+    if (!type) return;
+    if (*type == "rm" && !job.has_model())
+        return job.refuse_network(*in.find("rlhf_type"),
+                                  "a reward model has another head, which is not planned");
+    job.note(
+        *in.find("rlhf_type"),
+        fmt::format("of '{}' the update of the trained network is planned; rollouts and passes "
+                    "of a reference, a teacher or a critic are not",
+                    *type));
+}
+
+void read_swift_network(Reading& job, const std::filesystem::path& folder) {
+    Settings& in = job.in;
+    refuse_other_tasks(job);
     for (const char* name : {"train_type", "tuner_type"})
-        if (const auto type = in.word(name); type && *type != "full")
+        if (const auto type = in.word(name); type && *type == "lora")
+            read_swift_adapters(job, *in.find(name));
+        else if (type && *type != "full")
             job.refuse(*in.find(name), fmt::format("adapters ('{}') are not planned", *type));
+    if (job.has_model() && !in.contains("num_layers"))
+        if (const std::int64_t layers = layers_of_given_model(job, folder); layers > 0) {
+            Setting setting = in.all().front();
+            setting.name = "num_layers";
+            setting.value = text::make_scalar(std::to_string(layers), setting.place);
+            setting.is_default = true;
+            in.add(std::move(setting));
+        }
     if (job.has_model() || in.contains("num_layers")) return;
     for (const char* name : {"model", "load", "mcore_model"})
         if (const Setting* const setting = in.find(name);
             setting != nullptr && setting->known && setting->value->is(Node::Kind::Scalar)) {
             if (const auto known = zoo_model_of(setting->value->scalar)) {
+                refuse_changes_of_network(job);
                 job.set("model", std::string(known->zoo), setting, "the network of that name");
                 Setting layers = *setting;
                 layers.name = "num_layers";
@@ -78,8 +137,9 @@ void read_swift_job(const JobText& text, Reading& job) {
     });
     rename_to_fields(in);
     const bool experts = in.has("expert_model_parallel_size");
-    read_swift_network(job);
-    const MegatronDialect dialect{.tool = "ms-swift", .framework = "megatron-2026"};
+    read_swift_network(job, text.folder);
+    const MegatronDialect dialect{
+        .tool = "ms-swift", .framework = "megatron-2026", .names_network = true};
     MegatronCut cut = read_megatron_cut(job, dialect);
     if (const auto expert = in.whole("expert_model_parallel_size", 1, kMostDegree);
         experts && expert && *expert > 1)

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
 #include "scenarios/jobs/torchtitan.h"
+#include "scenarios/jobs/zoo_names.h"
 
 namespace debubble::jobs {
 namespace {
@@ -51,6 +53,15 @@ void set_llama3(Reading& job, const Llama3Flavor& flavor, const Setting* from) {
     job.note("rotary positions are scaled (Llama 3.1), which costs nothing to plan");
 }
 
+/// Flavors that have the sizes of a network of the hub.
+std::optional<ZooModel> hub_flavor_of(const std::string& model, std::string flavor) {
+    std::ranges::transform(flavor, flavor.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (model == "qwen3") return hub_network_of("qwen3-" + flavor);
+    if (model == "deepseek_v3" && flavor == "236b") return hub_network_of("deepseek-v2");
+    return {};
+}
+
 }  // namespace
 
 std::int64_t read_titan_model(Reading& job) {
@@ -73,6 +84,10 @@ std::int64_t read_titan_model(Reading& job) {
             job.set("model", std::string(one.zoo), from);
             return one.layers;
         }
+    if (const auto known = hub_flavor_of(name, flavor)) {
+        job.set("model", std::string(known->zoo), from);
+        return known->layers;
+    }
     job.ask(
         fmt::format("the model '{}' of flavor '{}' is in Python and not known here; give one by "
                     "--set model=NAME or a config.json",

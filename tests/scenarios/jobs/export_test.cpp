@@ -107,6 +107,8 @@ void expect_round_trip(const Scenario& plan, const std::string& format) {
         given.emplace_back("seq_length", std::to_string(plan.training.seq_length));
     if (unsaid.contains("training.global_batch"))
         given.emplace_back("global_batch", std::to_string(plan.training.global_batch));
+    if (unsaid.contains("parallel.context"))
+        given.emplace_back("parallel.context", std::to_string(plan.parallel.context));
     if (unsaid.contains("imbalance.sequence"))
         given.emplace_back("imbalance.sequence",
                            fmt::format("{{mean: 4096, global_batch_packing: {}}}",
@@ -167,7 +169,23 @@ const std::map<std::string, std::vector<std::string>> kAlwaysSaid{
       "framework.overlap_grad_reduce"}},
     {"colossalai",
      {"parallel.tensor", "parallel.pipeline", "parallel.data", "training.micro_batch",
-      "training.attention"}}};
+      "training.attention"}},
+    {"primus",
+     {"model", "parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "parallel.sequence", "parallel.zero_stage", "parallel.expert", "parallel.stages_per_rank",
+      "training.global_batch", "training.micro_batch", "training.seq_length", "training.attention",
+      "training.dropout", "framework.overlap_grad_reduce", "framework.overlap_param_gather"}},
+    {"ms-swift",
+     {"parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "parallel.sequence", "parallel.zero_stage", "parallel.expert", "training.global_batch",
+      "training.micro_batch", "training.seq_length", "training.attention"}},
+    {"nanotron",
+     {"parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "parallel.sequence", "training.global_batch", "training.micro_batch", "training.seq_length"}},
+    {"gpt-neox",
+     {"parallel.tensor", "parallel.pipeline", "parallel.data", "parallel.sequence",
+      "training.global_batch", "training.micro_batch", "training.seq_length", "training.attention",
+      "training.dropout"}}};
 
 TEST(ExportedJob, NeverLeavesOutWhatItsFrameworkHas) {
     std::mt19937 random(2024);
@@ -199,7 +217,7 @@ TEST(ExportedJob, OfAPlanWithinMegatronsMeansLeavesNothingOut) {
             << export_job(plan, format).text;
 }
 
-/// Only Megatron-Core leaves norms and biases out of weight decay by itself.
+/// Only Megatron-Core, and GPT-NeoX, leave norms and biases out of weight decay by themselves.
 TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
     const auto unsaid = [](const char* decayed, const std::string& format) {
         const Scenario plan = scenarios::parse_scenario(
@@ -212,7 +230,8 @@ TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
         return keys_of(export_job(plan, format)).contains("training.optimizer.weight_decay_of");
     };
     for (const std::string& format : export_formats()) {
-        const bool megatrons = format == "megatron" || format == "bridge";
+        const bool megatrons = format != "torchtitan" && format != "deepspeed" &&
+                               format != "colossalai" && format != "nanotron";
         EXPECT_EQ(unsaid("matrices", format), !megatrons) << format;
         EXPECT_FALSE(unsaid("all", format)) << format;
     }

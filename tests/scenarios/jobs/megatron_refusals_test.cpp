@@ -82,6 +82,24 @@ TEST(MegatronRefusals, AreSaidFirstAndWithTheirPlace) {
     }
 }
 
+TEST(MegatronRefusals, OfTheEnvironmentStandBesideTheFlags) {
+    const auto notes_with = [](const std::string& variables, const std::string& flags,
+                               const char* cluster) {
+        return import_text(variables + kSoundJob + flags + "\n", "train.sh", "",
+                           {{"cluster", cluster}})
+            .notes;
+    };
+    const std::string one = "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+    EXPECT_THAT(notes_with(one, "--use-megatron-fsdp", "hgx-b200"),
+                Contains(HasSubstr("it takes CUDA_DEVICE_MAX_CONNECTIONS other than 1")));
+    EXPECT_THAT(notes_with("export CUDA_DEVICE_MAX_CONNECTIONS=8\n", "", "hgx-h100"),
+                Contains(HasSubstr("before Blackwell it takes CUDA_DEVICE_MAX_CONNECTIONS 1")));
+    EXPECT_THAT(notes_with(one, "", "hgx-h100"), Each(Not(HasSubstr("would refuse"))));
+    EXPECT_THAT(notes_with("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
+                           "--cuda-graph-impl transformer_engine", "hgx-b200"),
+                Contains(HasSubstr("take NCCL_GRAPH_REGISTER=0")));
+}
+
 TEST(MegatronRefusals, AreNotSaidOfSoundJobs) {
     for (const std::string flags :
          {"", "--num-virtual-stages-per-pipeline-rank 2",
