@@ -2,20 +2,13 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "schedule/schedule.h"
+#include "schedule/standstill.h"
 #include "schedule/transport.h"
 
 namespace debubble {
-
-/// A state that a program never leaves.
-struct Standstill {
-    Rank rank;
-    std::size_t position = 0;  ///< position of the action that this rank never gets past
-    std::string sentence;      ///< "rank 0 waits at 0RECV_F3 for rank 1, which waits at ..."
-};
 
 /// Plays the program without time: a rank goes through its list, computes need their inputs,
 /// communications are issued as they are reached and wait for none. Takes time linear in the

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "schedule/costs.h"
-#include "schedule/progress.h"
 #include "schedule/schedule.h"
+#include "schedule/standstill.h"
 #include "schedule/transport.h"
 
 /// Programs on transports whose messages share streams: what waits for what is a graph of the
