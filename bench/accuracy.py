@@ -2,7 +2,7 @@
 """Compares every published step of bench/measured with its prediction, and writes what follows from it.
 
     bench/accuracy.py BUILD/bin           # docs/accuracy.md, docs/cost-model.md, the README's table, docs/pictures/accuracy.svg
-                                          # and scenarios/residuals/steps.json
+                                          # and scenarios/residuals
     bench/accuracy.py BUILD/bin --check   # writes nothing; ends with 3 if the figures are not those of the pages
 
 The parts of the pages between "<!-- accuracy: NAME -->" and "<!-- accuracy: end -->" are written; the rest is not
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import anchors
 import halves
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,6 +30,7 @@ README = ROOT / "README.md"
 PICTURE = ROOT / "docs/pictures/accuracy.svg"
 LAWS = ROOT / "scenarios/laws/constants.json"
 RESIDUALS = ROOT / "scenarios/residuals/steps.json"
+CARRIES = ROOT / "scenarios/residuals/anchors.json"
 DIFFERENT = 3  # exit code, since an exception ends with 1
 
 LEAST_ROWS = 4  # of a class that a prediction takes its range from
@@ -157,6 +159,7 @@ class Accuracy:
             self.report = json.loads(out.read_text(encoding="utf-8"))
             self.picture = picture.read_text(encoding="utf-8")
         self.rows = self.report["rows"]
+        self.stated = stated
         self.of_table = collections.defaultdict(list)
         for row in self.rows:
             line = stated[row["table"], row["row"]]
@@ -438,6 +441,9 @@ class Accuracy:
                 f"was measured {sum(regrets) / len(regrets):.1f} % slower than the best one on average, at worst "
                 f"{worst['regret']:.1f} % ({worst['chosen']} instead of {worst['best']})."]
 
+    def pairs(self):
+        return anchors.pairs(self.rows, self.stated)
+
     def constants_part(self):
         lines = ["| constant | of | value | held near | rows | worth, points |", "|---|---|---|---|---|---|"]
         for constant in self.constants:
@@ -476,7 +482,7 @@ class Accuracy:
     def parts(self):
         return {"tables": self.tables_part(), "kernels": self.kernels_part(), "memory": self.memory_part(), "classes": self.classes_part(), "worst": self.worst_part(),
                 "series": self.series_part(), "differences": self.differences_part(),
-                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "constants": self.constants_part(),
+                "unsaid": self.unsaid_part(), "regret": self.regret_part(), "anchors": anchors.table(self.pairs()), "constants": self.constants_part(),
                 "laws": self.laws_part(), "ranges": self.ranges_part(),
                 "readme": self.readme_part()}
 
@@ -499,7 +505,7 @@ def main():
     wanted = {PAGE: with_parts(PAGE.read_text(encoding="utf-8"), parts),
               COST_MODEL: with_parts(COST_MODEL.read_text(encoding="utf-8"), parts),
               README: with_parts(README.read_text(encoding="utf-8"), parts),
-              RESIDUALS: accuracy.residuals(), PICTURE: accuracy.picture}
+              RESIDUALS: accuracy.residuals(), CARRIES: anchors.carries(accuracy.pairs()), PICTURE: accuracy.picture}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         print(f"{path.relative_to(ROOT)}: {'is not what the tables give' if arguments.check else 'written'}")

@@ -71,6 +71,34 @@ struct MemoryRange {
 enum class MemoryVerdict : std::uint8_t { Fits, DoesNotFit, CannotBeTold };
 std::string_view name_of(MemoryVerdict verdict);  ///< "fits", "does not fit", "cannot be told"
 
+/// How far a correction by a measured step carries, by what differs between two plans: of published
+/// pairs of steps of one network, (measured / measured) / (predicted / predicted), the tenth,
+/// fiftieth and ninetieth percentile.
+struct Carry {
+    std::string differs;  ///< "batch", "cut", "schedule", "recompute", "precision", "gpus",
+                          ///< "software", "machines", "several"; "nothing" for the plan itself
+    int pairs = 0;
+    double low = 1;
+    double middle = 1;
+    double high = 1;
+};
+
+/// A prediction as a measured step of a plan beside it corrects it (sim/anchor).
+struct AnchoredFigures {
+    std::string anchor;             ///< the plan that was measured, in words
+    std::vector<std::string> keys;  ///< in which the two differ, as parallel.tensor
+    Carry carry;
+    /// Measured over predicted, of the anchor's own plan: the step, and what the fullest rank holds
+    /// beside parameters, gradients and optimizer state.
+    std::optional<double> time_ratio;
+    std::optional<double> memory_ratio;
+    double step_time_s = 0;  ///< and the range in which such steps lie
+    double low_s = 0;
+    double high_s = 0;
+    double tokens_per_s = 0;
+    Bytes needs;  ///< of the fullest rank
+};
+
 struct Prediction {
     std::string scenario;
     double step_time_s = 0;
@@ -110,6 +138,7 @@ struct Prediction {
     std::optional<MemoryRange> memory_range;  ///< unset for what this program runs itself
     MemoryVerdict memory_verdict = MemoryVerdict::Fits;
     std::string schedule_hash;
+    std::optional<AnchoredFigures> anchored;  ///< set where a measured step was given
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;
 

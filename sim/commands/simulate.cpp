@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/progress_line.h"
+#include "sim/anchor/anchor.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
@@ -51,6 +52,7 @@ struct SimulateArguments {
     std::string kernels;
     std::string chakra;
     bool chakra_replicas = false;
+    std::string anchor;
     bool explain = false;
     bool framework_checks = false;
     ChakraRanks chakra_ranks() const {
@@ -250,10 +252,23 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     }
 }
 
+/// A line or a log is of the plan that the scenario's file has, without --set.
+void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scenario>& scenarios,
+                Answers& answers) {
+    if (args.anchor.empty()) return;
+    const std::string& first = args.scenarios.front();
+    if (first == "-")
+        throw InputError("--anchor needs the scenario's file or name, and not standard input");
+    const AnchoredBy anchored(read_anchor(args.anchor, scenarios::read_scenario(first)));
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        answers[i].prediction.anchored = anchored.of(scenarios[i], answers[i].prediction);
+}
+
 ExitStatus carry_out(const SimulateArguments& args) {
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
-    const Answers answers = predict_all(args, scenarios, what_is_written(args));
+    Answers answers = predict_all(args, scenarios, what_is_written(args));
+    add_anchor(args, scenarios, answers);
     write_files(args, scenarios, answers);
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
                        args.csv == "-" || args.html == "-" || args.kernels == "-";
@@ -310,6 +325,10 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
                    "write the traces of all ranks and not of one pipeline's");
     verb->add_flag("--framework-checks", args->framework_checks,
                    "say what the framework's own checks would refuse of the plan");
+    verb->add_option("--anchor", args->anchor,
+                     "a measured step: a YAML file, a log of Megatron-LM, torchtitan or Primus, or "
+                     "a line of one, of the scenario without --set; corrects the prediction")
+        ->type_name("FILE");
     verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);

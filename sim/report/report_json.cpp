@@ -51,6 +51,22 @@ Json json_of(const std::optional<StepRange>& range) {
             {"of_relative", from.of_relative}};
 }
 
+Json json_of(const AnchoredFigures& anchored) {
+    Json json{{"anchor", anchored.anchor},
+              {"differs", anchored.carry.differs},
+              {"keys", anchored.keys},
+              {"pairs", anchored.carry.pairs},
+              {"time_ratio", json_of(anchored.time_ratio)},
+              {"memory_ratio", json_of(anchored.memory_ratio)}};
+    if (anchored.time_ratio)
+        json.update({{"step_time_s", anchored.step_time_s},
+                     {"low_s", anchored.low_s},
+                     {"high_s", anchored.high_s},
+                     {"tokens_per_s", anchored.tokens_per_s}});
+    if (anchored.memory_ratio) json["memory_bytes"] = anchored.needs.count;
+    return json;
+}
+
 Json json_of(const ChosenRecompute& chosen) {
     return {{"recompute", chosen.words}, {"choices", chosen.choices}, {"fits", chosen.fitting > 0}};
 }
@@ -193,6 +209,7 @@ Json report_json(const PredictionWithTrace& answer) {
                          {"exchange_s", seconds(sum.exchange)},
                          {"hidden_s", seconds(sum.hidden)},
                          {"beside_products_s", seconds(sum.beside_products)}};
+    if (p.anchored) json["anchored"] = json_of(*p.anchored);
     if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
     if (p.cut)
         json["chosen_partition"] = {{"layers_per_stage", p.cut->layers_per_stage},

@@ -86,6 +86,8 @@ private:
         if (p_.range)
             paragraph(fmt::format("  {:<12}{}", "range", range_words(*p_.range, p_.step_time_s)),
                       14);
+        if (p_.anchored)
+            paragraph(fmt::format("  {:<12}{}", "anchored", anchored_words(*p_.anchored)), 14);
         if (p_.mfu)
             figure("MFU", text::percent(*p_.mfu),
                    fmt::format("causal {}, HFU {}", known(p_.mfu_causal), known(p_.hfu)),
@@ -334,6 +336,28 @@ std::string range_words(const StepRange& range, double step_time_s) {
                        text::time_text(range.low_s, text::unit_of(range.high_s)),
                        text::time_text(range.high_s), 100 * kResidualShare, from.rows,
                        from.steps.words(), relative, outside);
+}
+
+std::string anchored_words(const AnchoredFigures& anchored) {
+    std::string words;
+    if (anchored.time_ratio)
+        words =
+            fmt::format("{} ({} to {}), {} tokens/s: ", text::time_text(anchored.step_time_s),
+                        text::time_text(anchored.low_s, text::unit_of(anchored.high_s)),
+                        text::time_text(anchored.high_s), text::rate_text(anchored.tokens_per_s));
+    if (anchored.memory_ratio) words += fmt::format("{:.2f} GiB at most; ", gib(anchored.needs));
+    words += "the measured plan took";
+    if (anchored.time_ratio)
+        words += fmt::format(" {:.3f} times its prediction", *anchored.time_ratio);
+    if (anchored.memory_ratio)
+        words += fmt::format("{}{:.3f} times the memory beside its parameters and optimizer state",
+                             anchored.time_ratio ? ", and " : " ", *anchored.memory_ratio);
+    if (anchored.keys.empty()) return words + "; it is this plan";
+    words += fmt::format("; what differs: {}", fmt::join(anchored.keys, ", "));
+    if (anchored.carry.pairs == 0)
+        return words + ". No published pair of steps differs so: nobody knows how far that carries";
+    return words + fmt::format(". 80 % of {} published pairs that differ in {} lie in that range",
+                               anchored.carry.pairs, anchored.carry.differs);
 }
 
 std::string memory_range_words(const MemoryRange& range) {

@@ -25,6 +25,9 @@ std::string range_words(const StepRange& range, double step_time_s);
 
 /// The words "fits", "does not fit" or "cannot be told".
 std::string fits_text(const Prediction& prediction);
+/// "15.9 s (15.2 s to 16.6 s), ...: the measured plan took 1.031 times its prediction; ..."
+std::string anchored_words(const AnchoredFigures& anchored);
+
 /// "70.12 to 74.90 GiB by 80 % of the 16 published peaks most like it (pytorch-compile, dense)".
 std::string memory_range_words(const MemoryRange& range);
 

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/units.h"
+
+namespace debubble::sim {
+
+/// What a training measured of itself; at least one figure is known.
+struct MeasuredPlan {
+    std::optional<double> step_s;
+    std::optional<double> tokens_per_s_per_gpu;
+    std::optional<double> tflops_per_gpu;  ///< as its framework prints it, without recomputation
+    std::optional<Bytes> allocated;        ///< at the peak
+    std::optional<Bytes> reserved;
+};
+
+/// The figures in lines that Megatron-LM ("elapsed time per iteration (ms): 15396.6", "max
+/// allocated: 61234.5"), torchtitan ("memory: 73.30GiB(77%)  tps: 11,600") and Primus ("tokens per
+/// GPU (tokens/s/GPU): 11600.2/11611.0") print, or in words like theirs ("mem 73.3 GiB, 11,600
+/// tps"). Of several lines the median time counts, without the first line if there are more than
+/// two, whose step compiles and allocates; and the greatest memory.
+MeasuredPlan read_log(const std::string& text);
+
+}  // namespace debubble::sim
