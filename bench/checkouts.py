@@ -142,7 +142,8 @@ def hub_name(text):
 
 
 def size_in_name(job):
-    sizes = re.findall(r"(?<![\w.])(?:[a-z_]*?)(\d+(?:[.p]\d+)?)([bm])(?![a-z0-9])", job.stem.lower().replace("-", " ").replace("_", " "))
+    stem = re.sub(r"_(\d)_(\d)b", r"_\1.\2b", job.stem.lower())  # qwen3_0_6b
+    sizes = re.findall(r"(?<![\w.])(?:[a-z_]*?)(\d+(?:[.p]\d+)?)([bm])(?![a-z0-9])", stem.replace("-", " ").replace("_", " "))
     if not sizes:
         return None
     number, unit = sizes[0]
@@ -175,6 +176,7 @@ class Importer:
                     return self.imported(out, done, given)
                 said = done.stderr
                 asked = re.search(r"how many GPUs\? .* are (\d+); give a multiple", said) or \
+                    re.search(r"how many GPUs\? .* (\d+), are the least", said) or \
                     re.search(r"are (\d+) GPUs, which do not divide", said)
                 unknown = [name for name in STARTED if re.search(rf"\b{name}\b", said) and name not in started]
                 if unknown:

@@ -250,7 +250,7 @@ def neox_parameters(path, tokens):
 # Parameters that model cards and reports state, by parts of names in Hugging Face's hub.
 PUBLISHED = [("deepseek-v3", 671e9), ("deepseek-r1", 671e9), ("glm-4.5-air", 106e9), ("kimi-k2", 1.03e12), ("kimi_k2", 1.03e12),
              ("nemotron-3-nano-30b", 31.6e9), ("nemotron_nano_v3", 31.6e9), ("qwen3-next-80b", 80e9), ("gpt-oss-20b", 20.9e9),
-             ("gpt-oss-120b", 116.8e9), ("mixtral-8x7b", 46.7e9), ("mixtral_8x7b", 46.7e9), ("mixtral-8x22b", 140.6e9), ("moonlight-16b", 16e9),
+             ("gpt-oss-120b", 116.8e9), ("mixtral-8x7b", 46.7e9), ("mixtral_8x7b", 46.7e9), ("mixtral-8x22b", 140.6e9), ("moonlight-16b", 15.96e9),
              ("glm-4.7", 353e9), ("glm_4.7_te", 353e9), ("mistral-nemo", 12.25e9), ("phi-4", 14.66e9)]
 # GPT-3's networks (arXiv:2005.14165, table 2.1), of which DeepSpeed-MoE (arXiv:2201.05596) gives every second layer experts.
 GPT3 = {"125m": (12, 768), "350m": (24, 1024), "1.3b": (24, 2048)}
