@@ -104,7 +104,8 @@ TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
         std::string(kNetworkOfScript) +
         "python3 train.py ${ARGS[@]} --use-dynamic-batch-size --max-tokens-per-gpu 4096 "
         "--rollout-batch-size 8 --n-samples-per-prompt 8 --bf16 --actor-num-nodes 1 "
-        "--actor-num-gpus-per-node 8 --sglang-enable-dp-attention --rollout-temperature 1\n";
+        "--actor-num-gpus-per-node 8 --sglang-enable-dp-attention --rollout-temperature 1 "
+        "--advantage-estimator grpo --eps-clip 0.2 --prompt-data a.jsonl --colocate\n";
     const Imported imported =
         import_text(job, "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"seq_length", "1024"}});
     const Scenario s = scenarios::parse_scenario(imported.text, "back.yaml");
@@ -112,6 +113,11 @@ TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
     EXPECT_EQ(s.training.micro_batch, 4);
     EXPECT_THAT(imported.notes, Contains(HasSubstr("hold up to 4096 tokens")));
     EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("sglang"))));
+    EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("is not known here"))));
+    EXPECT_THROW(
+        import_text(job.substr(0, job.size() - 1) + " --custom-model-provider-path m.make\n",
+                    "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"seq_length", "1024"}}),
+        InputError);
 }
 
 TEST(ScriptsOfCheckouts, KeepArgumentsOfVariablesApart) {
