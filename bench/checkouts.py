@@ -30,7 +30,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from checkouts_networks import (AnotherNetwork, megatron_parameters, model_args, nanotron_parameters, neox_parameters, primus_settings,
-                                published_parameters, slime_settings)
+                                published_parameters, script_settings, slime_settings)
 
 REASONS = [("asks for --env or arguments", r"known only when the job starts|known only when a program"),
            ("asks for a file beside it", r"sourced file|names a file that is not there"),
@@ -39,13 +39,14 @@ REASONS = [("asks for --env or arguments", r"known only when the job starts|know
            ("asks for a config.json", r"is not in the zoo; give its config.json"),
            ("a recipe in Python", r"what the recipe .* is in Python"),
            ("adapters", r"adapters"),
-           ("network not planned", r"not planned|another network|cannot be planned|encoder|are in Python and not known|"
+           ("its sizes do not divide", r"not a multiple of|cannot be cut into|do not fill nodes|rows on each rank|as many rows in every pass"),
+           ("a value of another type", r"takes a whole number, not|is -1; it can be"),
+           ("network not planned", r"changes the network|no network of nanotron|nanotron's own networks|the network is in Python|not planned|another network|cannot be planned|encoder|are in Python and not known|"
                                    r"no plan of|only with|is trained|would train"),
            ("framework refuses it", r"would refuse"),
            ("no network in the job", r"num_layers is not in the job|hidden_size is not in the job|which model|"
                                      r"not known here; give one"),
            ("not recognised", r"no job that is recognised|no flag of"),
-           ("its sizes do not divide", r"not a multiple of|cannot be cut into"),
            ("asks for something else", r"how many|which ")]
 
 
@@ -75,7 +76,7 @@ def jobs_of(root):
     if (root / "torchtitan").is_dir():
         return "torchtitan", titan_jobs(root)
     if (root / "src" / "megatron" / "bridge").is_dir():
-        return "Megatron-Bridge", [f for f in files_of(root, ".sh") if "torchrun" in text_of(f) or "model." in text_of(f)]
+        return "Megatron-Bridge", [f for f in files_of(root, ".sh") if ("torchrun" in text_of(f) or "model." in text_of(f)) and "conversion" not in f.name]
     if (root / "src" / "nanotron").is_dir():
         return "nanotron", [f for f in files_of(root / "examples", ".yaml") if re.search(r"^parallelism:", text_of(f), re.M)]
     if (root / "megatron" / "neox_arguments").is_dir():
@@ -118,6 +119,8 @@ def independent_count(framework, root, job, vocabulary):
             return neox_parameters(job, vocabulary or (50277 if "20B_tokenizer" in text_of(job) else 50257))
         elif job.name == "model_config.yaml":
             settings = model_args(job)
+        elif framework.startswith("Megatron"):
+            settings = script_settings(text_of(job))
         if settings:
             if vocabulary:
                 settings["vocab_size"] = vocabulary
@@ -142,7 +145,8 @@ def hub_name(text):
 
 
 def size_in_name(job):
-    sizes = re.findall(r"(?<![\w.])(?:[a-z_]*?)(\d+(?:[.p]\d+)?)([bm])(?![a-z0-9])", job.stem.lower().replace("-", " ").replace("_", " "))
+    stem = re.sub(r"_(\d)_(\d)b", r"_\1.\2b", job.stem.lower())  # qwen3_0_6b
+    sizes = re.findall(r"(?<![\w.])(?:[a-z_]*?)(\d+(?:[.p]\d+)?)([bm])(?![a-z0-9])", stem.replace("-", " ").replace("_", " "))
     if not sizes:
         return None
     number, unit = sizes[0]
@@ -175,6 +179,7 @@ class Importer:
                     return self.imported(out, done, given)
                 said = done.stderr
                 asked = re.search(r"how many GPUs\? .* are (\d+); give a multiple", said) or \
+                    re.search(r"how many GPUs\? .* (\d+), are the least", said) or \
                     re.search(r"are (\d+) GPUs, which do not divide", said)
                 unknown = [name for name in STARTED if re.search(rf"\b{name}\b", said) and name not in started]
                 if unknown:

@@ -119,6 +119,7 @@ def megatron_parameters(s):
         raise AnotherNetwork
     hybrid = is_hybrid(s)
     variant = s.get("experimental_attention_variant") or s.get("linear_attention_type")
+    variant = variant or ("gdn" if re.search(r"models\.qwen3_(next|5)", str(s.get("spec"))) else None)  # slime's
     if variant and variant not in ("gated_delta_net", "gdn"):
         raise AnotherNetwork
     if any(s.get(name) and not (isinstance(s[name], dict) and s[name].get("enabled", s[name].get("enable", True)) is False)
@@ -195,14 +196,40 @@ def flags_of(text):
     return settings
 
 
+def script_settings(text):
+    """Megatron-LM's flags of a script whose variables are literals; KeyError where one of them is not."""
+    assigned = re.findall(r"^\s*(?:export )?([A-Za-z_]\w*)=[\"']?(?:\$\{\w+:-)?([\w.-]+)\}?[\"']?\s*(?:#.*)?$", text, re.M)
+    often = {name for name, _ in assigned if len(re.findall(rf"^\s*(?:export )?{name}=", text, re.M)) > 1}  # by conditions
+    variables = {name: value for name, value in assigned if name not in often}
+    plain = re.sub(r"\$\{?(\w+)\}?", lambda found: variables.get(found[1], found[0]), text.replace("\\\n", " "))
+    found = dict(re.findall(r"--([a-z0-9-]+)[ =]+([^\s\"'\\-][^\s\"'\\]*)", plain))
+    settings = {"swiglu": "--swiglu" in plain, "add_bias_linear": "--disable-bias-linear" not in plain}
+    settings.update({name.replace("-", "_"): value for name, value in found.items()})
+    for name in ("group-query-attention", "untie-embeddings-and-output-weights", "qk-layernorm"):
+        settings[name.replace("-", "_")] = f"--{name}" in plain
+    if "--use-rotary-position-embeddings" in plain:
+        settings["position_embedding_type"] = "rope"
+    if "num_key_value_heads" in settings:
+        settings.update(group_query_attention=True, num_query_groups=settings["num_key_value_heads"])
+    if settings.get("normalization", "").lower() == "rmsnorm":
+        settings["normalization"] = "RMSNorm"
+    if "num_experts" in settings or any("$" in str(settings.get(name, "$")) for name in ("num_layers", "hidden_size", "num_attention_heads")):
+        raise KeyError("computed")
+    return settings
+
+
 def slime_settings(root, job):
     """MODEL_ARGS of the file that a script of slime sources; KeyError where the shell computes some of them."""
     named = re.search(r"""source\s+\S*models/([\w.-]+\.sh)""", job.read_text())
     if not named:
         raise KeyError("source")
-    text = (root / "scripts" / "models" / named[1]).read_text()
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", (root / "scripts" / "models" / named[1]).read_text())
     listed = re.search(r"MODEL_ARGS=\((.*?)^\)", text, re.S | re.M)
     settings = flags_of(listed[1])
+    loop = dict(re.findall(r"^(NLAYERS|FIRST_K_DENSE_REPLACE)=(\d+)", text, re.M))
+    if loop.get("NLAYERS") and settings.get("moe_layer_freq") == "$MOE_LAYER_FREQ":
+        dense = int(loop.get("FIRST_K_DENSE_REPLACE", 0))
+        settings["moe_layer_freq"] = [0] * dense + [1] * (int(loop["NLAYERS"]) - dense)
     if any("$" in str(value) for value in settings.values()):
         raise KeyError("computed")
     return settings
@@ -250,7 +277,7 @@ def neox_parameters(path, tokens):
 # Parameters that model cards and reports state, by parts of names in Hugging Face's hub.
 PUBLISHED = [("deepseek-v3", 671e9), ("deepseek-r1", 671e9), ("glm-4.5-air", 106e9), ("kimi-k2", 1.03e12), ("kimi_k2", 1.03e12),
              ("nemotron-3-nano-30b", 31.6e9), ("nemotron_nano_v3", 31.6e9), ("qwen3-next-80b", 80e9), ("gpt-oss-20b", 20.9e9),
-             ("gpt-oss-120b", 116.8e9), ("mixtral-8x7b", 46.7e9), ("mixtral_8x7b", 46.7e9), ("mixtral-8x22b", 140.6e9), ("moonlight-16b", 16e9),
+             ("gpt-oss-120b", 116.8e9), ("llama4_17bx128e", 400e9), ("llama4_17bx16e", 109e9), ("mixtral-8x7b", 46.7e9), ("mixtral_8x7b", 46.7e9), ("mixtral-8x22b", 140.6e9), ("moonlight-16b", 15.96e9),
              ("glm-4.7", 353e9), ("glm_4.7_te", 353e9), ("mistral-nemo", 12.25e9), ("phi-4", 14.66e9)]
 # GPT-3's networks (arXiv:2005.14165, table 2.1), of which DeepSpeed-MoE (arXiv:2201.05596) gives every second layer experts.
 GPT3 = {"125m": (12, 768), "350m": (24, 1024), "1.3b": (24, 2048)}

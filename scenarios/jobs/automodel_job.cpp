@@ -46,9 +46,23 @@ std::optional<std::int64_t> degree_of(Reading& job, const char* name) {
     return job.in.whole(name, 1, kMostDegree);
 }
 
+/// Refuses what trains another network, or several: speculators, towers, teachers, diffusion.
+void refuse_other_recipes(Reading& job) {
+    const std::string recipe = job.in.word("recipe").value_or("");
+    const std::string last = recipe.substr(recipe.rfind('.') + 1);
+    if (last.empty() || last == "TrainFinetuneRecipeForNextTokenPrediction" ||
+        last == "BenchmarkingRecipeForNextTokenPrediction" || job.has_model())
+        return;
+    job.refuse_network(*job.in.find("recipe"),
+                       fmt::format("'{}' trains another network than one causal language model, "
+                                   "which is not planned",
+                                   last));
+}
+
 /// The network: a name of the hub. Returns its layers; 0 if they are not known.
 std::int64_t read_network(Reading& job, const std::filesystem::path& folder) {
     Settings& in = job.in;
+    refuse_other_recipes(job);
     for (const char* name : {"peft._target_", "peft.dim"})
         if (const Setting* const peft = in.find(name))
             job.refuse(*peft, "adapters (peft) are not planned");
@@ -203,9 +217,10 @@ void read_batches(Reading& job, const AutomodelCut& cut) {
             job.set("training.seq_length", *length, in.find(name));
             return;
         }
-    job.ask(
-        "how many tokens has a sample? The data say it; give them by --set "
-        "training.seq_length=N");
+    if (!job.given("training.seq_length"))
+        job.ask(
+            "how many tokens has a sample? The data say it; give them by --set "
+            "training.seq_length=N");
 }
 
 void read_software(Reading& job) {

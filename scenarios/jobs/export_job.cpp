@@ -34,6 +34,7 @@ constexpr ExportFormat kExports[] = {{"megatron", "Megatron-LM", ".sh", "#", wri
                                      {"torchtitan", "torchtitan", ".sh", "#", write_torchtitan},
                                      {"deepspeed", "DeepSpeed", ".json", "//", write_deepspeed},
                                      {"colossalai", "Colossal-AI", ".py", "#", write_colossalai},
+                                     {"automodel", "NeMo Automodel", ".yaml", "#", write_automodel},
                                      {"primus", "Primus", ".yaml", "#", write_primus},
                                      {"ms-swift", "ms-swift", ".sh", "#", write_swift},
                                      {"nanotron", "nanotron", ".yaml", "#", write_nanotron},

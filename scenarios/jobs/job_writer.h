@@ -47,6 +47,7 @@ std::string write_bridge(JobWriter& job);
 std::string write_torchtitan(JobWriter& job);
 std::string write_deepspeed(JobWriter& job);
 std::string write_colossalai(JobWriter& job);
+std::string write_automodel(JobWriter& job);
 std::string write_primus(JobWriter& job);
 std::string write_swift(JobWriter& job);
 std::string write_nanotron(JobWriter& job);

@@ -148,8 +148,17 @@ std::optional<std::vector<bool>> chosen_layers(Reading& job, const Setting& sett
         return {};
     }
     if (setting.value->is(text::Node::Kind::List)) {
+        // A list of Python that the shell has cut at its blanks is one all the same.
+        std::string joined;
         for (const text::NodePtr& item : setting.value->items)
-            chosen.push_back(item->scalar == "1");
+            joined += (joined.empty() || joined.ends_with(',') ? "" : ",") + item->scalar;
+        const bool bare = joined.find_first_not_of("01,") == std::string::npos;
+        const auto list = python_list(bare ? "[" + joined + "]" : joined);
+        if (!list) {
+            job.refuse(setting, fmt::format("'{}' is no list of 0 and 1 for the layers", joined));
+            return {};
+        }
+        for (const int one : *list) chosen.push_back(one != 0);
     } else if (const auto every = number_of(setting.value->scalar)) {
         if (*every < 1 || *every > 10'000) {
             job.refuse(setting, fmt::format("{} is {}; it can be from 1 to 10000", setting.written,

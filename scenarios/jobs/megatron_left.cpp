@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/megatron_flags.h"
+#include "scenarios/jobs/slime_flags.h"
 #include "text/mapping_reader.h"
 
 /// Settings that no key says: those that change no plan, those that do and are named, those that
@@ -27,13 +28,6 @@ constexpr std::array<std::string_view, 34> kSilentParts{
 bool fits(std::string_view name, std::string_view pattern) {
     if (pattern.starts_with('*')) return name.ends_with(pattern.substr(1));
     return name.starts_with(pattern.substr(0, pattern.size() - 1));
-}
-
-/// Of slime's rollouts, which are no part of a training step.
-bool is_of_rollouts(std::string_view name) {
-    for (const std::string_view start : {"sglang_", "rollout_", "router_sglang_", "actor_num_"})
-        if (name.starts_with(start)) return true;
-    return false;
 }
 
 bool is_silent_by_a_part(std::string_view name) {
@@ -115,14 +109,15 @@ void take_known(Reading& job, const Setting& setting, const FlagFact& fact) {
 
 void sort_left_settings(Reading& job, std::string_view tool) {
     std::vector<const Setting*> by_pattern;
+    const bool slime = is_slime(job.in);
     for (const Setting* const setting : job.in.left()) {
         const bool is_last = job.in.find(setting->name) == setting;
         if (!is_last || says_nothing(*setting)) {
             job.count_silent();
         } else if (const auto fact = fact_of(*setting)) {
             take_known(job, *setting, *fact);
-        } else if (is_of_rollouts(setting->name)) {
-            job.count_silent();
+        } else if (slime && sort_slime_flag(job, *setting)) {
+            continue;
         } else if (network_word_in(setting->name).empty() && is_silent_by_a_part(setting->name)) {
             job.count_silent();
             if (!setting->name.starts_with('$')) by_pattern.push_back(setting);

@@ -241,7 +241,11 @@ bool has_delta_nets(Reading& job) {
 
 void read_delta_net(Reading& job) {
     Settings& in = job.in;
-    const bool in_checkpoint = spec_of(in) == Spec::SlimeQwen && !in.has("linear_num_value_heads");
+    // Qwen3-Next is of one size, whose config.json has Megatron-LM's defaults.
+    const bool of_one_size =
+        spec_of(in) == Spec::SlimeQwen && spec_words(in).front().ends_with(".qwen3_next");
+    const bool in_checkpoint =
+        spec_of(in) == Spec::SlimeQwen && !of_one_size && !in.has("linear_num_value_heads");
     if (in_checkpoint && job.given("model.delta_net")) return;
     if (in_checkpoint)
         return job.refuse(

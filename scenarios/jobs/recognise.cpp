@@ -71,6 +71,7 @@ constexpr Evidence kOfYaml[] = {
     {"nemo_automodel", "automodel", 8},
     {"step_scheduler:", "automodel", 6, Where::TopLevel},
     {"recipe:", "automodel", 2, Where::TopLevel},
+    {"recipe_args:", "automodel", 4, Where::TopLevel},
     {"modules:", "primus", 4, Where::TopLevel},
     {"pre_trainer:", "primus", 8, Where::LineStart},
     {"post_trainer:", "primus", 8, Where::LineStart},

@@ -122,6 +122,15 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     return {texts[static_cast<std::size_t>(at)]};
 }
 
+/// What stands between the values of "${A[*]}": the first letter of IFS.
+std::string ShellReader::joint() const {
+    const auto found = script_.variables.find("IFS");
+    if (found == script_.variables.end() || found->second.texts.size() != 1 ||
+        !found->second.texts.front().known)
+        return " ";
+    return found->second.texts.front().text.substr(0, 1);
+}
+
 /// Puts values into a word: outside quotes they are cut at blanks; "${A[@]}" makes a field of each.
 void ShellReader::substitute(Word& word, ShellText& field, bool& has,
                              const std::vector<ShellText>& values, bool quoted, bool split,
@@ -136,7 +145,9 @@ void ShellReader::substitute(Word& word, ShellText& field, bool& has,
         const ShellText& value = values[v];
         count(value.text.size() + 1);
         if (v > 0 && (quoted ? whole : split)) end_field();
-        if (v > 0 && !(quoted ? whole : split)) field.add(' ', value.offset());
+        if (v > 0 && !(quoted ? whole : split))
+            for (const char mark : quoted ? joint() : std::string(" "))
+                field.add(mark, value.offset());
         if (quoted || !split) {
             field.add(value);
             has = true;

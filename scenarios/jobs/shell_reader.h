@@ -49,6 +49,7 @@ private:
     /// True if the words are such a command, which is carried out then.
     bool builtin(const ShellCommand& command);
     void follow_file(const ShellText& name);
+    std::string joint() const;
     std::filesystem::path file_by_ending(const std::string& written, std::uint32_t offset);
     void print_into(const std::vector<ShellText>& words);
     void read_into(const std::vector<ShellText>& words);

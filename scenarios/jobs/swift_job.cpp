@@ -86,6 +86,15 @@ void refuse_other_tasks(Reading& job) {
                     *type));
 }
 
+/// The network with as many depths of multi-token prediction as --mtp_num_layers says.
+std::string with_depths(Reading& job, std::string model) {
+    const auto depths = job.in.whole("mtp_num_layers", 0, 16);
+    if (!depths || *depths == 0) return model;
+    if (!model.starts_with('{')) return fmt::format("{{base: {}, mtp_layers: {}}}", model, *depths);
+    model.pop_back();
+    return fmt::format("{}, mtp_layers: {}}}", model, *depths);
+}
+
 void read_swift_network(Reading& job, const std::filesystem::path& folder) {
     Settings& in = job.in;
     refuse_other_tasks(job);
@@ -107,8 +116,9 @@ void read_swift_network(Reading& job, const std::filesystem::path& folder) {
         if (const Setting* const setting = in.find(name);
             setting != nullptr && setting->known && setting->value->is(Node::Kind::Scalar)) {
             if (const auto known = zoo_model_of(setting->value->scalar)) {
-                refuse_changes_of_network(job);
-                job.set("model", std::string(known->zoo), setting, "the network of that name");
+                refuse_changes_of_network(job, true);
+                job.set("model", with_depths(job, std::string(known->zoo)), setting,
+                        "the network of that name");
                 Setting layers = *setting;
                 layers.name = "num_layers";
                 layers.value = text::make_scalar(std::to_string(known->layers), setting->place);

@@ -100,7 +100,7 @@ std::string_view hub_name_of_zoo(std::string_view model) {
     return hub_name_of_sizes(model);
 }
 
-void refuse_changes_of_network(Reading& job) {
+void refuse_changes_of_network(Reading& job, bool plans_depths) {
     constexpr std::string_view kOfNetworks[] = {"num_layers",
                                                 "hidden_size",
                                                 "ffn_hidden_size",
@@ -150,7 +150,7 @@ void refuse_changes_of_network(Reading& job) {
                              ((name == "model." + std::string(last) ||
                                name == "model.config." + std::string(last)) &&
                               std::ranges::find(kOfConfigs, last) != std::end(kOfConfigs));
-        if (changes && !nothing)
+        if (changes && !nothing && !(plans_depths && name == "mtp_num_layers"))
             job.refuse_network(setting, "it changes the network that the job names");
     }
 }

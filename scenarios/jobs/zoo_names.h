@@ -24,8 +24,8 @@ std::string_view hub_name_of_zoo(std::string_view model);
 std::string_view hub_name_of_sizes(std::string_view model);
 
 /// Refuses settings of Megatron-Core that change the network which the job names, since the plan
-/// has it as it is published.
-void refuse_changes_of_network(Reading& job);
+/// has it as it is published. `plans_depths`: those of multi-token prediction are planned.
+void refuse_changes_of_network(Reading& job, bool plans_depths = false);
 
 /// The same of networks that the zoo does not have, by the name's last part in lower case.
 std::optional<ZooModel> hub_network_of(std::string_view plain);

@@ -54,11 +54,11 @@ TEST(ScriptsOfCheckouts, CountLayersInLoopsOfArithmetic) {
         "N=4\nDENSE=1\narr=()\n"
         "for ((i=0; i<N; i++)); do\n"
         "  if (( i < DENSE )); then\n    arr+=(0)\n  else\n    arr+=(1)\n  fi\ndone\n"
-        "printf -v FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\nrun $FREQ\"\"\n";
+        "printf -v FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\nrun $FREQ\n";
     EXPECT_EQ(last_argument("N=4\nA=(a b c d)\nfor ((i=N-1; i >= 0; i--)); do\n L+=${A[$i]}\n"
                             "done\nrun $L\n"),
               "dcba");
-    EXPECT_THAT(last_argument(text), testing::AnyOf("[0 1 1 1]", "1]"));
+    EXPECT_EQ(last_argument(text), "[0,1,1,1]");  // joined by the first letter of IFS
     // A condition that only the run knows leaves all that the loop sets as it was.
     EXPECT_EQ(last_argument("L=x\nfor ((i=0; i<$1; i++)); do\n L+=y\ndone\nrun $L\n"), "x");
 }
@@ -66,6 +66,25 @@ TEST(ScriptsOfCheckouts, CountLayersInLoopsOfArithmetic) {
 constexpr const char* kNetworkOfScript =
     "ARGS=(--num-layers 4 --hidden-size 256 --num-attention-heads 4 --vocab-size 1000 "
     "--normalization RMSNorm --swiglu --position-embedding-type rope --disable-bias-linear)\n";
+
+/// A list that the shell cuts at its blanks has the same layers; what is no list is refused.
+TEST(ScriptsOfCheckouts, ListLayersWithExpertsInSeveralWords) {
+    const auto job = [](const std::string& layers) {
+        return import_text(
+            "python3 pretrain_gpt.py --num-layers 4 --hidden-size 256 --num-attention-heads 4 "
+            "--seq-length 512 --max-position-embeddings 512 --micro-batch-size 1 "
+            "--global-batch-size 8 --vocab-size 1000 --bf16 --disable-bias-linear --num-experts 8 "
+            "--moe-layer-freq " +
+                layers + "\n",
+            "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"gpus", "8"}});
+    };
+    for (const char* layers : {"[0 1 1 1]", "[0, 1, 1, 1]", "'[0]*1+[1]*3'", "0 1 1 1"})
+        EXPECT_THAT(job(layers).text,
+                    HasSubstr("layer_groups: [{count: 1, experts: 0, ffn: 1024}, {count: 3}]"))
+            << layers;
+    EXPECT_THROW(job("[0 x 1 1]"), InputError);
+    EXPECT_THROW(job("[0 1 1"), InputError);
+}
 
 TEST(ScriptsOfCheckouts, SourceWhatLiesUnderTheSameEndingOfThePath) {
     const Checkout checkout;
@@ -85,7 +104,8 @@ TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
         std::string(kNetworkOfScript) +
         "python3 train.py ${ARGS[@]} --use-dynamic-batch-size --max-tokens-per-gpu 4096 "
         "--rollout-batch-size 8 --n-samples-per-prompt 8 --bf16 --actor-num-nodes 1 "
-        "--actor-num-gpus-per-node 8 --sglang-enable-dp-attention --rollout-temperature 1\n";
+        "--actor-num-gpus-per-node 8 --sglang-enable-dp-attention --rollout-temperature 1 "
+        "--advantage-estimator grpo --eps-clip 0.2 --prompt-data a.jsonl --colocate\n";
     const Imported imported =
         import_text(job, "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"seq_length", "1024"}});
     const Scenario s = scenarios::parse_scenario(imported.text, "back.yaml");
@@ -93,6 +113,11 @@ TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
     EXPECT_EQ(s.training.micro_batch, 4);
     EXPECT_THAT(imported.notes, Contains(HasSubstr("hold up to 4096 tokens")));
     EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("sglang"))));
+    EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("is not known here"))));
+    EXPECT_THROW(
+        import_text(job.substr(0, job.size() - 1) + " --custom-model-provider-path m.make\n",
+                    "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"seq_length", "1024"}}),
+        InputError);
 }
 
 TEST(ScriptsOfCheckouts, KeepArgumentsOfVariablesApart) {

@@ -170,6 +170,9 @@ const std::map<std::string, std::vector<std::string>> kAlwaysSaid{
     {"colossalai",
      {"parallel.tensor", "parallel.pipeline", "parallel.data", "training.micro_batch",
       "training.attention"}},
+    {"automodel",
+     {"parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
+      "training.global_batch", "training.micro_batch", "training.seq_length"}},
     {"primus",
      {"model", "parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",
       "parallel.sequence", "parallel.zero_stage", "parallel.expert", "parallel.stages_per_rank",
@@ -231,7 +234,8 @@ TEST(ExportedJob, SaysWhereAnOptimizerWouldDecayNormsToo) {
     };
     for (const std::string& format : export_formats()) {
         const bool megatrons = format != "torchtitan" && format != "deepspeed" &&
-                               format != "colossalai" && format != "nanotron";
+                               format != "colossalai" && format != "nanotron" &&
+                               format != "automodel";
         EXPECT_EQ(unsaid("matrices", format), !megatrons) << format;
         EXPECT_FALSE(unsaid("all", format)) << format;
     }

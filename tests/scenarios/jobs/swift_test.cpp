@@ -48,8 +48,11 @@ TEST(SwiftJob, PlansAdaptersOfDenseNetworks) {
 TEST(SwiftJob, RefusesOtherHeadsAndChangedNetworks) {
     EXPECT_THAT(refused_swift("--task_type seq_cls"), HasSubstr("the head of the task 'seq_cls'"));
     EXPECT_THAT(refused_swift("--rlhf_type rm"), HasSubstr("a reward model has another head"));
-    EXPECT_THAT(refused_swift("--mtp_num_layers 1"),
+    EXPECT_THAT(refused_swift("--num_layers 2"), HasSubstr("model"));
+    EXPECT_THAT(refused_swift("--moe_router_topk 2"),
                 HasSubstr("it changes the network that the job names"));
+    EXPECT_EQ(planned_swift("--mtp_num_layers 1").model.mtp_layers, 1);
+    EXPECT_EQ(planned_swift("--mtp_num_layers 1 --model Qwen/Qwen3-0.6B").model.mtp_layers, 1);
     EXPECT_THAT(imported_swift("--rlhf_type dpo").notes,
                 Contains(HasSubstr("of 'dpo' the update of the trained network is planned")));
 }
