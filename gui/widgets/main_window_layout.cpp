@@ -14,6 +14,7 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
@@ -61,15 +62,34 @@ void MainWindow::build_centre() {
     timeline_ = new TimelineView;
     sweep_ = new SweepPanel;
     messages_ = new MessageStrip;
+    steps_ = new QTabBar;
+    steps_->setObjectName("steps");
+    steps_->setAccessibleName(tr("Steps of the trace"));
+    steps_->setExpanding(false);
+    steps_->setUsesScrollButtons(true);
+    steps_->hide();
+    answer_line_ = new QLabel;
+    answer_line_->setObjectName("answer-line");
+    answer_line_->setAccessibleName(tr("The selection in a sentence"));
+    answer_line_->setTextFormat(Qt::RichText);
+    answer_line_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    answer_line_->setFocusPolicy(Qt::ClickFocus);
+    answer_line_->setWordWrap(true);
+    answer_line_->setContentsMargins(8, 3, 8, 3);
+    answer_line_->hide();
     pages_ = new QStackedWidget;
     pages_->addWidget(timeline_);
     pages_->addWidget(scrolled(sweep_));
+    bill_ = new BillPanel;
+    pages_->addWidget(bill_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(messages_);
+    column->addWidget(steps_);
     column->addWidget(pages_, 1);
+    column->addWidget(answer_line_);
     setCentralWidget(centre);
     status_ = new Line;
     statusBar()->addWidget(status_, 1);
@@ -111,11 +131,13 @@ void MainWindow::build_tool_bar() {
     tool_bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
     page_tabs_ = new QTabBar;
     page_tabs_->setObjectName("pages");
-    page_tabs_->setAccessibleName(tr("Timeline or sweep"));
+    page_tabs_->setAccessibleName(tr("Timeline, sweep, or where the step goes"));
     page_tabs_->setDrawBase(false);
     page_tabs_->addTab(tr("Timeline"));
     page_tabs_->addTab(tr("Sweep"));
+    page_tabs_->addTab(tr("Where it goes"));
     connect(page_tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
+    connect(page_tabs_, &QTabBar::currentChanged, this, [this] { show_answer_line(); });
     tool_bar_->addWidget(page_tabs_);
     tool_bar_->addSeparator();
     const auto add = [&](QAction* action, const QString& name) {
@@ -200,7 +222,7 @@ void MainWindow::raise_dock(const QString& name) {
 }
 
 void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : 1);
+    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : page == bill_ ? 2 : 1);
 }
 
 }  // namespace debubble::gui

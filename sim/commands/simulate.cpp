@@ -52,6 +52,7 @@ struct SimulateArguments {
     std::string chakra;
     bool chakra_replicas = false;
     bool explain = false;
+    bool bill = false;
     bool framework_checks = false;
     ChakraRanks chakra_ranks() const {
         return chakra_replicas ? ChakraRanks::All : ChakraRanks::OfOnePipeline;
@@ -150,6 +151,7 @@ PredictOptions what_is_written(const SimulateArguments& args) {
                          !args.csv.empty() || !args.svg.empty() || !args.html.empty() ||
                          !args.chakra.empty();
     options.hash_program = options.keep_trace;
+    options.bill = args.bill;
     return options;
 }
 
@@ -289,8 +291,9 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
     verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
-    verb->add_option("--set", args->set,
-                     "key=value of the scenario, as parallel.tensor=4; key= is the key's default")
+    verb->add_option(
+            "--set", args->set,
+            "key=value of the scenario, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
@@ -310,6 +313,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
                    "write the traces of all ranks and not of one pipeline's");
     verb->add_flag("--framework-checks", args->framework_checks,
                    "say what the framework's own checks would refuse of the plan");
+    verb->add_flag("--bill", args->bill,
+                   "say what the step is paid for, and the step if each of it were free");
     verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);

@@ -68,6 +68,13 @@ void ScatterView::select_row(std::optional<std::size_t> row) {
     update();
 }
 
+void ScatterView::set_stale(bool stale) {
+    if (stale_ == stale) return;
+    stale_ = stale;
+    layer_ = {};
+    update();
+}
+
 QRectF ScatterView::plot() const {
     const QFontMetricsF metrics(font());
     return QRectF(rect()).adjusted(metrics.horizontalAdvance("0.0000 M") + 8, metrics.height() + 4,
@@ -106,6 +113,7 @@ const QImage& ScatterView::plan_layer() {
     QPainter painter(&layer_);
     painter.setFont(font());
     paint_axes(painter);
+    if (stale_) painter.setOpacity(0.35);
     paint_points(painter);
     return layer_;
 }

@@ -26,6 +26,8 @@ public:
     };
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
+    /// Whether the points are of another ground than the open scenario, and pale.
+    void set_stale(bool stale);
     const std::vector<std::size_t>& frontier() const { return frontier_; }
     std::size_t point_count() const { return points_.size(); }
 
@@ -61,6 +63,7 @@ private:
     Range x_range_;
     Range y_range_;
     std::optional<std::size_t> selected_;
+    bool stale_ = false;
     QImage layer_;  ///< axes and points: painting ten thousand takes longer than a frame may
     QPalette layer_palette_;
 };

@@ -151,6 +151,7 @@ bool SweepPanel::is_running() const {
 
 void SweepPanel::set_scenario(const ScenarioText& source) {
     source_ = source;
+    show_staleness();
     const QString typed = grid_->toPlainText();
     if (!typed.isEmpty() && typed != grid_shown_) return;  // a grid that the person has typed stays
     grid_shown_ = QString::fromStdString(grid_lines(source));
@@ -167,6 +168,8 @@ void SweepPanel::start() {
         Q_EMIT failed(error.diagnostics());
         return;
     }
+    swept_ = source_;
+    counted_.clear();
     chosen_.reset();
     plot_->select_row({});
     table_ = {};
@@ -213,13 +216,33 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     std::size_t fit = 0;
     for (const sim::SweepRow& row : table_.rows()) fit += row.fits ? 1 : 0;
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
+    if (const std::size_t twins = table_.twins(); twins > 0)
+        text += tr("; %1 are the same plan as another one and listed once").arg(twins);
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
     if (!progress.kept) text += tr("; not kept for later, the file of the rows cannot be written");
     if (progress.state == SweepRun::State::Failed)
         text = QString::fromStdString(run_->mistakes().front().message);
-    state_->setText(text);
+    counted_ = text;
+    show_staleness();
+}
+
+/// Rows of a scenario that has changed since are grey, and say what they are of.
+void SweepPanel::show_staleness() {
+    if (table_.columns().empty()) {
+        if (!counted_.isEmpty()) state_->setText(counted_);
+        return;
+    }
+    if (source_.text == swept_.text) swept_.file = source_.file;  // saved under another name
+    std::string ground = ground_of_rows(swept_, source_, run_->grid());
+    if (swept_.file != source_.file) ground = title_of(swept_.file);
+    stale_ = !ground.empty();
+    state_->setText(stale_
+                        ? tr("Of %1; sweep again. %2").arg(QString::fromStdString(ground), counted_)
+                        : counted_);
+    model_->set_stale(stale_);
+    plot_->set_stale(stale_);
 }
 
 void SweepPanel::fill_axes() {
@@ -263,7 +286,9 @@ void SweepPanel::choose_row(std::size_t row) {
     const sim::SweepRow& plan = table_.rows()[row];
     QStringList values;
     for (const std::string& value : plan.values) values << QString::fromStdString(value);
-    Q_EMIT chosen(run_->grid().sweep.point(plan.index), values.join(", "));
+    // What has no bearing on the rows, such as a comment, is not taken back.
+    Q_EMIT chosen(stale_ ? swept_ : source_, run_->grid().sweep.point(plan.index),
+                  values.join(", "));
 }
 
 void SweepPanel::write_csv(const QString& file) {

@@ -39,8 +39,10 @@ public:
     void write_csv(const QString& file);
 
 Q_SIGNALS:
-    /// A plan is to be shown; `keys` are the values that it sets.
-    void chosen(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    /// A plan is to be shown; `keys` are the values that it sets in `ground`, the scenario that was
+    /// swept.
+    void chosen(const debubble::gui::ScenarioText& ground,
+                const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void opened();  ///< the chosen plan is to be looked at in the timeline
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
@@ -50,9 +52,13 @@ private:
     void refresh();
     void show_progress(const SweepRun::Progress& progress);
     void choose_row(std::size_t row);
+    void show_staleness();
     void fill_axes();
 
     ScenarioText source_;
+    ScenarioText swept_;  ///< the scenario of the rows
+    QString counted_;     ///< the progress in words
+    bool stale_ = false;  ///< whether the rows are of another ground than source_
     QString grid_shown_;  ///< the scenario's own grid
     std::unique_ptr<SweepRun> run_;
     SweepTable table_;
