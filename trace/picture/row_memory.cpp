@@ -95,7 +95,7 @@ void RowShapes::memory_curve(const Lane& lane) {
 
 /// The upper end of the scale, in the lane's corner, where it has room.
 void RowShapes::memory_axis(Rect band, const MemoryScale& scale) {
-    constexpr double kLeastTall = 2.6;  // letters
+    constexpr double kLeastTall = 3.2;  // letters
     if (band.height < kLeastTall * view_.letter()) return;
     const std::string words = fmt::format("{:.4g} GiB", gib(scale.top));
     const double size = 0.9 * view_.letter();
