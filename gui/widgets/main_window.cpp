@@ -14,9 +14,11 @@
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 namespace debubble::gui {
 namespace {
@@ -86,6 +88,14 @@ void MainWindow::connect_parts() {
     messages_->has_place = [this](const SourceLocation& where) {
         return desk_.shows_text_of(where.file);
     };
+    connect(zoo_, &ZooPanel::chosen, this,
+            [this](const ScenarioText& changed, const QString& schedule) {
+                if (!desk_.has_plan()) return;
+                if (desk_.can_show_plan()) desk_.show_plan();
+                show_screen();
+                session_.set_keys(changed, {}, schedule);
+            });
+    connect(remedies_, &RemedyStrip::chosen, &session_, &PlanSession::set_field);
     connect(timeline_, &TimelineView::span_selected, this, [this] { show_answer_line(); });
     connect(timeline_, &TimelineView::state_changed, this, [this] { show_answer_line(); });
     connect(answer_line_, &QLabel::linkActivated, this, [this](const QString& link) {

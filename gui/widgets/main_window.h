@@ -25,12 +25,14 @@ class BillPanel;
 class ComparePanel;
 class DetailsPanel;
 class MessageStrip;
+class RemedyStrip;
 class RunPanel;
 class SummaryPanel;
 class SweepPanel;
 class TimelineView;
 class WhatIfPanel;
 class YamlEditor;
+class ZooPanel;
 
 /// The window: a timeline in the middle, with questions and answers around it.
 class MainWindow : public QMainWindow {
@@ -148,12 +150,14 @@ private:
     YamlEditor* text_ = nullptr;
     SweepPanel* sweep_ = nullptr;
     BillPanel* bill_ = nullptr;
+    ZooPanel* zoo_ = nullptr;
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
     QStackedWidget* pages_ = nullptr;
     QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
     QTabBar* page_tabs_ = nullptr;
+    RemedyStrip* remedies_ = nullptr;
     QTabBar* steps_ = nullptr;  ///< the steps of the trace on the screen, where there are several
     QToolBar* tool_bar_ = nullptr;
     QList<QDockWidget*> beside_;  ///< the docks of the column beside the timeline

@@ -22,9 +22,11 @@
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 /// The room of the window: the timeline and the sweep in the middle, a column of questions and
 /// answers beside them, and panels below that are folded until they are needed.
@@ -62,6 +64,7 @@ void MainWindow::build_centre() {
     timeline_ = new TimelineView;
     sweep_ = new SweepPanel;
     messages_ = new MessageStrip;
+    remedies_ = new RemedyStrip;
     steps_ = new QTabBar;
     steps_->setObjectName("steps");
     steps_->setAccessibleName(tr("Steps of the trace"));
@@ -82,11 +85,14 @@ void MainWindow::build_centre() {
     pages_->addWidget(scrolled(sweep_));
     bill_ = new BillPanel;
     pages_->addWidget(bill_);
+    zoo_ = new ZooPanel;
+    pages_->addWidget(zoo_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(messages_);
+    column->addWidget(remedies_);
     column->addWidget(steps_);
     column->addWidget(pages_, 1);
     column->addWidget(answer_line_);
@@ -131,11 +137,12 @@ void MainWindow::build_tool_bar() {
     tool_bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
     page_tabs_ = new QTabBar;
     page_tabs_->setObjectName("pages");
-    page_tabs_->setAccessibleName(tr("Timeline, sweep, or where the step goes"));
+    page_tabs_->setAccessibleName(tr("Timeline, sweep, where the step goes, or schedules"));
     page_tabs_->setDrawBase(false);
     page_tabs_->addTab(tr("Timeline"));
     page_tabs_->addTab(tr("Sweep"));
     page_tabs_->addTab(tr("Where it goes"));
+    page_tabs_->addTab(tr("Schedules"));
     connect(page_tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
     connect(page_tabs_, &QTabBar::currentChanged, this, [this] { show_answer_line(); });
     tool_bar_->addWidget(page_tabs_);
@@ -222,7 +229,7 @@ void MainWindow::raise_dock(const QString& name) {
 }
 
 void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : page == bill_ ? 2 : 1);
+    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : page == bill_ ? 2 : page == zoo_ ? 3 : 1);
 }
 
 }  // namespace debubble::gui

@@ -15,6 +15,7 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 #include "scenarios/read_scenario.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
@@ -158,6 +159,8 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         [this] { show_page(sweep_); });
     add(tr("Show &where the step goes"), "Alt+3", tr("In the middle of the window"),
         [this] { show_page(bill_); });
+    add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
+        [this] { show_page(zoo_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");
         text_->setFocus();

@@ -18,9 +18,11 @@
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 /// The window follows the value of its desk: every part shows what is on the screen.
 namespace debubble::gui {
@@ -69,6 +71,7 @@ void MainWindow::put(const on_screen::Plan& screen) {
     details_->set_plan(screen.plan);
     bill_->set_plan(screen.plan);
     summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
+    sweep_->set_memory_limit(plan.document->memory_limit);
     QString delta;
     int good = 0;
     if (screen.ghost) {
@@ -93,6 +96,7 @@ void MainWindow::put(const on_screen::Trace& screen) {
     status_->setText(tr("%n action(s)", nullptr, int(screen.trace.document->trace.spans.size())));
     status_->setToolTip({});
     messages_->clear_mistakes();
+    remedies_->forget();
 }
 
 void MainWindow::put(const on_screen::Comparison& screen) {
@@ -110,6 +114,7 @@ void MainWindow::put(const on_screen::Comparison& screen) {
                          .arg(screen.b.document->trace.spans.size()));
     status_->setToolTip({});
     messages_->clear_mistakes();
+    remedies_->forget();
     raise_dock("compare");
 }
 
@@ -197,8 +202,10 @@ void MainWindow::offer_way_back() {
 
 void MainWindow::show_text() {
     const History& history = session_.history();
+    remedies_->forget();  // they are of the text before
     text_->show_text(QString::fromStdString(history.now().text));
     sweep_->set_scenario(history.now());
+    zoo_->set_scenario(history.now());
     unsaved_timer_.start();
     show_title_and_commands();
 }
@@ -216,6 +223,7 @@ void MainWindow::show_answer() {
     else
         show_title_and_commands();
     if (desk_.edits()) show_mistakes();
+    remedies_->look_after(answer);
     Q_EMIT settled();
 }
 

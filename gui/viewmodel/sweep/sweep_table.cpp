@@ -102,6 +102,32 @@ void SweepTable::add(std::vector<sim::SweepRow> rows) {
     original_ = sim::twins_in(rows_);
 }
 
+std::string SweepTable::plan_of(std::size_t row) const {
+    std::string words;
+    for (std::size_t c = 0; c < keys_; ++c) {
+        const std::string& key = columns_[c].key;
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key.substr(key.rfind('.') + 1),
+                             rows_[row].values[c]);
+    }
+    return words;
+}
+
+std::optional<std::size_t> SweepTable::row_of(const ScenarioText& source) const {
+    std::vector<std::optional<std::string>> written;
+    try {
+        for (std::size_t c = 0; c < keys_; ++c)
+            written.push_back(scenarios::written_at(source.text, source.file, columns_[c].key));
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        bool same = keys_ > 0;
+        for (std::size_t c = 0; c < keys_ && same; ++c) same = written[c] == rows_[row].values[c];
+        if (same) return original_[row] ? original_[row] : row;
+    }
+    return std::nullopt;
+}
+
 std::size_t SweepTable::twins() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); }));

@@ -29,6 +29,11 @@ public:
     const std::vector<SweepColumn>& columns() const { return columns_; }
     const std::vector<sim::SweepRow>& rows() const { return rows_; }
     void add(std::vector<sim::SweepRow> rows);
+    /// The values of a row's keys: "tensor 8, pipeline 4, schedule zb-v".
+    std::string plan_of(std::size_t row) const;
+    /// The row, and no twin, whose keys a scenario has as its values; nothing if none has.
+    std::optional<std::size_t> row_of(const ScenarioText& source) const;
+
     /// The number of rows that are twins of others (sim/grid/twins.h), which no order lists.
     std::size_t twins() const;
 

@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "base/units.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 
@@ -35,6 +36,8 @@ public:
     void start();
     void stop();
     bool is_running() const;
+    /// The memory of one device, drawn as a line in the plot.
+    void set_memory_limit(std::optional<Bytes> limit);
     const SweepTable& table() const { return table_; }
     void write_csv(const QString& file);
 
@@ -54,6 +57,7 @@ private:
     void choose_row(std::size_t row);
     void show_staleness();
     void fill_axes();
+    void colour_points();
 
     ScenarioText source_;
     ScenarioText swept_;  ///< the scenario of the rows
@@ -64,6 +68,7 @@ private:
     SweepTable table_;
     QTimer timer_;
     std::optional<std::size_t> chosen_;
+    std::optional<Bytes> limit_;
 
     QPlainTextEdit* grid_ = nullptr;
     QPushButton* start_ = nullptr;
@@ -75,6 +80,7 @@ private:
     SweepModel* model_ = nullptr;
     QComboBox* x_ = nullptr;
     QComboBox* y_ = nullptr;
+    QComboBox* colour_ = nullptr;
     ScatterView* plot_ = nullptr;
 };
 

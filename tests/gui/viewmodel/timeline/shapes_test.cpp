@@ -290,7 +290,7 @@ TEST(FarView, KeepsTheKindsOfWorkApartAsSharesOfTheHeight) {
     const std::vector<float> backward = level(Paint::Backward);
     ASSERT_EQ(forward.size(), 400U);
     for (std::size_t x = 20; x < 380; ++x) {
-        EXPECT_NEAR(forward[x], bars.y, 0.05F * bars.height) << "no time is idle in the middle";
+        EXPECT_NEAR(forward[x], bars.y, 0.05 * bars.height) << "no time is idle in the middle";
         EXPECT_NEAR(backward[x], bars.y + bars.height / 3.0, 0.07 * bars.height) << x;
     }
     shown.view.axis = TimeAxis({at(0), at(30'000'000)}, 400);  // ten microbatches
@@ -352,7 +352,7 @@ TEST(RowShapes, ShowMemoryRedOnlyAboveTheLimit) {
     Trace trace = plan("gpipe", 1, 4);  // 4 F and 4 B of 3 ms in all: 12 ms
     trace.memory = {{at(0), Bytes{50}, Rank{0}, MemoryClass::Parameters},
                     {at(6'000'000), Bytes{45}, Rank{0}, MemoryClass::Activations}};
-    Drawn shown(make_document(trace, Bytes{80}), 272);
+    Drawn shown(make_document(trace, Bytes{80}), 264);  // a hundred columns
     const Band lane = shown.timeline.layout.rows[0].memory;
     std::vector<std::uint32_t> pixels(100 * 400);
     const Canvas canvas{pixels.data(), 100, 400, 100};
