@@ -1,6 +1,7 @@
 #include "sim/communication.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -59,7 +60,7 @@ public:
     RankCommunication(Rank rank, const PlacementIndex& index, const CostModel& costs)
         : rank_(rank), index_(index), costs_(costs) {}
 
-    void add(const Span& span) {
+    void add(Span& span) {
         std::visit(
             Overloaded{
                 [&](const Compute& c) { add(span, costs_.communication(c), {}, gathers(c)); },
@@ -99,8 +100,9 @@ private:
                costs_.unshard_hidden(c.stage, rank_).any();
     }
 
-    void add(const Span& span, TimeByKind priced, const Hides& hides, bool gathers) {
-        const double exposed = seconds(std::clamp(span.exposed, Duration{}, span.length()));
+    void add(Span& span, TimeByKind priced, const Hides& hides, bool gathers) {
+        const Duration unhidden = std::clamp(span.exposed, Duration{}, span.length());
+        const double exposed = seconds(unhidden);
         const double more =
             exposed - sum_of(priced, [](const KindTime& one) { return one.exposed; });
         if (more < 0)
@@ -110,8 +112,9 @@ private:
         else
             expose(priced, more, CommunicationKind::Data);
         sim::add(sum_, priced);
+        span.exposed_by = whole_parts(priced, unhidden);
     }
-    void add(const Span& span, const Overlap& pair) {
+    void add(Span& span, const Overlap& pair) {
         TimeByKind both = costs_.communication(pair.first);
         sim::add(both, costs_.communication(pair.second));
         const bool first = gathers(pair.first);
@@ -171,7 +174,23 @@ private:
 
 }  // namespace
 
-void fill_communication(std::vector<RankPrediction>& ranks, const Trace& trace,
+DurationByKind whole_parts(const TimeByKind& time, Duration all) {
+    DurationByKind parts{};
+    const double sum = sum_of(time, [](const KindTime& one) { return one.exposed; });
+    if (sum <= 0) return parts;
+    double before = 0;
+    Duration given{};
+    for (std::size_t kind = 0; kind < parts.size(); ++kind) {
+        before += time[kind].exposed;
+        const double share = std::min(before / sum, 1.0);
+        const Duration until{std::llround(share * static_cast<double>(all.count()))};
+        parts[kind] = until - given;
+        given = until;
+    }
+    return parts;
+}
+
+void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
                         const Statistics& statistics, const Placement& placement,
                         const CostModel& costs) {
     const PlacementIndex index(placement);
@@ -181,7 +200,7 @@ void fill_communication(std::vector<RankPrediction>& ranks, const Trace& trace,
         sums.emplace_back(ranks[i].rank, index, costs);
         place[static_cast<std::size_t>(ranks[i].rank.index)] = i;
     }
-    for (const Span& span : trace.spans)
+    for (Span& span : trace.spans)
         if (const std::size_t at = place[static_cast<std::size_t>(span.rank.index)];
             at < sums.size())
             sums[at].add(span);

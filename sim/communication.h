@@ -15,11 +15,14 @@ namespace debubble::sim {
 /// and adds what computes hide and the bytes. Inside a compute the proportions are those of its
 /// price; what a pair hides is taken from the kinds that it hides, and what a compute waits longer
 /// than it costs, as others use its links, is divided by all of its communication. What exchanges
-/// between computes hide is their time alone without what is exposed. Precondition: `ranks` are
-/// those of the statistics.
-void fill_communication(std::vector<RankPrediction>& ranks, const Trace& trace,
+/// between computes hide is their time alone without what is exposed. The spans of the trace get
+/// their part of it (Span::exposed_by). Precondition: `ranks` are those of the statistics.
+void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
                         const Statistics& statistics, const Placement& placement,
                         const CostModel& costs);
+
+/// The exposed seconds in whole nanoseconds, which add up to `all`; none if there are none.
+DurationByKind whole_parts(const TimeByKind& time, Duration all);
 
 /// The mean over the ranks.
 TimeByKind mean_communication(const Prediction& prediction);

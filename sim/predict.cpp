@@ -11,12 +11,15 @@
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
+#include "sim/bill.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
 #include "sim/communication.h"
+#include "sim/cost/physical_cost_model.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
+#include "sim/pass_operators.h"
 #include "sim/priced_plan.h"
 #include "sim/ranges.h"
 #include "sim/uneven/drawn_memory.h"
@@ -232,9 +235,42 @@ PlayedCut cut_by_playing(const Scenario& scenario, const std::stop_token& stop) 
 
 /// True if what was played to choose is what was asked for.
 bool asks_for_figures(const Scenario& scenario, const PredictOptions& options) {
-    return !options.keep_trace && !options.explain && options.hash_program &&
+    return !options.keep_trace && !options.explain && !options.bill && options.hash_program &&
            options.play_allocator && options.only_where_it_decides &&
            !(options.draw_loads && scenario.imbalance.any());
+}
+
+/// The passes of the same plan without recompute; null where there is none, or where loads are
+/// drawn, whose costs are made of the passes with it.
+std::unique_ptr<CostModel> costs_without_recompute(const Scenario& scenario, const Plan& plan) {
+    if (scenario.training.recompute == models::Recompute::None) return nullptr;
+    Scenario without = scenario;
+    without.training.recompute = models::Recompute::None;
+    without.training.recompute_extent = {};
+    return make_cost_model(without, plan.stages, plan.schedule);
+}
+
+void add_bill(PredictionWithTrace& result, const Scenario& scenario, const PricedPlan& priced,
+              const DrawnLoads& drawn, SimulateOptions how, bool barrier) {
+    how.follow_memory = false;
+    how.sample_memory = false;
+    how.keep_program = false;
+    const Program& program = *drawn.program;
+    const auto play = [&](const CostModel& costs) {
+        const Trace trace = simulate(program, costs, how).trace;
+        PlayedStep played{trace.header.step_time, statistics(trace, false)};
+        if (!barrier)
+            settle(played.step, played.statistics);
+        else if (played.step > played.statistics.step)
+            played.statistics = with_time_between(std::move(played.statistics), played.step);
+        else
+            played.step = played.statistics.step;
+        return played;
+    };
+    std::unique_ptr<CostModel> without;
+    if (drawn.even == nullptr) without = costs_without_recompute(scenario, priced.plan);
+    result.bill = bill_of({result.prediction, result.statistics, program, *drawn.costs, play,
+                           without.get(), drawn.even});
 }
 
 PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOptions& options) {
@@ -344,7 +380,9 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     simulation.trace.header.program_hash = out.schedule_hash;
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
+    if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);
     if (!options.keep_trace) return result;
+    result.operators = operators_of(*of_plan.prices, plan.schedule);
     result.trace = std::move(simulation.trace);
     TraceHeader& header = result.trace.header;
     header.scenario = scenario.name;

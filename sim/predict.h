@@ -1,10 +1,14 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "scenarios/plan.h"
 #include "scenarios/scenario.h"
+#include "sim/bill.h"
 #include "sim/prediction.h"
+#include "trace/picture/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
@@ -20,6 +24,7 @@ struct PredictOptions {
     /// Skips the allocator where the requested memory is too much already, and where the device has
     /// so much more that no allocator can exceed it (kMostReserved).
     bool only_where_it_decides = false;
+    bool bill = false;          ///< PredictionWithTrace::bill, by some ten plays of the plan
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
                                 ///< Cancelled soon
     const scenarios::Plan* plan = nullptr;  ///< if set, played instead of priced_plan()
@@ -34,6 +39,9 @@ struct PredictionWithTrace {
     /// The scenario that was played: with what training.recompute: auto and parallel.partition:
     /// balanced chose.
     scenarios::Scenario played;
+    /// The operators of the passes, where a trace was kept.
+    std::shared_ptr<const picture::OperatorTable> operators = {};
+    std::optional<Bill> bill = {};  ///< if PredictOptions asks for it
 };
 
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and

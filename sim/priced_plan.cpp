@@ -106,7 +106,7 @@ PricedPlan priced(Plan plan, const Scenario& scenario) {
     if (scenarios::packs_in_step(scenario))
         of_memory = std::make_shared<const SchedulePrices>(with_full_ranks(scenario), plan.stages,
                                                            plan.schedule);
-    return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory)};
+    return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory), prices};
 }
 
 Schedule priced_schedule(const Scenario& scenario) {

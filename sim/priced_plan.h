@@ -8,11 +8,14 @@
 
 namespace debubble::sim {
 
+class SchedulePrices;
+
 /// A plan with what its passes cost and hold.
 struct PricedPlan {
     scenarios::Plan plan;
     std::unique_ptr<CostModel> costs;
     std::unique_ptr<MemoryModel> memory;
+    std::shared_ptr<const SchedulePrices> prices;  ///< those that `costs` are read from
 };
 
 /// The scenario whose microbatches are those that memory must hold.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "trace/span_graph.h"
 
@@ -50,31 +51,65 @@ int steps_in(const Trace& trace) {
     }));
 }
 
+namespace {
+
+/// The extent of every step.
+std::vector<StepSpan> extents_of(const Trace& trace, const std::vector<int>& step, int steps) {
+    std::vector<StepSpan> extents(static_cast<std::size_t>(steps));
+    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
+        StepSpan& own = extents[step[i]];
+        own.begin = std::min(own.begin, trace.spans[i].begin);
+        own.end = std::max(own.end, trace.spans[i].end);
+    }
+    return extents;
+}
+
+std::size_t median_of(const std::vector<StepSpan>& extents) {
+    std::vector<std::size_t> by_length(extents.size());
+    std::iota(by_length.begin(), by_length.end(), std::size_t{0});
+    std::ranges::stable_sort(by_length, {}, [&](std::size_t k) { return extents[k].length(); });
+    return by_length[(by_length.size() - 1) / 2];
+}
+
+Trace step_of(const Trace& trace, const std::vector<int>& step, int number,
+              const StepSpan& extent) {
+    Trace out{trace.header, {}, {}, trace.peaks, trace.program};
+    for (std::size_t i = 0; i < trace.spans.size(); ++i)
+        if (step[i] == number) out.spans.push_back(trace.spans[i]);
+    for (const PairPart& part : trace.pair_parts)
+        if (part.begin >= extent.begin && part.end <= extent.end) out.pair_parts.push_back(part);
+    for (const MemorySample& sample : trace.memory)
+        if (sample.at >= extent.begin && sample.at <= extent.end) out.memory.push_back(sample);
+    return out;
+}
+
+}  // namespace
+
+SplitSteps split_steps(const Trace& trace) {
+    const int count = steps_in(trace);
+    if (count < 2) return {{trace}, 0};
+    const std::vector<int> step = step_of_spans(trace, count);
+    const std::vector<StepSpan> extents = extents_of(trace, step, count);
+    SplitSteps out{{}, median_of(extents)};
+    for (int k = 0; k < count; ++k) {
+        Trace& own = out.steps.emplace_back(step_of(trace, step, k, extents[k]));
+        if (own.header.step_time != Duration{}) continue;
+        if (static_cast<std::size_t>(k) == out.median)
+            own.header.step_time = median_distance(extents);
+        else if (k > 0)
+            own.header.step_time = std::max(Duration{}, extents[k].end - extents[k - 1].end);
+    }
+    return out;
+}
+
 Trace median_step(const Trace& trace) {
     const int steps = steps_in(trace);
     if (steps < 2) return trace;
     const std::vector<int> step = step_of_spans(trace, steps);
-    std::vector<StepSpan> spans_of_steps(static_cast<std::size_t>(steps));
-    for (std::size_t i = 0; i < trace.spans.size(); ++i) {
-        StepSpan& own = spans_of_steps[step[i]];
-        own.begin = std::min(own.begin, trace.spans[i].begin);
-        own.end = std::max(own.end, trace.spans[i].end);
-    }
-    std::vector<int> by_length(spans_of_steps.size());
-    for (int k = 0; k < steps; ++k) by_length[k] = k;
-    std::ranges::stable_sort(by_length, {}, [&](int k) { return spans_of_steps[k].length(); });
-    const int median = by_length[(by_length.size() - 1) / 2];
-
-    Trace out{trace.header, {}, {}, trace.peaks, trace.program};
-    if (out.header.step_time == Duration{}) out.header.step_time = median_distance(spans_of_steps);
-    for (std::size_t i = 0; i < trace.spans.size(); ++i)
-        if (step[i] == median) out.spans.push_back(trace.spans[i]);
-    for (const PairPart& part : trace.pair_parts)
-        if (part.begin >= spans_of_steps[median].begin && part.end <= spans_of_steps[median].end)
-            out.pair_parts.push_back(part);
-    for (const MemorySample& sample : trace.memory)
-        if (sample.at >= spans_of_steps[median].begin && sample.at <= spans_of_steps[median].end)
-            out.memory.push_back(sample);
+    const std::vector<StepSpan> extents = extents_of(trace, step, steps);
+    const std::size_t median = median_of(extents);
+    Trace out = step_of(trace, step, static_cast<int>(median), extents[median]);
+    if (out.header.step_time == Duration{}) out.header.step_time = median_distance(extents);
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/communication_kind.h"
 #include "base/ids.h"
 #include "base/memory_class.h"
 #include "base/units.h"
@@ -32,6 +33,8 @@ struct Span {
     /// Processor time of the rank's thread in what a pass computed itself, that is, in the length
     /// less what is exposed; 0 where nobody knows, as for computes of a device.
     Duration on_core{};
+    /// The parts of `exposed` by what they serve; all are 0 where nobody knows.
+    DurationByKind exposed_by{};
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -15,14 +16,15 @@
 #include "trace/compare.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
+#include "trace/steps.h"
 
 namespace debubble::gui {
 namespace {
 
 std::string svg_of_pair(const Exhibit& upper, const Exhibit& lower) {
     std::ostringstream out;
-    write_svg_pair({&upper.trace, &upper.statistics, upper.picture},
-                   {&lower.trace, &lower.statistics, lower.picture}, out);
+    write_svg_pair({&upper.drawn(), &upper.statistics, upper.picture},
+                   {&lower.drawn(), &lower.statistics, lower.picture}, out);
     return std::move(out).str();
 }
 
@@ -35,7 +37,7 @@ std::string pair_of(const CommandLine& line) {
 /// The exhibit of a trace on the screen; a plan that was predicted says more of itself.
 Exhibit shown_exhibit(const Shown& shown) {
     const TimelineDocument& document = *shown.document;
-    if (shown.plan) return {document.trace, document.statistics, shown.plan->picture};
+    if (shown.plan) return {document.trace, {}, document.statistics, shown.plan->picture};
     return exhibit_of(document.trace, shown.file);
 }
 
@@ -79,15 +81,16 @@ std::string exported_pair(const on_screen::Comparison& both, ExportFormat format
 }  // namespace
 
 Exhibit exhibit_of(Trace trace, const std::string& file) {
-    Exhibit exhibit{std::move(trace), {}, {}};
-    exhibit.statistics = statistics(exhibit.trace);
-    exhibit.picture.title = caption_of(exhibit.trace, exhibit.statistics, file).title;
+    Exhibit exhibit{std::move(trace), {}, {}, {}};
+    if (steps_in(exhibit.trace) > 1) exhibit.median = median_step(exhibit.trace);
+    exhibit.statistics = statistics(exhibit.drawn());
+    exhibit.picture.title = caption_of(exhibit.drawn(), exhibit.statistics, file).title;
     return exhibit;
 }
 
 Exhibit exhibit_of(const scenarios::Scenario& scenario, sim::PredictionWithTrace answer) {
     SvgOptions picture = sim::picture_of(scenario, answer);
-    return {std::move(answer.trace), std::move(answer.statistics), std::move(picture)};
+    return {std::move(answer.trace), {}, std::move(answer.statistics), std::move(picture)};
 }
 
 Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& set) {
@@ -108,7 +111,7 @@ std::string exported(const Exhibit& exhibit, ExportFormat format) {
     assert(is_text_format(format) && "pictures of pixels are made by the window's side");
     std::ostringstream out;
     if (format == ExportFormat::Svg)
-        write_svg(exhibit.trace, exhibit.statistics, exhibit.picture, out);
+        write_svg(exhibit.drawn(), exhibit.statistics, exhibit.picture, out);
     else if (format == ExportFormat::Csv)
         write_trace_csv(exhibit.trace, out);
     else
@@ -135,7 +138,15 @@ std::vector<ExportChoice> export_choices(const Screen& screen) {
             {ExportFormat::Csv, pair ? "Table of the actions of both" : "Table of actions", "csv"}};
 }
 
+void check_folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+        throw InputError(fmt::format("--export {}: there is no folder {}", file, folder.string()));
+}
+
 void export_text(const CommandLine& line) {
+    check_folder_of(*line.export_to);
     const ExportFormat format = export_format_of(*line.export_to);
     const std::size_t most = format == ExportFormat::Svg ? 2 : 1;
     if (line.files.size() > most)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "gui/viewmodel/command_line.h"
@@ -10,11 +11,14 @@
 /// Pictures and tables that are made without Qt.
 namespace debubble::gui {
 
-/// A trace with the texts of its picture.
+/// A trace with the texts of its picture. Of several steps the picture is of the median one; a
+/// table and a trace hold all.
 struct Exhibit {
     Trace trace;
-    Statistics statistics;
+    std::optional<Trace> median;  ///< of several steps
+    Statistics statistics;        ///< of what is drawn
     SvgOptions picture;
+    const Trace& drawn() const { return median ? *median : trace; }
 };
 
 /// The exhibit of a trace that was read from a file.
@@ -41,6 +45,9 @@ struct ExportChoice {
     std::string ending;  ///< such as "csv"
 };
 std::vector<ExportChoice> export_choices(const Screen& screen);
+
+/// Throws InputError if the folder of a file that is to be written does not exist.
+void check_folder_of(const std::string& file);
 
 /// Carries out `--export` to a text format; two files make one picture of two panels.
 void export_text(const CommandLine& line);

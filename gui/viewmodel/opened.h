@@ -7,6 +7,7 @@
 
 #include "gui/viewmodel/source.h"
 #include "gui/viewmodel/timeline/pairing.h"
+#include "trace/steps.h"
 
 namespace debubble::gui {
 
@@ -17,7 +18,16 @@ struct Shown {
     Document document;
     std::string file;                                ///< a file, or words such as "this plan"
     std::shared_ptr<const PredictedPlan> plan = {};  ///< the plan that it predicts, if it is known
+    /// All steps of the trace, of which the document shows one, where there are several.
+    std::shared_ptr<const SplitSteps> steps = {};
+    std::size_t step = 0;  ///< the one that is shown
+    /// All files of the trace, if there are several: the ranks of one run.
+    std::vector<std::string> files = {};
+    std::string words = {};  ///< how the passes of a profile were found
 };
+
+/// The steps of a trace in words: "1: 112.4 ms"; the median one says so.
+std::vector<std::string> names_of_steps(const Shown& shown);
 
 /// The origin of two traces that are compared.
 enum class Compares {
@@ -38,14 +48,18 @@ struct Opened {
     std::vector<Diagnostic> mistakes;  ///< if there are any, everything else is empty
 };
 
-/// Opens the files; `set` holds key=value settings of a scenario. It is pure and thread-safe, and
-/// takes as long as the largest trace.
+/// Shows another step of a trace. Precondition: it has that many.
+Opened open_step(const Shown& shown, std::size_t step);
+
+/// Opens the files; the files of a profiler are the ranks of one run; `set` holds key=value
+/// settings of a scenario. It is pure and thread-safe, and takes as long as the largest trace.
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
 
 /// Compares two traces that are there already.
 Opened open_both(const Shown& a, const Shown& b);
 
-/// Compares a prediction with the trace of its run.
-Opened open_run(const Shown& predicted, const std::string& executed);
+/// Compares a prediction with the trace of a run of it, which may be the files of a profiler: their
+/// passes are then named by the plan, and both are reduced to what both show.
+Opened open_run(const Shown& predicted, const std::vector<std::string>& executed);
 
 }  // namespace debubble::gui

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "trace/picture/exposed.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::gui {
@@ -85,14 +86,15 @@ std::string view_name_of(const Screen& screen) {
 
 std::vector<SummaryRow> figures_of(const Shown& shown) {
     const TimelineDocument& document = *shown.document;
+    const DurationByKind exposed = exposed_sums(document).by_kind;
     if (shown.plan) {
         std::vector<SummaryRow> rows =
-            summary_of(shown.plan->prediction, document.statistics, document.memory_limit);
+            summary_of(shown.plan->prediction, document.statistics, document.memory_limit, exposed);
         for (SummaryRow& row : network_rows(shown.plan->scenario.model))
             rows.push_back(std::move(row));
         return rows;
     }
-    return summary_of(document.trace, document.statistics, document.memory_limit);
+    return summary_of(document.trace, document.statistics, document.memory_limit, exposed);
 }
 
 void Desk::open_plan(std::string file) {
@@ -119,7 +121,10 @@ void Desk::renamed(std::string file) {
 
 bool Desk::show(const Opened& opened) {
     if (opened.traces.size() == 1) {
-        lay_aside();
+        const auto* before = std::get_if<on_screen::Trace>(&screen_);
+        const Shown& now = opened.traces[0];
+        const bool other_step = before != nullptr && now.steps && before->trace.steps == now.steps;
+        if (!other_step) lay_aside();
         screen_ = on_screen::Trace{opened.traces[0]};
         return true;
     }

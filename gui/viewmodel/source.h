@@ -22,17 +22,31 @@ struct ScenarioText {
 
 struct TraceFile {
     Trace trace;
-    std::string file;
+    std::string file;        ///< of several files of one run, the first, or their folder
+    std::string words = {};  ///< how the passes of a profile were found
 };
 
 using Source = std::variant<ScenarioText, TraceFile>;
 
 /// Opens a file or the name of a shipped scenario. A file is a trace if its name has the ending of
-/// a trace format (trace/io/trace_formats.h). A job of another framework is read into a scenario
-/// (scenarios/jobs/job.h), to which `set` tells what the job does not know; it lies beside the job,
-/// under a name of its own. Throws InputError if it cannot be read; the scenario
-/// itself is not checked yet.
+/// a trace format (trace/io/trace_formats.h), or if a profiler wrote it. A job of another framework
+/// is read into a scenario (scenarios/jobs/job.h), to which `set` tells what the job does not know;
+/// it lies beside the job, under a name of its own. Throws InputError if it cannot be read; the
+/// scenario itself is not checked yet.
 Source open_source(const std::string& name_or_path, const std::vector<std::string>& set = {});
+
+/// The files of a profiler (Kineto, Nsight Systems): of torch.profiler's JSON, plain or packed,
+/// databases, or folders of them.
+bool is_profile(const std::string& file);
+
+/// The plan that a profiled run executed, if it is known.
+struct ExecutedPlan {
+    Program program;
+    std::vector<int> layers;  ///< of each stage
+};
+
+/// Reads the ranks of one run. Throws InputError if they are of different runs, or show no passes.
+TraceFile read_profile(const std::vector<std::string>& files, const ExecutedPlan* plan = nullptr);
 
 /// The shipped scenario that a person sees first: its bubbles are plain.
 inline constexpr const char* kFirstExample = "gpt2-xl-1f1b";

@@ -15,6 +15,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "gui/viewmodel/export.h"
 #include "gui/viewmodel/opened.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/widgets/main_window.h"
@@ -88,6 +89,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
 }
 
 void export_picture(const CommandLine& line, int& argc, char** argv) {
+    check_folder_of(*line.export_to);
     const Opened opened = open_all(line.files, line.set);
     if (!opened.mistakes.empty()) throw InputError(opened.mistakes);
     std::shared_ptr<const PredictedPlan> plan;

@@ -53,10 +53,15 @@ HelpSheet::HelpSheet(const QList<QAction*>& commands, QWidget* parent) : QDialog
     text += "</table><h3>" + tr("Colours") + "</h3><table>";
     const Palette& palette = is_dark(this->palette()) ? kDarkPalette : kLightPalette;
     for (std::size_t i = 0; i < kPaints; ++i) text += colour_row(static_cast<Paint>(i), palette);
-    text += "</table><p>" +
-            tr("bubble = 1 - computes / (ranks x makespan). For every rank, busy + exposed "
-               "communication + optimizer + idle = step time.") +
-            "</p>";
+    text +=
+        "</table><p>" +
+        tr("The lower part of a bar, as high as its share, is communication that nothing hides; "
+           "a wide bar shows its operators in a second row. From far away the kinds of work "
+           "lie above each other, as high as their shares.") +
+        "</p><p>" +
+        tr("bubble = 1 - computes / (ranks x makespan). For every rank, busy + exposed "
+           "communication + optimizer + idle = step time.") +
+        "</p>";
     auto* browser = new QTextBrowser;
     browser->setAccessibleName(windowTitle());
     browser->setHtml(text);

@@ -2,7 +2,9 @@
 
 #include <QAction>
 #include <QEvent>
+#include <QLabel>
 #include <QStandardPaths>
+#include <QTabBar>
 
 #include "gui/widgets/colours.h"
 #include "gui/widgets/compare/compare_panel.h"
@@ -12,9 +14,11 @@
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 namespace debubble::gui {
 namespace {
@@ -53,13 +57,17 @@ void MainWindow::connect_parts() {
     connect(&session_, &PlanSession::refused, messages_, &MessageStrip::warn);
     connect(&session_, &PlanSession::refused, what_if_, &WhatIfPanel::refill);
     connect(sweep_, &SweepPanel::chosen, this,
-            [this](const std::vector<scenarios::Override>& keys, const QString& what) {
+            [this](const ScenarioText& ground, const std::vector<scenarios::Override>& keys,
+                   const QString& what) {
                 if (!desk_.has_plan()) return;
+                if (ground.file != session_.history().now().file)
+                    return messages_->warn(tr("These plans are of %1, which is not open")
+                                               .arg(QString::fromStdString(title_of(ground.file))));
                 if (desk_.can_show_plan()) {  // the sweep stays in front
                     desk_.show_plan();
                     show_screen();
                 }
-                session_.set_keys(keys, tr("point %1").arg(what));
+                session_.set_keys(ground, keys, tr("point %1").arg(what));
             });
     connect(sweep_, &SweepPanel::opened, this, [this] { show_page(timeline_); });
     connect(sweep_, &SweepPanel::failed, messages_, &MessageStrip::show_mistakes);
@@ -80,13 +88,35 @@ void MainWindow::connect_parts() {
     messages_->has_place = [this](const SourceLocation& where) {
         return desk_.shows_text_of(where.file);
     };
+    connect(zoo_, &ZooPanel::chosen, this,
+            [this](const ScenarioText& changed, const QString& schedule) {
+                if (!desk_.has_plan()) return;
+                if (desk_.can_show_plan()) desk_.show_plan();
+                show_screen();
+                session_.set_keys(changed, {}, schedule);
+            });
+    connect(remedies_, &RemedyStrip::chosen, &session_, &PlanSession::set_field);
+    connect(timeline_, &TimelineView::span_selected, this, [this] { show_answer_line(); });
+    connect(timeline_, &TimelineView::state_changed, this, [this] { show_answer_line(); });
+    connect(answer_line_, &QLabel::linkActivated, this, [this](const QString& link) {
+        const auto side = link.startsWith("b:") ? Side::B : Side::A;
+        timeline_->show_action({link.mid(2).toUInt(), side});
+    });
+    connect(steps_, &QTabBar::currentChanged, this, [this](int at) {
+        const auto* trace = std::get_if<on_screen::Trace>(&desk_.screen());
+        if (trace == nullptr || at < 0 || static_cast<std::size_t>(at) == trace->trace.step) return;
+        OpenRequest request;
+        request.step = std::pair(trace->trace, static_cast<std::size_t>(at));
+        opener_->ask(std::move(request));
+    });
     unsaved_timer_.setSingleShot(true);
     unsaved_timer_.setInterval(kKeepAfter);
     connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
     opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
         [](const OpenRequest& request, const std::stop_token&) {
+            if (request.step) return open_step(request.step->first, request.step->second);
             if (request.below) return open_both(*request.predicted, *request.below);
-            return request.predicted ? open_run(*request.predicted, request.files.front())
+            return request.predicted ? open_run(*request.predicted, request.files)
                                      : open_all(request.files, request.set);
         },
         [this](Opened opened) {
@@ -112,7 +142,8 @@ void MainWindow::execute() {
 void MainWindow::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) make_placeholders_legible();
-    // The colours of the strip and of the complaints are mixed from the palette.
+    if (event->type() == QEvent::PaletteChange && messages_ != nullptr) messages_->tint();
+    // The colours of the complaints are mixed from the palette.
     if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && desk_.edits() &&
         !session_.is_busy() && session_.answer().plan)
         show_mistakes();

@@ -21,15 +21,18 @@ class QToolBar;
 
 namespace debubble::gui {
 
+class BillPanel;
 class ComparePanel;
 class DetailsPanel;
 class MessageStrip;
+class RemedyStrip;
 class RunPanel;
 class SummaryPanel;
 class SweepPanel;
 class TimelineView;
 class WhatIfPanel;
 class YamlEditor;
+class ZooPanel;
 
 /// The window: a timeline in the middle, with questions and answers around it.
 class MainWindow : public QMainWindow {
@@ -80,6 +83,7 @@ private:
         std::vector<std::string> set;
         std::optional<Shown> predicted = {};  ///< the prediction of a run; `files` holds its trace
         std::optional<Shown> below = {};      ///< another plan, which is shown below `predicted`
+        std::optional<std::pair<Shown, std::size_t>> step = {};  ///< another step of a trace
     };
 
     void build_centre();
@@ -109,6 +113,8 @@ private:
     void put(const on_screen::Comparison& both);
     void show_title_and_commands();
     void offer_way_back();
+    void show_steps();
+    void show_answer_line();
     QString what_covers_the_plan() const;
     void raise_dock(const QString& name);
     void show_page(const QWidget* page);
@@ -122,10 +128,11 @@ private:
     void remember_view();
     void recall_view();
     ViewState fresh_view() const;
-    void keep_unsaved();
+    bool keep_unsaved();
     void offer_unsaved();
     void take_up(const UnsavedFolder::Left& left);
     bool may_discard();
+    bool may_lose_changes();
     bool may_end_run();
 
     PlanSession session_;
@@ -142,11 +149,16 @@ private:
     SummaryPanel* summary_ = nullptr;
     YamlEditor* text_ = nullptr;
     SweepPanel* sweep_ = nullptr;
+    BillPanel* bill_ = nullptr;
+    ZooPanel* zoo_ = nullptr;
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
     QStackedWidget* pages_ = nullptr;
+    QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
     QTabBar* page_tabs_ = nullptr;
+    RemedyStrip* remedies_ = nullptr;
+    QTabBar* steps_ = nullptr;  ///< the steps of the trace on the screen, where there are several
     QToolBar* tool_bar_ = nullptr;
     QList<QDockWidget*> beside_;  ///< the docks of the column beside the timeline
     QList<QDockWidget*> below_;   ///< the docks below the timeline

@@ -90,7 +90,8 @@ void MainWindow::open_scenario(const ScenarioText& source) {
 void MainWindow::choose_file() {
     const QStringList files = QFileDialog::getOpenFileNames(
         this, tr("Open a scenario, a trace, or two to compare"), {},
-        tr("Scenarios and traces (*.yaml *.yml *.json);;All files (*)"));
+        tr("Scenarios, traces and profiles (*.yaml *.yml *.json *.json.gz *.sqlite);;All files "
+           "(*)"));
     if (!files.isEmpty()) open_files(files);
 }
 

@@ -14,6 +14,7 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
@@ -21,9 +22,11 @@
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 /// The room of the window: the timeline and the sweep in the middle, a column of questions and
 /// answers beside them, and panels below that are folded until they are needed.
@@ -61,15 +64,38 @@ void MainWindow::build_centre() {
     timeline_ = new TimelineView;
     sweep_ = new SweepPanel;
     messages_ = new MessageStrip;
+    remedies_ = new RemedyStrip;
+    steps_ = new QTabBar;
+    steps_->setObjectName("steps");
+    steps_->setAccessibleName(tr("Steps of the trace"));
+    steps_->setExpanding(false);
+    steps_->setUsesScrollButtons(true);
+    steps_->hide();
+    answer_line_ = new QLabel;
+    answer_line_->setObjectName("answer-line");
+    answer_line_->setAccessibleName(tr("The selection in a sentence"));
+    answer_line_->setTextFormat(Qt::RichText);
+    answer_line_->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    answer_line_->setFocusPolicy(Qt::ClickFocus);
+    answer_line_->setWordWrap(true);
+    answer_line_->setContentsMargins(8, 3, 8, 3);
+    answer_line_->hide();
     pages_ = new QStackedWidget;
     pages_->addWidget(timeline_);
     pages_->addWidget(scrolled(sweep_));
+    bill_ = new BillPanel;
+    pages_->addWidget(bill_);
+    zoo_ = new ZooPanel;
+    pages_->addWidget(zoo_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(messages_);
+    column->addWidget(remedies_);
+    column->addWidget(steps_);
     column->addWidget(pages_, 1);
+    column->addWidget(answer_line_);
     setCentralWidget(centre);
     status_ = new Line;
     statusBar()->addWidget(status_, 1);
@@ -111,11 +137,14 @@ void MainWindow::build_tool_bar() {
     tool_bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
     page_tabs_ = new QTabBar;
     page_tabs_->setObjectName("pages");
-    page_tabs_->setAccessibleName(tr("Timeline or sweep"));
+    page_tabs_->setAccessibleName(tr("Timeline, sweep, where the step goes, or schedules"));
     page_tabs_->setDrawBase(false);
     page_tabs_->addTab(tr("Timeline"));
     page_tabs_->addTab(tr("Sweep"));
+    page_tabs_->addTab(tr("Where it goes"));
+    page_tabs_->addTab(tr("Schedules"));
     connect(page_tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
+    connect(page_tabs_, &QTabBar::currentChanged, this, [this] { show_answer_line(); });
     tool_bar_->addWidget(page_tabs_);
     tool_bar_->addSeparator();
     const auto add = [&](QAction* action, const QString& name) {
@@ -200,7 +229,7 @@ void MainWindow::raise_dock(const QString& name) {
 }
 
 void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : 1);
+    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : page == bill_ ? 2 : page == zoo_ ? 3 : 1);
 }
 
 }  // namespace debubble::gui

@@ -9,8 +9,9 @@
 /// Nothing is lost: unsaved changes are kept, and questions come before a plan or a run ends.
 namespace debubble::gui {
 
-void MainWindow::keep_unsaved() {
-    if (!desk_.has_plan()) return;
+/// Returns whether nothing would be lost.
+bool MainWindow::keep_unsaved() {
+    if (!desk_.has_plan()) return true;
     try {
         if (session_.history().is_saved())
             unsaved_.forget();
@@ -18,7 +19,23 @@ void MainWindow::keep_unsaved() {
             unsaved_.keep(session_.history().now());
     } catch (const std::exception& error) {  // worth a warning, but the window goes on
         messages_->warn(tr("Unsaved changes cannot be kept: %1").arg(error.what()));
+        return false;
     }
+    return true;
+}
+
+/// Asks what becomes of changes that cannot be kept for the next start, as on a full disk.
+bool MainWindow::may_lose_changes() {
+    QMessageBox box(QMessageBox::Warning, tr("Unsaved changes"),
+                    tr("%1 has changes that are not saved, and they cannot be kept for the next "
+                       "start.")
+                        .arg(QString::fromStdString(title_of(session_.history().now().file))),
+                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    box.setInformativeText(messages_->message());
+    box.setDefaultButton(QMessageBox::Cancel);
+    box.setEscapeButton(QMessageBox::Cancel);
+    const int answer = box.exec();
+    return answer == QMessageBox::Discard || (answer == QMessageBox::Save && save_as());
 }
 
 void MainWindow::offer_unsaved() {
@@ -90,9 +107,10 @@ bool MainWindow::may_end_run() {
     return again;
 }
 
-/// Unsaved changes are kept and offered at the next start: no question about them on the way out.
+/// Unsaved changes are kept and offered at the next start: no question about them on the way out,
+/// unless they cannot be kept.
 void MainWindow::closeEvent(QCloseEvent* event) {
-    keep_unsaved();
+    if (!keep_unsaved() && !may_lose_changes()) return event->ignore();
     if (!may_end_run()) return event->ignore();
     remember();
     QMainWindow::closeEvent(event);

@@ -5,6 +5,7 @@
 #include <QMenu>
 #include <QMenuBar>
 
+#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
@@ -14,6 +15,7 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 #include "scenarios/read_scenario.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
@@ -61,7 +63,7 @@ void MainWindow::build_menus() {
     connect(show_plan_, &QAction::triggered, this, &MainWindow::show_current_plan);
     compare_plans_ = action(plan, tr("&Lay it above the pinned plan"), QKeySequence("Ctrl+2"),
                             tr("On one axis, with the differences; without a pin, above the one "
-                               "before"));
+                               "before; a trace in front, below the plan"));
     connect(compare_plans_, &QAction::triggered, this, &MainWindow::compare_plans);
     show_aside_ = action(plan, tr("Show the &trace again"), QKeySequence("Ctrl+3"),
                          tr("The trace or the comparison that the plan took from the screen"));
@@ -129,6 +131,10 @@ void MainWindow::build_view_menu() {
     add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_end_of_wait);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
+    QAction* memory = action(view, tr("Memor&y to its own scale"), {},
+                             tr("Its lanes end at what is held, or at the limit again"));
+    memory->setCheckable(true);
+    connect(memory, &QAction::triggered, timeline_, &TimelineView::toggle_memory_scale);
     QAction* find =
         action(view, tr("Find &actions..."), QKeySequence::Find, tr("By name, kind, rank, length"));
     connect(find, &QAction::triggered, this, [this] {
@@ -151,6 +157,10 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         [this] { show_page(timeline_); });
     add(tr("Show the s&weep"), "Alt+2", tr("In the middle of the window"),
         [this] { show_page(sweep_); });
+    add(tr("Show &where the step goes"), "Alt+3", tr("In the middle of the window"),
+        [this] { show_page(bill_); });
+    add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
+        [this] { show_page(zoo_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");
         text_->setFocus();

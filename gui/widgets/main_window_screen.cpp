@@ -3,10 +3,14 @@
 #include <QAction>
 #include <QLabel>
 #include <QSettings>
+#include <QSignalBlocker>
+#include <QTabBar>
 
 #include "base/overloaded.h"
 #include "base/sha256.h"
 #include "gui/viewmodel/remembered_view.h"
+#include "gui/viewmodel/timeline/answer_line.h"
+#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
@@ -14,9 +18,11 @@
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/zoo/zoo_panel.h"
 
 /// The window follows the value of its desk: every part shows what is on the screen.
 namespace debubble::gui {
@@ -40,6 +46,7 @@ void MainWindow::show_screen() {
     std::visit([this](const auto& screen) { put(screen); }, desk_.screen());
     looked_at_ = name;
     if (other) recall_view();
+    show_steps();
     show_title_and_commands();
     offer_way_back();
 }
@@ -48,8 +55,10 @@ void MainWindow::put(const on_screen::Nothing&) {
     timeline_->set_ghost(nullptr);
     timeline_->set_document(nullptr);
     details_->set_plan(nullptr);
+    bill_->set_plan(nullptr);
     summary_->show_rows({});
     what_if_->show_delta({}, 0);
+    timeline_->set_change({}, 0);
     status_->clear();
     status_->setToolTip({});
 }
@@ -60,7 +69,9 @@ void MainWindow::put(const on_screen::Plan& screen) {
     timeline_->set_document(plan.document);
     timeline_->set_ghost(screen.ghost ? screen.ghost->document : nullptr);
     details_->set_plan(screen.plan);
+    bill_->set_plan(screen.plan);
     summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
+    sweep_->set_memory_limit(plan.document->memory_limit);
     QString delta;
     int good = 0;
     if (screen.ghost) {
@@ -69,6 +80,7 @@ void MainWindow::put(const on_screen::Plan& screen) {
         good = !plan.prediction.fits ? -1 : step < 0 ? 1 : step > 0 ? -1 : 0;
     }
     what_if_->show_delta(delta, good);
+    timeline_->set_change(delta, good);
     status_->setText(QString::fromStdString(plan.picture.title));
     status_->setToolTip(QString::fromStdString(plan.picture.subtitle));
 }
@@ -77,11 +89,14 @@ void MainWindow::put(const on_screen::Trace& screen) {
     timeline_->set_ghost(nullptr);
     timeline_->set_document(screen.trace.document);
     details_->set_plan(nullptr);
+    bill_->set_plan(nullptr);
     summary_->show_rows(figures_of(screen.trace));
     what_if_->show_delta({}, 0);
+    timeline_->set_change({}, 0);
     status_->setText(tr("%n action(s)", nullptr, int(screen.trace.document->trace.spans.size())));
     status_->setToolTip({});
     messages_->clear_mistakes();
+    remedies_->forget();
 }
 
 void MainWindow::put(const on_screen::Comparison& screen) {
@@ -90,13 +105,16 @@ void MainWindow::put(const on_screen::Comparison& screen) {
     compare_->show_comparison(*screen.pairing, *screen.a.document,
                               compared(figures, figures_of(screen.b)), screen.words);
     details_->set_plan(screen.a.plan);
+    bill_->set_plan(screen.a.plan);
     summary_->show_rows(figures);
     what_if_->show_delta({}, 0);
+    timeline_->set_change({}, 0);
     status_->setText(tr("A has %1 actions, B %2")
                          .arg(screen.a.document->trace.spans.size())
                          .arg(screen.b.document->trace.spans.size()));
     status_->setToolTip({});
     messages_->clear_mistakes();
+    remedies_->forget();
     raise_dock("compare");
 }
 
@@ -110,16 +128,55 @@ void MainWindow::show_title_and_commands() {
     setWindowModified(edits && !history.is_saved());
     what_if_->setEnabled(edits);
     text_->setReadOnly(!edits);
-    summary_->set_stale(edits && (session_.is_busy() || !session_.answer().plan));
+    const bool stale = edits && (session_.is_busy() || !session_.answer().plan);
+    summary_->set_stale(stale);
+    timeline_->set_stale(stale);
     sweep_->setEnabled(desk_.has_plan());
     run_->setEnabled(desk_.has_plan());
-    for (QAction* action : {run_action_, schedule_, save_, save_as_, pin_, compare_plans_})
+    for (QAction* action : {run_action_, schedule_, save_, save_as_, pin_})
         action->setEnabled(edits);
+    const bool trace_over_plan =
+        desk_.has_plan() && std::holds_alternative<on_screen::Trace>(desk_.screen());
+    compare_plans_->setEnabled(edits || trace_over_plan);
     undo_->setEnabled(edits && history.can_undo());
     redo_->setEnabled(edits && history.can_redo());
     show_plan_->setEnabled(desk_.can_show_plan());
     show_aside_->setEnabled(desk_.can_show_aside());
     export_->setEnabled(desk_.can_export());
+}
+
+/// A trace of several steps shows one; the others are a click away.
+void MainWindow::show_steps() {
+    const auto* trace = std::get_if<on_screen::Trace>(&desk_.screen());
+    const std::vector<std::string> names =
+        trace == nullptr ? std::vector<std::string>{} : names_of_steps(trace->trace);
+    const QSignalBlocker quiet(steps_);
+    while (steps_->count() > 0) steps_->removeTab(0);
+    for (const std::string& name : names)
+        steps_->addTab(tr("step %1").arg(QString::fromStdString(name)));
+    if (!names.empty()) steps_->setCurrentIndex(int(trace->trace.step));
+    steps_->setVisible(!names.empty());
+}
+
+/// What is selected answers at once: why it is there, with links to what it waits for.
+void MainWindow::show_answer_line() {
+    const bool seen = pages_->currentIndex() == 0;
+    const bool empty = !timeline_->scene().main;
+    auto line = seen && !empty ? answer_line(timeline_->scene(), timeline_->state().selection)
+                               : std::vector<Phrase>{};
+    if (seen && !empty && line.empty())  // always there, so that the lanes keep their height
+        line = {{tr("Click a bar or a bubble, and here it says why it is there").toStdString()}};
+    QString html;
+    for (const Phrase& phrase : line) {
+        const QString words = QString::fromStdString(phrase.words).toHtmlEscaped();
+        html += phrase.link ? QString("<a href=\"%1:%2\">%3</a>")
+                                  .arg(phrase.link->side == Side::B ? "b" : "a")
+                                  .arg(phrase.link->index)
+                                  .arg(words)
+                            : words;
+    }
+    if (answer_line_->text() != html) answer_line_->setText(html);
+    answer_line_->setVisible(!html.isEmpty());
 }
 
 QString MainWindow::what_covers_the_plan() const {
@@ -145,8 +202,10 @@ void MainWindow::offer_way_back() {
 
 void MainWindow::show_text() {
     const History& history = session_.history();
+    remedies_->forget();  // they are of the text before
     text_->show_text(QString::fromStdString(history.now().text));
     sweep_->set_scenario(history.now());
+    zoo_->set_scenario(history.now());
     unsaved_timer_.start();
     show_title_and_commands();
 }
@@ -164,6 +223,7 @@ void MainWindow::show_answer() {
     else
         show_title_and_commands();
     if (desk_.edits()) show_mistakes();
+    remedies_->look_after(answer);
     Q_EMIT settled();
 }
 
@@ -193,6 +253,12 @@ void MainWindow::show_place(const SourceLocation& where) {
 
 void MainWindow::compare_plans() {
     const std::shared_ptr<const PredictedPlan> plan = session_.answer().plan;
+    if (const auto* trace = std::get_if<on_screen::Trace>(&desk_.screen()); trace && plan) {
+        const Shown& run = trace->trace;
+        OpenRequest request{run.files.empty() ? std::vector<std::string>{run.file} : run.files, {}};
+        request.predicted = Shown{plan->document, tr("this plan").toStdString(), plan};
+        return opener_->ask(std::move(request));
+    }
     const std::shared_ptr<const PredictedPlan> below = session_.reference();
     if (!desk_.edits() || session_.is_busy() || !plan || !below || below == plan)
         return messages_->warn(

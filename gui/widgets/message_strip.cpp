@@ -1,6 +1,7 @@
 #include "gui/widgets/message_strip.h"
 
 #include <QAccessible>
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
@@ -106,15 +107,22 @@ void MessageStrip::show(const QString& message, Tone tone) {
     first_button_->setText(first_.name);
     second_button_->setVisible(!second_.name.isEmpty());
     second_button_->setText(second_.name);
-    const QPalette& system = parentWidget() != nullptr ? parentWidget()->palette() : palette();
-    const QColor ground = system.color(QPalette::Window);
-    const QColor tint = tone == Tone::Bad ? QColor(0xC03028) : system.color(QPalette::Highlight);
-    QPalette mine = system;
-    mine.setColor(QPalette::Window, between(ground, tint, 0.2));
-    setPalette(mine);
+    tone_ = tone;
+    tint();
     setVisible(true);
     QAccessibleEvent event(label_, QAccessible::Alert);
     QAccessible::updateAccessibility(&event);
+}
+
+/// The application's palette is that of the theme at once; that of widgets follows when they are
+/// shown.
+void MessageStrip::tint() {
+    const QPalette system = QApplication::palette();
+    const QColor ground = system.color(QPalette::Window);
+    const QColor hue = tone_ == Tone::Bad ? QColor(0xC03028) : system.color(QPalette::Highlight);
+    QPalette mine = system;
+    mine.setColor(QPalette::Window, between(ground, hue, 0.2));
+    setPalette(mine);
 }
 
 void MessageStrip::clear() {

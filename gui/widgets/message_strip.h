@@ -35,6 +35,8 @@ public:
     void clear_mistakes();  ///< other messages stay
 
     QString message() const;
+    /// Mixes the colours of the strip anew, after the theme has changed.
+    void tint();
 
     /// Called when the person wants to see the place.
     std::function<void(const SourceLocation&)> on_place;
@@ -52,6 +54,7 @@ private:
     QToolButton* second_button_ = nullptr;
     std::vector<Diagnostic> mistakes_;
     std::size_t at_ = 0;
+    Tone tone_ = Tone::Plain;
     Offer first_;
     Offer second_;
 };

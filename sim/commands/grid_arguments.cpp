@@ -35,8 +35,9 @@ void say_even_loads(const Grid& grid) {
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
     verb.add_option("SCENARIO", arguments.scenario, "name or file of a scenario with a 'sweep:'")
         ->required();
-    verb.add_option("--set", arguments.set,
-                    "key=value for every point, as parallel.tensor=4; key= is the key's default")
+    verb.add_option(
+            "--set", arguments.set,
+            "key=value for every point, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));

@@ -54,6 +54,7 @@ struct SimulateArguments {
     bool chakra_replicas = false;
     std::string anchor;
     bool explain = false;
+    bool bill = false;
     bool framework_checks = false;
     ChakraRanks chakra_ranks() const {
         return chakra_replicas ? ChakraRanks::All : ChakraRanks::OfOnePipeline;
@@ -152,6 +153,7 @@ PredictOptions what_is_written(const SimulateArguments& args) {
                          !args.csv.empty() || !args.svg.empty() || !args.html.empty() ||
                          !args.chakra.empty();
     options.hash_program = options.keep_trace;
+    options.bill = args.bill;
     return options;
 }
 
@@ -304,8 +306,9 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     CLI::App* verb =
         program.add_subcommand("simulate", "predict time, memory and bubbles of a training step");
     verb->add_option("SCENARIO", args->scenarios, "names or files of scenarios")->required();
-    verb->add_option("--set", args->set,
-                     "key=value of the scenario, as parallel.tensor=4; key= is the key's default")
+    verb->add_option(
+            "--set", args->set,
+            "key=value of the scenario, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
@@ -329,6 +332,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
                      "a measured step: a YAML file, a log of Megatron-LM, torchtitan or Primus, or "
                      "a line of one, of the scenario without --set; corrects the prediction")
         ->type_name("FILE");
+    verb->add_flag("--bill", args->bill,
+                   "say what the step is paid for, and the step if each of it were free");
     verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/communication.h"
+#include "sim/report/bill_report.h"
 #include "trace/pair_exchange.h"
 
 namespace debubble::sim {
@@ -216,6 +217,7 @@ Json report_json(const PredictionWithTrace& answer) {
                                     {"words", p.cut->words}};
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     if (p.drawn_memory) json["drawn_memory"] = json_of(*p.drawn_memory);
+    if (answer.bill) json["bill"] = bill_json(*answer.bill);
     return json;
 }
 

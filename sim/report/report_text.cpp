@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "sim/report/bill_report.h"
 #include "sim/report/report_tables.h"
 #include "text/wording.h"
 #include "trace/pair_exchange.h"
@@ -27,6 +28,7 @@ public:
         question();
         figures();
         step();
+        if (answer_.bill) table(bill_table(*answer_.bill));
         table(communication_table(p_));
         table(rank_table(p_, answer_.memory_limit));
         notes();
@@ -322,6 +324,10 @@ std::string report_text(const scenarios::Scenario& scenario, const PredictionWit
 std::string headline(const Prediction& p) {
     std::string words = fmt::format("{}: step {}, bubble {}", p.scenario,
                                     text::time_text(p.step_time_s), text::percent(p.bubble));
+    double exposed = 0;
+    for (const RankPrediction& rank : p.ranks) exposed += rank.exposed_comm_s;
+    if (const double all = p.step_time_s * static_cast<double>(p.ranks.size()); all > 0)
+        words += fmt::format(", exposed {}", text::percent(exposed / all));
     if (p.mfu) words += fmt::format(", MFU {}", text::percent(*p.mfu));
     return words + ", " + fits_text(p);
 }
@@ -379,6 +385,7 @@ SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithT
     options.title = headline(answer.prediction);
     options.subtitle = std::move(below);
     options.memory_limit = answer.memory_limit;
+    options.operators = answer.operators;
     return options;
 }
 

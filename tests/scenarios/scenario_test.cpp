@@ -100,7 +100,8 @@ TEST(Scenario, AMapOnABaseIsLaidOverItDeeply) {
               (std::map<int, double>{{2, 0.5}, {4, 0.747}, {8, 0.770}}));
 }
 
-/// `key:`, `key: ~` and `--set key=` all say nothing: the key's default holds, or that of the base.
+/// `key:`, `key: ~` and `--set key=null` all say nothing: the key's default holds, or that of the
+/// base.
 TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
     EXPECT_EQ(parse("training: {steps: ~, epochs: 2}").training.run.epochs, 2);
     EXPECT_EQ(parse("training: {steps: 3, epochs:}").training.run.steps, 3);
@@ -243,6 +244,9 @@ TEST(Scenario, AnOverrideIsBlamedAsSet) {
                 HasSubstr("--set:1:21: error: 256 experts do not lie in 7 equal groups"))
         << "and not at the layers of the zoo's file, which take the value";
     EXPECT_THROW(parse_override("parallel.tensor"), InputError);
+    for (const char* empty : {"parallel.tensor=", "schedule=  "})
+        EXPECT_THROW(parse_override(empty), InputError) << empty;
+    EXPECT_EQ(parse_override("parallel.tensor=null"), (Override{"parallel.tensor", "null"}));
     EXPECT_EQ(parse_override("a=b=c"), (Override{"a", "b=c"}));
 }
 

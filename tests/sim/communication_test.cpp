@@ -86,6 +86,34 @@ TEST(Communication, OfAllKindsIsTheExposedCommunicationOfEveryRank) {
     EXPECT_GE(exposed, 40);
 }
 
+TEST(Communication, OfTheSpansOfATraceIsThatInsideTheComputesOfEveryRank) {
+    int known = 0;
+    for (const scenarios::Scenario& job : jobs_of_all_kinds()) {
+        const PredictionWithTrace answer = predict(job);
+        std::vector<DurationByKind> sums(answer.prediction.ranks.size());
+        for (const Span& span : answer.trace.spans) {
+            Duration all{};
+            for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
+                EXPECT_GE(span.exposed_by[k], Duration{});
+                all += span.exposed_by[k];
+                sums[static_cast<std::size_t>(span.rank.index)][k] += span.exposed_by[k];
+            }
+            EXPECT_EQ(all, span.exposed) << job.name << ' ' << to_text(span.action);
+            known += all > Duration{} ? 1 : 0;
+        }
+        // What serves tensor, context and expert parallelism lies inside computes alone.
+        for (std::size_t r = 0; r < sums.size(); ++r)
+            for (const CommunicationKind kind :
+                 {CommunicationKind::Tensor, CommunicationKind::Context, CommunicationKind::Expert})
+                EXPECT_THAT(
+                    seconds(sums[r][static_cast<std::size_t>(kind)]),
+                    DoubleNear(of_kind(answer.prediction.ranks[r].communication, kind).exposed,
+                               1e-6))
+                    << job.name << ' ' << name_of(kind);
+    }
+    EXPECT_GT(known, 500);
+}
+
 TEST(Communication, IsThereForTheKindsOfParallelismThatThePlanHas) {
     const auto kinds_of = [](const scenarios::Scenario& job) {
         std::string kinds;

@@ -62,6 +62,7 @@ Trace every_action() {
                                Duration{lane == Lane::Compute ? 11 : 0}, Bytes{begin + 17}});
         begin += 1'000'000'007;
     }
+    trace.spans[0].exposed_by = {Duration{4}, {}, Duration{7}, {}, {}, {}};
     trace.pair_parts = {
         {Rank{3}, 1, Lane::Compute, PairStep::Outside, forward, -1, at(-16), at(-3)},
         {Rank{3},
@@ -217,6 +218,8 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         {slice("send", R"("action":"0SEND_F0","begin_ns":0,"end_ns":1)"), "\"peer\" is missing"},
         {slice("compute", good + R"(,"exposed_ns":6)"),
          "\"exposed_ns\" must be a whole number from 0 to 5"},
+        {slice("compute", good + R"(,"exposed_ns":4,"exposed_by_ns":{"tp":1,"ep":2})"),
+         "the parts of \"exposed_by_ns\" do not add up to \"exposed_ns\""},
         {slice("compute", good + R"(,"on_core_ns":-1)"),
          "\"on_core_ns\" must be a whole number from 0"},
         {slice("compute", good + R"(,"bytes":-1)"), "\"bytes\" must be a whole number from 0"},

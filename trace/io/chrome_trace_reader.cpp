@@ -310,6 +310,22 @@ private:
         return found->second;
     }
 
+    /// The parts of what a span has exposed: all of it, or nothing where nobody knows.
+    static DurationByKind exposed_by(const Json& args, Duration exposed) {
+        DurationByKind parts{};
+        if (!args.contains("exposed_by_ns")) return parts;
+        const Json& by_kind = object(args, "exposed_by_ns");
+        Duration sum{};
+        for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
+            const std::string kind(name_of(static_cast<CommunicationKind>(k)));
+            parts[k] = Duration{whole_or_zero(by_kind, kind.c_str(), exposed.count())};
+            sum += parts[k];
+        }
+        if (sum != exposed)
+            throw Mistake{"the parts of \"exposed_by_ns\" do not add up to \"exposed_ns\""};
+        return parts;
+    }
+
     void span(const Json& json) {
         const Process& process = process_of(json);
         const auto lane = lane_named(text(json, "cat"));
@@ -325,6 +341,7 @@ private:
                   {}};
         if (span.end < span.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};
         span.exposed = Duration{whole_or_zero(args, "exposed_ns", span.length().count())};
+        span.exposed_by = exposed_by(args, span.exposed);
         span.bytes = Bytes{whole_or_zero(args, "bytes", kMostBytes)};
         span.on_core = Duration{whole_or_zero(args, "on_core_ns", kMostTime)};
         trace_.spans.push_back(span);

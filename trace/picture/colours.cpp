@@ -18,9 +18,14 @@ constexpr Ground kLightGround{
     .faint_text = {0x5D, 0x6B, 0x78},
     .accent = {0xD1, 0x1A, 0x6B},
     .warning = {0xD7, 0x26, 0x3D},
+    .better = {0x1B, 0x7A, 0x3D},
     .memory_lasting = {0xAE, 0xBB, 0xC6},
-    .memory_live = {0xD3, 0xDD, 0xE5},
-    .memory_varying = {0xE8, 0xEE, 0xF2},
+    .memory = {{{0x5B, 0x7D, 0x9C},
+                {0x9C, 0x86, 0xB5},
+                {0x8F, 0xB0, 0x8A},
+                {0xE8, 0xC3, 0x82},
+                {0xB0, 0xB7, 0xBE},
+                {0xDD, 0x9A, 0x8A}}},
     .memory_edge = {0x53, 0x67, 0x7A},
 };
 
@@ -34,9 +39,14 @@ constexpr Ground kDarkGround{
     .faint_text = {0x9A, 0xA6, 0xB1},
     .accent = {0x4F, 0xE3, 0xC1},
     .warning = {0xFF, 0x5A, 0x6E},
+    .better = {0x6F, 0xD0, 0x8C},
     .memory_lasting = {0x4B, 0x58, 0x64},
-    .memory_live = {0x36, 0x41, 0x4B},
-    .memory_varying = {0x28, 0x30, 0x37},
+    .memory = {{{0x46, 0x63, 0x80},
+                {0x6E, 0x5B, 0x85},
+                {0x5C, 0x7A, 0x58},
+                {0x9C, 0x7B, 0x43},
+                {0x5A, 0x60, 0x66},
+                {0x93, 0x58, 0x4C}}},
     .memory_edge = {0x8F, 0xA3, 0xB5},
 };
 
@@ -135,6 +145,7 @@ Rgb colour_of_error(double error, Theme theme) {
 std::shared_ptr<const Colouring> colour(const TimelineDocument& document,
                                         const ColourScheme& scheme) {
     auto colouring = std::make_shared<Colouring>();
+    colouring->exposed = scheme.by != ColourBy::Error && !scheme.meant;
     for (const Device& device : document.devices) {
         const auto sums = [&](const Bars& bars, bool second) {
             return ColourSums(bars, colours_of(document, device, bars, second, scheme));

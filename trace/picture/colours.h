@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/memory_class.h"
 #include "trace/picture/colour_sums.h"
 #include "trace/picture/document.h"
 #include "trace/picture/palette.h"
@@ -26,10 +28,10 @@ struct Ground {
     Rgb text;
     Rgb faint_text;
     Rgb accent;   ///< selection, critical path
-    Rgb warning;  ///< memory above the limit
+    Rgb warning;  ///< memory above the limit, a change for the worse
+    Rgb better;   ///< a change for the better
     Rgb memory_lasting;
-    Rgb memory_live;
-    Rgb memory_varying;  ///< between the least and the greatest value of a column
+    std::array<Rgb, kMemoryClasses> memory;  ///< by MemoryClass
     Rgb memory_edge;
 };
 const Ground& ground_of(Theme theme);
@@ -63,6 +65,9 @@ struct DeviceColours {
 };
 struct Colouring {
     std::vector<DeviceColours> devices;
+    /// Whether the exposed part of a bar has the colour of communication: not where colours are
+    /// errors, and not where some bars are faded.
+    bool exposed = true;
 };
 
 /// Colours a document. O(n): some 20 ns a span.

@@ -9,6 +9,7 @@
 
 #include "base/cancelled.h"
 #include "trace/net_length.h"
+#include "trace/picture/exposed_bars.h"
 
 namespace debubble::picture {
 namespace {
@@ -130,9 +131,25 @@ void add_statistics(TimelineDocument& document) {
             }
 }
 
+/// What is exposed inside bars and between them, and the kinds of work.
+void add_work(TimelineDocument& document) {
+    for (Device& device : document.devices) {
+        if (device.statistics != nullptr) {
+            const std::span bubbles =
+                std::span(document.statistics.bubbles)
+                    .subspan(device.first_bubble, device.last_bubble - device.first_bubble);
+            device.between = exposed_between(device, bubbles, document.range);
+            device.exposed_by = exposed_by_kind(document.trace, device);
+        }
+        device.sums = work_sums(document.trace, device);
+    }
+}
+
 void add_memory(TimelineDocument& document) {
     const Trace& trace = document.trace;
     document.memory_top = document.memory_limit.value_or(Bytes{});
+    for (const MemorySample& sample : trace.memory)
+        if (sample.held.count > 0) document.holds[static_cast<std::size_t>(sample.held_as)] = true;
     for (Device& device : document.devices) {
         const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
         device.memory = MemorySeries({samples.begin(), samples.end()});
@@ -171,9 +188,11 @@ std::span<const std::uint32_t> TimelineDocument::parts_of(const Device& device,
 }
 
 Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
-                       const std::stop_token& stop, Caption caption) {
+                       const std::stop_token& stop, DocumentFacts facts) {
     auto document = std::make_shared<TimelineDocument>();
-    document->caption = std::move(caption);
+    document->caption = std::move(facts.caption);
+    document->operators = std::move(facts.operators);
+    document->memory_left = std::move(facts.memory_left);
     document->trace = std::move(trace);
     document->statistics = std::move(statistics);
     document->memory_limit = limit;
@@ -201,6 +220,7 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
     give_up_if(stop);
     add_pair_parts(*document);
     add_statistics(*document);
+    add_work(*document);
     add_memory(*document);
     return document;
 }

@@ -8,42 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "trace/picture/device.h"
 #include "trace/picture/links.h"
-#include "trace/picture/memory_series.h"
+#include "trace/picture/operators.h"
 #include "trace/picture/palette.h"
-#include "trace/picture/track.h"
 #include "trace/statistics.h"
 
 /// The content of a timeline: a trace with everything that is looked up in it while it is drawn. It
 /// is made once, in a worker, and never changed.
 namespace debubble::picture {
-
-/// Communication of one device on one lane, or computes that overlap others.
-struct Stream {
-    Lane lane{};
-    std::string name;  ///< such as "send" or "send 2"
-    Bars bars;
-};
-
-/// One pipeline rank of one replica.
-struct Device {
-    Rank rank;
-    std::int32_t replica = 0;
-    std::string name;  ///< such as "rank 3" or "rank 3 replica 1"
-    std::vector<Stage> stages;
-    Bars work;  ///< computes and optimizer steps
-    std::vector<Stream> streams;
-    std::vector<std::uint32_t> pair_parts;  ///< indices into Trace::pair_parts, by their begin
-    /// The rank's part of TimelineDocument::statistics, and its bubbles [first_bubble,
-    /// last_bubble). Another replica of the rank, whose statistics are not kept, has none.
-    const RankStatistics* statistics = nullptr;
-    std::size_t first_bubble = 0;
-    std::size_t last_bubble = 0;
-    std::vector<std::uint32_t> longest_bubbles;  ///< the same bubbles, the longest first
-    MemorySeries memory;
-    const MemoryPeak* peak = nullptr;
-    std::optional<std::uint32_t> peak_span;  ///< the span that ran at the peak
-};
 
 /// The texts at the head of a picture.
 struct Caption {
@@ -51,17 +24,29 @@ struct Caption {
     std::string subtitle;  ///< the plan in words
 };
 
+/// What is known of a plan besides its trace.
+struct DocumentFacts {
+    Caption caption = {};
+    std::shared_ptr<const OperatorTable> operators = {};  ///< of its passes
+    /// The memory that is left on each rank once what the allocator reserves and the headroom are
+    /// taken off the limit: below 0 where the plan does not fit.
+    std::vector<Bytes> memory_left = {};
+};
+
 struct TimelineDocument {
     Caption caption;
     Trace trace;
     Statistics statistics;  ///< statistics of the trace
     std::optional<Bytes> memory_limit;
-    TimeRange range;              ///< first start to last end
-    std::vector<Device> devices;  ///< by rank, then replica
-    int copies = 1;               ///< number of identical pipelines that the trace represents
-    Bytes memory_top;             ///< greatest memory or limit of any device
-    std::array<bool, kPaints> paints{};  ///< whether anything in it has this paint
+    std::vector<Bytes> memory_left;  ///< by rank, if it is known (DocumentFacts)
+    TimeRange range;                 ///< first start to last end
+    std::vector<Device> devices;     ///< by rank, then replica
+    int copies = 1;                  ///< number of identical pipelines that the trace represents
+    std::array<bool, kMemoryClasses> holds{};  ///< whether anything is held as this class
+    Bytes memory_top;                          ///< greatest memory or limit of any device
+    std::array<bool, kPaints> paints{};        ///< whether anything in it has this paint
     Links links;
+    std::shared_ptr<const OperatorTable> operators;  ///< of the passes, if they are known
     std::vector<Duration> net_lengths;  ///< length of each span, without its wait for a peer
 
     TimelineDocument() = default;
@@ -84,7 +69,7 @@ using Document = std::shared_ptr<const TimelineDocument>;
 /// Makes a document. `limit` is the memory of one device; `statistics` must belong to this trace.
 /// O(n log n). Throws Cancelled soon after the document is no longer wanted.
 Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
-                       const std::stop_token& stop = {}, Caption caption = {});
+                       const std::stop_token& stop = {}, DocumentFacts facts = {});
 Document make_document(Trace trace, std::optional<Bytes> limit);
 
 }  // namespace debubble::picture

@@ -7,6 +7,7 @@
 
 #include "text/wording.h"
 #include "trace/picture/bubbles.h"
+#include "trace/picture/exposed.h"
 #include "trace/picture/svg_text.h"
 #include "trace/picture/wording.h"
 
@@ -61,14 +62,25 @@ private:
     double x_ = kHeadMargin;
 };
 
-void add_title(Shapes& out, const Caption& caption, const View& view) {
+void add_title(Shapes& out, const Caption& caption, const Timeline& timeline, const View& view) {
     const double middle = view.geometry.title_height() / 2.0 + 1;
     const double size = kTitleSize * view.letter();
     const double room = view.geometry.width - 2 * kHeadMargin;
     const std::string title = svg::shortened(caption.title, room, size);
-    out.emplace_back(
-        Text{{kHeadMargin, middle}, title, size, view.ground().text, Anchor::Start, true});
-    const double used = svg::text_width(title, size) * kNarrow + 24;
+    const Ground& ground = view.ground();
+    const Rgb ink = timeline.stale ? ground.faint_text : ground.text;
+    out.emplace_back(Text{{kHeadMargin, middle}, title, size, ink, Anchor::Start, true});
+    double used = svg::text_width(title, size) * kNarrow + 24;
+    if (const ChangeWords& change = timeline.change; !change.words.empty() && room - used > 100) {
+        const std::string words = svg::shortened(change.words, room - used, view.letter());
+        const Rgb of_change = timeline.stale    ? ground.faint_text
+                              : change.good > 0 ? ground.better
+                              : change.good < 0 ? ground.warning
+                                                : ground.text;
+        out.emplace_back(Text{
+            {kHeadMargin + used, middle}, words, view.letter(), of_change, Anchor::Start, true});
+        used += svg::text_width(words, view.letter()) + 16;
+    }
     if (caption.subtitle.empty() || room - used < 100) return;
     out.emplace_back(Text{{kHeadMargin + used, middle},
                           svg::shortened(caption.subtitle, room - used, view.letter()),
@@ -97,8 +109,9 @@ void add_errors(LegendLine& line, const View& view) {
 void add_memory(LegendLine& line, Shapes& out, const Timeline& timeline, const View& view) {
     const Ground& ground = view.ground();
     if (!timeline.needs().memory) return;
-    line.area("memory held throughout", ground.memory_lasting);
-    line.area("live", ground.memory_live);
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        if (timeline.main.document->holds[c])
+            line.area(std::string(name_of(static_cast<MemoryClass>(c))), ground.memory[c]);
     if (const auto limit = timeline.memory_scale().limit)
         line.entry(fmt::format("limit {:.4g} GiB", gib(*limit)), [&](Rect swatch) {
             const double y = swatch.y + swatch.height / 2;
@@ -149,6 +162,16 @@ void add_causes(LegendLine& line, const TimelineDocument& document, const View& 
     }
 }
 
+/// The exposed communication, and what it serves.
+void add_exposed(LegendLine& line, const TimelineDocument& document, const View& view) {
+    const ExposedSums sums = exposed_sums(document);
+    if (sums.whole_s <= 0 || sums.exposed <= Duration{}) return;
+    const std::string by_kind = shares_by_kind(sums.by_kind, sums.whole_s);
+    line.area(fmt::format("exposed {}{}{}", text::percent(seconds(sums.exposed) / sums.whole_s),
+                          by_kind.empty() ? "" : ": ", by_kind),
+              paint(Paint::Collective, view.theme));
+}
+
 }  // namespace
 
 Shapes head_shapes(const Timeline& timeline, const View& view) {
@@ -158,9 +181,12 @@ Shapes head_shapes(const Timeline& timeline, const View& view) {
     add_title(out,
               both ? caption_of_both(document.caption, timeline.other.document->caption)
                    : document.caption,
-              view);
-    LegendLine line(out, view, view.geometry.title_height() + view.geometry.legend_height() / 2.0);
-    add_causes(line, document, view);
+              timeline, view);
+    const double middle = view.geometry.title_height() + view.geometry.legend_height() / 2.0;
+    LegendLine step(out, view, middle);
+    add_causes(step, document, view);
+    add_exposed(step, document, view);
+    LegendLine line(out, view, middle + view.geometry.legend_height());
     switch (view.colour_by) {
         case ColourBy::Kind: add_kinds(line, document, view); break;
         case ColourBy::MicroBatch: line.words("a colour for each microbatch"); break;

@@ -16,7 +16,7 @@ bool is_lasting(MemoryClass c) {
 
 MemorySeries::Extent MemorySeries::joined(const Extent& a, const Extent& b) {
     return {std::min(a.least, b.least), std::max(a.greatest, b.greatest),
-            std::max(a.lasting, b.lasting)};
+            std::max(a.lasting, b.lasting), a.greatest < b.greatest ? b.by_class : a.by_class};
 }
 
 MemorySeries::MemorySeries(std::span<const MemorySample> samples) {
@@ -30,11 +30,15 @@ MemorySeries::MemorySeries(std::span<const MemorySample> samples) {
         of_class = sample.held;
         // All classes that change at one instant change together.
         if (steps_.empty() || steps_.back().at != sample.at) steps_.push_back({sample.at, {}, {}});
-        steps_.back().held = all;
-        steps_.back().lasting = lasting;
+        Step& step = steps_.back();
+        step.held = all;
+        step.lasting = lasting;
+        for (std::size_t c = 0; c < kMemoryClasses; ++c)
+            step.by_class[c] = static_cast<float>(held[c].count);
     }
     std::vector<Extent> below;
-    for (const Step& step : steps_) below.push_back({step.held, step.held, step.lasting});
+    for (const Step& step : steps_)
+        below.push_back({step.held, step.held, step.lasting, step.by_class});
     while (below.size() > kFan) {
         std::vector<Extent> level;
         for (std::size_t i = 0; i < below.size(); i += kFan) {
@@ -53,6 +57,15 @@ Bytes MemorySeries::held_at(Instant at) const {
     return next == steps_.begin() ? Bytes{} : std::prev(next)->held;
 }
 
+MemoryByClass MemorySeries::held_by_class(Instant at) const {
+    MemoryByClass held{};
+    const auto next = std::ranges::upper_bound(steps_, at, {}, &Step::at);
+    if (next == steps_.begin()) return held;
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        held[c] = Bytes{static_cast<std::int64_t>(std::prev(next)->by_class[c])};
+    return held;
+}
+
 Bytes MemorySeries::greatest() const {
     return steps_.empty() ? Bytes{} : extent(0, steps_.size()).greatest;
 }
@@ -60,7 +73,8 @@ Bytes MemorySeries::greatest() const {
 MemorySeries::Extent MemorySeries::extent(std::size_t first, std::size_t last) const {
     assert(first < last && "an extent is of something");
     const auto of_step = [&](std::size_t i) {
-        return Extent{steps_[i].held, steps_[i].held, steps_[i].lasting};
+        const Step& step = steps_[i];
+        return Extent{step.held, step.held, step.lasting, step.by_class};
     };
     Extent sum = of_step(first);
     // Goes up the levels at the ragged edges, then across the widest blocks that fit between them.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,13 +21,17 @@ public:
 
     bool empty() const { return steps_.empty(); }
     Bytes held_at(Instant at) const;  ///< 0 before the first sample
+    /// By class, to 24 binary digits, which a picture does not show.
+    MemoryByClass held_by_class(Instant at) const;
     Bytes greatest() const;
 
+    using ClassBytes = std::array<float, kMemoryClasses>;
     struct Extent {
         Bytes least;
         Bytes greatest;
         Bytes lasting;  ///< greatest of what outlives the step's actions: parameters, gradients,
                         ///< optimizer state, buffers
+        ClassBytes by_class{};  ///< at the instant of the greatest value
     };
     /// The extent over a window that is not empty.
     Extent over(TimeRange window) const;
@@ -47,6 +52,7 @@ private:
         Instant at;
         Bytes held;
         Bytes lasting;
+        ClassBytes by_class{};
     };
     static Extent joined(const Extent& a, const Extent& b);
     /// The extent of the steps in force in a window; `next` is the first step after its start.

@@ -131,8 +131,11 @@ private:
             return text({right_, first}, words.too_much ? words.memory : words.idle, memory_ink,
                         Anchor::End, small);
         text({right_, first}, words.copies, ground.faint_text, Anchor::End);
-        text({kLeft, first + line()}, words.idle, ground.faint_text, Anchor::Start);
-        if (height >= 4.4 * view_.letter())
+        const bool three = height >= 4.4 * view_.letter();
+        const bool both = three && !words.exposed.empty();
+        text({kLeft, first + line()}, both ? words.idle + ", " + words.exposed : words.idle,
+             ground.faint_text, Anchor::Start);
+        if (three)
             text({kLeft, first + 2 * line()}, words.memory, memory_ink, Anchor::Start);
         else
             text({right_, first + line()}, words.memory, memory_ink, Anchor::End);

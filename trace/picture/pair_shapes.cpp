@@ -105,14 +105,18 @@ Rgb RowShapes::colour_of(const Lane& lane, std::size_t index, const PairPart& pa
 }
 
 void RowShapes::part_label(const PairPart& part, Rgb under, Rect place) {
+    words_in(words_of(part), under, place);
+}
+
+void RowShapes::words_in(std::span<const std::string> words, Rgb under, Rect place) {
     const LabelFont& font = view_.means.labels;
     const double size = std::min(view_.letter(), std::floor(place.height * kPartLabelShare));
     if (size < font.smallest) return;
-    for (std::string& words : words_of(part)) {
-        const double width = digits_wide(words) * font.digit * size;
+    for (const std::string& one : words) {
+        const double width = digits_wide(one) * font.digit * size;
         if (width + 2 * kPartGap > place.width) continue;
         out_.emplace_back(Text{{place.x + place.width / 2, place.y + place.height / 2},
-                               std::move(words),
+                               one,
                                size,
                                ink(under),
                                Anchor::Middle});

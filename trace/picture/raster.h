@@ -27,6 +27,14 @@ struct Band {
     friend bool operator==(const Band&, const Band&) = default;
 };
 
+/// The halves of a band, in which two computes that run together are drawn.
+inline Band upper_half(Band band) {
+    return {band.y, band.height / 2};
+}
+inline Band lower_half(Band band) {
+    return {band.y + band.height / 2, band.height - band.height / 2};
+}
+
 /// A part of an image with pixels 0xffRRGGBB. Painting outside of it is cut off.
 struct Canvas {
     std::uint32_t* pixels = nullptr;

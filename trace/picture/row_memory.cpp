@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "trace/picture/row_shapes.h"
 
@@ -8,6 +11,11 @@ namespace debubble::picture {
 namespace {
 
 constexpr int kHeatShades = 256;
+/// From the bottom to the top of a lane.
+constexpr std::array kStacked{MemoryClass::Parameters,  MemoryClass::Gradients,
+                              MemoryClass::Optimizer,   MemoryClass::Buffers,
+                              MemoryClass::Activations, MemoryClass::Workspace};
+static_assert(kStacked.size() == kMemoryClasses);
 
 }  // namespace
 
@@ -47,39 +55,56 @@ void RowShapes::memory_heat(const Lane& lane) {
     columns(lane.band, std::move(colours));
 }
 
-/// Draws the least and greatest memory of each column: lasting memory darker, red above the limit.
+/// Draws the greatest memory of each column, the classes above each other: what lasts longest at
+/// the bottom; red above the limit.
 void RowShapes::memory_curve(const Lane& lane) {
     const Ground& ground = view_.ground();
     const MemoryScale scale = timeline_.memory_scale();
     const Rect band{0, double(lane.band.y), width_, double(lane.band.height)};
-    const auto count = static_cast<std::size_t>(std::lround(width_ * view_.means.columns));
-    std::vector<float> greatest(count);
-    std::vector<float> least(count);
-    std::vector<float> lasting(count);
-    const auto y = [&](Bytes held) { return static_cast<float>(scale.y(lane.band, held)); };
+    std::array<std::vector<float>, kMemoryClasses> tops;
+    std::array<bool, kMemoryClasses> occurs{};
+    std::vector<float> greatest;
     bool too_much = false;
-    bool varies = false;
     MemorySeries::Walk walk(lane.device.memory);
-    for_each_column(lane.axis.scaled(view_.means.columns), [&](int column, TimeRange range) {
-        const auto x = static_cast<std::size_t>(column);
+    for_each_column(lane.axis.scaled(view_.means.columns), [&](int, TimeRange range) {
         const MemorySeries::Extent held = walk.over(range);
-        greatest[x] = y(held.greatest);
-        least[x] = y(held.least);
-        lasting[x] = y(held.lasting);
+        double sum = 0;
+        for (std::size_t place = 0; place < kMemoryClasses; ++place) {
+            const auto held_as = static_cast<std::size_t>(kStacked[place]);
+            sum += static_cast<double>(held.by_class[held_as]);
+            occurs[place] = occurs[place] || held.by_class[held_as] > 0;
+            const Bytes below{static_cast<std::int64_t>(sum)};
+            tops[place].push_back(static_cast<float>(scale.y(lane.band, below)));
+        }
+        greatest.push_back(static_cast<float>(scale.y(lane.band, held.greatest)));
         too_much = too_much || (scale.limit && held.greatest > *scale.limit);
-        varies = varies || held.least != held.greatest;
     });
     Steps curve{band, {}, ground.memory_edge, ground.lane};
-    if (!varies)
-        curve.levels = {{greatest, ground.memory_live}};
-    else
-        curve.levels = {{greatest, ground.memory_varying}, {std::move(least), ground.memory_live}};
-    curve.levels.push_back({std::move(lasting), ground.memory_lasting});
+    for (std::size_t place = kMemoryClasses; place-- > 0;)
+        if (occurs[place])
+            curve.levels.push_back(
+                {std::move(tops[place]), ground.memory[static_cast<std::size_t>(kStacked[place])]});
     out_.emplace_back(std::move(curve));
-    if (!too_much) return;
-    const double limit = scale.y(lane.band, *scale.limit);
-    out_.emplace_back(
-        Steps{{0, band.y, width_, limit - band.y}, {{std::move(greatest), ground.warning}}});
+    if (too_much) {
+        const double limit = scale.y(lane.band, *scale.limit);
+        out_.emplace_back(
+            Steps{{0, band.y, width_, limit - band.y}, {{std::move(greatest), ground.warning}}});
+    }
+    memory_axis(band, scale);
+}
+
+/// The upper end of the scale, in the lane's corner, where it has room.
+void RowShapes::memory_axis(Rect band, const MemoryScale& scale) {
+    constexpr double kLeastTall = 3.2;  // letters
+    if (band.height < kLeastTall * view_.letter()) return;
+    const std::string words = fmt::format("{:.4g} GiB", gib(scale.top));
+    const double size = 0.9 * view_.letter();
+    const double width = static_cast<double>(words.size()) * view_.means.labels.digit * size;
+    out_.emplace_back(Text{{band.x + width / 2 + 3, band.y + size / 2 + 2},
+                           words,
+                           size,
+                           view_.ground().faint_text,
+                           Anchor::Middle});
 }
 
 }  // namespace debubble::picture

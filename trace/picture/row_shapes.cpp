@@ -4,24 +4,16 @@
 #include <cmath>
 #include <span>
 
+#include "trace/picture/exposed_bars.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::picture {
 namespace {
 
 constexpr double kLeastHatched = 5;  ///< width of the narrowest hatched area
-constexpr double kLeastParted = 4;   ///< width of a bar that is separated from the next
-constexpr double kGap = 1;
 constexpr double kLeastBubble = 0.05;
 constexpr double kBesideWords = 3;    ///< of a plate, left and right of the words on it
 constexpr double kLabelShare = 0.62;  ///< size of a label's font, of the height of its bar
-
-Band upper_half(Band band) {
-    return {band.y, band.height / 2};
-}
-Band lower_half(Band band) {
-    return {band.y + band.height / 2, band.height - band.height / 2};
-}
 
 /// The room that the labels of a device need, from its first and last bars: microbatches are
 /// numbered from 0 on.
@@ -136,10 +128,15 @@ void RowShapes::work(const Lane& lane, bool full) {
     if (!full) return;
     recomputes(lane);
     pairs(lane);
+    operators(lane);
     labels(lane);
 }
 
 void RowShapes::work_blended(const Lane& lane, bool full) {
+    if (full && is_far(lane)) {
+        work_stacked(lane);
+        return bubbles(lane, kLeastHatched);
+    }
     const DeviceColours& colours = lane.layer.colours_of(lane.device);
     const TimeAxis axis = lane.axis.scaled(view_.means.columns);
     const Rgb idle = paint(Paint::Bubble, view_.theme);
@@ -152,6 +149,7 @@ void RowShapes::work_blended(const Lane& lane, bool full) {
         columns(lower_half(lane.band), mean_colours(lower, axis, ground));
     }
     if (!full) return;
+    exposed_columns(lane);
     bubbles(lane, kLeastHatched);
     separators(lane.device.work, lane, idle);
 }
@@ -168,11 +166,16 @@ void RowShapes::work_boxes(const Lane& lane, bool full) {
         const Rgb fill = colours.work.colour(i);
         if (!std::holds_alternative<Overlap>(document.span(it.span).action)) {
             bar(lane, it, fill, lane.band);
+            if (full) exposed_part(lane, it, lane.band);
             continue;
         }
         bar(lane, it, fill, upper_half(lane.band));
         bar(lane, it, colours.lower_half->colour(i), lower_half(lane.band));
+        if (!full) continue;
+        exposed_part(lane, it, upper_half(lane.band));
+        exposed_part(lane, it, lower_half(lane.band));
     }
+    if (full) exposed_between(lane);
 }
 
 void RowShapes::bar(const Lane& lane, const Bar& bar, Rgb fill, Band band) {
@@ -260,23 +263,33 @@ void RowShapes::labels(const Lane& lane) {
     const auto [first, last] = bars_in(lane.device.work, lane.axis.shown());
     for (std::size_t i = first; i < last; ++i) {
         const picture::Bar& it = lane.device.work[i];
-        const Action& action = lane.layer.document->span(it.span).action;
-        const Rect area = rect(it.range(), lane.axis, lane.band);
+        const Span& span = lane.layer.document->span(it.span);
+        const Action& action = span.action;
+        const double exposed = shows_exposed(lane) ? exposed_share(span) : 0;
+        Rect area = rect(it.range(), lane.axis, lane.band);
+        if (shown_operators(lane, it) != nullptr) area.height = operator_row(lane.band).y - area.y;
         const auto* both = std::get_if<Overlap>(&action);
         if (both != nullptr && shows_parts(lane, it)) continue;  // its parts say it
         if (both == nullptr || !room_for_two || !colours.lower_half) {
-            label(action, colours.work.colour(i), area);
+            label(action, colours.work.colour(i), area, exposed);
             continue;
         }
         label(Action{both->first}, colours.work.colour(i),
-              rect(it.range(), lane.axis, upper_half(lane.band)));
+              rect(it.range(), lane.axis, upper_half(lane.band)), exposed);
         label(Action{both->second}, colours.lower_half->colour(i),
-              rect(it.range(), lane.axis, lower_half(lane.band)));
+              rect(it.range(), lane.axis, lower_half(lane.band)), exposed);
     }
 }
 
-/// Draws a label in the middle of the visible part of a bar, if it has room there.
-void RowShapes::label(const Action& action, Rgb under, Rect bar) {
+/// Draws a label in the middle of the visible part of a bar, if it has room there: on its kind's
+/// colour, or on that of communication where most of the bar has it.
+void RowShapes::label(const Action& action, Rgb under, Rect bar, double exposed) {
+    const double lower = bar.height * exposed;
+    bar.height -= lower;
+    if (exposed > 0.5) {
+        bar = {bar.x, bar.y + bar.height, bar.width, lower};
+        under = paint(Paint::Collective, view_.theme);
+    }
     std::string words = label_of(action, labels_.form);
     if (words.empty()) return;
     const double width = digits_wide(words) * view_.means.labels.digit * labels_.size;

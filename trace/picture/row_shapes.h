@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 
 #include "trace/picture/bubbles.h"
 #include "trace/picture/view.h"
@@ -9,6 +10,9 @@ namespace debubble::picture {
 
 /// The one form and size of label of all bars in sight.
 LabelStyle label_style(const Timeline& timeline, const View& view);
+
+/// The part of a wide bar that shows its operators.
+Band operator_row(Band bar);
 
 /// Draws the rows of a timeline: bars, bubbles, labels, messages, errors, memory.
 class RowShapes {
@@ -19,6 +23,10 @@ public:
     Shapes of(const Row& row);
 
 private:
+    static constexpr double kLeastParted = 4;  ///< width of a bar that is separated from the next
+    static constexpr double kGap = 1;
+    static constexpr double kLeastExposed = 0.3;  ///< height of an exposed part that is drawn
+
     /// One lane of bars.
     struct Lane {
         const Layer& layer;
@@ -31,6 +39,21 @@ private:
     void work(const Lane& lane, bool full);
     void work_blended(const Lane& lane, bool full);
     void work_boxes(const Lane& lane, bool full);
+    /// Bars narrower than pixels: what a column covers, kind above kind, as shares of its height.
+    void work_stacked(const Lane& lane);
+    bool is_far(const Lane& lane) const;
+    /// The exposed part of each column, from the bottom up, and that of a bar that is drawn one by
+    /// one.
+    void exposed_columns(const Lane& lane);
+    std::vector<bool> columns_of_pairs(const Lane& lane, const TimeAxis& axis) const;
+    void exposed_part(const Lane& lane, const Bar& bar, Band band);
+    void exposed_between(const Lane& lane);
+    bool shows_exposed(const Lane& lane) const;
+    /// The operators of wide bars, in a second row within the bar.
+    void operators(const Lane& lane);
+    void operators_of(const Lane& lane, const Bar& bar, Rgb fill, const OperatorParts& parts);
+    /// The operators of a bar; nothing where it has no room for them.
+    const OperatorParts* shown_operators(const Lane& lane, const Bar& bar) const;
     void bubbles(const Lane& lane, double least_width);
     void bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area);
     void recomputes(const Lane& lane);
@@ -40,14 +63,18 @@ private:
     bool shows_parts(const Lane& lane, const Bar& bar) const;
     Rgb colour_of(const Lane& lane, std::size_t index, const PairPart& part) const;
     void part_label(const PairPart& part, Rgb under, Rect place);
+    /// The first of these words that has room, in the middle of a rectangle.
+    void words_in(std::span<const std::string> words, Rgb under, Rect place);
     void separators(const Bars& bars, const Lane& lane, Rgb ground);
     void labels(const Lane& lane);
-    void label(const Action& action, Rgb under, Rect bar);
+    /// `exposed` is the share of the bar's height that has the colour of communication.
+    void label(const Action& action, Rgb under, Rect bar, double exposed);
     void streams(const Row& row, Side side);
     void errors(const Row& row);
     void memory(const Row& row, Side side);
     void memory_heat(const Lane& lane);
     void memory_curve(const Lane& lane);
+    void memory_axis(Rect band, const MemoryScale& scale);
 
     bool are_few(const Bars& bars, const TimeAxis& axis) const;
     void box(Rect rect, Rgb fill) { out_.emplace_back(Area{rect, fill}); }

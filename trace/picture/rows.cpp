@@ -5,7 +5,7 @@
 namespace debubble::picture {
 namespace {
 
-constexpr int kHighest = 130;
+constexpr int kHighest = 180;
 constexpr int kLowest = 44;
 constexpr int kLowestOfTwo = 76;  ///< least height of a row in a comparison
 constexpr int kLowestOfMany = 14;

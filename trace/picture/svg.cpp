@@ -34,8 +34,9 @@ public:
         if (ranks > kMostRows)
             caption.subtitle += fmt::format("{}the first {} of {} ranks are drawn",
                                             caption.subtitle.empty() ? "" : "; ", kMostRows, ranks);
-        const auto document = picture::make_document(*panel.trace, *panel.statistics,
-                                                     options.memory_limit, {}, std::move(caption));
+        const auto document =
+            picture::make_document(*panel.trace, *panel.statistics, options.memory_limit, {},
+                                   {std::move(caption), options.operators});
         timeline_.main = {document, colour(*document, {}), {}};
         lay_out(options, static_cast<int>(ranks));
     }

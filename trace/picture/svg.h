@@ -1,9 +1,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "trace/picture/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
@@ -15,6 +17,7 @@ struct SvgOptions {
     std::string subtitle;               ///< the plan in words
     std::optional<Bytes> memory_limit;  ///< limit of one device
     int width = 1600;                   ///< in pixels
+    std::shared_ptr<const picture::OperatorTable> operators = {};  ///< of the passes, if known
 };
 
 /// The picture that the window shows of this trace at first, in its light theme: see page_shapes.h.

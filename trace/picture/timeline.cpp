@@ -30,6 +30,16 @@ const Stream* Timeline::stream(const Row& row, Side side) const {
 }
 
 MemoryScale Timeline::memory_scale() const {
+    if (own_memory_scale) {
+        MemoryScale own{memory_top, {}};
+        for (const Layer* layer : {&main, &other})
+            if (*layer && (layer == &main || comparison))
+                for (const Device& device : layer->document->devices)
+                    own.top =
+                        std::max({own.top, device.memory.greatest(),
+                                  device.peak == nullptr ? Bytes{} : total(device.peak->held)});
+        return own;
+    }
     MemoryScale scale{std::max(memory_top, main.document->memory_top), main.document->memory_limit};
     if (!comparison) return scale;
     scale.top = std::max(scale.top, other.document->memory_top);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "trace/picture/colours.h"
 #include "trace/picture/document.h"
@@ -25,6 +26,13 @@ struct Layer {
 /// One of the two documents of a comparison; A if there is only one.
 enum class Side : std::uint8_t { A, B };
 
+/// What the last change of a plan did, for the head of its picture.
+struct ChangeWords {
+    std::string words;  ///< "step -7.3 %, bubble 33.1 -> 17.0 %, ..."
+    int good = 0;       ///< 1 for better, -1 for worse, 0 for neither
+    friend bool operator==(const ChangeWords&, const ChangeWords&) = default;
+};
+
 /// The content of one time axis: a document or two, and the rows that they are drawn on.
 struct Timeline {
     Layer main;
@@ -33,6 +41,9 @@ struct Timeline {
     RowLayout layout;
     Bytes memory_top;  ///< upper edge of the memory lanes, if they need no higher one
     std::shared_ptr<const Colouring> error_colouring;  ///< errors of a comparison's A
+    ChangeWords change;
+    bool own_memory_scale = false;  ///< memory lanes end at what is held, not at the limit
+    bool stale = false;  ///< the question has changed, and this is the answer to the one before
 
     /// The range from the first start to the last end of everything that is shown.
     TimeRange range() const;

@@ -14,7 +14,7 @@ namespace debubble::picture {
 /// The positions of a picture's parts, in its pixels:
 ///
 ///   title
-///   legend: the causes of bubbles, the colours of bars and memory
+///   legend: the causes of bubbles and what is exposed; the colours of bars and memory
 ///   gutter | utilisation of the cluster, doubling as a map of the view
 ///          | ruler
 ///          | pinned rows
@@ -27,8 +27,8 @@ struct PageGeometry {
     int scaled(double length) const { return static_cast<int>(std::lround(length * scale)); }
     int gutter() const { return scaled(164); }
     int title_height() const { return scaled(18); }
-    int legend_height() const { return scaled(16); }
-    int map_top() const { return title_height() + legend_height() + 2; }
+    int legend_height() const { return scaled(16); }  ///< of each of its two lines
+    int map_top() const { return title_height() + 2 * legend_height() + 2; }
     int map_height() const { return scaled(18); }
     int ruler_height() const { return scaled(18); }
     int top() const { return map_top() + map_height() + ruler_height(); }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "text/wording.h"
+#include "trace/picture/exposed.h"
+#include "trace/picture/exposed_bars.h"
 
 namespace debubble::picture {
 namespace {
@@ -85,12 +87,18 @@ std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
     return {};
 }
 
+std::string exposed_text(const Span& span) {
+    const std::string parts = shares_by_kind(span.exposed_by, seconds(span.length()));
+    return fmt::format("{}, {} of it{}", text::time_text(span.exposed),
+                       text::percent(exposed_share(span)),
+                       parts.empty() ? parts : fmt::format(" ({})", parts));
+}
+
 std::string tip_of(const TimelineDocument& document, const Span& span) {
     std::string text =
         fmt::format("{} \u00b7 {} from {}", to_text(span.action), text::time_text(span.length()),
                     text::time_text(span.begin - document.range.begin));
-    if (span.exposed > Duration{})
-        text += " \u00b7 exposed communication " + text::time_text(span.exposed);
+    if (span.exposed > Duration{}) text += " \u00b7 exposed communication " + exposed_text(span);
     if (span.bytes.count > 0) text += " \u00b7 " + text::size_text(span.bytes);
     return text;
 }
@@ -123,9 +131,12 @@ GutterText gutter_text(const TimelineDocument& document, const Device& device) {
     GutterText text;
     text.name = device.name;
     text.copies = copies_text(document);
-    if (device.statistics != nullptr && document.statistics.step > Duration{})
-        text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) /
-                                                     seconds(document.statistics.step));
+    if (device.statistics != nullptr && document.statistics.step > Duration{}) {
+        const double step = seconds(document.statistics.step);
+        text.idle = fmt::format("idle {:.1f} %", 100 * seconds(device.statistics->idle) / step);
+        const double exposed = 100 * seconds(device.statistics->exposed) / step;
+        if (exposed >= 0.05) text.exposed = fmt::format("exposed {:.1f} %", exposed);
+    }
     if (device.peak == nullptr) return text;
     const Bytes held = total(device.peak->held);
     text.too_much = document.memory_limit && held > *document.memory_limit;

@@ -15,6 +15,9 @@ std::string only_in(const std::string& words, const std::string& other);
 /// The place of a span, such as "2B3 of rank 2".
 std::string place_text(const Span& span);
 
+/// The exposed communication of a span: "4.2 ms, 61.4 % of it (EP 40.2 %, TP 21.2 %)".
+std::string exposed_text(const Span& span);
+
 /// The cause of a bubble, such as "waits for stage 2: 2B3 of rank 2".
 std::string cause_of(const TimelineDocument& document, const Bubble& bubble);
 
@@ -26,10 +29,11 @@ std::string tip_of(const MemoryPeak& peak);
 
 /// The texts next to a row.
 struct GutterText {
-    std::string name;    ///< such as "rank 3"
-    std::string copies;  ///< "x16 identical", "1 of 16"; empty if there is one only
-    std::string idle;    ///< such as "idle 12.3 %"; empty if not known
-    std::string memory;  ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
+    std::string name;     ///< such as "rank 3"
+    std::string copies;   ///< "x16 identical", "1 of 16"; empty if there is one only
+    std::string idle;     ///< such as "idle 12.3 %"; empty if not known
+    std::string exposed;  ///< such as "exposed 12.3 %"; empty if there is nothing of it
+    std::string memory;   ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
     bool too_much = false;
 };
 GutterText gutter_text(const TimelineDocument& document, const Device& device);

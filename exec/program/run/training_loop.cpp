@@ -166,8 +166,13 @@ public:
         return RunExpertLoad{most[0], most[1], at_peak};
     }
 
+    /// The record of a step, and its length by rank 0's clock.
+    struct MedianStep {
+        GatheredRecords records;
+        double seconds = 0;
+    };
     /// The kept step of median length on rank 0; all ranks agree on it.
-    GatheredRecords median_record() {
+    MedianStep median_record() {
         std::vector<std::size_t> order(records_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
@@ -176,8 +181,8 @@ public:
         auto chosen = static_cast<std::int32_t>(*middle);
         world_.broadcast(buffer_of(std::span(&chosen, 1)), 0, "MEDIAN_STEP")
             ->wait(within(job_.request.patience));
-        return gather_records(world_, records_[static_cast<std::size_t>(chosen)].record,
-                              job_.request.patience);
+        const Kept& kept = records_[static_cast<std::size_t>(chosen)];
+        return {gather_records(world_, kept.record, job_.request.patience), kept.seconds};
     }
 
 private:
@@ -260,8 +265,8 @@ double median_seconds(const std::vector<StepMetrics>& steps) {
     return *middle;
 }
 
-void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outcome) {
-    outcome.trace = trace_of(std::move(gathered.records));
+void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outcome) {
+    outcome.trace = trace_of(std::move(step.records.records));
     TraceHeader& header = outcome.trace.header;
     header.source = "executed";
     header.scenario = job.scenario.name;
@@ -273,9 +278,10 @@ void finish_trace(const RunJob& job, GatheredRecords gathered, RunOutcome& outco
     header.folded = job.grid.replicas() == 1;
     header.copies_block = !job.cuda;
     header.reductions_block = job.scenario.parallel.shares_gradients();
-    header.step_time = from_seconds(outcome.step_time_s);
+    // Its own length, not the median of all steps, of which only the last ones were kept.
+    header.step_time = from_seconds(step.seconds);
     outcome.trace.program = job.plan.program;
-    header.clock_error = gathered.clock_error;
+    header.clock_error = step.records.clock_error;
     header.cores_per_thread = job.cores_per_thread();
     outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
 }
@@ -313,8 +319,8 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
     outcome.step_time_s = median_seconds(outcome.steps);
     outcome.loads = rank.layer_loads();
     outcome.expert_load = rank.expert_load();
-    GatheredRecords gathered = rank.median_record();
-    if (world.rank() == 0) finish_trace(job, std::move(gathered), outcome);
+    RankRun::MedianStep median = rank.median_record();
+    if (world.rank() == 0) finish_trace(job, std::move(median), outcome);
     return outcome;
 }
 

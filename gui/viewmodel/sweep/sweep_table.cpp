@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "base/diagnostic.h"
 #include "base/units.h"
+#include "scenarios/edit.h"
 #include "sim/grid/twins.h"
 #include "text/csv_row.h"
 #include "text/wording.h"
@@ -97,6 +99,38 @@ std::size_t SweepTable::column_of(std::string_view key) const {
 
 void SweepTable::add(std::vector<sim::SweepRow> rows) {
     std::ranges::move(rows, std::back_inserter(rows_));
+    original_ = sim::twins_in(rows_);
+}
+
+std::string SweepTable::plan_of(std::size_t row) const {
+    std::string words;
+    for (std::size_t c = 0; c < keys_; ++c) {
+        const std::string& key = columns_[c].key;
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key.substr(key.rfind('.') + 1),
+                             rows_[row].values[c]);
+    }
+    return words;
+}
+
+std::optional<std::size_t> SweepTable::row_of(const ScenarioText& source) const {
+    std::vector<std::optional<std::string>> written;
+    try {
+        for (std::size_t c = 0; c < keys_; ++c)
+            written.push_back(scenarios::written_at(source.text, source.file, columns_[c].key));
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        bool same = keys_ > 0;
+        for (std::size_t c = 0; c < keys_ && same; ++c) same = written[c] == rows_[row].values[c];
+        if (same) return original_[row] ? original_[row] : row;
+    }
+    return std::nullopt;
+}
+
+std::size_t SweepTable::twins() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); }));
 }
 
 std::string SweepTable::field(std::size_t row, std::size_t column) const {
@@ -132,7 +166,7 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
     };
     std::vector<std::size_t> order;
     for (std::size_t row = 0; row < rows_.size(); ++row)
-        if (std::ranges::all_of(wanted, [&](const std::string& word) {
+        if (!original_[row] && std::ranges::all_of(wanted, [&](const std::string& word) {
                 return word.starts_with('!') && word.size() > 1 ? !holds(row, word.substr(1))
                                                                 : holds(row, word);
             }))
@@ -156,6 +190,15 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
     return order;
 }
 
+std::vector<std::size_t> SweepTable::best_first(const std::string& filter) const {
+    std::vector<std::size_t> order =
+        this->order(column_of("tokens_per_s"), true, filter);  // stable, values first
+    std::ranges::stable_sort(order, {}, [&](std::size_t row) {
+        return rows_[row].fits ? 0 : rows_[row].possible() ? 1 : 2;
+    });
+    return order;
+}
+
 std::string SweepTable::csv(std::span<const std::size_t> rows) const {
     std::vector<std::string> keys;
     for (std::size_t c = 0; c < keys_; ++c) keys.push_back(columns_[c].key);
@@ -163,8 +206,35 @@ std::string SweepTable::csv(std::span<const std::size_t> rows) const {
     std::vector<sim::SweepRow> marked = rows_;
     sim::mark_twins(marked, keys);
     sim::mark_pareto(marked);
-    for (const std::size_t i : rows) text += text::write_csv_row(sim::csv_fields(marked[i]));
+    for (const std::size_t i : rows) {
+        text += text::write_csv_row(sim::csv_fields(marked[i]));
+        for (std::size_t twin = 0; twin < rows_.size(); ++twin)
+            if (original_[twin] == i) text += text::write_csv_row(sim::csv_fields(marked[twin]));
+    }
     return text;
+}
+
+std::string ground_of_rows(const ScenarioText& swept, const ScenarioText& now,
+                           const sim::Grid& grid) {
+    if (swept.text == now.text) return {};
+    const auto is_swept = [&](const std::string& key) {
+        if (key == "sweep" || key.starts_with("sweep.")) return true;
+        return std::ranges::any_of(grid.sweep.keys, [&](const scenarios::SweepKey& of) {
+            return key == of.key || key.starts_with(of.key + '.') || of.key.starts_with(key + '.');
+        });
+    };
+    std::string words;
+    try {
+        for (const auto& [key, value] :
+             scenarios::changes_between(swept.text, now.text, swept.file)) {
+            if (is_swept(key)) continue;
+            const auto then = scenarios::written_at(swept.text, swept.file, key);
+            words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key,
+                                 then.value_or("as it follows"));
+        }
+    } catch (const InputError&) {  // what is being typed is shown where it is edited
+    }
+    return words;
 }
 
 std::vector<PlotPoint> points_of(const SweepTable& table, std::span<const std::size_t> rows,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/viewmodel/source.h"
 #include "sim/grid/grid.h"
 
 /// The rows of a sweep as a table to sort and filter, and as points of a plot.
@@ -28,21 +29,32 @@ public:
     const std::vector<SweepColumn>& columns() const { return columns_; }
     const std::vector<sim::SweepRow>& rows() const { return rows_; }
     void add(std::vector<sim::SweepRow> rows);
+    /// The values of a row's keys: "tensor 8, pipeline 4, schedule zb-v".
+    std::string plan_of(std::size_t row) const;
+    /// The row, and no twin, whose keys a scenario has as its values; nothing if none has.
+    std::optional<std::size_t> row_of(const ScenarioText& source) const;
+
+    /// The number of rows that are twins of others (sim/grid/twins.h), which no order lists.
+    std::size_t twins() const;
 
     /// The text of a cell for a person.
     std::string text(std::size_t row, std::size_t column) const;
     /// The number of a cell; nothing if the figure has no value.
     std::optional<double> number(std::size_t row, std::size_t column) const;
 
-    /// The numbers of the rows that contain every word of `filter` ("fits", "zb-h1"; "!word": that
-    /// do not contain it), in the order of this column; rows without a value come last, and the
-    /// order is stable. Words are sought in every column except that of unvalidated figures, which
-    /// names much of every plan.
+    /// The rows in the order in which a person asks for them: those that fit, the fastest first,
+    /// then those that are out of memory, then impossible ones. `filter` as in order().
+    std::vector<std::size_t> best_first(const std::string& filter) const;
+
+    /// The numbers of the rows, but for twins, that contain every word of `filter` ("fits",
+    /// "zb-h1"; "!word": that do not contain it), in the order of this column; rows without a value
+    /// come last, and the order is stable. Words are sought in every column except that of
+    /// unvalidated figures, which names much of every plan.
     std::vector<std::size_t> order(std::size_t column, bool descending,
                                    const std::string& filter) const;
 
-    /// The results.csv of these rows, in the form of `debubble sweep`; twins and the Pareto column
-    /// are marked.
+    /// The results.csv of these rows and their twins, in the form of `debubble sweep`; twins and
+    /// the Pareto column are marked.
     std::string csv(std::span<const std::size_t> rows) const;
 
     std::size_t column_of(std::string_view key) const;
@@ -53,7 +65,13 @@ private:
     std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, unvalidated, reason
     std::size_t keys_ = 0;
     std::vector<sim::SweepRow> rows_;
+    std::vector<std::optional<std::size_t>> original_;  ///< of each row that is a twin
 };
+
+/// What of a scenario has changed since it was swept, with its value then, besides the keys of the
+/// grid: "gpus 8, schedule zb-h1"; empty if nothing has, or if one of the texts is not YAML.
+std::string ground_of_rows(const ScenarioText& swept, const ScenarioText& now,
+                           const sim::Grid& grid);
 
 /// A row that has both figures.
 struct PlotPoint {

@@ -48,6 +48,7 @@ Hit side_hit(const Scene& scene, const Row& row, const SideLanes& lanes, Instant
         return span_hit(row, stream == nullptr ? nullptr : bar_at(stream->bars, at), lanes.side);
     }
     const Bar* bar = bar_at(device->work, at);
+    if (bar == nullptr) bar = bar_at(device->between, at);
     if (bar != nullptr || lanes.side == Side::B) return span_hit(row, bar, lanes.side);
     if (const auto bubble = bubble_at(*scene.main.document, *device, at))
         return {Hit::Part::Bubble, &row, BubbleRef{*bubble}};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -78,11 +80,71 @@ std::optional<Instant> first_optimizer_step(const TimelineDocument& document) {
     return std::nullopt;
 }
 
+using Sums = std::map<std::size_t, SumRow>;  ///< by the place of their row
+
+void add_sum(SumRow& row, const std::string& name, Duration length, Side side) {
+    row.name = name;
+    ++(side == Side::A ? row.count.simulated : row.count.executed);
+    (side == Side::A ? row.sum.simulated : row.sum.executed) += length;
+}
+
+/// Adds up a document's actions by kind, its passes together, and the passes of each rank.
+void add_sums(const TimelineDocument& document, Side side, Sums& kinds, Sums& ranks) {
+    const std::span<const std::string> names = picture::kinds();
+    for (std::uint32_t i = 0; i < document.trace.spans.size(); ++i) {
+        const Span& span = document.span(i);
+        const Device* device = document.device_of(span.rank);
+        if (device == nullptr || device->replica != span.replica) continue;
+        const Duration length = document.net_lengths[i];
+        const std::string& kind = kind_of(span.action);
+        const auto place = static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
+        add_sum(kinds[place + 1], kind, length, side);
+        if (!is_work(span.action)) continue;
+        add_sum(kinds[0], "all passes", length, side);
+        add_sum(ranks[static_cast<std::size_t>(span.rank.index)], device->name, length, side);
+    }
+}
+
+std::vector<SumRow> rows_of(const Sums& sums) {
+    std::vector<SumRow> rows;
+    for (const auto& [place, row] : sums) rows.push_back(row);
+    return rows;
+}
+
 }  // namespace
 
-std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b) {
+std::string words_of_sums(const Pairing& pairing) {
+    std::string words;
+    const auto table = [&](const char* title, const std::vector<SumRow>& rows) {
+        words += fmt::format("{:<16}{:>10}{:>10}{:>14}{:>14}{:>11}\n", title, "count A", "count B",
+                             "A", "B", "change");
+        for (const SumRow& row : rows)
+            words +=
+                fmt::format("{:<16}{:>10}{:>10}{:>14}{:>14}{:>11}\n", "  " + row.name,
+                            row.count.simulated, row.count.executed,
+                            text::time_text(row.sum.simulated), text::time_text(row.sum.executed),
+                            row.change() ? fmt::format("{:+.1f} %", 100 * *row.change()) : "-");
+    };
+    table("by kind", pairing.kind_sums);
+    words += '\n';
+    table("passes by rank", pairing.rank_sums);
+    return words;
+}
+
+std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b,
+                                    Alike alike) {
     auto out = std::make_shared<Pairing>();
-    const std::vector<Pair> pairs = pairs_of(a, b, *out);
+    out->alike = alike;
+    if (alike != Alike::Program) {
+        Sums kinds;
+        Sums ranks;
+        add_sums(a, Side::A, kinds, ranks);
+        add_sums(b, Side::B, kinds, ranks);
+        out->kind_sums = rows_of(kinds);
+        out->rank_sums = rows_of(ranks);
+    }
+    std::vector<Pair> pairs;
+    if (alike != Alike::Nothing) pairs = pairs_of(a, b, *out);
     out->a.partner.resize(a.trace.spans.size());
     out->b.partner.resize(b.trace.spans.size());
     auto errors_a = std::make_shared<std::vector<std::optional<float>>>(a.trace.spans.size());

@@ -25,7 +25,23 @@ struct Partners {
     std::shared_ptr<const std::vector<std::optional<float>>> error;
 };
 
+/// The time of all actions of a kind, or of all computes of a rank, in both documents.
+struct SumRow {
+    std::string name;  ///< "F", "SEND", "all passes"; "rank 2"
+    Compared<std::size_t> count;
+    Compared<Duration> sum;
+    std::optional<double> change() const { return relative_error(sum); }
+};
+
+/// What two documents have in common.
+enum class Alike : std::uint8_t {
+    Program,  ///< the same actions: differences are errors of a prediction
+    Layers,   ///< other plans whose stages have the same layers: some actions are the same
+    Nothing,  ///< other plans: no action of one is an action of the other
+};
+
 struct Pairing {
+    Alike alike = Alike::Program;
     Partners a;
     Partners b;
     std::size_t only_a = 0;
@@ -33,13 +49,20 @@ struct Pairing {
     std::vector<ErrorRow> kinds;   ///< kinds that occur in both, in the order of Action
     std::vector<ErrorRow> stages;  ///< stages of computes; an Overlap counts for its first one's
     std::vector<Pair> worst;       ///< at most kMostWorst, the largest difference first
+    /// Of two plans, by kind of action and by rank; else empty.
+    std::vector<SumRow> kind_sums;
+    std::vector<SumRow> rank_sums;
 
     const Partners& of(Side side) const { return side == Side::A ? a : b; }
 };
 
-/// Pairs the spans of two documents. O(n log n). Ranks are compared by the replica whose statistics
-/// are kept.
-std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b);
+/// Pairs the spans of two documents, as far as they are alike. O(n log n). Ranks are compared by
+/// the replica whose statistics are kept.
+std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b,
+                                    Alike alike = Alike::Program);
+
+/// The sums of two plans as a page of text. Precondition: they are not of one program.
+std::string words_of_sums(const Pairing& pairing);
 
 /// The shift of B's times. It falls back to the starts of the steps where there is no optimizer
 /// step, or no selected action that both have.

@@ -62,6 +62,15 @@ std::string idle_text(const Device& device) {
     return text_of(all, length_of(parts));
 }
 
+/// The idle time of a device by its causes.
+std::vector<Detail> details_of_idle(const Device& device) {
+    const std::vector<StepPart> parts = step_parts(device);
+    std::vector<Detail> details;
+    for (const StepPart& part : parts)
+        if (part.idle) details.push_back({part.name, text_of(part, length_of(parts))});
+    return details;
+}
+
 }  // namespace
 
 std::string describe(const Action& action) {
@@ -114,8 +123,7 @@ std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t i
     };
     const Duration waited = span.length() - document.net_lengths[index];
     if (waited > Duration{}) details.push_back({"of it waiting", time_text(waited)});
-    if (span.exposed > Duration{})
-        details.push_back({"exposed communication", time_text(span.exposed)});
+    if (span.exposed > Duration{}) details.push_back({"exposed communication", exposed_text(span)});
     if (span.bytes.count > 0) {
         details.push_back({"bytes", size_text(span.bytes)});
         const double net = seconds(document.net_lengths[index]);
@@ -142,7 +150,7 @@ std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& b
         details.push_back({"ended by", place_text(document.span(*end))});
     const Device* device = document.device_of(bubble.rank);
     if (device != nullptr && device->statistics != nullptr)
-        details.push_back({"idle in all", idle_text(*device), details_of_step(*device)});
+        details.push_back({"idle in all", idle_text(*device), details_of_idle(*device)});
     return details;
 }
 
@@ -164,6 +172,26 @@ std::string spoken(const std::vector<Detail>& details) {
     return line;
 }
 
+std::vector<Detail> details_of_memory(const TimelineDocument& document, const Device& device,
+                                      Instant at) {
+    if (device.memory.empty()) return details_of_peak(document, device);
+    std::vector<Detail> details{
+        {"held", text::gib_text(device.memory.held_at(at)) + " GiB"},
+        {"where", device.name},
+        {"at", time_text(at - document.range.begin)},
+    };
+    if (const Bar* bar = bar_at(device.work, at))
+        details.push_back({"during", to_text(document.span(bar->span).action)});
+    const MemoryByClass held = device.memory.held_by_class(at);
+    for (std::size_t c = 0; c < kMemoryClasses; ++c)
+        if (held[c].count > 0)
+            details.push_back(
+                {std::string(name_of(static_cast<MemoryClass>(c))), size_text(held[c])});
+    if (device.peak != nullptr)
+        details.push_back({"peak", text::gib_text(total(device.peak->held)) + " GiB"});
+    return details;
+}
+
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device) {
     if (device.peak == nullptr) return {};
     const MemoryPeak& peak = *device.peak;
@@ -173,7 +201,12 @@ std::vector<Detail> details_of_peak(const TimelineDocument& document, const Devi
         {"where", device.name},
         {"at", peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
     };
-    if (document.memory_limit) {
+    const auto rank = static_cast<std::size_t>(device.rank.index);
+    if (rank < document.memory_left.size()) {
+        const Bytes left = document.memory_left[rank];
+        details.push_back(left < Bytes{} ? Detail{"lacking", size_text(Bytes{} - left)}
+                                         : Detail{"left", size_text(left)});
+    } else if (document.memory_limit) {
         const Bytes left = *document.memory_limit - held;
         details.push_back(left < Bytes{} ? Detail{"above the limit", size_text(Bytes{} - left)}
                                          : Detail{"left", size_text(left)});

@@ -34,6 +34,10 @@ std::vector<Detail> details_of_step(const Device& device);
 /// Details in one line, for those who listen to them.
 std::string spoken(const std::vector<Detail>& details);
 
+/// The memory of a device at an instant, by class.
+std::vector<Detail> details_of_memory(const TimelineDocument& document, const Device& device,
+                                      Instant at);
+
 /// The memory of a device at its peak, by class.
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device);
 

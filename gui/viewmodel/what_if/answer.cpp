@@ -12,6 +12,18 @@ Diagnostic without_place(const std::string& message) {
     return {{}, message, {}};
 }
 
+}  // namespace
+
+picture::DocumentFacts facts_of(const sim::Prediction& prediction, Bytes limit,
+                                const SvgOptions& picture) {
+    picture::DocumentFacts facts{{picture.title, picture.subtitle}, picture.operators, {}};
+    for (const sim::RankPrediction& rank : prediction.ranks)
+        facts.memory_left.push_back(limit - prediction.headroom - rank.needs());
+    return facts;
+}
+
+namespace {
+
 std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const std::string& file,
                                              const std::stop_token& stop) {
     sim::PredictOptions options;
@@ -19,9 +31,9 @@ std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const
     sim::PredictionWithTrace predicted = sim::predict(scenario, options);
     give_up_if(stop);
     SvgOptions picture = sim::picture_of(scenario, predicted);
-    Document document =
-        make_document(std::move(predicted.trace), std::move(predicted.statistics),
-                      predicted.memory_limit, stop, {picture.title, picture.subtitle});
+    Document document = make_document(
+        std::move(predicted.trace), std::move(predicted.statistics), predicted.memory_limit, stop,
+        facts_of(predicted.prediction, predicted.memory_limit, picture));
     return std::make_shared<const PredictedPlan>(
         PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
                       std::move(picture), file, std::move(predicted.played)});

@@ -26,6 +26,10 @@ struct PredictedPlan {
     scenarios::Scenario played = {};
 };
 
+/// What a document knows of a plan besides its trace.
+picture::DocumentFacts facts_of(const sim::Prediction& prediction, Bytes limit,
+                                const SvgOptions& picture);
+
 struct Answer {
     ScenarioText source;
     std::shared_ptr<const PredictedPlan> plan;  ///< nothing if the plan is impossible

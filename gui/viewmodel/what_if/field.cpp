@@ -82,10 +82,17 @@ public:
 
     std::vector<Field> build() {
         what_trains();
-        how_it_is_cut();
+        group_ = FieldGroup::Schedule;
         how_it_is_scheduled();
-        how_it_trains();
+        how_it_is_cut();
+        group_ = FieldGroup::Batch;
+        what_a_step_takes();
+        group_ = FieldGroup::Memory;
+        what_memory_holds();
+        group_ = FieldGroup::More;
+        how_finely_it_is_cut();
         how_its_framework_runs();
+        how_routers_train();
         how_uneven_it_is();
         return std::move(fields_);
     }
@@ -103,6 +110,7 @@ private:
         field.help = std::move(help);
         field.value = said.value_or(std::move(follows));
         field.follows = !said;
+        field.group = group_;
         fields_.push_back(std::move(field));
         return fields_.back();
     }
@@ -138,34 +146,31 @@ private:
     void how_it_is_cut() {
         const scenarios::Parallel& parallel = scenario_.parallel;
         add_whole("parallel.tensor", "Tensor", "GPUs that share each layer (TP)", parallel.tensor);
-        add_flag("parallel.sequence", "Sequence parallel",
-                 "norms and dropout cut along the sequence, inside the tensor group",
-                 parallel.sequence);
         add_whole("parallel.pipeline", "Pipeline", "ranks that share out the layers (PP)",
                   parallel.pipeline);
+        add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
+                  parallel.context);
+        add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
+                  parallel.expert);
+        for_experts();
         Field& data =
             add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left", "auto");
         data.whole = true;
         data.choices = powers_of_two(kMostSuggested);
         data.choices.insert(data.choices.begin(),
                             {"auto", fmt::format("now {}", parallel.data), {}});
-        add("parallel.zero_stage", "ZeRO",
-            "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
-            std::to_string(parallel.zero_stage))
-            .choices = words({"0", "1", "2", "3"});
-        add_whole("parallel.shard", "Shards",
-                  "replicas that ZeRO shards over; copies of them add up what each has reduced",
-                  parallel.shards());
-        add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
-                  parallel.context);
+    }
+
+    void how_finely_it_is_cut() {
+        const scenarios::Parallel& parallel = scenario_.parallel;
+        add_flag("parallel.sequence", "Sequence parallel",
+                 "norms and dropout cut along the sequence, inside the tensor group",
+                 parallel.sequence);
         add_flag("parallel.dynamic_context_parallel", "Dynamic context",
                  "groups of GPUs as large as the documents of a packed microbatch need",
                  parallel.dynamic_context_parallel);
         if (!scenario_.imbalance.documents)
             fields_.back().why_not = "imbalance.sequence gives no lengths of documents";
-        add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
-                  parallel.expert);
-        for_experts();
         add_whole("parallel.expert_tensor", "Expert tensor", "GPUs that cut each expert (ETP)",
                   parallel.expert_tensor);
         for_experts();
@@ -174,7 +179,6 @@ private:
             fmt::format("{}", scenario_.training.expert_load))
             .choices = words({"1", "1.1", "1.25", "1.5", "2"});
         for_experts();
-        how_routers_train();
     }
 
     void how_routers_train() {
@@ -217,7 +221,7 @@ private:
                   scenario_.parallel.stages_per_rank, 8);
     }
 
-    void how_it_trains() {
+    void what_a_step_takes() {
         const scenarios::Training& training = scenario_.training;
         add_whole("training.micro_batch", "Microbatch", "samples that pass the pipeline together",
                   training.micro_batch);
@@ -230,14 +234,26 @@ private:
         length.whole = true;
         for (int n = 512; n <= 131'072; n *= 2)
             length.choices.push_back({std::to_string(n), {}, {}});
+    }
+
+    void what_memory_holds() {
+        const scenarios::Training& training = scenario_.training;
+        const scenarios::Parallel& parallel = scenario_.parallel;
+        add("training.recompute", "Recompute", "activations computed again instead of kept",
+            scenarios::recompute_text(training))
+            .choices = words({"none", "selective", "full", "auto"});
+        add("parallel.zero_stage", "ZeRO",
+            "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
+            std::to_string(parallel.zero_stage))
+            .choices = words({"0", "1", "2", "3"});
+        add_whole("parallel.shard", "Shards",
+                  "replicas that ZeRO shards over; copies of them add up what each has reduced",
+                  parallel.shards());
         add("training.precision", "Precision",
             "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
             "bf16")
             .choices = words({"bf16", "pure-bf16", "fp16", "fp32", "fp8-delayed", "fp8-current",
                               "fp8-blockwise", "fp8-rowwise", "mxfp8", "nvfp4"});
-        add("training.recompute", "Recompute", "activations computed again instead of kept",
-            scenarios::recompute_text(training))
-            .choices = words({"none", "selective", "full", "auto"});
         add("training.attention", "Attention", "flash keeps no scores",
             training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")
             .choices = words({"flash", "unfused"});
@@ -276,10 +292,22 @@ private:
 
     const ScenarioText& source_;
     const Scenario& scenario_;
+    FieldGroup group_ = FieldGroup::Job;
     std::vector<Field> fields_;
 };
 
 }  // namespace
+
+std::string_view name_of(FieldGroup group) {
+    switch (group) {
+        case FieldGroup::Job: break;
+        case FieldGroup::Schedule: return "Schedule and parallelism";
+        case FieldGroup::Batch: return "Batch";
+        case FieldGroup::Memory: return "Memory";
+        case FieldGroup::More: return "More";
+    }
+    return "";
+}
 
 std::vector<Field> fields_of(const ScenarioText& source, const Scenario& scenario) {
     return Builder(source, scenario).build();

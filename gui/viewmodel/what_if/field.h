@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -17,6 +19,10 @@ struct FieldChoice {
     std::optional<std::string> why_not;  ///< the reason why it cannot be chosen here
 };
 
+/// The groups of fields, in the order in which they are shown.
+enum class FieldGroup : std::uint8_t { Job, Schedule, Batch, Memory, More };
+std::string_view name_of(FieldGroup group);  ///< heading: "Schedule"; empty for the first one
+
 struct Field {
     std::string key;  ///< dotted key of the scenario
     std::string label;
@@ -26,10 +32,13 @@ struct Field {
     bool whole = false;    ///< any whole number above 0; the choices are suggestions
     std::vector<FieldChoice> choices;
     std::optional<std::string> why_not;  ///< the reason why the whole field cannot be changed
+    FieldGroup group = FieldGroup::Job;
+    /// Whether a person needs it: it can be changed, or it is written although it cannot apply.
+    bool applies() const { return !why_not || !follows; }
 };
 
-/// The fields of a text. `scenario` is the last one that the text gave without mistakes. Throws
-/// InputError if the text is not YAML.
+/// The fields of a text, group by group. `scenario` is the last one that the text gave without
+/// mistakes. Throws InputError if the text is not YAML.
 std::vector<Field> fields_of(const ScenarioText& source, const scenarios::Scenario& scenario);
 
 /// The values of fields, by key, that a text states, even if they cannot be had together; empty if

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/graph.h"
+#include "sim/communication.h"
 #include "sim/report/layer_words.h"
 #include "sim/report/report_text.h"
 #include "text/wording.h"
@@ -44,7 +45,7 @@ public:
     }
 
     /// Adds the parts of a step, as means over the ranks.
-    void step(const Statistics& statistics) {
+    void step(const Statistics& statistics, const DurationByKind& exposed_by) {
         Duration busy{};
         Duration exposed{};
         Duration optimizer{};
@@ -59,6 +60,10 @@ public:
         headline("Where the step goes");
         share("compute", busy, whole);
         share("exposed communication", exposed, whole);
+        for (std::size_t k = 0; k < kCommunicationKinds; ++k)
+            if (exposed_by[k] > Duration{})
+                share("exposed: " + sim::words_of(static_cast<CommunicationKind>(k)), exposed_by[k],
+                      whole);
         share("optimizer", optimizer, whole);
         const auto causes = idle_by_cause(statistics);
         for (std::size_t i = 0; i < kBubbleCauses; ++i)
@@ -108,7 +113,7 @@ std::string delta_line(const sim::Prediction& before, const sim::Prediction& now
 }
 
 std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& statistics,
-                                   std::optional<Bytes> limit) {
+                                   std::optional<Bytes> limit, const DurationByKind& exposed) {
     Summary summary;
     summary.row("step time", text::time_text(p.step_time_s));
     if (p.range) summary.row("range", sim::range_words(*p.range, p.step_time_s));
@@ -127,7 +132,7 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     if (p.fits && !p.ranks.empty())
         summary.row("memory left", fmt::format("{} GiB", text::gib_text(p.memory_left)));
     summary.row("parameters", text::count_text(p.parameters));
-    summary.step(statistics);
+    summary.step(statistics, exposed);
     summary.headline("Peak memory");
     for (const sim::RankPrediction& rank : p.ranks)
         summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit, rank.reserved, p.headroom);
@@ -168,7 +173,7 @@ std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
 }
 
 std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statistics,
-                                   std::optional<Bytes> limit) {
+                                   std::optional<Bytes> limit, const DurationByKind& exposed) {
     Summary summary;
     const TraceHeader& header = trace.header;
     summary.row("trace", fmt::format("{} ({})", header.scenario, header.source));
@@ -178,7 +183,7 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
     summary.row("bubble", fmt::format("{} (span {})", text::percent(statistics.bubble),
                                       text::percent(statistics.span_bubble)));
     summary.row("program", header.program_hash.substr(0, 12));
-    summary.step(statistics);
+    summary.step(statistics, exposed);
     if (!trace.peaks.empty()) summary.headline("Peak memory");
     for (std::size_t i = 0; i < trace.peaks.size(); ++i) {
         Bytes held;

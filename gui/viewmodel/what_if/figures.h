@@ -28,8 +28,9 @@ struct SummaryRow {
 
 /// The network of a plan: its parameters, those of one token, and its kinds of layers.
 std::vector<SummaryRow> network_rows(const models::Architecture& architecture);
+/// `exposed` says what the exposed communication of all ranks serves, as far as that is known.
 std::vector<SummaryRow> summary_of(const sim::Prediction& prediction, const Statistics& statistics,
-                                   std::optional<Bytes> limit);
+                                   std::optional<Bytes> limit, const DurationByKind& exposed = {});
 /// A figure of two plans; a value is empty if only the other plan has the figure.
 struct ComparedRow {
     std::string name;
@@ -44,6 +45,6 @@ std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
 
 /// The figures of a trace that was not predicted.
 std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statistics,
-                                   std::optional<Bytes> limit);
+                                   std::optional<Bytes> limit, const DurationByKind& exposed = {});
 
 }  // namespace debubble::gui

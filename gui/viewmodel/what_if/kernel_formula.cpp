@@ -124,18 +124,47 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
                          time_text(traffic.launches * gpu.kernel_overhead))}};
 }
 
-/// The formula of a collective. `alone` is its time if nothing runs at the same time.
-std::vector<Detail> exchange_formula(const models::Collective& collective, Duration alone) {
+/// What runs at the same time as a collective, where the framework overlaps them.
+std::string hides(const models::Kernel& kernel, const models::Collective& collective) {
+    using Pieces = models::Collective::Pieces;
+    if (kernel.beside != models::Beside::Nothing)
+        return "the shared experts, on a stream of their own";
+    if (collective.pieces == Pieces::OfNext)
+        return "what follows it, computed piece by piece as the pieces arrive";
+    if (collective.pieces == Pieces::OfPrevious)
+        return "what comes before it, computed piece by piece as the pieces are sent";
+    return fmt::format(
+        "the {} that follow{}",
+        collective.hidden_by == 1 ? "kernel" : fmt::format("{} kernels", collective.hidden_by),
+        collective.hidden_by == 1 ? "s" : "");
+}
+
+/// What of a collective is hidden, and by what.
+std::string hidden_text(const models::Kernel& kernel, const models::Collective& collective,
+                        Duration alone, Duration exposed) {
+    const bool can = kernel.beside != models::Beside::Nothing || collective.hidden_by > 0 ||
+                     collective.pieces != models::Collective::Pieces::None;
+    const Duration hidden = alone - exposed;
+    // Each of several is rounded.
+    if (hidden <= std::max(Duration{1}, alone / 1'000'000))
+        return can ? "nothing of it; where the framework overlaps them, " +
+                         hides(kernel, collective) + " could be"
+                   : "by nothing";
+    return fmt::format("{} of it, overlapped with {}", time_text(hidden),
+                       hides(kernel, collective));
+}
+
+/// The formula of a collective. `alone` is its time if nothing runs at the same time, `exposed`
+/// what nothing hides of it.
+std::vector<Detail> exchange_formula(const models::Kernel& kernel,
+                                     const models::Collective& collective, Duration alone,
+                                     Duration exposed) {
     return {{"formula",
              fmt::format("{}{} of {} in the {} group: {} alone",
                          collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
                          word_of(collective.kind), size_text(collective.bytes),
                          word_of(collective.group), time_text(alone))},
-            {"hidden", collective.hidden_by > 0
-                           ? fmt::format("at the same time as the {} kernel(s) that follow, where "
-                                         "the framework overlaps them",
-                                         collective.hidden_by)
-                           : "by nothing"}};
+            {"hidden", hidden_text(kernel, collective, alone, exposed)}};
 }
 
 }  // namespace
@@ -145,7 +174,8 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
         Overloaded{
             [&](const sim::KernelPart& of) {
                 if (const auto* exchange = std::get_if<models::Collective>(&of.kernel.work))
-                    return exchange_formula(*exchange, of.alone);
+                    return exchange_formula(of.kernel, *exchange, of.alone,
+                                            part.takes / std::max(part.times, 1));
                 return kernel_formula(of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {

@@ -55,26 +55,42 @@ void align_figures(QTreeWidgetItem& item) {
 
 ErrorTable::ErrorTable(QWidget* parent) : QTreeWidget(parent) {
     setObjectName("compare-errors");
-    setAccessibleName(tr("Errors by kind and by stage"));
+    setAccessibleName(tr("Differences by kind, and by stage or rank"));
     setSelectionMode(QAbstractItemView::NoSelection);
     set_up(*this, {tr("actions"), tr("count"), tr("A"), tr("B"), tr("error"), tr("bias")});
-    headerItem()->setToolTip(4, tr("Sum of the absolute differences, of B"));
-    headerItem()->setToolTip(5, tr("Difference of the sums, of B: above 0, A is longer"));
 }
 
 void ErrorTable::show_errors(const Pairing& pairing) {
     clear();
-    add_group(tr("by kind"), pairing.kinds);
-    add_group(tr("by stage"), pairing.stages);
+    const bool of_run = pairing.alike == Alike::Program;
+    setHeaderLabels(
+        of_run ? QStringList{tr("actions"), tr("count"), tr("A"), tr("B"), tr("error"), tr("bias")}
+               : QStringList{tr("actions"), tr("count"), tr("A"), tr("B"), tr("change"), {}});
+    setColumnHidden(5, !of_run);
+    headerItem()->setToolTip(4, of_run ? tr("Sum of the absolute differences, of B")
+                                       : tr("A less B, of B: above 0, A is longer"));
+    headerItem()->setToolTip(5, tr("Difference of the sums, of B: above 0, A is longer"));
+    if (of_run) {
+        add_errors(tr("by kind"), pairing.kinds);
+        add_errors(tr("by stage"), pairing.stages);
+    } else {
+        add_sums(tr("by kind"), pairing.kind_sums);
+        add_sums(tr("passes by rank"), pairing.rank_sums);
+    }
     expandAll();
 }
 
-void ErrorTable::add_group(const QString& title, const std::vector<ErrorRow>& rows) {
-    if (rows.empty()) return;
+QTreeWidgetItem* ErrorTable::add_group(const QString& title) {
     auto* group = new QTreeWidgetItem(this, {title});
     QFont bold = font();
     bold.setBold(true);
     group->setFont(0, bold);
+    return group;
+}
+
+void ErrorTable::add_errors(const QString& title, const std::vector<ErrorRow>& rows) {
+    if (rows.empty()) return;
+    QTreeWidgetItem* group = add_group(title);
     for (const ErrorRow& row : rows) {
         auto* item = new QTreeWidgetItem(
             group, {QString::fromStdString(row.name), QString::number(row.count),
@@ -82,6 +98,22 @@ void ErrorTable::add_group(const QString& title, const std::vector<ErrorRow>& ro
                     percent_of(row.mean_error(), false), percent_of(row.bias(), true)});
         align_figures(*item);
         paint_error(*item, 5, row.bias());
+    }
+}
+
+void ErrorTable::add_sums(const QString& title, const std::vector<SumRow>& rows) {
+    if (rows.empty()) return;
+    QTreeWidgetItem* group = add_group(title);
+    for (const SumRow& row : rows) {
+        const bool equal = row.count.simulated == row.count.executed;
+        const QString count =
+            equal ? QString::number(row.count.simulated)
+                  : QString("%1 | %2").arg(row.count.simulated).arg(row.count.executed);
+        auto* item = new QTreeWidgetItem(
+            group, {QString::fromStdString(row.name), count, time_of(row.sum.simulated),
+                    time_of(row.sum.executed), percent_of(row.change(), true)});
+        align_figures(*item);
+        paint_error(*item, 4, row.change());
     }
 }
 
@@ -126,6 +158,10 @@ WorstTable::WorstTable(QWidget* parent) : QTreeWidget(parent) {
 
 void WorstTable::show_worst(const Pairing& pairing, const TimelineDocument& a) {
     clear();
+    const bool of_run = pairing.alike == Alike::Program;
+    headerItem()->setText(0, of_run ? tr("worst") : tr("differ most"));
+    headerItem()->setText(5, of_run ? tr("error") : tr("change"));
+    setVisible(pairing.alike != Alike::Nothing);
     for (const Pair& pair : pairing.worst) {
         const Span& span = a.span(pair.a);
         const auto [less, more] = std::minmax(pair.length.simulated, pair.length.executed);

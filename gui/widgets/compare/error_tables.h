@@ -9,7 +9,8 @@
 /// The differences of two timelines as tables.
 namespace debubble::gui {
 
-/// The times of the actions of a kind, or of a stage, on both sides, and their differences.
+/// The times of the actions of a kind, or of a stage, on both sides, and their differences: errors
+/// of a prediction, or of two plans what changes by kind and by rank.
 class ErrorTable : public QTreeWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::ErrorTable)
 
@@ -18,7 +19,9 @@ public:
     void show_errors(const Pairing& pairing);
 
 private:
-    void add_group(const QString& title, const std::vector<ErrorRow>& rows);
+    QTreeWidgetItem* add_group(const QString& title);
+    void add_errors(const QString& title, const std::vector<ErrorRow>& rows);
+    void add_sums(const QString& title, const std::vector<SumRow>& rows);
 };
 
 /// All figures of both sides; those that differ stand out.

@@ -50,21 +50,46 @@ void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
         point.y /= y_.unit;
     }
     frontier_ = gui::frontier(points_, x_.better, y_.better);
-    const auto range_of = [&](auto figure) {
+    // Plans that do not fit may need many times what there is: those near the limit are in sight.
+    constexpr double kBeyondLimit = 1.25;
+    const auto range_of = [&](const Axis& axis, auto figure) {
         if (points_.empty()) return Range{};
-        const auto [low, high] = std::ranges::minmax(points_ | std::views::transform(figure));
+        auto [low, high] = std::ranges::minmax(points_ | std::views::transform(figure));
+        if (axis.limit) {
+            const double limit = *axis.limit / axis.unit;
+            high = std::max(std::min(high, kBeyondLimit * limit), limit);
+            low = std::min(low, limit);
+        }
         const double margin =
             high > low ? 0.06 * (high - low) : std::max(std::abs(high), 1.0) * 0.1;
         return Range{low - margin, high + margin};
     };
-    x_range_ = range_of([](const PlotPoint& p) { return p.x; });
-    y_range_ = range_of([](const PlotPoint& p) { return p.y; });
+    x_range_ = range_of(x_, [](const PlotPoint& p) { return p.x; });
+    y_range_ = range_of(y_, [](const PlotPoint& p) { return p.y; });
     layer_ = {};
     update();
 }
 
 void ScatterView::select_row(std::optional<std::size_t> row) {
     selected_ = row;
+    update();
+}
+
+void ScatterView::mark_row(std::optional<std::size_t> row) {
+    marked_ = row;
+    update();
+}
+
+void ScatterView::colour_rows(std::vector<QColor> colours) {
+    colours_ = std::move(colours);
+    layer_ = {};
+    update();
+}
+
+void ScatterView::set_stale(bool stale) {
+    if (stale_ == stale) return;
+    stale_ = stale;
+    layer_ = {};
     update();
 }
 
@@ -106,6 +131,9 @@ const QImage& ScatterView::plan_layer() {
     QPainter painter(&layer_);
     painter.setFont(font());
     paint_axes(painter);
+    paint_limit(painter);
+    painter.setClipRect(plot().adjusted(-3, -3, 3, 3));
+    if (stale_) painter.setOpacity(0.35);
     paint_points(painter);
     return layer_;
 }
@@ -140,6 +168,22 @@ void ScatterView::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(4, 1, width() - 8, metrics.height()), Qt::AlignLeft, y_.title);
 }
 
+/// The limits of axes that have one, with their words.
+void ScatterView::paint_limit(QPainter& painter) const {
+    const QRectF area = plot();
+    painter.setPen(QPen(warning_colour(palette()), 1, Qt::DashLine));
+    if (x_.limit) {
+        const double x = place({0, *x_.limit / x_.unit, y_range_.low, false}).x();
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+        painter.drawText(QRectF(x - 104, area.top(), 100, 20), Qt::AlignRight, tr("limit"));
+    }
+    if (y_.limit) {
+        const double y = place({0, x_range_.low, *y_.limit / y_.unit, false}).y();
+        painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+        painter.drawText(QRectF(area.left() + 4, y - 20, 100, 20), Qt::AlignLeft, tr("limit"));
+    }
+}
+
 /// Points are squares of whole pixels without antialiasing: ten thousand take a few milliseconds.
 void ScatterView::paint_points(QPainter& painter) const {
     QList<QRectF> fitting;
@@ -157,7 +201,12 @@ void ScatterView::paint_points(QPainter& painter) const {
     painter.drawLines(crosses);
     painter.setPen(Qt::NoPen);
     painter.setBrush(is_dark(palette()) ? QColor(0x8AA8E8) : QColor(0x2F6FB5));
-    painter.drawRects(fitting);
+    if (colours_.empty()) return painter.drawRects(fitting);
+    for (const PlotPoint& point : points_) {
+        if (!point.fits) continue;
+        painter.setBrush(point.row < colours_.size() ? colours_[point.row] : QColor());
+        painter.drawRect(QRectF(place(point) - QPointF(2.5, 2.5), QSizeF(5, 5)));
+    }
 }
 
 void ScatterView::paint_frontier(QPainter& painter) const {
@@ -170,6 +219,12 @@ void ScatterView::paint_frontier(QPainter& painter) const {
     painter.drawPolyline(line);
     for (const QPointF& at : line) painter.drawEllipse(at, 4, 4);
     for (const PlotPoint& point : points_) {
+        if (marked_ == point.row) {  // the open plan: a cross through it
+            const QPointF at = place(point);
+            painter.setPen(QPen(palette().color(QPalette::Text), 1.5));
+            painter.drawLine(at - QPointF(9, 0), at + QPointF(9, 0));
+            painter.drawLine(at - QPointF(0, 9), at + QPointF(0, 9));
+        }
         if (selected_ != point.row) continue;
         painter.setPen(QPen(palette().color(QPalette::Text), 2));
         painter.drawEllipse(place(point), 7, 7);
@@ -204,7 +259,9 @@ bool ScatterView::event(QEvent* event) {
     const PlotPoint& point = points_[*found];
     QString text =
         QString("%1: %2\n%3: %4").arg(x_.title, number(point.x), y_.title, number(point.y));
+    if (words_of_row) text = words_of_row(point.row) + '\n' + text;
     if (!point.fits) text += '\n' + tr("out of memory");
+    if (marked_ == point.row) text += '\n' + tr("the open plan");
     QToolTip::showText(help->globalPos(), text, this);
     return true;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include <QColor>
 #include <QImage>
 #include <QPalette>
 #include <QWidget>
@@ -22,10 +24,19 @@ public:
     struct Axis {
         QString title;
         Better better = Better::Neither;
-        double unit = 1;  ///< unit by which figures are divided
+        double unit = 1;                   ///< unit by which figures are divided
+        std::optional<double> limit = {};  ///< drawn as a line, in the figures' own unit
     };
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
+    /// The plan of a row in words, for tips.
+    std::function<QString(std::size_t)> words_of_row;
+    /// The row whose plan is the one that is open; nothing if no row is.
+    void mark_row(std::optional<std::size_t> row);
+    /// The colour of each row, by a value of the plan; empty: all have one colour.
+    void colour_rows(std::vector<QColor> colours);
+    /// Whether the points are of another ground than the open scenario, and pale.
+    void set_stale(bool stale);
     const std::vector<std::size_t>& frontier() const { return frontier_; }
     std::size_t point_count() const { return points_.size(); }
 
@@ -51,6 +62,7 @@ private:
     std::optional<std::size_t> point_at(QPointF at) const;  ///< index in points_
     void paint_axes(QPainter& painter) const;
     void paint_points(QPainter& painter) const;
+    void paint_limit(QPainter& painter) const;
     const QImage& plan_layer();
     void paint_frontier(QPainter& painter) const;
 
@@ -61,6 +73,9 @@ private:
     Range x_range_;
     Range y_range_;
     std::optional<std::size_t> selected_;
+    std::optional<std::size_t> marked_;
+    std::vector<QColor> colours_;
+    bool stale_ = false;
     QImage layer_;  ///< axes and points: painting ten thousand takes longer than a frame may
     QPalette layer_palette_;
 };

@@ -1,12 +1,15 @@
 #include "gui/widgets/sweep/sweep_model.h"
 
 #include <QColor>
+#include <QPalette>
 
 namespace debubble::gui {
 
 void SweepModel::refresh() {
     beginResetModel();
-    order_ = table_.order(column_.value_or(table_.columns().size()), descending_, filter_);
+    order_ = column_                    ? table_.order(*column_, descending_, filter_)
+             : table_.columns().empty() ? std::vector<std::size_t>{}
+                                        : table_.best_first(filter_);
     endResetModel();
 }
 
@@ -27,8 +30,18 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const {
         case Qt::TextAlignmentRole:
             return int((table_.columns()[column].numeric ? Qt::AlignRight : Qt::AlignLeft) |
                        Qt::AlignVCenter);
+        case Qt::ForegroundRole:
+            return stale_ ? QVariant(QPalette().color(QPalette::Disabled, QPalette::Text))
+                          : QVariant();
         default: return {};
     }
+}
+
+void SweepModel::set_stale(bool stale) {
+    if (stale_ == stale) return;
+    beginResetModel();
+    stale_ = stale;
+    endResetModel();
 }
 
 QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -23,6 +23,8 @@ public:
     /// Tells the view that the table's rows have changed.
     void refresh();
     const std::vector<std::size_t>& order() const { return order_; }
+    /// Whether the rows are of another ground than the open scenario, and grey.
+    void set_stale(bool stale);
 
     int rowCount(const QModelIndex& parent) const override;
     int columnCount(const QModelIndex& parent) const override;
@@ -34,8 +36,9 @@ private:
     const SweepTable& table_;
     std::vector<std::size_t> order_;
     std::string filter_;
-    std::optional<std::size_t> column_;  ///< nothing: in the order in which they came
+    std::optional<std::size_t> column_;  ///< nothing: the best first
     bool descending_ = false;
+    bool stale_ = false;
 };
 
 }  // namespace debubble::gui

@@ -1,6 +1,7 @@
 #include "gui/widgets/sweep/sweep_panel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <QComboBox>
@@ -20,6 +21,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "gui/widgets/colours.h"
 #include "gui/widgets/save_dialog.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_model.h"
@@ -91,7 +93,11 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     view_->verticalHeader()->hide();
     x_ = named(new QComboBox, "sweep-x", tr("Across"));
     y_ = named(new QComboBox, "sweep-y", tr("Up"));
+    colour_ = named(new QComboBox, "sweep-colour", tr("Coloured by"));
     plot_ = new ScatterView;
+    plot_->words_of_row = [this](std::size_t row) {
+        return QString::fromStdString(table_.plan_of(row));
+    };
 
     auto* run = new QHBoxLayout;
     run->addWidget(start_);
@@ -104,6 +110,8 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
     axes->addWidget(y_, 1);
     axes->addWidget(new QLabel(tr("across")));
     axes->addWidget(x_, 1);
+    axes->addWidget(new QLabel(tr("colour")));
+    axes->addWidget(colour_, 1);
     auto* results = new QSplitter(Qt::Vertical);
     results->addWidget(column_of({plot_}, axes));
     results->addWidget(column_of({view_}, find));
@@ -139,7 +147,7 @@ SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel
         Q_EMIT opened();
     });
     connect(plot_, &ScatterView::chosen, this, &SweepPanel::choose_row);
-    for (QComboBox* axis : {x_, y_})
+    for (QComboBox* axis : {x_, y_, colour_})
         connect(axis, &QComboBox::activated, this, [this] { refresh(); });
 }
 
@@ -151,10 +159,17 @@ bool SweepPanel::is_running() const {
 
 void SweepPanel::set_scenario(const ScenarioText& source) {
     source_ = source;
+    show_staleness();
     const QString typed = grid_->toPlainText();
     if (!typed.isEmpty() && typed != grid_shown_) return;  // a grid that the person has typed stays
     grid_shown_ = QString::fromStdString(grid_lines(source));
     if (typed != grid_shown_) grid_->setPlainText(grid_shown_);
+}
+
+void SweepPanel::set_memory_limit(std::optional<Bytes> limit) {
+    if (limit_ == limit) return;
+    limit_ = limit;
+    refresh();
 }
 
 void SweepPanel::start() {
@@ -167,6 +182,8 @@ void SweepPanel::start() {
         Q_EMIT failed(error.diagnostics());
         return;
     }
+    swept_ = source_;
+    counted_.clear();
     chosen_.reset();
     plot_->select_row({});
     table_ = {};
@@ -213,13 +230,34 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     std::size_t fit = 0;
     for (const sim::SweepRow& row : table_.rows()) fit += row.fits ? 1 : 0;
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
+    if (const std::size_t twins = table_.twins(); twins > 0)
+        text += tr("; %1 are the same plan as another one and listed once").arg(twins);
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
     if (!progress.kept) text += tr("; not kept for later, the file of the rows cannot be written");
     if (progress.state == SweepRun::State::Failed)
         text = QString::fromStdString(run_->mistakes().front().message);
-    state_->setText(text);
+    counted_ = text;
+    show_staleness();
+}
+
+/// Rows of a scenario that has changed since are grey, and say what they are of.
+void SweepPanel::show_staleness() {
+    if (table_.columns().empty()) {
+        if (!counted_.isEmpty()) state_->setText(counted_);
+        return;
+    }
+    if (source_.text == swept_.text) swept_.file = source_.file;  // saved under another name
+    std::string ground = ground_of_rows(swept_, source_, run_->grid());
+    if (swept_.file != source_.file) ground = title_of(swept_.file);
+    stale_ = !ground.empty();
+    state_->setText(stale_
+                        ? tr("Of %1; sweep again. %2").arg(QString::fromStdString(ground), counted_)
+                        : counted_);
+    model_->set_stale(stale_);
+    plot_->set_stale(stale_);
+    plot_->mark_row(stale_ ? std::nullopt : table_.row_of(source_));
 }
 
 void SweepPanel::fill_axes() {
@@ -237,6 +275,12 @@ void SweepPanel::fill_axes() {
     };
     fill(x_, "peak_memory_bytes");
     fill(y_, "tokens_per_s");
+    colour_->clear();
+    colour_->addItem(tr("one colour"));
+    for (const SweepColumn& column : table_.columns())
+        if (column.swept)
+            colour_->addItem(QString::fromStdString(column.title).section('.', -1),
+                             QString::fromStdString(column.key));
 }
 
 void SweepPanel::refresh() {
@@ -244,14 +288,38 @@ void SweepPanel::refresh() {
     const auto axis_of = [&](const QComboBox* box, std::size_t& column) {
         column = table_.column_of(box->currentData().toString().toStdString());
         const SweepColumn& shown = table_.columns()[column];
-        return ScatterView::Axis{QString::fromStdString(shown.title), shown.better,
-                                 shown.key == "peak_memory_bytes" ? kGiB : 1};
+        ScatterView::Axis axis{QString::fromStdString(shown.title),
+                               shown.better,
+                               shown.key == "peak_memory_bytes" ? kGiB : 1,
+                               {}};
+        if (shown.key == "peak_memory_bytes" && limit_) axis.limit = double(limit_->count);
+        return axis;
     };
     std::size_t x = 0;
     std::size_t y = 0;
     const ScatterView::Axis x_axis = axis_of(x_, x);
     const ScatterView::Axis y_axis = axis_of(y_, y);
     plot_->show_points(points_of(table_, model_->order(), x, y), x_axis, y_axis);
+    colour_points();
+    plot_->mark_row(stale_ ? std::nullopt : table_.row_of(source_));
+}
+
+/// Points of equal values of the chosen key have one colour.
+void SweepPanel::colour_points() {
+    const std::string key = colour_->currentData().toString().toStdString();
+    if (key.empty()) return plot_->colour_rows({});
+    const std::size_t column = table_.column_of(key);
+    std::vector<std::string> values;
+    std::vector<QColor> colours;
+    for (const sim::SweepRow& row : table_.rows()) {
+        const std::string& value = row.values[column];
+        auto at = std::ranges::find(values, value);
+        if (at == values.end()) at = values.insert(values.end(), value);
+        // Hues a golden angle apart.
+        const double hue = std::fmod(0.58 + 0.381966 * double(at - values.begin()), 1.0);
+        colours.push_back(QColor::fromHsvF(float(hue), 0.65F, is_dark(palette()) ? 0.95F : 0.7F));
+    }
+    plot_->colour_rows(std::move(colours));
 }
 
 void SweepPanel::choose_row(std::size_t row) {
@@ -263,7 +331,9 @@ void SweepPanel::choose_row(std::size_t row) {
     const sim::SweepRow& plan = table_.rows()[row];
     QStringList values;
     for (const std::string& value : plan.values) values << QString::fromStdString(value);
-    Q_EMIT chosen(run_->grid().sweep.point(plan.index), values.join(", "));
+    // What has no bearing on the rows, such as a comment, is not taken back.
+    Q_EMIT chosen(stale_ ? swept_ : source_, run_->grid().sweep.point(plan.index),
+                  values.join(", "));
 }
 
 void SweepPanel::write_csv(const QString& file) {

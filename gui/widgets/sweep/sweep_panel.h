@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "base/units.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 
@@ -35,12 +36,16 @@ public:
     void start();
     void stop();
     bool is_running() const;
+    /// The memory of one device, drawn as a line in the plot.
+    void set_memory_limit(std::optional<Bytes> limit);
     const SweepTable& table() const { return table_; }
     void write_csv(const QString& file);
 
 Q_SIGNALS:
-    /// A plan is to be shown; `keys` are the values that it sets.
-    void chosen(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    /// A plan is to be shown; `keys` are the values that it sets in `ground`, the scenario that was
+    /// swept.
+    void chosen(const debubble::gui::ScenarioText& ground,
+                const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void opened();  ///< the chosen plan is to be looked at in the timeline
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
@@ -50,14 +55,20 @@ private:
     void refresh();
     void show_progress(const SweepRun::Progress& progress);
     void choose_row(std::size_t row);
+    void show_staleness();
     void fill_axes();
+    void colour_points();
 
     ScenarioText source_;
+    ScenarioText swept_;  ///< the scenario of the rows
+    QString counted_;     ///< the progress in words
+    bool stale_ = false;  ///< whether the rows are of another ground than source_
     QString grid_shown_;  ///< the scenario's own grid
     std::unique_ptr<SweepRun> run_;
     SweepTable table_;
     QTimer timer_;
     std::optional<std::size_t> chosen_;
+    std::optional<Bytes> limit_;
 
     QPlainTextEdit* grid_ = nullptr;
     QPushButton* start_ = nullptr;
@@ -69,6 +80,7 @@ private:
     SweepModel* model_ = nullptr;
     QComboBox* x_ = nullptr;
     QComboBox* y_ = nullptr;
+    QComboBox* colour_ = nullptr;
     ScatterView* plot_ = nullptr;
 };
 

@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, which take some 3 ms
 constexpr double kPageColumns = 2;      ///< columns of blended lanes for each unit of a page
 constexpr int kSmallestOnPage = 5;      ///< small, since a page can be enlarged
+constexpr double kStaleVeil = 0.45;     ///< opacity over lanes of a plan that is out of date
 constexpr double kMostOnPage = 40'000;  ///< bars of all rows that are drawn one by one
 
 const std::vector<float>& utilisation_for(const Scene& scene, const TimeAxis& whole, Look& look) {
@@ -166,6 +167,10 @@ void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look
     painter.setFont(look.font);
     paint_sheets(painter, memory_marks(scene, view));
     paint_sheets(painter, overlays(scene, state, view));
+    if (scene.stale) {
+        const Rect lanes = view.geometry.lanes();
+        paint_sheets(painter, {Sheet{lanes, {}, {Area{lanes, view.ground().window, kStaleVeil}}}});
+    }
     paint_sheets(painter, surroundings(scene, view));
     paint_sheets(painter, marks_above(scene, state, view));
 }

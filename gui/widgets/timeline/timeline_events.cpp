@@ -196,7 +196,12 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
 QString TimelineView::tool_tip(QPointF at) const {
     const Hit found = hit(at);
     if (found.selected != Selection{}) return html_of(details_of(scene_, found.selected));
-    if (found.part == Hit::Part::Memory || found.part == Hit::Part::Peak)
+    if (found.part == Hit::Part::Memory) {
+        const Layer& layer = scene_.layer(found.side);
+        return html_of(details_of_memory(*layer.document, *scene_.device(*found.row, found.side),
+                                         state_.axis.at(axis_x(at)) - layer.shift));
+    }
+    if (found.part == Hit::Part::Peak)
         return html_of(details_of_peak(*scene_.layer(found.side).document,
                                        *scene_.device(*found.row, found.side)));
     if (is_in_gutter(at)) {

@@ -60,6 +60,22 @@ void TimelineView::set_comparison(Document a, Document b, std::shared_ptr<const 
     show_again();
 }
 
+void TimelineView::set_change(const QString& words, int good) {
+    scene_.change = {words.toStdString(), good};
+    viewport()->update();
+}
+
+void TimelineView::toggle_memory_scale() {
+    scene_.own_memory_scale = !scene_.own_memory_scale;
+    changed();
+}
+
+void TimelineView::set_stale(bool stale) {
+    if (scene_.stale == stale) return;
+    scene_.stale = stale;
+    viewport()->update();
+}
+
 /// Choices in another document mean nothing in this one.
 void TimelineView::forget_choices() {
     state_.selection = {};

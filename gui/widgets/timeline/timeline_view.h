@@ -36,6 +36,11 @@ public:
     /// Shows A above B on one axis. `pairing` pairs these two.
     void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing);
 
+    /// What the last change did, for the head; `good` is 1 for better, -1 for worse.
+    void set_change(const QString& words, int good);
+    /// Pales everything while the plan that is shown is not the one that is asked for.
+    void set_stale(bool stale);
+
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
     void set_state(ViewState state);
@@ -70,6 +75,8 @@ public Q_SLOTS:
     void previous_hit() { step_hit(-1); }
     void focus_selection();
     void toggle_critical_path();
+    /// Lets memory lanes end at what is held, or at the limit again.
+    void toggle_memory_scale();
     void set_colour_by(debubble::gui::ColourBy by);
     void set_comparison_choices(const debubble::gui::ComparisonChoices& choices);
     void mark();

@@ -60,9 +60,10 @@ void PlanSession::set_text(const QString& text) {
     change({text.toStdString(), history_.now().file}, "text");
 }
 
-void PlanSession::set_keys(const std::vector<scenarios::Override>& keys, const QString& what) {
+void PlanSession::set_keys(const ScenarioText& ground, const std::vector<scenarios::Override>& keys,
+                           const QString& what) {
     try {
-        ScenarioText source = history_.now();
+        ScenarioText source = ground;
         for (const scenarios::Override& key : keys)
             source.text = scenarios::with_key(source.text, source.file, key);
         last_changed_.clear();

@@ -40,8 +40,9 @@ public Q_SLOTS:
     void set_field(const QString& key, const QString& value);
     /// Sets the text as it was typed.
     void set_text(const QString& text);
-    /// Sets several keys at once, such as those of a point of a sweep.
-    void set_keys(const std::vector<debubble::scenarios::Override>& keys, const QString& what);
+    /// Sets several keys of `ground` at once, such as those of a point of a sweep of it.
+    void set_keys(const ScenarioText& ground,
+                  const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void undo();
     void redo();
     void pin(bool on);

@@ -12,6 +12,7 @@
 #include <QWheelEvent>
 
 #include "gui/widgets/colours.h"
+#include "gui/widgets/what_if/whole_names.h"
 
 namespace debubble::gui {
 namespace {
@@ -78,7 +79,12 @@ void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
     if (fields.empty()) return;  // the text is not a scenario: the fields stay as they were
     if (!same_keys(fields, fields_)) {
         clear();
-        for (const Field& field : fields) rows_[field.key] = make_row(field);
+        FieldGroup group = FieldGroup::Job;
+        for (const Field& field : fields) {
+            if (field.group != group) add_heading(field.group);
+            group = field.group;
+            rows_[field.key] = make_row(field);
+        }
     }
     fields_ = fields;
     refill();
@@ -93,6 +99,7 @@ WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
     row.box->setMinimumContentsLength(8);
     row.box->setFocusPolicy(Qt::StrongFocus);
     row.box->installEventFilter(this);
+    if (!field.whole) new WholeNames(row.box);
     const QString key = text(field.key);
     if (field.whole) {
         row.box->setEditable(true);
@@ -118,11 +125,24 @@ WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
     column->addWidget(row.box);
     column->addWidget(row.complaint);
     form_->addRow(row.label, column);
+    row.column = column;
     return row;
+}
+
+void WhatIfPanel::add_heading(FieldGroup group) {
+    const std::string_view name = name_of(group);
+    auto* heading = new QLabel(QString::fromUtf8(name.data(), qsizetype(name.size())));
+    heading->setObjectName("group");
+    heading->setContentsMargins(0, 6, 0, 0);
+    QFont bold = heading->font();
+    bold.setBold(true);
+    heading->setFont(bold);
+    form_->addRow(heading);
 }
 
 void WhatIfPanel::fill(const Row& row, const Field& field) {
     const Silently box(row.box);
+    form_->setRowVisible(row.column, field.applies());
     const QString value = text(field.value);
     const bool typing = row.box->isEditable() && row.box->lineEdit()->hasFocus();
     if (!row.box->view()->isVisible()) {
@@ -195,7 +215,9 @@ void WhatIfPanel::leave(const QLineEdit* editor) {
 
 bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
     // Scrolling the form must not change the plan under the pointer.
-    if (event->type() == QEvent::Wheel && !static_cast<QWidget*>(object)->hasFocus()) {
+    // The scroll bars, which Qt lets this filter too, scroll it.
+    if (event->type() == QEvent::Wheel && qobject_cast<QComboBox*>(object) != nullptr &&
+        !static_cast<QWidget*>(object)->hasFocus()) {
         event->ignore();
         return true;
     }

@@ -10,12 +10,14 @@
 
 class QComboBox;
 class QFormLayout;
+class QLayout;
 class QLabel;
 class QLineEdit;
 
 namespace debubble::gui {
 
-/// A form with a row per field. A value that cannot be chosen is grey and says why; the reason why
+/// A form with a row per field, in groups. A field that cannot apply is not shown. A value that
+/// cannot be chosen is grey and says why; the reason why
 /// a plan cannot be built is given under the field that causes it.
 class WhatIfPanel : public QScrollArea {
     Q_OBJECT
@@ -46,10 +48,12 @@ private:
         QLabel* label = nullptr;
         QComboBox* box = nullptr;
         QLabel* complaint = nullptr;
+        QLayout* column = nullptr;  ///< of the box and the complaint
     };
     Row make_row(const Field& field);
     void fill(const Row& row, const Field& field);
     void clear();
+    void add_heading(FieldGroup group);
     void leave(const QLineEdit* editor);
 
     QFormLayout* form_ = nullptr;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
+#include "gui/viewmodel/what_if/field.h"
 #include "schedule/csv.h"
 #include "sim/grid/results_file.h"
 #include "sim/grid/sweep.h"
@@ -233,7 +234,12 @@ TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     SweepTable table(run.grid());
     std::vector<sim::SweepRow> rows = run.take_rows();
     const std::vector<sim::SweepRow> few = rows;
-    while (rows.size() < 10'000) rows.push_back(few[rows.size() % few.size()]);
+    while (rows.size() < 10'000) {
+        rows.push_back(few[rows.size() % few.size()]);
+        // Each is another plan, and no twin.
+        if (std::string& figure = rows.back().figures.front(); !figure.empty())
+            figure += std::to_string(rows.size());
+    }
     table.add(rows);
     const auto begun = std::chrono::steady_clock::now();
     const auto order = table.order(table.column_of("tokens_per_s"), true, "gpipe");
@@ -320,6 +326,49 @@ TEST(Frontier, holds_exactly_the_fitting_points_that_no_other_beats) {
         EXPECT_TRUE(!points[i].fits || on_it == !beaten) << i;
     }
     EXPECT_THAT(frontier(points, Better::Neither, Better::Less), IsEmpty());
+}
+
+TEST(SweepTable, lists_a_plan_that_other_keys_give_too_once_and_the_best_first) {
+    const ScenarioText source =
+        with_grid(shipped("gpt2-xl-1f1b"),
+                  "schedule: [1f1b, gpipe, zb-h1, zb-v]\nparallel.sequence: [false, true]\n");
+    const Folder folder;
+    SweepRun run(source, folder.file());
+    ASSERT_EQ(wait_for(run), State::Finished);
+    SweepTable table(run.grid());
+    table.add(run.take_rows());
+    // Without tensor parallelism, sequence parallelism makes no difference.
+    EXPECT_EQ(table.twins(), 4U);
+    const std::vector<std::size_t> order = table.best_first("");
+    ASSERT_EQ(order.size(), 4U);
+    const std::size_t rate = table.column_of("tokens_per_s");
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const bool fits = table.rows()[order[i]].fits;
+        const bool before = table.rows()[order[i - 1]].fits;
+        EXPECT_GE(before, fits) << "those that fit come first";
+        if (before == fits) {
+            EXPECT_GE(*table.number(order[i - 1], rate), *table.number(order[i], rate));
+        }
+    }
+    for (const std::size_t row : order)
+        EXPECT_EQ(table.rows()[row].values.back(), "false") << "the first of the grid is listed";
+    const std::string csv = table.csv(order);
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 9) << "a table in a file has the twins, marked";
+}
+
+TEST(SweepTable, tells_what_of_its_scenario_has_changed) {
+    const ScenarioText swept = shipped("gpt2-xl-sweep");
+    const sim::Grid grid(swept.text, swept.file, {});
+    const auto changed = [&](const char* key, const char* value) {
+        return ground_of_rows(swept, with_change(swept, key, value), grid);
+    };
+    EXPECT_EQ(ground_of_rows(swept, swept, grid), "");
+    EXPECT_EQ(ground_of_rows(swept, {swept.text + "# a remark\n", swept.file}, grid), "");
+    EXPECT_THAT(changed("gpus", "16"), HasSubstr("gpus 8"));
+    const std::string key = grid.sweep.keys.front().key;
+    EXPECT_EQ(changed(key.c_str(), grid.sweep.keys.front().values.back().c_str()), "")
+        << "a point of the grid is no other ground";
+    EXPECT_EQ(ground_of_rows(swept, {swept.text + "x: [1\n", swept.file}, grid), "");
 }
 
 }  // namespace

@@ -6,9 +6,12 @@
 #include <QFocusEvent>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QScrollBar>
 #include <QTest>
+#include <QWheelEvent>
 
 #include "base/file.h"
+#include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
 #include "tests/gui/widgets/window.h"
 
@@ -117,6 +120,55 @@ TEST_F(Window, a_file_name_without_an_ending_gets_that_of_the_chosen_format) {
     poll.start(10);
     window->choose_export();
     EXPECT_TRUE(read_file(folder.filePath("plan.pdf").toStdString()).starts_with("%PDF"));
+}
+
+void turn_wheel(QWidget* over, int steps) {
+    const QPointF middle(over->width() / 2.0, over->height() / 2.0);
+    QWheelEvent event(middle, over->mapToGlobal(middle), {}, QPoint(0, 120 * steps), Qt::NoButton,
+                      Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(over, &event);
+}
+
+TEST_F(Window, the_wheel_scrolls_the_fields_and_changes_none) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    window->resize(1000, 500);
+    QApplication::processEvents();
+    auto* panel = window->findChild<WhatIfPanel*>();
+    ASSERT_GT(panel->verticalScrollBar()->maximum(), 0);
+    const QString before = text();
+    turn_wheel(panel->viewport(), -2);
+    const int down = panel->verticalScrollBar()->value();
+    EXPECT_GT(down, 0);
+    turn_wheel(field("parallel.tensor"), -1);
+    QApplication::processEvents();
+    EXPECT_EQ(text(), before) << "a box without focus passes the wheel on";
+    turn_wheel(panel->verticalScrollBar(), 4);
+    EXPECT_LT(panel->verticalScrollBar()->value(), down);
+}
+
+TEST_F(Window, a_field_that_cannot_apply_is_not_shown) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    EXPECT_TRUE(field("parallel.tensor")->isVisibleTo(window.get()));
+    EXPECT_FALSE(field("parallel.expert")->isVisibleTo(window.get())) << "GPT-2 has no experts";
+    std::vector<std::string> shown;
+    for (const char* key :
+         {"model", "cluster", "gpus", "schedule", "parallel.tensor", "parallel.pipeline",
+          "parallel.context", "parallel.data", "training.micro_batch", "training.recompute"})
+        shown.emplace_back(key);
+    for (std::size_t i = 1; i < shown.size(); ++i) {
+        const auto top = [&](const std::string& key) {
+            return field(key.c_str())->mapTo(window.get(), QPoint()).y();
+        };
+        EXPECT_LT(top(shown[i - 1]), top(shown[i])) << shown[i - 1] << " before " << shown[i];
+    }
+}
+
+TEST_F(Window, a_schedule_whose_whole_name_is_typed_is_taken) {
+    ASSERT_TRUE(opens({"gpt2-xl-interleaved-1f1b"}));
+    QComboBox* box = field("schedule");
+    box->setFocus();
+    ASSERT_TRUE(settles_after([&] { QTest::keyClicks(box, "1f1b"); }));
+    EXPECT_EQ(field("schedule")->currentText(), "1f1b") << "and not 1f1b-v";
 }
 
 }  // namespace

@@ -10,12 +10,15 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeWidget>
 
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
+#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/what_if/remedy_strip.h"
 #include "tests/gui/widgets/window.h"
 
 namespace debubble::gui {
@@ -216,7 +219,7 @@ TEST_F(Window, the_details_let_a_plan_go_when_traces_are_opened) {
     const long plan_users = plan.use_count();
     const long document_users = document.use_count();
     ASSERT_TRUE(opens({trace}));
-    EXPECT_EQ(plan.use_count(), plan_users - 2);          // of neither the details nor the screen
+    EXPECT_EQ(plan.use_count(), plan_users - 3);          // of neither the details nor the screen
     EXPECT_EQ(document.use_count(), document_users - 2);  // nor of the timeline
 }
 
@@ -265,6 +268,67 @@ TEST_F(Window, colours_are_chosen_in_the_menu) {
     EXPECT_EQ(timeline->state().colour_by, ColourBy::Stage);
     EXPECT_TRUE(command("Colour by stage")->isChecked());
     EXPECT_FALSE(command("Colour by kind")->isChecked());
+}
+
+TEST_F(Window, a_click_is_answered_below_the_lanes_with_a_link_to_what_ends_the_wait) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    auto* timeline = window->findChild<TimelineView*>();
+    auto* line = part<QLabel>("answer-line");
+    EXPECT_TRUE(line->isVisible()) << "the lanes keep their height";
+    timeline->next_bubble();
+    const auto* bubble = std::get_if<BubbleRef>(&timeline->state().selection);
+    ASSERT_NE(bubble, nullptr);
+    EXPECT_TRUE(line->text().contains("Rank 0 waits"));
+    const QString link = line->text().section("href=\"", 1).section('"', 0, 0);
+    ASSERT_FALSE(link.isEmpty());
+    Q_EMIT line->linkActivated(link);
+    const auto* span = std::get_if<SpanRef>(&timeline->state().selection);
+    ASSERT_NE(span, nullptr);
+    EXPECT_EQ(span->index, link.section(':', 1).toUInt());
+}
+
+TEST_F(Window, what_a_change_did_stands_in_the_head_and_is_pale_while_another_is_asked_for) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    const Scene& scene = window->findChild<TimelineView*>()->scene();
+    EXPECT_TRUE(QString::fromStdString(scene.change.words).startsWith("step "));
+    EXPECT_FALSE(scene.stale);
+    choose("schedule", "zb-h1");
+    EXPECT_TRUE(scene.stale);
+    ASSERT_TRUE(settles_after([] {}));
+    EXPECT_FALSE(scene.stale);
+}
+
+TEST_F(Window, the_bill_is_made_when_it_is_seen) {
+    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
+    auto* bill = window->findChild<BillPanel*>();
+    QSignalSpy made(bill, &BillPanel::made_rows);
+    EXPECT_LT(bill->topLevelItemCount(), 2);
+    command("Show where the step goes")->trigger();
+    ASSERT_TRUE(!made.isEmpty() || made.wait(kDeadline));
+    EXPECT_GT(bill->topLevelItemCount(), 6);
+    EXPECT_EQ(bill->topLevelItem(0)->text(0), "model FLOPs at the peak rate");
+    EXPECT_EQ(bill->topLevelItem(bill->topLevelItemCount() - 1)->text(0), "step");
+    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
+    ASSERT_TRUE(made.wait(kDeadline)) << "another plan has another bill";
+}
+
+TEST_F(Window, a_plan_that_does_not_fit_has_remedies_that_a_click_takes) {
+    ASSERT_TRUE(opens({"gpt2-xl"}));
+    auto* strip = window->findChild<RemedyStrip*>();
+    EXPECT_FALSE(strip->isVisible());
+    QSignalSpy found(strip, &RemedyStrip::found);
+    ASSERT_TRUE(
+        settles_after([&] { window->session().set_field("cluster.gpu.memory", "8 GiB"); }));
+    ASSERT_TRUE(!found.isEmpty() || found.wait(kDeadline));
+    ASSERT_TRUE(strip->isVisible());
+    const auto buttons = strip->findChildren<QToolButton*>();
+    ASSERT_FALSE(buttons.isEmpty());
+    ASSERT_TRUE(settles_after([&] { buttons[0]->click(); }));
+    EXPECT_TRUE(window->session().answer().plan->prediction.fits);
+    EXPECT_FALSE(strip->isVisible());
+    ASSERT_TRUE(settles_after([&] { window->session().undo(); }));
+    EXPECT_FALSE(window->session().answer().plan->prediction.fits) << "one step of undo";
 }
 
 }  // namespace

@@ -122,14 +122,14 @@ TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereNobodyCanTellWhetherItFits) {
                 "39.00 to 43.00 GiB by 80 % of the 8 published peaks most like it (megatron-2026, "
                 "dense)");
     EXPECT_EQ(headline(a.prediction),
-              "tiny: step 100.000 ms, bubble 25.0 %, MFU 43.2 %, cannot be told");
+              "tiny: step 100.000 ms, bubble 25.0 %, exposed 5.0 %, MFU 43.2 %, cannot be told");
 }
 
 TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {
     PredictionWithTrace a = answer(true);
     a.prediction.mfu.reset();
     EXPECT_THAT(report_text(two_stages(), a), HasSubstr("  MFU         unknown"));
-    EXPECT_EQ(headline(a.prediction), "tiny: step 100.000 ms, bubble 25.0 %, fits");
+    EXPECT_EQ(headline(a.prediction), "tiny: step 100.000 ms, bubble 25.0 %, exposed 5.0 %, fits");
 }
 
 TEST(ReportText, KeepsToOneHundredColumnsWhateverTheNames) {

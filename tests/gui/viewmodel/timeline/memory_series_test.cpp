@@ -47,6 +47,21 @@ TEST(MemorySeries, KnowsLeastAndGreatestOfAnyWindow) {
     }
 }
 
+TEST(MemorySeries, KnowsTheClassesAtAnInstantAndAtTheGreatestValueOfAWindow) {
+    const std::vector<MemorySample> samples{sample(0, 100, MemoryClass::Parameters), sample(0, 10),
+                                            sample(5, 30), sample(8, 0)};
+    const MemorySeries series(samples);
+    const auto of = [](const auto& by_class, MemoryClass held_as) {
+        return by_class[static_cast<std::size_t>(held_as)];
+    };
+    EXPECT_EQ(of(series.held_by_class(at(6)), MemoryClass::Activations), Bytes{30});
+    EXPECT_EQ(of(series.held_by_class(at(9)), MemoryClass::Activations), Bytes{0});
+    EXPECT_EQ(of(series.held_by_class(at(9)), MemoryClass::Parameters), Bytes{100});
+    EXPECT_EQ(total(series.held_by_class(at(-1))), Bytes{0});
+    EXPECT_EQ(of(series.over({at(0), at(20)}).by_class, MemoryClass::Activations), 30.F);
+    EXPECT_EQ(of(series.over({at(8), at(20)}).by_class, MemoryClass::Activations), 0.F);
+}
+
 TEST(MemorySeries, OfNoSamplesIsEmpty) {
     EXPECT_TRUE(MemorySeries().empty());
     EXPECT_EQ(MemorySeries().over({at(0), at(1)}).greatest, Bytes{0});

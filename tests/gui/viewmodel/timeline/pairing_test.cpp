@@ -123,5 +123,26 @@ TEST(Alignment, IsByTheStepTheOptimizerOrTheSelectedAction) {
     EXPECT_EQ(shift(Alignment::SelectedOp, SpanRef{2, Side::B}), -milliseconds(103));
 }
 
+TEST(Pairing, OfOtherPlansSumsByKindAndRankAndPairsNothing) {
+    // The same work on four stages and, interleaved, on eight half as long.
+    const Document a = document_of(plan("1f1b", 4, 8, milliseconds(2)));
+    const Document b = document_of(plan("interleaved-1f1b", 4, 8, milliseconds(1), {}, 2));
+    const auto pairing = pair(*a, *b, Alike::Nothing);
+    EXPECT_THAT(pairing->worst, SizeIs(0));
+    EXPECT_THAT(pairing->kinds, SizeIs(0));
+    EXPECT_THAT(pairing->stages, SizeIs(0));
+    EXPECT_THAT(pairing->a.partner, testing::Each(std::nullopt));
+    EXPECT_THAT(*pairing->b.error, testing::Each(std::nullopt));
+    ASSERT_EQ(pairing->kind_sums.front().name, "all passes");
+    for (const SumRow& row : pairing->kind_sums) {
+        EXPECT_EQ(row.change(), 0.0) << row.name << ": the work is the same";
+        EXPECT_EQ(row.count.executed, 2 * row.count.simulated) << row.name;
+    }
+    ASSERT_THAT(pairing->rank_sums, SizeIs(4));
+    for (const SumRow& row : pairing->rank_sums) EXPECT_EQ(row.sum.simulated, row.sum.executed);
+    EXPECT_THAT(words_of_sums(*pairing), testing::HasSubstr("all passes"));
+    EXPECT_THAT(words_of_sums(*pairing), testing::Not(testing::HasSubstr("error")));
+}
+
 }  // namespace
 }  // namespace debubble::gui

@@ -17,7 +17,7 @@ Document many_ranks(int ranks) {
 TEST(Rows, FillTheWindowWithinWhatIsReadable) {
     const Document document = many_ranks(8);
     EXPECT_EQ(lay_out(*document, {}, {}, 560).height, 560);
-    EXPECT_EQ(lay_out(*document, {}, {}, 10'000).height, 8 * 130);
+    EXPECT_EQ(lay_out(*document, {}, {}, 10'000).height, 8 * 180);
     EXPECT_EQ(lay_out(*document, {}, {}, 10).height, 8 * 44);
 }
 

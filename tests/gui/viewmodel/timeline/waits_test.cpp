@@ -1,7 +1,9 @@
 #include "gui/viewmodel/timeline/waits.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "gui/viewmodel/timeline/answer_line.h"
 #include "gui/viewmodel/timeline/overlays.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
@@ -57,8 +59,7 @@ TEST(Waits, AreSaidWithWhatEndsThem) {
     const auto details = details_of(*document, document->bubble(0));
     EXPECT_EQ(details.front().value, "waits for stage 1: 1B0 of rank 1");
     EXPECT_THAT(details, testing::Contains(Detail{"ended by", "1B0 of rank 1"}));
-    const std::vector<Detail> parts{{"compute", "18 ms, 66.7 %"},
-                                    {"idle: waits for a stage", "9 ms, 33.3 %"}};
+    const std::vector<Detail> parts{{"idle: waits for a stage", "9 ms, 33.3 %"}};
     EXPECT_EQ(details.back(), (Detail{"idle in all", "9 ms, 33.3 %", parts}));
     EXPECT_EQ(
         spoken(details),
@@ -128,6 +129,44 @@ TEST(Overlays, DrawAnArrowFromTheSelectedBubbleToWhatEndsIt) {
     EXPECT_EQ(arrows[0].to.x, view.x(end.begin));
     const Row& row = *scene.layout.row_of(static_cast<std::size_t>(end.rank.index));
     EXPECT_EQ(arrows[0].to.y, view.y(row, row.bars.y + row.bars.height / 2.0));
+}
+
+TEST(AnswerLine, NamesWhatEndsABubbleAndLinksToIt) {
+    const Document document = document_of(plan("1f1b", 4, 8));
+    const Scene scene = scene_with(document);
+    const std::vector<Bubble>& bubbles = document->statistics.bubbles;
+    int stages = 0;
+    for (std::uint32_t i = 0; i < bubbles.size(); ++i) {
+        const std::vector<Phrase> line = answer_line(scene, BubbleRef{i});
+        const auto end = ends_wait(*document, bubbles[i]);
+        ASSERT_TRUE(end);
+        EXPECT_THAT(line, testing::Contains(
+                              Phrase{place_text(document->span(*end)), SpanRef{*end, Side::A}}));
+        EXPECT_THAT(text_of(line),
+                    testing::StartsWith(fmt::format("Rank {} waits ", bubbles[i].rank.index)));
+        stages += bubbles[i].cause == BubbleCause::OtherStage ? 1 : 0;
+    }
+    EXPECT_GT(stages, 0);
+    EXPECT_THAT(answer_line(scene, {}), testing::IsEmpty());
+}
+
+TEST(AnswerLine, SaysOfAnActionWhatItFollows) {
+    const Document document = document_of(plan("1f1b", 2, 4));
+    const Scene scene = scene_with(document);
+    // Rank 1: F0 comes from rank 0, B0 follows it.
+    for (std::uint32_t i = 0; i < document->trace.spans.size(); ++i) {
+        const std::string action = to_text(document->span(i).action);
+        const std::string line = text_of(answer_line(scene, SpanRef{i, Side::A}));
+        if (action == "1F0") {
+            EXPECT_EQ(line,
+                      "1F0 of rank 1 (forward of stage 1, microbatch 0) takes 1 ms; it begins when "
+                      "0F0 of rank 0 ends.");
+        } else if (action == "1B0") {
+            EXPECT_EQ(line,
+                      "1B0 of rank 1 (backward of stage 1, microbatch 0) takes 2 ms; it follows "
+                      "1F0.");
+        }
+    }
 }
 
 }  // namespace

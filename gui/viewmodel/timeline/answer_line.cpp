@@ -1,0 +1,137 @@
+#include "gui/viewmodel/timeline/answer_line.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "gui/viewmodel/timeline/waits.h"
+#include "gui/viewmodel/timeline/wording.h"
+#include "text/wording.h"
+
+namespace debubble::gui {
+namespace {
+
+using text::time_text;
+using Index = std::optional<std::uint32_t>;
+
+/// The last to end of what a span needs.
+Index last_need(const TimelineDocument& document, std::uint32_t span) {
+    Index last;
+    for (const std::uint32_t needed : document.links.needs(span))
+        if (!last || document.span(needed).end > document.span(*last).end) last = needed;
+    return last;
+}
+
+/// The bar before a span on its device; nothing at the start.
+Index bar_before(const TimelineDocument& document, std::uint32_t span) {
+    const Device* device = document.device_of(document.span(span));
+    if (device == nullptr) return std::nullopt;
+    const auto own =
+        std::ranges::lower_bound(device->work, document.span(span).begin, {}, &Bar::begin);
+    if (own == device->work.begin()) return std::nullopt;
+    return std::prev(own)->span;
+}
+
+class Sentence {
+public:
+    Sentence(const TimelineDocument& document, Side side) : document_(document), side_(side) {}
+
+    void words(std::string text) { line_.push_back({std::move(text), {}}); }
+    void action(std::uint32_t span, bool with_rank = true) {
+        const Span& of = document_.span(span);
+        line_.push_back({with_rank ? place_text(of) : to_text(of.action), SpanRef{span, side_}});
+    }
+
+    /// Why a span did not begin earlier, as a clause that follows it.
+    void because(std::uint32_t span) {
+        const Span& of = document_.span(span);
+        const Index need = last_need(document_, span);
+        if (!need) return words(", which waits for nothing");
+        const Span& before = document_.span(*need);
+        const Duration after = of.begin - before.end;
+        words(after > Duration{} ? fmt::format(", which begins {} after ", time_text(after))
+                                 : std::string(", which begins when "));
+        action(*need, before.rank != of.rank);
+        if (after <= Duration{}) words(" ends");
+    }
+
+    std::vector<Phrase> done() {
+        words(".");
+        return std::move(line_);
+    }
+
+private:
+    const TimelineDocument& document_;
+    Side side_;
+    std::vector<Phrase> line_;
+};
+
+std::string waits_for(const Bubble& bubble) {
+    switch (bubble.cause) {
+        case BubbleCause::WarmUp: return "before its first compute; the bubble ends with ";
+        case BubbleCause::CoolDown: return "after its last compute; the last one of all is ";
+        case BubbleCause::OtherStage: return "for another stage: ";
+        case BubbleCause::Link: return "for a message on its way: ";
+        case BubbleCause::Collective: return "for its group: ";
+        case BubbleCause::Optimizer: return "at the optimizer's barrier; the bubble ends with ";
+        case BubbleCause::Launch: return "for the host, which is late with ";
+        case BubbleCause::UnevenLoad: return "for a greater load than the mean: ";
+    }
+    return {};
+}
+
+std::vector<Phrase> of_bubble(const TimelineDocument& document, const Bubble& bubble) {
+    Sentence line(document, Side::A);
+    const Index end = ends_wait(document, bubble);
+    const std::string length = time_text(bubble.end - bubble.begin);
+    if (!end) {
+        line.words(fmt::format("Rank {} is idle for {}: {}", bubble.rank.index, length,
+                               cause_of(document, bubble)));
+        return line.done();
+    }
+    line.words(fmt::format("Rank {} waits {} {}", bubble.rank.index, length, waits_for(bubble)));
+    line.action(*end);
+    const bool computes = document.span(*end).lane == Lane::Compute;
+    if (computes && bubble.cause != BubbleCause::Launch) line.because(*end);
+    return line.done();
+}
+
+std::vector<Phrase> of_span(const TimelineDocument& document, std::uint32_t index, Side side) {
+    const Span& span = document.span(index);
+    Sentence line(document, side);
+    line.action(index);
+    line.words(fmt::format(" ({}) takes {}", describe(span.action), time_text(span.length())));
+    if (span.exposed > Duration{})
+        line.words(fmt::format(", of it exposed {}", exposed_text(span)));
+    const Duration waited = span.length() - document.net_lengths[index];
+    if (waited > Duration{}) line.words(fmt::format(", of it waiting {}", time_text(waited)));
+    const Index need = last_need(document, index);
+    if (!need) return line.done();
+    const Span& before = document.span(*need);
+    const Duration after = span.begin - before.end;
+    const bool own = Index(*need) == bar_before(document, index);
+    line.words(after > Duration{} ? fmt::format("; it begins {} after ", time_text(after))
+               : own              ? std::string("; it follows ")
+                                  : std::string("; it begins when "));
+    line.action(*need, before.rank != span.rank);
+    if (after <= Duration{} && !own) line.words(" ends");
+    return line.done();
+}
+
+}  // namespace
+
+std::vector<Phrase> answer_line(const Scene& scene, const Selection& selection) {
+    if (const auto* bubble = std::get_if<BubbleRef>(&selection); bubble && scene.main)
+        return of_bubble(*scene.main.document, scene.main.document->bubble(bubble->index));
+    const auto* ref = std::get_if<SpanRef>(&selection);
+    if (ref == nullptr || !scene.layer(ref->side)) return {};
+    return of_span(*scene.layer(ref->side).document, ref->index, ref->side);
+}
+
+std::string text_of(const std::vector<Phrase>& line) {
+    std::string text;
+    for (const Phrase& phrase : line) text += phrase.words;
+    return text;
+}
+
+}  // namespace debubble::gui

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <QFrame>
+
+#include "gui/viewmodel/latest_wins.h"
+#include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/remedies.h"
+
+class QHBoxLayout;
+class QLabel;
+
+namespace debubble::gui {
+
+/// Changes that would make the plan fit, or possible, each with what it costs; a click takes one.
+/// Hidden where nothing is wrong, and where no single change helps.
+class RemedyStrip : public QFrame {
+    Q_OBJECT
+
+public:
+    explicit RemedyStrip(QWidget* parent = nullptr);
+    ~RemedyStrip() override;
+
+    /// Looks for remedies of this answer, in a worker, if it needs any.
+    void look_after(const Answer& answer);
+    void forget();
+
+Q_SIGNALS:
+    void chosen(const QString& key, const QString& value);
+    void found();  ///< the remedies of the last answer are shown, or there are none
+
+private:
+    struct Question {
+        ScenarioText source;
+        std::optional<sim::Prediction> now;
+    };
+    struct Found {
+        ScenarioText source;
+        std::vector<Remedy> remedies;
+    };
+    void show_remedies(const Found& found);
+    void clear();
+
+    ScenarioText asked_;
+    QLabel* title_ = nullptr;
+    QHBoxLayout* row_ = nullptr;
+    std::unique_ptr<LatestWins<Question, Found>> worker_;  ///< last, since it calls back
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <QTreeWidget>
+
+#include "gui/viewmodel/latest_wins.h"
+#include "gui/viewmodel/what_if/zoo.h"
+
+namespace debubble::gui {
+
+/// Every schedule of the plan as a row: its picture on one axis, its figures, whether it fits.
+/// Enter or a double click takes one. The rows are made by a worker when they are seen.
+class ZooPanel : public QTreeWidget {
+    Q_OBJECT
+
+public:
+    explicit ZooPanel(QWidget* parent = nullptr);
+    ~ZooPanel() override;
+
+    /// Sets the scenario; without a text there is none.
+    void set_scenario(const ScenarioText& source);
+    const std::vector<ZooRow>& rows() const { return rows_; }
+
+Q_SIGNALS:
+    /// A person takes a schedule: the scenario with it.
+    void chosen(const debubble::gui::ScenarioText& changed, const QString& schedule);
+    void made_rows();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    struct Made {
+        ScenarioText source;
+        std::vector<ZooRow> rows;
+        std::string mistake;
+    };
+    static Made made_of(const ScenarioText& source, const std::stop_token& stop);
+    void ask();
+    void take(const Made& made);
+    void add(const ZooRow& row);
+    void say(const QString& words);
+
+    ScenarioText source_;
+    ScenarioText asked_;
+    std::vector<ZooRow> rows_;
+    std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
+};
+
+}  // namespace debubble::gui

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/bill.h"
+#include "sim/report/report_tables.h"
+
+/// The bill of a step as text and as JSON.
+namespace debubble::sim {
+
+/// A heading, and a line for each part: its time, its share, a bar from where the parts before it
+/// end, and the step if it were free.
+std::vector<TableLine> bill_table(const Bill& bill);
+
+nlohmann::ordered_json bill_json(const Bill& bill);
+
+}  // namespace debubble::sim
