@@ -111,7 +111,7 @@ void check_masks_and_angles(const Attention& attention, text::MappingReader& map
 }
 
 void check_recurrent(const Layer& layer, text::MappingReader& map) {
-    if (const auto* mamba = layer.as<Mamba>()) {
+    if (const auto* mamba = layer.state_space()) {
         if (mamba->projected() > kWidestMlp)
             map.complain("mamba", fmt::format("a state-space layer of {} columns is wider than {}",
                                               mamba->projected(), kWidestMlp));
@@ -166,6 +166,21 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
                                      attention->head_dim));
     }
     if (const auto* experts = layer.as<Experts>()) check_experts(*experts, map);
+    if (layer.one_norm && !layer.parallel)
+        map.complain("one_norm",
+                     "parts that read one norm stand beside each other: "
+                     "'parallel_residual: true'");
+    const auto* beside = layer.beside ? layer.as<Attention>() : nullptr;
+    if (layer.beside && (beside == nullptr || layer.parallel || beside->latent || beside->sparse ||
+                         beside->compressed || layer.norms != NormPosition::Before))
+        map.complain("mamba_beside",
+                     "a state-space part stands beside attention of heads of their own, with the "
+                     "norm before both");
+    if (layer.one_norm && (layer.as<Attention>() == nullptr || layer.as<Attention>()->latent ||
+                           layer.as<Attention>()->sparse || layer.as<Attention>()->compressed ||
+                           layer.as<DenseMlp>() == nullptr))
+        map.complain("one_norm",
+                     "attention of heads of their own and a dense MLP may read one norm");
     if (layer.parallel && !(layer.mixes() && layer.has_mlp()))
         map.complain("parallel_residual", "a layer of one part has none beside it");
     if (layer.parallel && layer.norms != NormPosition::Before)

@@ -35,6 +35,8 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
                          {"convolution", mamba->convolution},
                          {"chunk", mamba->chunk},
                          {"convolution_bias", mamba->convolution_bias}};
+    if (keys.mamba && !keys.mamba->norm) json["mamba"]["norm"] = false;
+    if (keys.mamba_beside) json["mamba_beside"] = true;
     if (const auto& net = keys.delta_net)
         json["delta_net"] = {{"key_heads", net->key_heads},     {"value_heads", net->value_heads},
                              {"key_dim", net->key_dim},         {"value_dim", net->value_dim},
@@ -150,11 +152,12 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
     if (keys.norm_position != NormPosition::Before)
         json["norm_position"] = spelled(keys.norm_position, kNormPositions);
     add_flag(json, "parallel_residual", keys.parallel_residual, is_usually_parallel(family));
+    if (keys.one_norm) json["one_norm"] = true;
 }
 
 /// The keys that stand beside groups, each of which has all of its own: a group cannot take back
 /// what all layers have.
-LayerKeys beside_groups(const LayerKeys& first, Family family) {
+LayerKeys beside_groups(const LayerKeys& first, Family family, bool learned_positions) {
     LayerKeys common;
     common.heads = first.heads;
     common.kv_heads = first.kv_heads;
@@ -162,7 +165,7 @@ LayerKeys beside_groups(const LayerKeys& first, Family family) {
     common.ffn = first.ffn;
     common.activation = first.activation;
     common.linear_bias = first.linear_bias;
-    common.rotary = first.rotary;
+    common.rotary = first.rotary && !learned_positions;  // one key says both
     common.rope_theta = first.rope_theta;
     common.parallel_residual = is_usually_parallel(family);
     return common;
@@ -190,7 +193,8 @@ std::string architecture_json(const Architecture& a) {
     json["vocab"] = a.vocab;
     const LayerKeys first = keys_of(a.layers[0]);
     const bool alike = a.layers.kinds().size() < 2;
-    add_layer(json, alike ? first : beside_groups(first, a.family), a.family, a.learned_positions);
+    add_layer(json, alike ? first : beside_groups(first, a.family, a.learned_positions), a.family,
+              a.learned_positions);
     if (!alike) add_groups(json, a);
     json["max_positions"] = a.max_positions;
     json["norm"] = spelled(a.norm, kNorms);

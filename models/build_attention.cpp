@@ -72,6 +72,8 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
                           (builder.attention().keys_are_values ? 0 : size.value_width),
                       cut, builder.attention().qkv_bias};
     shape.after_norm = builder.layer().norms != NormPosition::After;
+    // A part beside it reads the same, and its backward comes first.
+    shape.adds_gradient = builder.layer().beside || builder.layer().one_norm;
     shape.adapter = builder.how().lora.qkv;
     const std::size_t first = builder.next_operator();
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
@@ -213,6 +215,22 @@ Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed)
         builder.layer().mixer);
 }
 
+/// The branch of a state-space part beside attention, whose gradient is `gradient`.
+Value state_space_beside(GraphBuilder& builder, const LayerNames& names, Value opened,
+                         int gradient) {
+    const Mamba& mamba = *builder.layer().beside;
+    LayerNames own = names;
+    own.attention = "mamba";
+    own.projection = "mamba.out_proj";
+    const Value context = mamba_context(builder, own, mamba, opened);
+    const LinearParameters weights = projection_parameters(builder, own, mamba.inner(), false);
+    const LinearShape shape{builder.part(true, mamba.inner(), "columns of the state-space part"),
+                            builder.size.hidden, Sharding::Row};
+    return linear_to_stream(builder,
+                            {own.prefix + own.projection, "mamba.proj", builder.layer_index}, shape,
+                            weights, context, gradient);
+}
+
 }  // namespace
 
 Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
@@ -229,6 +247,7 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     builder.mark(first, Module::AttentionNorm);
     // Other attention's norm is fused with its product (TransformerEngine's LayerNormLinear).
     if (attention != nullptr && attention->latent) builder.mark(first, Module::LayerNorm);
+    builder.opened = opened;
     const Context context = context_of(builder, names, opened);
     const OperatorPlace residual_place = at(names.attention, "attn.residual");
     const LinearParameters out_weights =
@@ -250,6 +269,12 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const Value product = linear_to_stream(builder, at(names.projection, "attn.proj"), out_shape,
                                            out_weights, context.value, end.product_gradient);
     builder.mark(projection, Module::AttentionProjection);
+    if (builder.layer().beside)
+        return {residual_place,
+                end.close(
+                    add_branches(builder, at("mamba", "mamba.add"), product,
+                                 state_space_beside(builder, names, opened, end.product_gradient))),
+                biased};
     return {residual_place, end.close(product), biased};
 }
 

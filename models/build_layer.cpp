@@ -16,7 +16,9 @@ Value after_part(GraphBuilder& builder, Value x, const auto& part, int gradient)
 /// Attention and MLP of the same input, and the sum of all three, whose gradient must be a tensor
 /// of its own: attention's backward still reads it when the MLP's has added to that of x.
 Value parallel_parts(GraphBuilder& builder, Value x, int gradient) {
-    const Branch attention = mixer_branch(builder, x, {gradient, x.gradient});
+    // With one norm, nothing has reached x when its backward comes.
+    const int through = builder.layer().one_norm ? gradient : x.gradient;
+    const Branch attention = mixer_branch(builder, x, {gradient, through});
     const Branch mlp = mlp_branch(builder, x, {gradient, gradient});
     return with_branch(builder, with_branch(builder, x, attention, gradient), mlp, gradient);
 }

@@ -149,6 +149,7 @@ Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba&
     packed = to_sequences(builder, at("", "mamba.exchange"), packed, mamba.projected() / ranks);
     Value gated = scan(builder, names, at("", "mamba.scan"), mamba, packed);
     gated = to_tokens(builder, at("", "mamba.return"), gated, mamba.inner() / ranks);
+    if (!mamba.norm) return gated;
     const int gain =
         cut_by_heads(builder, at(".norm", "").name + ".weight", {mamba.inner()}, Initial::Ones);
     return grouped_norm(builder, at(".norm", "mamba.norm"),

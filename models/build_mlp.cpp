@@ -214,7 +214,9 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
         return OperatorPlace{names.prefix + name, kernel, builder.layer_index};
     };
     const std::size_t first = builder.next_operator();
-    const Value opened = open_branch(builder, at(names.norm2, "ln2"), x, gradients.through);
+    const Value opened = builder.layer().one_norm
+                             ? *builder.opened
+                             : open_branch(builder, at(names.norm2, "ln2"), x, gradients.through);
     builder.mark(first, Module::MlpNorm);
     const std::size_t after_norm = builder.next_operator();
     const OperatorPlace residual_place = at(names.mlp, "mlp.residual");

@@ -237,7 +237,7 @@ double mixing_flops(const Architecture& model, const Layer& layer) {
 /// FLOPs of a token's recurrence, forward, as its chunks compute it (build_mamba.cpp,
 /// build_delta_net.cpp).
 double chunk_flops(const Layer& layer) {
-    if (const auto* mamba = layer.as<Mamba>()) {
+    if (const auto* mamba = layer.state_space()) {
         const double chunk = number(mamba->chunk);
         return number(mamba->groups) * 2 * chunk * number(mamba->state) +
                number(mamba->inner()) * (2 * chunk + 4 * number(mamba->state));
@@ -254,6 +254,7 @@ double chunk_flops(const Layer& layer) {
 /// FLOPs of a token's recurrence, forward, by Megatron-LM's count (training.py): 7 for each value
 /// of a Mamba layer's states, and four products of a delta net's.
 double recurrence_flops(const Layer& layer, double hidden) {
+    if (layer.beside) return 7 * number(layer.beside->inner() * layer.beside->state);
     if (const auto* mamba = layer.as<Mamba>()) return 7 * 2 * hidden * number(mamba->state);
     if (const auto* net = layer.as<DeltaNet>())
         return 8 * number(net->value_heads) * number(net->value_dim) * number(net->value_dim);
@@ -325,6 +326,7 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
     const double hidden = number(model.hidden);
     const auto weights_of = [&](const auto& part) { return weights_per_token(part, hidden); };
     double weights = std::visit(weights_of, layer.mixer) + std::visit(weights_of, layer.mlp);
+    if (layer.beside) weights += hidden * number(layer.beside->projected() + layer.beside->inner());
     double recurrence = recurrence_flops(layer, hidden);
     if (count == Count::Attended) {
         recurrence = chunk_flops(layer);

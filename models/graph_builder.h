@@ -39,6 +39,7 @@ struct GraphBuilder {
     bool begins_sum = false;           ///< the next part of a layer begins the sum anew
     std::optional<Value> mixing = {};  ///< coefficients of the part that is being built
     std::optional<int> choice = {};    ///< keys that the last indexer has chosen
+    std::optional<Value> opened = {};  ///< what the mixer that was built last reads
     std::vector<Value> features = {};  ///< of a vision tower, one for each of the first layers
 
     const Architecture& model() const { return graph.architecture; }

@@ -170,12 +170,20 @@ void read_glm4v_moe(text::MappingReader& in, Config& config);
 // Networks of hf_newer_configs.cpp and hf_newer_mixtures.cpp.
 void read_cwm(text::MappingReader& in, Config& config);
 void read_exaone(text::MappingReader& in, Config& config);
+void read_helium(text::MappingReader& in, Config& config);
 void read_hyperclovax(text::MappingReader& in, Config& config);
 void read_jais2(text::MappingReader& in, Config& config);
 void read_starcoder2(text::MappingReader& in, Config& config);
 void read_stablelm(text::MappingReader& in, Config& config);
 void read_apertus(text::MappingReader& in, Config& config);
 void read_youtu(text::MappingReader& in, Config& config);
+void read_minicpm3(text::MappingReader& in, Config& config);
+void read_vaultgemma(text::MappingReader& in, Config& config);
+void read_granite_swa(text::MappingReader& in, Config& config);
+void read_olmo_hybrid(text::MappingReader& in, Config& config);
+void read_kolibri1(text::MappingReader& in, Config& config);
+void read_flint(text::MappingReader& in, Config& config);
+void read_granite_moe_swa(text::MappingReader& in, Config& config);
 void read_mistral4(text::MappingReader& in, Config& config);
 void read_solar_open(text::MappingReader& in, Config& config);
 void read_exaone_moe(text::MappingReader& in, Config& config);
@@ -187,6 +195,13 @@ void read_afmoe(text::MappingReader& in, Config& config);
 void read_granite_moe(text::MappingReader& in, Config& config);
 void read_sarvam_moe(text::MappingReader& in, Config& config);
 void read_sarvam_mla(text::MappingReader& in, Config& config);
+
+// Networks whose attention has another part beside it, and Bamba.
+void read_falcon_h1(text::MappingReader& in, Config& config);
+void read_bamba(text::MappingReader& in, Config& config);
+void read_cohere(text::MappingReader& in, Config& config);
+void read_cohere2(text::MappingReader& in, Config& config);
+void read_falcon(text::MappingReader& in, Config& config);
 
 // Networks whose layers have attention of several sizes.
 void read_mimo_v2(text::MappingReader& in, Config& config);

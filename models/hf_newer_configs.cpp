@@ -51,10 +51,22 @@ void read_cwm(text::MappingReader& in, Config& config) {
     set_windows(in, config, window, usual);
 }
 
-/// EXAONE 3, Helium and IQuest-Coder.
+/// EXAONE 3 and IQuest-Coder.
 void read_exaone(text::MappingReader& in, Config& config) {
+    in.demand("intermediate_size");
     read_kin_of_llama(in, config, 14336, 0, 1e-5);
     read_biases(in, config.layer);
+}
+
+/// Its last product of attention is as wide as the hidden state, and has no bias.
+void read_helium(text::MappingReader& in, Config& config) {
+    config.usual_head_dim = 128;
+    read_exaone(in, config);
+    config.layer.output_bias = false;
+    if (in.good() && config.layer.heads * config.layer.head_dim != config.network.hidden)
+        in.complain("num_attention_heads",
+                    fmt::format("{} heads of {} are not the width of {}", config.layer.heads,
+                                config.layer.head_dim, config.network.hidden));
 }
 
 void read_hyperclovax(text::MappingReader& in, Config& config) {
@@ -123,12 +135,71 @@ void read_apertus(text::MappingReader& in, Config& config) {
 /// Latent attention with dense MLPs.
 void read_youtu(text::MappingReader& in, Config& config) {
     config.usual_head_dim = 1;  // latent attention says its own
-    read_kin_of_llama(in, config, 6144, 0, 1e-6);
+    const std::int64_t ffn = config.layer.ffn > 1 ? config.layer.ffn : 6144;
+    read_kin_of_llama(in, config, ffn, 0, 1e-6);
     if (!in.has("tie_word_embeddings")) config.network.tied_embedding = true;
     refuse_flag(in, "attention_bias");
     refuse_flag(in, "mlp_bias");
     in.value("rope_interleave");
     read_latent(in, config.layer);
+}
+
+/// The same with factors, on which no figure of a plan depends.
+void read_minicpm3(text::MappingReader& in, Config& config) {
+    for (const char* key : {"scale_emb", "scale_depth", "dim_model_base"}) in.value(key);
+    if (!in.has("intermediate_size")) config.layer.ffn = 6400;
+    read_youtu(in, config);
+}
+
+/// Gemma 2's layers with norms before their parts alone.
+void read_vaultgemma(text::MappingReader& in, Config& config) {
+    read_gemma2(in, config);
+    config.network.family = Family::Planned;
+    for (LayerKeys& layer : layers_of(config)) layer.norm_position = NormPosition::Before;
+}
+
+/// Granite's layers with sinks, three of four of them with windows.
+void read_granite_swa(text::MappingReader& in, Config& config) {
+    read_granite(in, config);
+    config.layer.sinks = true;
+    in.value("layer_rope_theta");
+    std::int64_t window = 128;
+    in.whole("sliding_window", window, 1, kMostPositions);
+    std::vector<bool> usual;
+    for (int i = 0; i < config.layers; ++i) usual.push_back(i % 4 != 0);
+    set_windows(in, config, window, usual);
+}
+
+/// OLMo 2's layers, and gated delta nets with norms before their parts.
+void read_olmo_hybrid(text::MappingReader& in, Config& config) {
+    read_olmo2(in, config);
+    config.network.family = Family::Planned;
+    DeltaNet net;
+    net.key_heads = net.value_heads = config.layer.heads;
+    net.key_dim = 96;
+    net.value_dim = 192;
+    in.whole("linear_num_key_heads", net.key_heads, 1, kMostHeads);
+    in.whole("linear_num_value_heads", net.value_heads, 1, kMostHeads);
+    in.whole("linear_key_head_dim", net.key_dim, 1, kWidest);
+    in.whole("linear_value_head_dim", net.value_dim, 1, kWidest);
+    in.whole("linear_conv_kernel_dim", net.convolution, 1, kWidest);
+    for (const char* key : {"linear_a_log_min", "linear_a_log_max", "linear_dt_min",
+                            "linear_dt_max", "linear_dt_init_floor", "linear_allow_neg_eigval"})
+        in.value(key);  // of first values
+    std::vector<std::string> kinds;
+    in.demand("layer_types");
+    if (!read_of_layers(in, config, "layer_types", kinds) || !in.good()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        if (kinds[i] == "full_attention") continue;
+        if (kinds[i] != "linear_attention")
+            return in.complain(
+                "layer_types",
+                fmt::format("'{}' is not linear_attention or full_attention", kinds[i]));
+        layers[i].mixer = MixerKind::DeltaNet;
+        layers[i].delta_net = net;
+        layers[i].norm_position = NormPosition::Before;
+    }
 }
 
 }  // namespace debubble::models

@@ -227,4 +227,35 @@ void read_sarvam_mla(text::MappingReader& in, Config& config) {
     config.network.family = Family::Planned;
 }
 
+/// Norms before and after parts, and windows.
+void read_kolibri1(text::MappingReader& in, Config& config) {
+    read_kin_of_mixtures(in, config, 512, 4, 1e-6);
+    LayerKeys& layer = config.layer;
+    layer.qk_norm = QkNorm::Heads;
+    layer.norm_position = NormPosition::Both;
+    read_experts(in, config, "num_local_experts");
+    layer.shared_ffn = 512;
+    in.whole("shared_expert_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
+    if (in.good()) read_windows(in, config, 513, 5, false);
+}
+
+/// Qwen3's mixtures with sinks, windows and shared experts.
+void read_flint(text::MappingReader& in, Config& config) {
+    read_qwen3_moe(in, config);
+    config.network.family = Family::Planned;
+    config.each.clear();
+    config.layer.sinks = true;
+    config.layer.shared_ffn = 1024;
+    in.whole("shared_expert_intermediate_size", config.layer.shared_ffn, 0, kWidestMlp);
+    if (in.good()) read_windows(in, config, 513, 0, false);
+}
+
+/// The same as Granite's dense ones with windows, with its experts.
+void read_granite_moe_swa(text::MappingReader& in, Config& config) {
+    read_granite_moe(in, config);
+    config.layer.sinks = true;
+    in.value("layer_rope_theta");
+    if (in.good()) read_windows(in, config, 128, 0, false);
+}
+
 }  // namespace debubble::models

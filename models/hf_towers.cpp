@@ -146,12 +146,47 @@ VisionTower llama4_tower(TowerSizes& size, std::int64_t hidden) {
     return tower;
 }
 
+/// Pixtral's, of the largest image that it takes: gated layers without biases, and a product of
+/// four patches into one before the projector.
+VisionTower pixtral_tower(TowerSizes& size, std::int64_t hidden, std::int64_t merge) {
+    VisionTower tower;
+    tower.hidden = size.at("hidden_size", 1024);
+    const std::int64_t heads = size.at("num_attention_heads", 16);
+    tower.layers = plain_layers(size.at("num_hidden_layers", 24), tower.hidden, heads,
+                                size.at("intermediate_size", 4096));
+    const std::int64_t head_dim =
+        size.at("head_dim", tower.hidden / std::max<std::int64_t>(1, heads));
+    tower.layers = tower.layers.changed([&](Layer& layer) {
+        auto& attention = std::get<Attention>(layer.mixer);
+        auto& mlp = std::get<DenseMlp>(layer.mlp);
+        attention.head_dim = attention.value_dim = head_dim;
+        attention.qkv_bias = attention.output_bias = mlp.bias = false;
+        mlp.activation = Activation::Swiglu;
+    });
+    tower.norm = Norm::RmsNorm;
+    const std::int64_t side = size.at("patch_size", 16);
+    tower.patch_values = size.at("num_channels", 3) * side * side;
+    tower.patch_bias = false;
+    tower.norm_before = true;
+    tower.merge = merge * merge;
+    const std::int64_t patches = size.at("image_size", 1024) / side;
+    tower.image_tokens = std::max<std::int64_t>(1, patches * patches / tower.merge);
+    tower.projector = {
+        {tower.hidden * tower.merge, tower.hidden}, {tower.hidden, hidden}, {hidden, hidden}};
+    tower.projector_bias = false;
+    tower.cut = false;
+    return tower;
+}
+
 std::optional<VisionTower> tower_by_class(std::string_view word, TowerSizes& size,
-                                          std::int64_t hidden) {
+                                          std::int64_t hidden, std::int64_t merge) {
     if (word.starts_with("qwen3_vl") || word.starts_with("qwen3_5")) return qwen_tower(size);
     if (word == "kimi_k25") return kimi_tower(size, hidden);
     if (word == "gemma4") return gemma_tower(size, hidden);
     if (word == "llama4") return llama4_tower(size, hidden);
+    const text::NodePtr kind = size.map.get("model_type");
+    if (word == "mistral3" && kind && kind->scalar == "pixtral")
+        return pixtral_tower(size, hidden, merge);
     return std::nullopt;
 }
 
@@ -185,8 +220,12 @@ SeenTower tower_of(const text::MappingReader& outer, std::int64_t hidden) {
     if (!said && word != "llama4") return {};  // which has one without a word, too
     const text::NodePtr map = said ? vision : text::make_map({}, {});
     TowerSizes size{*map};
-    std::optional<VisionTower> tower = tower_by_class(word, size, hidden);
-    if (!tower || !size.known) return {};
+    std::optional<VisionTower> tower =
+        tower_by_class(word, size, hidden,
+                       std::max<std::int64_t>(
+                           1, whole_of(outer.mapping()->get("spatial_merge_size")).value_or(2)));
+    const text::NodePtr biased = outer.mapping()->get("multimodal_projector_bias");
+    if (!tower || !size.known || (biased && biased->scalar == "true")) return {};
     if (const auto tokens = whole_of(outer.mapping()->get("vision_soft_tokens_per_image")))
         tower->image_tokens = std::max<std::int64_t>(1, *tokens);
     if (said && fits_together(*tower, hidden)) return {std::move(tower), 0};

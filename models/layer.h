@@ -179,6 +179,7 @@ struct Mamba {
     std::int64_t convolution = 4;  ///< tokens that it sees, the one itself among them
     std::int64_t chunk = 256;      ///< tokens that are computed by products rather than in turn
     bool convolution_bias = true;
+    bool norm = true;  ///< what the scan gives has an RMS norm of every group
     friend bool operator==(const Mamba&, const Mamba&) = default;
 
     std::int64_t inner() const { return heads * head_dim; }
@@ -301,6 +302,11 @@ struct Layer {
     /// The mixer and the MLP read the same input, and one sum has both (GPT-NeoX,
     /// arXiv:2204.06745).
     bool parallel = false;
+    /// Of such a layer, both read one norm (Cohere's Command).
+    bool one_norm = false;
+    /// A state-space part that reads attention's input, and is added to its result (Falcon-H1,
+    /// arXiv:2507.22448).
+    std::optional<Mamba> beside = {};
     friend bool operator==(const Layer&, const Layer&) = default;
 
     /// The layer's part of that kind, else nullptr.
@@ -314,8 +320,11 @@ struct Layer {
     }
     /// Its state passes from token to token, so that a sequence cannot be cut in time.
     bool is_recurrent() const {
-        return std::holds_alternative<Mamba>(mixer) || std::holds_alternative<DeltaNet>(mixer);
+        return beside || std::holds_alternative<Mamba>(mixer) ||
+               std::holds_alternative<DeltaNet>(mixer);
     }
+    /// Its state-space part, wherever that stands; nullptr if it has none.
+    const Mamba* state_space() const { return beside ? &*beside : std::get_if<Mamba>(&mixer); }
     bool mixes() const { return !std::holds_alternative<NoMixer>(mixer); }
     bool has_mlp() const { return !std::holds_alternative<NoMlp>(mlp); }
 };

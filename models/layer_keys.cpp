@@ -124,6 +124,8 @@ Layer layer_of(const LayerKeys& keys) {
         layer.mlp = DenseMlp{keys.ffn, keys.activation, keys.linear_bias};
     layer.norms = keys.norm_position;
     layer.parallel = keys.parallel_residual;
+    layer.one_norm = keys.one_norm;
+    if (keys.mamba_beside) layer.beside = keys.mamba.value_or(Mamba{});
     return layer;
 }
 
@@ -152,6 +154,9 @@ LayerKeys keys_of(const Layer& layer) {
                layer.mixer);
     keys.norm_position = layer.norms;
     keys.parallel_residual = layer.parallel;
+    keys.one_norm = layer.one_norm;
+    keys.mamba_beside = layer.beside.has_value();
+    if (layer.beside) keys.mamba = layer.beside;
     return keys;
 }
 

@@ -48,6 +48,8 @@ struct LayerKeys {
     bool weighs_experts_input = false;
     NormPosition norm_position = NormPosition::Before;
     bool parallel_residual = false;
+    bool one_norm = false;
+    bool mamba_beside = false;  ///< `mamba` stands beside attention
     MixerKind mixer = MixerKind::Attention;
     bool mlp = true;
     std::optional<Mamba> mamba = {};

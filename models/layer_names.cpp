@@ -80,7 +80,7 @@ LayerNames llama4_names(int layer) {
 }
 
 LayerNames qwen3_next_names(const Layer& layer, int index) {
-    const bool recurrent = layer.is_recurrent();
+    const bool recurrent = layer.is_recurrent() && !layer.beside;
     return {.prefix = fmt::format("model.layers.{}.", index),
             .norm1 = "input_layernorm",
             .attention = recurrent ? "linear_attn" : "self_attn",

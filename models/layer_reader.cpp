@@ -31,7 +31,12 @@ const Fields<LayerFile>& part_fields() {
          "The norms stand before attention and MLP, after them and before the sum, or both.",
          "both"},
         {"parallel_residual", flag(of_keys(&LayerKeys::parallel_residual)),
-         "Attention and MLP read the same input, and one sum has both.", "true"}};
+         "Attention and MLP read the same input, and one sum has both.", "true"},
+        {"one_norm", flag(of_keys(&LayerKeys::one_norm)),
+         "Attention and MLP that read the same input read one norm of it.", "true"},
+        {"mamba_beside", flag(of_keys(&LayerKeys::mamba_beside)),
+         "The state-space layer of 'mamba' reads attention's input, and is added to its result.",
+         "true"}};
     return kFields;
 }
 
@@ -131,6 +136,8 @@ void read_layer_keys(text::MappingReader& in, std::int64_t hidden, LayerKeys& ke
     };
     needs(MixerKind::Mamba, keys.mamba.has_value(), "mamba");
     needs(MixerKind::DeltaNet, keys.delta_net.has_value(), "delta_net");
+    if (keys.mamba_beside && !keys.mamba && in.has("mamba_beside"))
+        in.complain("mamba_beside", "'mamba_beside' needs the sizes of the key 'mamba'");
     if (without_experts != (keys.experts == 0) && keys.experts > 0) in.demand("experts_per_token");
 }
 

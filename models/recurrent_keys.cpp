@@ -22,8 +22,9 @@ const Fields<Mamba>& mamba_fields() {
          "The tokens that the convolution before the scan sees.", "4"},
         {"chunk", whole(&Mamba::chunk, 1, kMostPositions, "tokens"),
          "Tokens that the scan computes at once.", "128"},
-        {"convolution_bias", flag(&Mamba::convolution_bias), "The convolution has a bias.",
-         "true"}};
+        {"convolution_bias", flag(&Mamba::convolution_bias), "The convolution has a bias.", "true"},
+        {"norm", flag(&Mamba::norm), "What the scan gives has an RMS norm of every group.",
+         "false"}};
     return kFields;
 }
 

@@ -38,7 +38,7 @@ struct Divisions {
                  {attention->heads, attention->kv_heads, attention->head_dim, attention->value_dim,
                   attention->window.value_or(1)})
                 check_size(size);
-        if (const auto* mamba = layer.as<Mamba>())
+        if (const auto* mamba = layer.state_space())
             for (const std::int64_t size : {mamba->heads, mamba->head_dim, mamba->state,
                                             mamba->groups, mamba->convolution, mamba->chunk})
                 check_size(size);
@@ -111,7 +111,7 @@ struct Divisions {
     /// and scores of its chunks, each counted in full.
     static double recurrent_columns(const Layer& layer) {
         const auto number = [](std::int64_t size) { return static_cast<double>(size); };
-        if (const auto* mamba = layer.as<Mamba>())
+        if (const auto* mamba = layer.state_space())
             return std::max({number(mamba->projected()),
                              number(mamba->inner()) * number(mamba->state),
                              number(mamba->groups) * number(mamba->chunk)});

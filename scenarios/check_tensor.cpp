@@ -52,7 +52,7 @@ void check_sharding_table(Draft& draft) {
 /// Heads and groups of recurrent layers are cut as Megatron-Core cuts them.
 void need_recurrence_divides(Draft& draft, const models::Layer& layer, std::int64_t parts,
                              std::string_view key) {
-    if (const auto* mamba = layer.as<models::Mamba>()) {
+    if (const auto* mamba = layer.state_space()) {
         need_divides(draft, mamba->groups, parts, "groups of a state-space layer", key);
         need_divides(draft, mamba->heads, parts, "heads of a state-space layer", key);
     }

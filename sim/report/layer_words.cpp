@@ -63,6 +63,9 @@ std::string words_of(const models::Mamba& mamba) {
     return fmt::format("Mamba-2 with {} heads of {} and {} states in {} groups", mamba.heads,
                        mamba.head_dim, mamba.state, mamba.groups);
 }
+std::string beside_words(const models::Layer& layer) {
+    return layer.beside ? " beside " + words_of(*layer.beside) : "";
+}
 std::string words_of(const models::DeltaNet& net) {
     if (net.channel_decay)
         return fmt::format("Kimi Delta Attention with {} heads of {}", net.value_heads,
@@ -143,9 +146,9 @@ std::vector<LayerKind> layer_kinds(const models::Architecture& a) {
     const auto words = [](const auto& part) { return words_of(part); };
     std::vector<LayerKind> kinds;
     for (const models::Layer& kind : a.layers.kinds())
-        kinds.push_back(
-            {{},
-             fmt::format("{}, {}", std::visit(words, kind.mixer), std::visit(words, kind.mlp))});
+        kinds.push_back({{},
+                         fmt::format("{}{}, {}", std::visit(words, kind.mixer), beside_words(kind),
+                                     std::visit(words, kind.mlp))});
     for (int layer = 0; layer < a.layers.count(); ++layer)
         kinds[a.layers.kind_of(layer)].layers.push_back(layer);
     return kinds;

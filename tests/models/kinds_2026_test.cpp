@@ -9,6 +9,7 @@
 #include "models/partition.h"
 #include "tests/models/architectures.h"
 #include "tests/models/change_layers.h"
+#include "tests/support/source_folder.h"
 
 /// The kinds of layers of 2025 and 2026 against sums by hand, of 64 tokens of one sample: what a
 /// rank keeps between forward and backward, FLOPs, parameters, and what goes between stages.
@@ -220,6 +221,43 @@ TEST(Kinds2026, CompressedAttention) {
     EXPECT_EQ(parameters(layer_of_zoo("deepseek-v4-flash", 3), {"self_attn"}),
               x.weights() + 2 * x.h * x.d + 128 * x.d + x.d);
     EXPECT_EQ(parameters(layer_of_zoo("deepseek-v4-flash", 0), {"self_attn"}), x.weights());
+}
+
+StageGraph layer_of_class(const char* name) {
+    const std::string path =
+        (source_folder() / "tests/models/configs2026" / (std::string("class-") + name + ".json"))
+            .string();
+    return build_stage(read_model(path), how_of(1), {0, 1, false, false});
+}
+
+/// Falcon-H1: attention and Mamba-2 keep what they read once, and the scan has no norm.
+TEST(Kinds2026, StateSpacesBesideAttention) {
+    constexpr std::int64_t h = 4096, a = 32, kv = 8, d = 128;
+    constexpr std::int64_t heads = 128, inner = 1024, state = 256, mixed = inner + 2 * state;
+    constexpr std::int64_t projected = inner + mixed + heads;
+    const std::set<std::string> parts{"self_attn", "input_layernorm", ".mamba"};
+    const StageGraph graph = layer_of_class("falcon_h1");
+    EXPECT_EQ(kept(graph, parts), kTokens * (normed(h) + 2 * (a + 2 * kv) * d + 2 * a * d + 4 * a +
+                                             2 * projected + 4 * inner));
+    const std::int64_t products = h * d * (2 * a + 2 * kv) + h * (projected + inner);
+    // One chunk of 256, of which the tokens are a part.
+    constexpr std::int64_t chunk = 256;
+    const std::int64_t scan = chunk * chunk * (state + inner) + 2 * inner * state * chunk;
+    EXPECT_EQ(forward_flops(graph, parts),
+              twice(kTokens * products + scan) + 4.0 * kPairs * a * d);
+    EXPECT_EQ(parameters(graph, parts), products + 5 * mixed + 3 * heads + h);
+    for (const Parameter& parameter : graph.parameters)
+        EXPECT_EQ(parameter.name.find("mamba.norm"), std::string::npos);
+}
+
+/// Cohere's: a layer norm without a bias, whose result attention and MLP keep together.
+TEST(Kinds2026, OneNormOfAttentionAndMlp) {
+    constexpr std::int64_t h = 8192, a = 64, d = 128, f = 22528;
+    const std::set<std::string> parts{"self_attn", "input_layernorm", ".mlp"};
+    const StageGraph graph = layer_of_class("cohere2");
+    EXPECT_EQ(kept(graph, parts),
+              kTokens * (4 * h + 8 + 2 * 3 * a * d + 2 * a * d + 4 * a + 2 * 3 * f));
+    EXPECT_EQ(parameters(graph, {"layers"}), h + 4 * h * a * d + 3 * h * f);
 }
 
 /// Streams and coefficients of a part: 2 n h and, before and after the Sinkhorn rounds, 8 (n^2 + 2
