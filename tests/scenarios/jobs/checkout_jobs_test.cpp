@@ -198,6 +198,19 @@ TEST(PrimusJob, OfTorchtitanIsReadOverItsChains) {
     EXPECT_EQ(s.parallel.zero_stage, 3);
     EXPECT_THROW(import_job(job("      parallelism: {tensor_parallel_degree: [2]}\n"), "", given),
                  InputError);
+    checkout.add("primus/configs/models/torchtitan/qwen3.yaml",
+                 "model: {name: deepseek_v3, flavor: 16B}\n");
+    const Scenario classic = scenarios::parse_scenario(
+        import_job(job("      primus_turbo: {use_classic_attention: true}\n"), "", given).text,
+        "back.yaml");
+    ASSERT_NE(classic.model.layers.first<models::Attention>(), nullptr);
+    EXPECT_FALSE(classic.model.layers.first<models::Attention>()->latent);
+    EXPECT_EQ(classic.model.layers.count(), 27);
+    checkout.add("primus/configs/models/torchtitan/qwen3.yaml",
+                 "model: {name: llama3, flavor: 8B, n_layers: 2}\n");
+    EXPECT_EQ(scenarios::parse_scenario(import_job(job(""), "", given).text, "back.yaml")
+                  .model.layers.count(),
+              2);
 }
 
 }  // namespace
