@@ -105,6 +105,30 @@ constexpr HubNetwork kHubNetworks[] = {
       "layer_groups: [{count: 1, experts: 0, shared_ffn: 0, ffn: 12288}, {count: 59}], vocab: "
       "102400, max_positions: 163840, norm_eps: 1e-6}",
       60}},
+    // Primus fd1eeabb, backends/torchtitan/models/deepseek_v3: Llama 4's attention in place of
+    // DeepSeek's latent one
+    {"deepseek-classic-16b",
+     {"{name: deepseek-classic-16b, family: deepseek, layers: 27, hidden: 2048, heads: 16, "
+      "head_dim: 128, ffn: 1408, experts: 64, experts_per_token: 6, shared_ffn: 2816, "
+      "router_dtype: "
+      "fp32, layer_groups: [{count: 1, experts: 0, shared_ffn: 0, ffn: 10944}, {count: 26}], "
+      "vocab: "
+      "102400, max_positions: 16384, norm_eps: 1e-5}",
+      27}},
+    {"deepseek-classic-236b",
+     {"{name: deepseek-classic-236b, family: deepseek, layers: 60, hidden: 5120, heads: 40, "
+      "kv_heads: 8, head_dim: 128, ffn: 1536, experts: 160, experts_per_token: 6, shared_ffn: "
+      "3072, router_dtype: fp32, router_groups: 8, router_groups_chosen: 3, router_scaling: 16, "
+      "layer_groups: [{count: 1, experts: 0, shared_ffn: 0, ffn: 12288}, {count: 59}], vocab: "
+      "102400, max_positions: 16384, norm_eps: 1e-5}",
+      60}},
+    {"deepseek-classic-671b",
+     {"{name: deepseek-classic-671b, family: deepseek, layers: 61, hidden: 7168, heads: 56, "
+      "kv_heads: 8, head_dim: 128, ffn: 2048, experts: 256, experts_per_token: 8, shared_ffn: "
+      "2048, router: sigmoid, router_dtype: fp32, router_groups: 8, router_groups_chosen: 4, "
+      "router_scaling: 2.5, layer_groups: [{count: 3, experts: 0, shared_ffn: 0, ffn: 18432}, "
+      "{count: 58}], vocab: 129280, max_positions: 16384, norm_eps: 1e-5}",
+      61}},
     {"glm-4.7",  // GLM-4.5 and 4.6 have the same sizes; without multi-token prediction
      {"{name: glm-4.7, family: deepseek, layers: 92, hidden: 5120, heads: 96, kv_heads: 8, "
       "head_dim: 128, rotary_dim: 64, qkv_bias: true, qk_norm: heads, ffn: 1536, experts: 160, "

@@ -1,21 +1,26 @@
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "scenarios/jobs/deepspeed.h"
 #include "scenarios/jobs/formats.h"
 #include "scenarios/jobs/megatron.h"
 #include "scenarios/jobs/megatron_deepspeed.h"
 #include "scenarios/jobs/neox.h"
+#include "scenarios/jobs/shell_value.h"
+#include "text/document_source.h"
 
 /// Configurations of EleutherAI/gpt-neox (ea7aefd8, megatron/neox_arguments and model/), whose
 /// layers are Megatron-LM's of 2020 under DeepSpeed: its settings are read under Megatron's names.
 namespace debubble::jobs {
 namespace {
 
+namespace fs = std::filesystem;
 using text::Node;
 using text::NodePtr;
 
@@ -62,9 +67,54 @@ NodePtr word_of_file(std::string_view word, const text::SourcePosition& place) {
     return text::make_scalar(std::string(word), place);
 }
 
-/// The documents of the file as deepy.py merges its files: a key may stand in one of them alone.
+bool is_configuration(std::string_view name) {
+    return name.ends_with(".yml") || name.ends_with(".yaml") || name.ends_with(".json");
+}
+
+/// The files that `deepy.py train.py -d FOLDER A.yml B.yml` names, beside the script, in a folder
+/// above it, or in FOLDER there; deepy.py adds ".yml" to names without an ending.
+std::vector<NodePtr> named_documents(const JobText& text, Reading& job) {
+    const ShellScript script =
+        follow_script(text::checked_source(text.text, text.file.string()), job.started);
+    std::vector<NodePtr> documents;
+    std::error_code error;
+    for (const ShellCommand& command : script.commands) {
+        const auto start = std::ranges::find_if(
+            command.words, [](const ShellText& word) { return word.text.ends_with("deepy.py"); });
+        fs::path folder;
+        for (auto word = start; word != command.words.end(); ++word) {
+            const bool before = word != command.words.begin();
+            if (before &&
+                (std::prev(word)->text == "-d" || std::prev(word)->text == "--conf_dir")) {
+                folder = word->text;
+                continue;
+            }
+            if (word->text.starts_with('-') || word->text.ends_with(".py")) continue;
+            const fs::path name = is_configuration(word->text) ? word->text : word->text + ".yml";
+            fs::path found;
+            fs::path above = fs::absolute(text.file, error).parent_path();
+            for (int up = 0; up < 6 && found.empty(); ++up, above = above.parent_path())
+                for (const fs::path& path : {above / folder / name, above / name})
+                    if (found.empty() && fs::is_regular_file(path, error)) found = path;
+            if (found.empty())
+                job.mistakes().add(script.place(word->offset()),
+                                   fmt::format("'{}' is not beside the script or in a folder above "
+                                               "it; put it there",
+                                               name.string()));
+            else
+                documents.push_back(
+                    yaml_document(read_file(found, text::kLongestDocument), found.string(), job));
+        }
+    }
+    job.mistakes().throw_if_any();
+    return documents;
+}
+
+/// The documents of the job as deepy.py merges its files: a key may stand in one of them alone.
 void add_neox_documents(const JobText& text, Reading& job) {
-    std::vector<NodePtr> documents = yaml_documents(text, job);
+    std::vector<NodePtr> documents = is_configuration(text.file.string())
+                                         ? yaml_documents(text, job)
+                                         : named_documents(text, job);
     std::erase_if(documents, [](const NodePtr& one) { return !one->is(Node::Kind::Map); });
     if (documents.empty())
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of settings", {}}});
@@ -76,9 +126,11 @@ void add_neox_documents(const JobText& text, Reading& job) {
             std::ranges::replace(setting.name, '-', '_');
             const auto [before, fresh] = first.emplace(setting.name, setting.place);
             if (!fresh)
-                job.refuse(setting, fmt::format("{} stands in line {} too, and GPT-NeoX takes a "
-                                                "setting of one file alone",
-                                                setting.written, before->second.line));
+                job.refuse(setting,
+                           fmt::format("{} stands in line {} of '{}' too, and GPT-NeoX takes "
+                                       "a setting of one file alone",
+                                       setting.written, before->second.line,
+                                       fs::path(before->second.source->file).filename().string()));
             job.in.add(std::move(setting));
         }
     }

@@ -14,10 +14,12 @@ using text::NodePtr;
 void read_turbo(Reading& job) {
     Settings& in = job.in;
     if (in.is_on("primus_turbo.use_classic_attention") &&
-        in.word("model.name").value_or("") == "deepseek_v3")
-        job.refuse_network(*in.find("primus_turbo.use_classic_attention"),
-                           "grouped-query attention in place of DeepSeek's latent attention is not "
-                           "planned");
+        in.word("model.name").value_or("") == "deepseek_v3") {
+        Setting classic = *in.find("primus_turbo.use_classic_attention");
+        classic.name = "model.name";
+        classic.value = text::make_scalar("deepseek_v3_classic", classic.place);
+        in.add(std::move(classic));
+    }
     for (const auto& [name, what] :
          {std::pair{"primus_turbo.enable_attention_float8", "attention in 8 bits is planned in 16"},
           std::pair{"primus_turbo.use_turbo_mx_linear",
@@ -43,6 +45,11 @@ void read_primus_titan(const Node& module, const JobText& text, Reading& job) {
     if (const NodePtr overrides = module.get("overrides");
         overrides && overrides->is(Node::Kind::Map))
         add_primus_sections(*overrides, "", job, false);
+    job.in.transform([](Setting& setting) {
+        if (setting.name == "model.n_layers")
+            setting.name = "primus.n_layers";  // torchtitan has none
+        return true;
+    });
     read_turbo(job);
     read_torchtitan(job);
 }

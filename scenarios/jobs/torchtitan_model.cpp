@@ -58,6 +58,7 @@ std::optional<ZooModel> hub_flavor_of(const std::string& model, std::string flav
     std::ranges::transform(flavor, flavor.begin(),
                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (model == "qwen3") return hub_network_of("qwen3-" + flavor);
+    if (model == "deepseek_v3_classic") return hub_network_of("deepseek-classic-" + flavor);
     if (model == "deepseek_v3" && flavor == "236b") return hub_network_of("deepseek-v2");
     return {};
 }
@@ -76,8 +77,12 @@ std::int64_t read_titan_model(Reading& job) {
     for (const Llama3Flavor& one : kLlama3)
         if (name == "llama3" &&
             (flavor == one.name || flavor.starts_with(std::string(one.name) + "_"))) {
-            set_llama3(job, one, from);
-            return one.layers;
+            Llama3Flavor cut = one;  // of fewer layers, as Primus's jobs say it
+            if (const auto layers = in.whole("primus.n_layers", 1, 10'000)) cut.layers = *layers;
+            set_llama3(job, cut, from);
+            if (cut.layers != one.layers)
+                job.set("model.layers", cut.layers, in.find("primus.n_layers"));
+            return cut.layers;
         }
     for (const ZooFlavor& one : kZoo)
         if (name == one.model && flavor.starts_with(one.flavor)) {

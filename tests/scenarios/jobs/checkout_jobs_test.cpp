@@ -170,6 +170,34 @@ TEST(ScriptsOfCheckouts, WriteTwoLevelsOfContextInOneWordOfYaml) {
                 HasSubstr("hierarchical_context_parallel_sizes: [2, 2]"));
 }
 
+TEST(ScriptsOfCheckouts, NameSeveralFilesOfGptNeox) {
+    const Checkout checkout;
+    checkout.add("configs/small.yml",
+                 "{\"pipe-parallel-size\": 1, \"model-parallel-size\": 1, \"num-layers\": 2,\n"
+                 "\"hidden-size\": 256, \"num-attention-heads\": 4, \"seq-length\": 512,\n"
+                 "\"max-position-embeddings\": 512, \"train-micro-batch-size-per-gpu\": 2}\n");
+    checkout.add("configs/local.yml", "data-path: data/enwik8\nprecision: bfloat16\n");
+    const fs::path job =
+        checkout.add("run.sh", "python3 ./deepy.py train.py -d configs small local.yml\n");
+    const std::vector<Override> given{{"cluster", "hgx-h100"}, {"gpus", "8"}};
+    const Imported imported = import_job(job, "", given);
+    EXPECT_EQ(imported.format, "gpt-neox");
+    const Scenario s = scenarios::parse_scenario(imported.text, "back.yaml");
+    EXPECT_EQ(s.model.layers.count(), 2);
+    EXPECT_EQ(s.training.global_batch, 16);
+    EXPECT_EQ(s.training.precision.compute, models::DataType::Bf16);
+    checkout.add("configs/local.yml", "num-layers: 4\n");
+    try {
+        import_job(job, "", given);
+        FAIL() << "a key of two files was read";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("num-layers stands in line 1 of 'small.yml' too"));
+    }
+    EXPECT_THROW(
+        import_job(checkout.add("other.sh", "python3 deepy.py train.py missing.yml\n"), "", given),
+        InputError);
+}
+
 TEST(PrimusJob, OfTorchtitanIsReadOverItsChains) {
     const Checkout checkout;
     checkout.add("primus/configs/modules/torchtitan/base.yaml",
@@ -198,6 +226,19 @@ TEST(PrimusJob, OfTorchtitanIsReadOverItsChains) {
     EXPECT_EQ(s.parallel.zero_stage, 3);
     EXPECT_THROW(import_job(job("      parallelism: {tensor_parallel_degree: [2]}\n"), "", given),
                  InputError);
+    checkout.add("primus/configs/models/torchtitan/qwen3.yaml",
+                 "model: {name: deepseek_v3, flavor: 16B}\n");
+    const Scenario classic = scenarios::parse_scenario(
+        import_job(job("      primus_turbo: {use_classic_attention: true}\n"), "", given).text,
+        "back.yaml");
+    ASSERT_NE(classic.model.layers.first<models::Attention>(), nullptr);
+    EXPECT_FALSE(classic.model.layers.first<models::Attention>()->latent);
+    EXPECT_EQ(classic.model.layers.count(), 27);
+    checkout.add("primus/configs/models/torchtitan/qwen3.yaml",
+                 "model: {name: llama3, flavor: 8B, n_layers: 2}\n");
+    EXPECT_EQ(scenarios::parse_scenario(import_job(job(""), "", given).text, "back.yaml")
+                  .model.layers.count(),
+              2);
 }
 
 }  // namespace

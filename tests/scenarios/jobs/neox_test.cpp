@@ -120,7 +120,7 @@ TEST(NeoxJob, SaysWhatIsWrongAtItsPlace) {
     EXPECT_THAT(refused_neox(neox_job("  \"rotary_emb_base\": \"big\",\n")),
                 HasSubstr("rotary_emb_base takes a number, not 'big'"));
     EXPECT_THAT(refused_neox(neox_job("  \"num-layers\": 24,\n")),
-                HasSubstr("num-layers stands in line 5 too"));
+                HasSubstr("num-layers stands in line 5 of 'job.yml' too"));
 }
 
 TEST(NeoxJob, NotesWhatThePlanLacks) {
