@@ -11,6 +11,7 @@
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
+#include "schedule/progress.h"
 #include "schedule/validate.h"
 #include "tests/schedule/random_orders.h"
 
