@@ -2,6 +2,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/bridge_precision.h"
@@ -88,7 +89,9 @@ void add_bridge(const Node& root, Settings& settings) {
             std::ranges::find(kSections, entry.key) != kSections.end() ||
             std::ranges::find(kSilentSections, entry.key) != kSilentSections.end())
             continue;
-        settings.add({entry.key, entry.key, plain(entry.value), entry.place, true});
+        const bool adapters = entry.key == "peft";  // which read_bridge_adapters() reads
+        settings.add(
+            {entry.key, entry.key, adapters ? entry.value : plain(entry.value), entry.place, true});
     }
     if (const Node::Entry* const named = root.find("mixed_precision");
         named != nullptr && named->value->is(Node::Kind::Scalar))
@@ -142,6 +145,48 @@ void add_overrides(const JobText& text, Reading& job) {
         return setting.name == "nnodes" || setting.name.starts_with("nproc") ||
                setting.name == "recipe" || setting.name.starts_with('$');
     });
+}
+
+/// Low-rank adapters (megatron/bridge/peft/lora.py), by Megatron-Core's names of products.
+void read_bridge_adapters(Reading& job) {
+    const Setting* const peft = job.in.contains("peft") ? job.in.find("peft") : nullptr;
+    if (peft == nullptr) return;
+    const NodePtr target =
+        peft->value->is(Node::Kind::Map) ? peft->value->get("_target_") : nullptr;
+    if (!target || !target->is(Node::Kind::Scalar) || !target->scalar.ends_with(".LoRA"))
+        return job.refuse(*peft, "adapters other than Megatron-Bridge's LoRA are not planned");
+    constexpr std::string_view kProducts[] = {"linear_qkv", "linear_proj", "linear_fc1",
+                                              "linear_fc2"};
+    for (const Node::Entry& entry : peft->value->entries) {
+        const bool list = entry.value->is(Node::Kind::List);
+        if (entry.key == "exclude_modules" && list && !entry.value->items.empty())
+            job.mistakes().add(entry.place,
+                               "adapters of all but 'exclude_modules' are not planned");
+        if (entry.key == "target_modules" && (!list || entry.value->items.empty()))
+            job.mistakes().add(entry.place, "'target_modules' is a list of products");
+    }
+    std::vector<std::string> targets(std::begin(kProducts), std::end(kProducts));
+    if (const NodePtr listed = peft->value->get("target_modules");
+        listed && listed->is(Node::Kind::List)) {
+        targets.clear();
+        for (const NodePtr& item : listed->items) {
+            targets.push_back(item->scalar);
+            if (std::ranges::find(kProducts, item->scalar) == std::end(kProducts))
+                job.mistakes().add(item->place,
+                                   fmt::format("adapters of '{}' are not planned; {} are",
+                                               item->scalar, fmt::join(kProducts, ", ")));
+        }
+    }
+    std::int64_t rank = 32;
+    if (const NodePtr dim = peft->value->get("dim"); dim && dim->is(Node::Kind::Scalar)) {
+        const auto value = number_of(dim->scalar);
+        if (!value || *value < 1 || *value > 1e6)
+            return job.mistakes().add(dim->place,
+                                      fmt::format("'{}' is no rank of adapters", dim->scalar));
+        rank = static_cast<std::int64_t>(*value);
+    }
+    job.set("training.lora",
+            fmt::format("{{rank: {}, targets: [{}]}}", rank, fmt::join(targets, ", ")), peft);
 }
 
 /// A recipe is Python: what it sets is not in the job.
@@ -222,6 +267,7 @@ void read_bridge_job(const JobText& text, Reading& job) {
         throw InputError(
             {{{text.file.string(), 0, 0}, "no field of Megatron-Bridge is in this file", {}}});
     refuse_recipe(job);
+    read_bridge_adapters(job);
     rename_words(job.in);
     rename_to_fields(job.in);
     read_megatron(job, {.tool = "Megatron-Bridge",

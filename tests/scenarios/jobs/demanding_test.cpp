@@ -129,7 +129,23 @@ TEST(BridgeSections, ThatChangeAPlanAreReadAndOthersNamed) {
     const auto read = [&](const std::string& more) {
         return import_text(config + more, "run_config.yaml", "bridge", kGiven);
     };
-    EXPECT_THROW(read("peft: {_target_: megatron.bridge.peft.lora.LoRA, dim: 32}\n"), InputError);
+    EXPECT_THAT(read("peft: {_target_: megatron.bridge.peft.lora.LoRA, dim: 16}\n").text,
+                HasSubstr("lora: {rank: 16, targets: [linear_qkv, linear_proj, linear_fc1, "
+                          "linear_fc2]}"));
+    EXPECT_THAT(read("peft: {_target_: megatron.bridge.peft.lora.LoRA, target_modules: "
+                     "[linear_qkv]}\n")
+                    .text,
+                HasSubstr("lora: {rank: 32, targets: [linear_qkv]}"));
+    EXPECT_THROW(read("peft: {_target_: megatron.bridge.peft.dora.DoRA, dim: 32}\n"), InputError);
+    EXPECT_THROW(read("peft: {_target_: a.LoRA, target_modules: ['*_proj']}\n"), InputError);
+    EXPECT_THROW(read("peft: {_target_: a.LoRA, dim: many}\n"), InputError);
+    EXPECT_THROW(read("peft: {_target_: a.LoRA, target_modules: linear_qkv}\n"), InputError);
+    EXPECT_THROW(
+        read("peft: {_target_: a.LoRA, target_modules: [], exclude_modules: [linear_qkv]}\n"),
+        InputError);
+    EXPECT_THROW(read("peft: {_target_: a.LoRA, exclude_modules: [linear_qkv]}\n"), InputError);
+    EXPECT_NO_THROW(read("peft: {_target_: a.LoRA, exclude_modules: []}\n"));
+    EXPECT_THROW(read("peft: lora\n"), InputError);
     EXPECT_NO_THROW(read("peft: null\nprofiling: {use_nsys_profiler: true}\n"));
     EXPECT_THAT(read("dist: {use_tp_pp_dp_mapping: true}\n").notes,
                 Contains(HasSubstr("dist.use_tp_pp_dp_mapping: data lies outside pipeline")));
