@@ -9,7 +9,7 @@
 namespace debubble::picture {
 namespace {
 
-constexpr double kFarBar = 2;         ///< mean width below which bars are not told apart
+constexpr double kFarBar = 3;         ///< mean width below which bars are not told apart
 constexpr double kLeastGap = 5;       ///< width of the narrowest bubble that cuts an average off
 constexpr double kBarsAveraged = 10;  ///< so that their order makes no pattern in the columns
 

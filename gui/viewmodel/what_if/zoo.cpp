@@ -1,6 +1,8 @@
 #include "gui/viewmodel/what_if/zoo.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
 #include <thread>
 
 #include "base/cancelled.h"
@@ -110,8 +112,10 @@ SmallTimeline small_timeline(const scenarios::Scenario& scenario, double longest
                                         picture::ground_of(theme).window};
         const std::size_t step = document->devices.size() / kMostLines + 1;
         for (std::size_t d = 0; d < document->devices.size(); d += step) {
-            const picture::ColourSums* track[] = {&colours->devices[d].work};
-            lines.push_back(picture::mean_colours(track, axis, ground));
+            const picture::DeviceColours& of_device = colours->devices[d];
+            std::vector<const picture::ColourSums*> tracks{&of_device.work};
+            if (of_device.lower_half) tracks.push_back(&*of_device.lower_half);
+            lines.push_back(picture::mean_colours(tracks, axis, ground));
         }
     }
     return small;
@@ -121,14 +125,19 @@ int cores_but_one() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
 }
 
-std::vector<Try> tries_of() {
+/// Each schedule with the numbers of stages that it takes, among them the written one.
+std::vector<Try> tries_of(const ScenarioText& source) {
+    std::set<int> numbers{1, 2, 4};
+    for (const char* key : {"schedule.stages_per_rank", "parallel.stages_per_rank"})
+        if (const auto written = scenarios::written_at(source.text, source.file, key))
+            if (const int number = std::atoi(written->c_str()); number > 0) numbers.insert(number);
     std::vector<Try> tries;
     for (std::size_t g = 0; g < generators().size(); ++g) {
         if (const auto only = generators()[g].stages_per_rank) {
             tries.push_back({g, *only});
             continue;
         }
-        for (const int stages : {1, 2, 4}) tries.push_back({g, stages});
+        for (const int stages : numbers) tries.push_back({g, stages});
     }
     return tries;
 }
@@ -140,7 +149,7 @@ ScenarioText with_schedule(const ScenarioText& source, const ZooRow& row) {
 }
 
 std::vector<ZooRow> schedule_zoo(const ScenarioText& source, const std::stop_token& stop) {
-    std::vector<Try> tries = tries_of();
+    std::vector<Try> tries = tries_of(source);
     sim::run_parallel(tries.size(), cores_but_one(), nullptr, [&](std::size_t i) {
         give_up_if(stop);
         predict_try(source, tries[i], stop);

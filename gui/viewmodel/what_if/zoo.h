@@ -29,7 +29,7 @@ struct ZooRow {
     double step_s = 0;
     double bubble = 0;
     double exposed = 0;  ///< share of the step, as the mean over the ranks
-    Bytes peak;
+    Bytes peak = {};
     bool fits = false;
     bool present = false;  ///< the one that the plan has
     SmallTimeline picture = {};

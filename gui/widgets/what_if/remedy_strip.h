@@ -28,6 +28,9 @@ public:
     void look_after(const Answer& answer);
     void forget();
 
+    /// The panels beside it keep their width: buttons without room are cut off.
+    QSize minimumSizeHint() const override { return {0, QFrame::minimumSizeHint().height()}; }
+
 Q_SIGNALS:
     void chosen(const QString& key, const QString& value);
     void found();  ///< the remedies of the last answer are shown, or there are none
