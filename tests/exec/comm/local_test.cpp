@@ -13,13 +13,12 @@
 namespace debubble::exec {
 namespace {
 
-const char* name_of(Transport transport) {
+const char* word_for(Transport transport) {
     switch (transport) {
         case Transport::Buffered: return "Buffered";
-        case Transport::Own: return "Rendezvous";
         case Transport::IssueOrdered: return "IssueOrdered";
+        default: return "Rendezvous";
     }
-    return "?";
 }
 
 class LocalCommunicator
@@ -32,16 +31,14 @@ TEST_P(LocalCommunicator, KeepsThePromise) {
 
 std::string name_of_case(const testing::TestParamInfo<LocalCommunicator::ParamType>& run) {
     const auto& [transport, ranks, promise] = run.param;
-    return name_of(transport) + std::to_string(ranks) + promise.name;
+    return word_for(transport) + std::to_string(ranks) + promise.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Conformance, LocalCommunicator,
-                         testing::Combine(testing::Values(Transport::Buffered,
-                                                          Transport::Own,
-                                                          Transport::IssueOrdered),
-                                          testing::Values(2, 3, 4),
-                                          testing::ValuesIn(conformance_cases())),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(
+    Conformance, LocalCommunicator,
+    testing::Combine(testing::Values(Transport::Buffered, Transport::Own, Transport::IssueOrdered),
+                     testing::Values(2, 3, 4), testing::ValuesIn(conformance_cases())),
+    name_of_case);
 
 /// The sentence of rank 0 when it waits for a send that rank 1 only receives after that wait.
 std::string late_receive(Transport transport) {

@@ -5,6 +5,7 @@
 
 #include "models/operator_runs.h"
 #include "scenarios/execution_of.h"
+#include "scenarios/read_scenario.h"
 #include "sim/cost/data_parallel.h"
 #include "sim/cost/kernel_cost.h"
 #include "sim/cost/launches.h"
