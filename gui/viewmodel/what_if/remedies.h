@@ -25,6 +25,6 @@ struct Remedy {
 /// predicted. Pure and thread-safe. Throws Cancelled soon after they are no longer wanted.
 std::vector<Remedy> remedies(const ScenarioText& source, const std::optional<sim::Prediction>& now,
                              const std::stop_token& stop = {});
-inline constexpr std::size_t kMostRemedies = 5;
+inline constexpr std::size_t kMostRemedies = 3;
 
 }  // namespace debubble::gui

@@ -44,8 +44,11 @@ void add_choice(QComboBox* box, const FieldChoice& choice) {
         model->item(at)->setEnabled(false);
 }
 
+/// Whether both have rows for the same fields.
 bool same_keys(const std::vector<Field>& a, const std::vector<Field>& b) {
-    return std::ranges::equal(a, b, {}, &Field::key, &Field::key);
+    return std::ranges::equal(a, b, [](const Field& x, const Field& y) {
+        return x.key == y.key && x.applies() == y.applies();
+    });
 }
 
 }  // namespace
@@ -81,6 +84,7 @@ void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
         clear();
         FieldGroup group = FieldGroup::Job;
         for (const Field& field : fields) {
+            if (!field.applies()) continue;
             if (field.group != group) add_heading(field.group);
             group = field.group;
             rows_[field.key] = make_row(field);
@@ -125,7 +129,6 @@ WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
     column->addWidget(row.box);
     column->addWidget(row.complaint);
     form_->addRow(row.label, column);
-    row.column = column;
     return row;
 }
 
@@ -142,7 +145,6 @@ void WhatIfPanel::add_heading(FieldGroup group) {
 
 void WhatIfPanel::fill(const Row& row, const Field& field) {
     const Silently box(row.box);
-    form_->setRowVisible(row.column, field.applies());
     const QString value = text(field.value);
     const bool typing = row.box->isEditable() && row.box->lineEdit()->hasFocus();
     if (!row.box->view()->isVisible()) {
@@ -203,14 +205,17 @@ void WhatIfPanel::show_written(const std::map<std::string, std::string>& values)
 }
 
 void WhatIfPanel::refill() {
-    for (const Field& field : fields_) fill(rows_[field.key], field);
+    for (const Field& field : fields_)
+        if (const auto row = rows_.find(field.key); row != rows_.end()) fill(row->second, field);
 }
 
 /// What was typed and is no value is not in the text either: the field goes back to what is.
 void WhatIfPanel::leave(const QLineEdit* editor) {
     if (editor->hasAcceptableInput()) return;
     for (const Field& field : fields_)
-        if (rows_[field.key].box->lineEdit() == editor) fill(rows_[field.key], field);
+        if (const auto row = rows_.find(field.key);
+            row != rows_.end() && row->second.box->lineEdit() == editor)
+            fill(row->second, field);
 }
 
 bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {

@@ -10,7 +10,6 @@
 
 class QComboBox;
 class QFormLayout;
-class QLayout;
 class QLabel;
 class QLineEdit;
 
@@ -48,7 +47,6 @@ private:
         QLabel* label = nullptr;
         QComboBox* box = nullptr;
         QLabel* complaint = nullptr;
-        QLayout* column = nullptr;  ///< of the box and the complaint
     };
     Row make_row(const Field& field);
     void fill(const Row& row, const Field& field);

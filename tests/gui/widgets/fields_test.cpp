@@ -148,8 +148,9 @@ TEST_F(Window, the_wheel_scrolls_the_fields_and_changes_none) {
 
 TEST_F(Window, a_field_that_cannot_apply_is_not_shown) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
+    QApplication::processEvents();  // the fields are shown by an event
     EXPECT_TRUE(field("parallel.tensor")->isVisibleTo(window.get()));
-    EXPECT_FALSE(field("parallel.expert")->isVisibleTo(window.get())) << "GPT-2 has no experts";
+    EXPECT_EQ(field("parallel.expert"), nullptr) << "GPT-2 has no experts";
     std::vector<std::string> shown;
     for (const char* key :
          {"model", "cluster", "gpus", "schedule", "parallel.tensor", "parallel.pipeline",
