@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::vector<std::string> kKeys{"parallel.tensor", "training.micro_batch"};
+const std::vector<std::string> kSweptKeys{"parallel.tensor", "training.micro_batch"};
 
 /// A plan that fits, of a million tokens a step.
 SweepRow row_of(std::vector<std::string> values, double step_s, double low, double high) {
@@ -33,7 +33,7 @@ SweepRow row_of(std::vector<std::string> values, double step_s, double low, doub
 NotApart not_apart(const std::vector<SweepRow>& rows) {
     std::vector<const SweepRow*> fastest;
     for (const SweepRow& row : rows) fastest.push_back(&row);
-    return not_apart_from_best(fastest, kKeys);
+    return not_apart_from_best(fastest, kSweptKeys);
 }
 
 TEST(NotApart, ArePlansWhoseRangesOverlapWithTheBest) {
@@ -53,7 +53,7 @@ TEST(NotApart, AreWorthMeasuringWhereTheyAreCutOtherwise) {
     const NotApart found = not_apart(rows);
     EXPECT_EQ(found.plans, 4u);
     EXPECT_EQ(found.worth_measuring, (std::vector<const SweepRow*>{&rows[0], &rows[2], &rows[3]}));
-    const std::string text = not_apart_text(found, kKeys, "of the 5 plans that fit");
+    const std::string text = not_apart_text(found, kSweptKeys, "of the 5 plans that fit");
     EXPECT_THAT(text, HasSubstr("4 other of the 5 plans that fit are not apart from the best"));
     EXPECT_THAT(text,
                 HasSubstr("  1.02 s (0.918 to 1.122): parallel.tensor=2; training.micro_batch=1"));
@@ -62,7 +62,7 @@ TEST(NotApart, AreWorthMeasuringWhereTheyAreCutOtherwise) {
 TEST(NotApart, IsUnknownWhereNoStepWasMeasured) {
     const std::vector<SweepRow> rows{row_of({"1", "1"}, 1, 0, 0), row_of({"2", "1"}, 1, 0, 0)};
     EXPECT_EQ(not_apart(rows).plans, 0u);
-    EXPECT_EQ(not_apart_text(not_apart(rows), kKeys, "plans"), "");
+    EXPECT_EQ(not_apart_text(not_apart(rows), kSweptKeys, "plans"), "");
     EXPECT_EQ(not_apart({}).plans, 0u);
 }
 
