@@ -60,7 +60,8 @@ bool is_neutral(const text::Node& value) {
 
 void refuse_beyond(text::MappingReader& in, std::string_view type) {
     // Networks that are planned alone, on which factors have no effect.
-    const bool has_factors = type.starts_with("granite") || type == "hyperclovax" || type == "falcon_h1";
+    const bool has_factors =
+        type.starts_with("granite") || type == "hyperclovax" || type == "falcon_h1";
     for (const auto& [key, what] : kRefused) {
         if (has_factors && is_factor(key)) continue;
         const text::NodePtr value = in.value(key);

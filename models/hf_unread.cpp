@@ -46,8 +46,8 @@ constexpr std::string_view kOfNoOperator[] = {
     "use_flash_attention", "is_causal", "expert_dtype", "mlp_only", "enable_expert_parallel",
     "head_dtype", "moe_dropout_prob", "moe_router_enable_expert_bias_update", "init_std",
     "init_method", "initializer_m", "embed_init_std", "embedding_init_std",
-    "embedding_initializer_range", "vocab_pad_size",
-    "pad_vocab_size", "hidden_act_param", "num_labels", "use_sdpa", "use_cpu_initialization",
+    "embedding_initializer_range", "vocab_pad_size", "pad_vocab_size", "hidden_act_param",
+    "num_labels", "use_sdpa", "use_cpu_initialization",
     // What a training adds to the loss: training.moe_aux_loss_coeff says it.
     "output_router_logits", "router_aux_loss_coef", "router_z_loss_coef", "aux_loss_alpha",
     "seq_aux", "moe_aux_loss_coeff", "moe_aux_loss_coef", "aux_loss_coef", "router_aux_coef",

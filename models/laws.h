@@ -34,7 +34,7 @@ struct Laws {
     double expert_rows = 0;
     double expert_rows_summed = 0;
     // attention
-    double attention_block = 0;       ///< queries and keys per block
+    double attention_block = 0;  ///< queries and keys per block
     double older_attention = 0;  ///< rate of FlashAttention of 2022 and Triton's, relative to
                                  ///< FlashAttention-2, where a device's file has none of theirs
     // casts: time relative to an average elementwise kernel that moves as many bytes

@@ -5,8 +5,8 @@
 /// Operators of a network that are not part of a layer.
 namespace debubble::models {
 
-/// True for the embedding of tokens, positions or patches and for a vision tower; other operators without a layer belong
-/// to the head.
+/// True for the embedding of tokens, positions or patches and for a vision tower; other operators
+/// without a layer belong to the head.
 inline bool is_embedding(const Operator& op) {
     return op.as<op::TokenEmbedding>() || op.as<op::PositionEmbedding>() ||
            op.as<op::PatchEmbedding>() || op.as<op::ClassToken>() || op.tower;

@@ -25,8 +25,8 @@ struct Exchanged {
 
 /// A send and a receive of one communicator meet by their number alone. Where the sends from one
 /// rank to another are in another order than the receives, data of the wrong message arrive,
-/// without any error if the sizes are equal: the first such place of each communicator. Precondition:
-/// that of find_standstill().
+/// without any error if the sizes are equal: the first such place of each communicator.
+/// Precondition: that of find_standstill().
 std::vector<Exchanged> exchanged_messages(const Program& program, Transport transport);
 
 /// Preconditions of both: that of find_standstill(), and a transport that shares streams.

@@ -12,7 +12,7 @@ struct MegatronDialect {
     std::string_view framework;  ///< the profile
     bool is_bridge = false;
     bool is_primus = false;
-    bool names_network = false;  ///< `model` is a name, or a map of its own
+    bool names_network = false;        ///< `model` is a name, or a map of its own
     std::int64_t bucket_elements = 0;  ///< of a gradient bucket; 0: Megatron-LM's rule
     std::string_view cluster_hint = {};
 };

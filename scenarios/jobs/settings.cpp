@@ -36,7 +36,8 @@ void Settings::add(Setting setting) {
             return one.value->is(Node::Kind::Scalar) ? one.value->scalar : describe(*one.value);
         };
         const bool same_text = first.place.source == setting.place.source;
-        if (same_text && !first.is_default && first.known && setting.known && written(first) != written(setting))
+        if (same_text && !first.is_default && first.known && setting.known &&
+            written(first) != written(setting))
             twice.emplace_back(setting,
                                fmt::format("it is written twice; {} counts, and {} in line "
                                            "{} does not",

@@ -29,8 +29,8 @@ Schedule with_messages(const Schedule& compute_only, const LowerOptions& options
     if (shares_streams(options.transport)) {
         if (options.transport != Transport::Batched) return in_step().schedule;
         Schedule batches = rest(add_send_recv_in_batches(compute_only));
-        const bool finishes =
-            exchanged_messages(batches, Transport::Batched).empty() && !find_standstill(batches, Transport::Batched);
+        const bool finishes = exchanged_messages(batches, Transport::Batched).empty() &&
+                              !find_standstill(batches, Transport::Batched);
         return finishes ? std::move(batches) : in_step().schedule;
     }
     InTime wished = received_in_time(rest(add_send_recv(compute_only, options)));

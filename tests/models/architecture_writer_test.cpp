@@ -137,8 +137,7 @@ private:
         if (key.name == "layer_groups") return add_groups(key, values);
         if (key.name == "vision") {
             const std::string sizes = value_of(key.forms);
-            values["vision"] =
-                sizes.substr(0, sizes.size() - 1) + ", \"projector\": [32, 8, 64]}";
+            values["vision"] = sizes.substr(0, sizes.size() - 1) + ", \"projector\": [32, 8, 64]}";
             return;
         }
         if (key.name.starts_with("image") || key.name.starts_with("freeze"))

@@ -243,8 +243,7 @@ TEST(Kinds2026, StateSpacesBesideAttention) {
     // One chunk of 256, of which the tokens are a part.
     constexpr std::int64_t chunk = 256;
     const std::int64_t scan = chunk * chunk * (state + inner) + 2 * inner * state * chunk;
-    EXPECT_EQ(forward_flops(graph, parts),
-              twice(kTokens * products + scan) + 4.0 * kPairs * a * d);
+    EXPECT_EQ(forward_flops(graph, parts), twice(kTokens * products + scan) + 4.0 * kPairs * a * d);
     EXPECT_EQ(parameters(graph, parts), products + 5 * mixed + 3 * heads + h);
     for (const Parameter& parameter : graph.parameters)
         EXPECT_EQ(parameter.name.find("mamba.norm"), std::string::npos);

@@ -107,9 +107,9 @@ TEST(Networks2026, HaveThePublishedParametersToTheUnit) {
     for (const Shown& shown : kShown) {
         const Architecture network = published(shown.name);
         EXPECT_EQ(parameter_count(network) + network.tower_parameters, shown.total) << shown.name;
-        EXPECT_EQ(parameter_count(network) + network.tower_parameters -
-                      tower_parameter_count(network),
-                  shown.parameters)
+        EXPECT_EQ(
+            parameter_count(network) + network.tower_parameters - tower_parameter_count(network),
+            shown.parameters)
             << shown.name;
         if (shown.active > 0) {
             EXPECT_EQ(active_parameter_count(network), shown.active) << shown.name;

@@ -24,15 +24,16 @@ TEST_P(DeviceCommunicator, KeepsThePromise) {
     }));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Conformance, DeviceCommunicator,
-    testing::Combine(testing::Values(Transport::Buffered, Transport::Own),
-                     testing::Values(2, 3), testing::ValuesIn(conformance_cases())),
-    [](const auto& run) {
-        const bool buffered = std::get<0>(run.param) == Transport::Buffered;
-        return (buffered ? "Buffered" : "Rendezvous") + std::to_string(std::get<1>(run.param)) +
-               std::get<2>(run.param).name;
-    });
+INSTANTIATE_TEST_SUITE_P(Conformance, DeviceCommunicator,
+                         testing::Combine(testing::Values(Transport::Buffered, Transport::Own),
+                                          testing::Values(2, 3),
+                                          testing::ValuesIn(conformance_cases())),
+                         [](const auto& run) {
+                             const bool buffered = std::get<0>(run.param) == Transport::Buffered;
+                             return (buffered ? "Buffered" : "Rendezvous") +
+                                    std::to_string(std::get<1>(run.param)) +
+                                    std::get<2>(run.param).name;
+                         });
 
 }  // namespace
 }  // namespace debubble::exec

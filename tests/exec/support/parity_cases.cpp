@@ -235,8 +235,7 @@ std::vector<Case> layout_cases() {
                              "llama")),
         of_batch(8, layout("cp2_dualpipe", "{context: 2, pipeline: 2, data: 1}", "dualpipe")),
         over(Transport::Own, layout("rendezvous_zb_v", "{pipeline: 4, data: 1}", "zb-v")),
-        over(Transport::Own,
-             layout("rendezvous_pp2_tp2_dp2", "{pipeline: 2, tensor: 2, data: 2}")),
+        over(Transport::Own, layout("rendezvous_pp2_tp2_dp2", "{pipeline: 2, tensor: 2, data: 2}")),
         layout("clipped_pp2", "{pipeline: 2, data: 1}", "1f1b", "gpt2", "clip_norm: 0.1"),
         layout("clipped_tp2_pp2_dp2", "{pipeline: 2, tensor: 2, data: 2}", "zb-h1", "gpt2",
                "clip_norm: 0.1")};

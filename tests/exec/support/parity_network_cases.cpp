@@ -109,8 +109,8 @@ std::vector<Case> prediction_cases() {
                       "predicting-experts")),
         layout("etp2_ep2_pp2", "{tensor: 2, data: 2, pipeline: 2, sequence: true, expert: 2}",
                "zb-h1", "predicting-experts"),
-        over(Transport::Own, layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}",
-                                           "zb-v", "predicting-experts"))};
+        over(Transport::Own, layout("rendezvous_ep2", "{pipeline: 2, data: 2, expert: 2}", "zb-v",
+                                    "predicting-experts"))};
 }
 
 std::vector<Case> attention_cases() {

@@ -318,8 +318,7 @@ TEST_F(Window, a_plan_that_does_not_fit_has_remedies_that_a_click_takes) {
     auto* strip = window->findChild<RemedyStrip*>();
     EXPECT_FALSE(strip->isVisible());
     QSignalSpy found(strip, &RemedyStrip::found);
-    ASSERT_TRUE(
-        settles_after([&] { window->session().set_field("cluster.gpu.memory", "8 GiB"); }));
+    ASSERT_TRUE(settles_after([&] { window->session().set_field("cluster.gpu.memory", "8 GiB"); }));
     ASSERT_TRUE(!found.isEmpty() || found.wait(kDeadline));
     ASSERT_TRUE(strip->isVisible());
     const auto buttons = strip->findChildren<QToolButton*>();

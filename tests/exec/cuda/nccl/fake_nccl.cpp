@@ -72,23 +72,23 @@ void FakeCalls::abort(std::span<const Handle> communicators) noexcept {
 Answer FakeCalls::occupy(Handle communicator, DeviceLane lane, FakeLibrary::Participant participant,
                          Work work) {
     Own& own = *static_cast<Own*>(communicator);
-    lanes_.ask(lane,
-               [&library = library_, &order = order_, turn = order_.issued++, &world = *own.world,
-                rank = own.rank, number = own.next++, participant, work = std::move(work)] {
-                   std::unique_lock lock(library.mutex);
-                   library.changed.wait(lock, [&] { return order.started == turn || world.aborted; });
-                   order.started = std::max(order.started, turn + 1);
-                   library.changed.notify_all();
-                   FakeLibrary::Operation& operation = world.operations[number];
-                   operation.participants.resize(static_cast<std::size_t>(world.ranks));
-                   operation.participants[static_cast<std::size_t>(rank)] = participant;
-                   if (++operation.here == world.ranks && !library.stuck && !world.aborted) {
-                       work(operation.participants);
-                       operation.done = true;
-                       library.changed.notify_all();
-                   }
-                   library.changed.wait(lock, [&] { return operation.done || world.aborted; });
-               });
+    lanes_.ask(
+        lane, [&library = library_, &order = order_, turn = order_.issued++, &world = *own.world,
+               rank = own.rank, number = own.next++, participant, work = std::move(work)] {
+            std::unique_lock lock(library.mutex);
+            library.changed.wait(lock, [&] { return order.started == turn || world.aborted; });
+            order.started = std::max(order.started, turn + 1);
+            library.changed.notify_all();
+            FakeLibrary::Operation& operation = world.operations[number];
+            operation.participants.resize(static_cast<std::size_t>(world.ranks));
+            operation.participants[static_cast<std::size_t>(rank)] = participant;
+            if (++operation.here == world.ranks && !library.stuck && !world.aborted) {
+                work(operation.participants);
+                operation.done = true;
+                library.changed.notify_all();
+            }
+            library.changed.wait(lock, [&] { return operation.done || world.aborted; });
+        });
     return {};
 }
 
