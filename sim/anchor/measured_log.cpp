@@ -9,7 +9,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::size_t kLongestLine = 10'000;  // std::regex recurses by character
+constexpr std::size_t kLongestLine = 4'000;  // std::regex recurses by character
 
 enum class Figure { StepMs, StepS, TokensPerS, Tflops, AllocatedMb, ReservedGib, ReservedGb };
 
