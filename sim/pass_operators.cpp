@@ -73,7 +73,8 @@ std::shared_ptr<const picture::OperatorTable> operators_of(const SchedulePrices&
     };
     constexpr std::array kPasses{Pass::Forward, Pass::Backward, Pass::BackwardInput,
                                  Pass::BackwardWeight};
-    for (int s = 0; s < prices.placement().stage_count(); ++s)
+    const int stages = prices.placement().stage_count();
+    for (int s = 0; s < stages; ++s)
         for (int slice = 0; slice < std::max(1, schedule.shape.slices); ++slice) {
             const MicroBatch micro_batch{0, slice};
             const StagePrice& price = prices.of(Stage{s}, micro_batch);
