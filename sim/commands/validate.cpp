@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -76,12 +77,28 @@ const char* word_for(const TransportVerdict& verdict) {
     return verdict.violations.front().kind == Violation::Kind::Exchanged ? "wrong data" : "hangs";
 }
 
+/// "it finishes on own, batched; hangs on pair, group"
+std::string sentence_of(const std::vector<TransportVerdict>& all) {
+    std::string text;
+    for (const char* const word : {"finishes", "hangs", "wrong data"}) {
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (std::string_view(word_for(all[i])) == word) names.push_back(kTransports[i].name);
+        if (!names.empty())
+            text += fmt::format("{}{} on {}", text.empty() ? "it " : "; ",
+                                word == std::string_view("wrong data") ? "brings wrong data" : word,
+                                fmt::join(names, ", "));
+    }
+    return text.empty() ? text : text + "\n";
+}
+
 /// Which software moves messages so, and what becomes of the order there.
 std::string transports_text(const Schedule& schedule, const std::vector<TransportVerdict>& all) {
     std::string text;
     const bool all_finish =
         std::ranges::all_of(all, [](const auto& verdict) { return verdict.violations.empty(); });
     if (!all.empty() && all_finish) return "it finishes on every transport\n";
+    text = sentence_of(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         text += fmt::format("  {:<14} {:<10}  {}\n", kTransports[i].name, word_for(all[i]),
                             kTransports[i].software);
