@@ -50,7 +50,8 @@ void read_messages_block(MappingReader& in, std::string_view key, Framework& f) 
 constexpr std::string_view kOfTheRelease = "by-release";
 
 std::vector<std::string> words_of_transports() {
-    std::vector<std::string> words = names_of(kTransportWords);
+    std::vector<std::string> words;
+    for (const NamedTransport& named : kTransports) words.emplace_back(named.name);
     words.emplace_back(kOfTheRelease);
     return words;
 }
@@ -58,14 +59,9 @@ std::vector<std::string> words_of_transports() {
 void read_transport(MappingReader& in, std::string_view key, Framework& f) {
     const text::NodePtr value = in.value(key);
     if (!value) return;
-    const std::vector<std::string> words = words_of_transports();
-    if (std::ranges::find(words, value->scalar) == words.end()) {
-        in.complain_unknown(key, "transport", value->scalar, words);
-        return;
-    }
-    f.transport.reset();
-    for (const auto& [word, transport] : kTransportWords)
-        if (word == value->scalar) f.transport = transport;
+    f.transport = transport_named(value->scalar);
+    if (!f.transport && value->scalar != kOfTheRelease)
+        in.complain_unknown(key, "transport", value->scalar, words_of_transports());
 }
 
 void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {

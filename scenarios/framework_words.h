@@ -64,12 +64,6 @@ inline constexpr std::pair<std::string_view, GradReduction> kGradReductions[] = 
     {"bucket", GradReduction::Bucket}, {"owner", GradReduction::Owner}};
 inline constexpr std::pair<std::string_view, Gather> kGathers[] = {
     {"unit", Gather::Unit}, {"parameter", Gather::Parameter}};
-inline constexpr std::pair<std::string_view, Transport> kTransportWords[] = {
-    {"own", Transport::Own},
-    {"issue-ordered", Transport::IssueOrdered},
-    {"pair", Transport::Pair},
-    {"group", Transport::Group},
-    {"batched", Transport::Batched}};
 inline constexpr std::pair<std::string_view, PointToPoint> kPointToPoint[] = {
     {"full", PointToPoint::Full}, {"scatter-gather", PointToPoint::ScatterGather}};
 inline constexpr std::pair<std::string_view, MessagesBlock> kMessagesBlock[] = {
