@@ -122,6 +122,11 @@ function(debubble_library name)
         endif()
         target_link_libraries(${target} PRIVATE debubble_options ${arg_PRIVATE_USES})
         debubble_is_quick(${target})
+        # libdebubble consists of them, too; hidden, position-independent code is no slower.
+        if(DEBUBBLE_PYTHON AND NOT target MATCHES "^debubble_(exec|viewmodel|widgets)")
+            set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                VISIBILITY_INLINES_HIDDEN ON)
+        endif()
     else()
         set(kind INTERFACE)
         add_library(${target} INTERFACE)

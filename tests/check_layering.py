@@ -50,6 +50,9 @@ MAY_INCLUDE = {
     | {CORE, "exec/cpu", "exec/comm", "exec/cuda", "exec/io", "sim/predict.h", "sim/report/plan_json.h",
        "sim/engine/replay_measured.h"},
     "exec/program/commands": PLANNING | {"exec/program", "exec/cpu", "exec/cuda", "exec/io"},
+    "python/native": PLANNING
+    | {"scenarios/jobs", "sim", "sim/report", "sim/grid", "sim/anchor", "sim/commands/cost_units.h",
+       "sim/commands/schedule_picture.h"},
     "gui/viewmodel": PLANNING | {"scenarios/jobs", "sim"},
     "gui/widgets": {"gui/viewmodel"} | PLANNING | {"sim"},
 }

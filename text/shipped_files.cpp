@@ -15,10 +15,20 @@ namespace {
 
 constexpr int kLongestChain = 8;  ///< of files that build on each other
 
+fs::path& folder_of_library() {
+    static auto& folder = *new fs::path;
+    return folder;
+}
+
 }  // namespace
+
+void use_data_folder(const fs::path& folder) {
+    folder_of_library() = folder;
+}
 
 fs::path data_folder() {
     if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
+    if (!folder_of_library().empty()) return folder_of_library();
     std::error_code error;
     // The data is installed along with the program, so its place follows from the program's.
     const fs::path program = fs::read_symlink("/proc/self/exe", error);

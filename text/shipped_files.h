@@ -17,6 +17,9 @@ namespace debubble::text {
 /// ...): DEBUBBLE_DATA_DIR, else the source tree that this program was built from, else the folder
 /// where it was installed.
 std::filesystem::path data_folder();
+/// For a library that lies beside its data: data_folder() gives this folder where no
+/// DEBUBBLE_DATA_DIR says another. Call it before any other function here.
+void use_data_folder(const std::filesystem::path& folder);
 
 /// The names of the YAML files in a subfolder of data_folder(), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
 #include "base/exit_status.h"
@@ -12,6 +13,7 @@
 #include "sim/commands/output.h"
 #include "sim/commands/style.h"
 #include "sim/report/beside_prediction.h"
+#include "sim/report/compare_predictions.h"
 #include "sim/report/compare_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
@@ -65,7 +67,27 @@ std::optional<OnCommonGround> profiled(const CompareArguments& args, const Trace
     return on_common_ground(simulated, run.trace, simulated.program);
 }
 
+/// Two predictions of `simulate --json`, if both files are such.
+std::optional<ExitStatus> compare_plans(const CompareArguments& args) {
+    const auto before = read_prediction(args.simulated);
+    if (!before) return std::nullopt;
+    const auto after = read_prediction(args.executed);
+    if (!after)
+        throw InputError(fmt::format("{} is a prediction of `simulate --json`, and {} is none",
+                                     args.simulated, args.executed));
+    if (!args.svg.empty())
+        throw InputError("--svg: predictions of `simulate --json` have no timeline; traces do");
+    Outputs outputs;
+    outputs.add("--json", args.json);
+    outputs.check();
+    const PredictionChange change = compare_predictions(*before, *after);
+    if (!args.json.empty()) write_output(args.json, to_json(change).dump(2) + "\n");
+    if (args.json != "-") print_report(printable(to_text(*before, *after, change)));
+    return change.moved || !change.fits.empty() ? ExitStatus::No : ExitStatus::Done;
+}
+
 ExitStatus carry_out(const CompareArguments& args) {
+    if (const auto ended = compare_plans(args)) return *ended;
     Trace simulated = read_trace(args.simulated);
     std::optional<OnCommonGround> ground = profiled(args, simulated);
     if (ground) simulated = std::move(ground->simulated);
@@ -95,12 +117,14 @@ constexpr const char* kCompareFooter =
 be the files of a profiler (`debubble trace --help`), in a folder if there are several. Errors are
 (simulated - executed) / executed. Two traces of one kind are compared as the first and the second.
 Exit code 1 if the programs differ, or if the executed actions are not those of the program.
+Two files of `simulate --json` are compared part by part, and the exit code is 1 if a figure has moved.
 
 Examples:
   debubble simulate mine.yaml --trace simulated.trace.json
   debubble run mine.yaml --trace executed.trace.json
   debubble compare simulated.trace.json executed.trace.json
-  debubble compare simulated.trace.json executed.trace.json --json errors.json --svg both.svg)";
+  debubble compare simulated.trace.json executed.trace.json --json errors.json --svg both.svg
+  debubble compare old.json new.json             what has moved since a prediction was kept)";
 
 }  // namespace
 

@@ -10,17 +10,14 @@
 #include "base/units.h"
 #include "models/architecture_reader.h"
 #include "models/planned_part.h"
-#include "sim/commands/model_table.h"
 #include "sim/commands/output.h"
 #include "sim/report/layer_words.h"
+#include "sim/report/model_json.h"
+#include "sim/report/model_table.h"
 
 /// `debubble model`: parameters, work and memory of a network.
 namespace debubble::sim {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t kLongestByDefault = 131'072;  ///< tokens; some networks read millions
 
 struct ModelArguments {
     std::string model;
@@ -35,8 +32,7 @@ struct ModelArguments {
 models::Execution execution_of(const ModelArguments& args,
                                const models::Architecture& architecture) {
     models::Execution execution = args.execution;
-    if (execution.seq_length == 0)
-        execution.seq_length = std::min(architecture.max_positions, kLongestByDefault);
+    if (execution.seq_length == 0) execution.seq_length = usual_seq_length(architecture);
     if (architecture.has_experts()) execution.expert_tensor = execution.tensor;
     execution.recompute = args.recompute == "full"        ? models::Recompute::Full
                           : args.recompute == "selective" ? models::Recompute::Selective
@@ -44,59 +40,6 @@ models::Execution execution_of(const ModelArguments& args,
     execution.attention = args.attention == "unfused" ? models::AttentionKernel::Unfused
                                                       : models::AttentionKernel::Flash;
     return execution;
-}
-
-Json figures_json(const LayerFigures& f) {
-    return {{"parameters", f.parameters},
-            {"forward_flops", f.forward_flops},
-            {"backward_flops", f.backward_flops},
-            {"activation_bytes", f.activations.count}};
-}
-
-/// The kinds of layers, lettered as layer_order() has them.
-Json kinds_json(const models::Architecture& a) {
-    Json kinds = Json::array();
-    for (const LayerKind& kind : layer_kinds(a))
-        kinds.push_back({{"layers", kind.layers}, {"words", kind.words}});
-    return kinds;
-}
-
-Json model_json(const models::Architecture& a, const models::Execution& e,
-                const std::vector<StageFigures>& table) {
-    const ParameterSums sums = parameter_sums(a, e, table);
-    Json json{{"schema", "debubble/model"},
-              {"version", 1},
-              {"model", a.name},
-              {"source", a.source},
-              {"parameters", sums.published},
-              {"padded_parameters", sums.padded},
-              {"parameters_of_stages", sums.listed},
-              {"active_parameters", models::active_parameter_count(a)},
-              {"tower_parameters", models::tower_parameter_count(a)},
-              {"parameters_with_towers", sums.published + a.tower_parameters},
-              {"left_out", a.left_out},
-              {"layer_kinds", kinds_json(a)},
-              {"layer_order", layer_order(a)},
-              {"seq_length", e.seq_length},
-              {"micro_batch", e.micro_batch},
-              {"tensor", e.tensor},
-              {"model_flops_per_sample", models::model_flops_per_sample(a, e.seq_length)},
-              {"stages", Json::array()}};
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        Json stage{{"stage", i},
-                   {"first_layer", table[i].content.first_layer},
-                   {"layer_count", table[i].content.layers}};
-        stage.update(figures_json(table[i].sum));
-        stage["static_memory_bytes"] = table[i].static_memory.count;
-        stage["layers"] = Json::array();
-        for (const LayerFigures& layer : table[i].layers) {
-            Json row{{"layer", layer.layer ? Json(*layer.layer) : Json()}};
-            row.update(figures_json(layer));
-            stage["layers"].push_back(row);
-        }
-        json["stages"].push_back(stage);
-    }
-    return json;
 }
 
 std::string line(const std::string& stage, const std::string& layers, const std::string& count,

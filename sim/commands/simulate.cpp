@@ -12,6 +12,7 @@
 #include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/printable.h"
 #include "base/progress_line.h"
 #include "sim/anchor/anchor.h"
 #include "sim/commands/grid_arguments.h"
@@ -21,6 +22,7 @@
 #include "sim/plan_kernels.h"
 #include "sim/predict.h"
 #include "sim/priced_plan.h"
+#include "sim/report/expectation.h"
 #include "sim/report/framework_report.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_html.h"
@@ -53,6 +55,7 @@ struct SimulateArguments {
     std::string chakra;
     bool chakra_replicas = false;
     std::string anchor;
+    std::string expect;
     bool explain = false;
     bool bill = false;
     bool framework_checks = false;
@@ -266,7 +269,24 @@ void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scen
         answers[i].prediction.anchored = anchored.of(scenarios[i], answers[i].prediction);
 }
 
+/// Says of each plan what it does not meet; true if there is nothing.
+bool meets_all(const std::vector<Expectation>& expected,
+               const std::vector<scenarios::Scenario>& scenarios, const Answers& answers) {
+    bool all = true;
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        for (const std::string& sentence :
+             unmet(expected, answers[i].prediction, scenarios[i].gpus)) {
+            all = false;
+            std::fflush(stdout);
+            fmt::print(stderr, "{} does not meet {}\n", answers[i].prediction.scenario,
+                       printable(sentence));
+        }
+    return all;
+}
+
 ExitStatus carry_out(const SimulateArguments& args) {
+    const auto expected =
+        args.expect.empty() ? std::vector<Expectation>{} : parse_expectations(args.expect);
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
     Answers answers = predict_all(args, scenarios, what_is_written(args));
@@ -275,7 +295,8 @@ ExitStatus carry_out(const SimulateArguments& args) {
     const bool quiet = args.json == "-" || args.svg == "-" || args.trace == "-" ||
                        args.csv == "-" || args.html == "-" || args.kernels == "-";
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
-    ExitStatus exit_code = ExitStatus::Done;
+    ExitStatus exit_code =
+        meets_all(expected, scenarios, answers) ? ExitStatus::Done : ExitStatus::No;
     for (std::size_t i = 0; i < answers.size(); ++i) {
         if (!quiet)
             print_report(fmt::format("{}{}", i > 0 ? "\n" : "",
@@ -292,12 +313,13 @@ ExitStatus carry_out(const SimulateArguments& args) {
 
 constexpr const char* kSimulateFooter =
     R"(A SCENARIO is the name of a shipped one or a YAML file; - is standard input. Exit code 1 if it does
-not fit in memory. With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
+not fit in memory, or does not meet what --expect says. With several, --json writes an array and --out DIR gets NAME.svg and NAME.trace.json of each.
 
 Examples:
   debubble simulate gpt2-xl
   debubble simulate gpt2-xl --set parallel.pipeline=4 --set schedule=zb-h1 --json -
-  debubble simulate mine.yaml --svg mine.svg --trace mine.trace.json)";
+  debubble simulate mine.yaml --svg mine.svg --trace mine.trace.json
+  debubble simulate mine.yaml --expect 'step<15.5s, peak<70GiB, fits')";
 
 }  // namespace
 
@@ -334,6 +356,11 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
         ->type_name("FILE");
     verb->add_flag("--bill", args->bill,
                    "say what the step is paid for, and the step if each of it were free");
+    verb->add_option("--expect", args->expect,
+                     "what the plan must keep, as 'step<15.5s, peak<70GiB, fits'; else the exit "
+                     "code is 1. Figures: step, exposed, idle, peak, left, tokens_per_s, "
+                     "tokens_per_s_per_gpu, mfu, bubble")
+        ->type_name("TEXT");
     verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);

@@ -23,7 +23,7 @@
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
 #include "trace/profile/kineto_writer.h"
-#include "trace/profile/open_run.h"
+#include "trace/profile/any_run.h"
 
 /// `debubble trace`: what a run of another framework did, from its profiler's files.
 namespace debubble::sim {
@@ -69,32 +69,8 @@ profile::RunOptions options_of(const Asked& by) {
     return options;
 }
 
-/// One of our own traces as a run of which everything is known.
-profile::ProfiledRun own_run(const std::string& file) {
-    profile::ProfiledRun run;
-    run.trace = read_trace(file);
-    run.clocks.error = run.trace.header.clock_error.ranks;
-    run.clocks.shared = true;
-    for (int rank = 0; rank < run.trace.header.pipeline; ++rank) {
-        profile::RankFacts facts;
-        facts.file = file;
-        facts.format = fmt::format("debubble ({})", run.trace.header.source);
-        facts.global_rank = rank;
-        facts.rank = Rank{rank};
-        facts.evidence = profile::Evidence::Named;
-        for (const Span& span : run.trace.spans)
-            facts.anchors += span.rank == facts.rank && span.lane == Lane::Compute;
-        facts.fitting = facts.anchors;
-        run.ranks.push_back(std::move(facts));
-    }
-    return run;
-}
-
 profile::ProfiledRun read(const TraceArguments& args, const Asked& by) {
-    const std::vector<std::string> files = profile::trace_files(args.files);
-    if (files.size() == 1 && profile::kind_of_trace(files.front()) == profile::TraceKind::Own)
-        return own_run(files.front());
-    return profile::read_run(files, options_of(by));
+    return profile::read_any_run(profile::trace_files(args.files), options_of(by));
 }
 
 std::string picture(const ProfileReport& report) {

@@ -17,6 +17,7 @@ namespace debubble::sim {
     verb(import)        \
     verb(export)        \
     verb(trace)         \
+    verb(serve)         \
     verb(list)
 // clang-format on
 

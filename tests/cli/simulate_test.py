@@ -119,6 +119,59 @@ class Json(SimulateTest):
         self.assertEqual(len(two["ranks"]), 1)
 
 
+class Expectations(SimulateTest):
+    def expects(self, words, code):
+        return self.ends(debubble("simulate", self.plan, "--expect", words), code).stderr
+
+    def test_hold_or_are_said(self):
+        figures = self.figures()
+        step, tokens = figures["step_time_s"], figures["tokens_per_s"]
+        self.assertEqual(self.expects(f"step<{1.01 * step}s, peak<70GiB, fits, tokens_per_s>{int(0.99 * tokens):,}", DONE), "")
+        said = self.expects(f"step<{0.99 * step} s, mfu>=99%, fits", NO)
+        self.assertIn("does not meet step<", said)
+        self.assertIn("does not meet mfu>=99%: it is", said)
+        self.assertNotIn("fits", said.replace("does not", ""))
+        self.assertIn("peak<1MiB", self.expects("peak<1MiB", NO))
+        self.assertIn("fits: it does not", self.ends(
+            debubble("simulate", self.plan, "--set", "cluster.gpu.memory=1 GiB", "--expect", "fits"), NO).stderr)
+
+    def test_that_say_nothing_are_refused(self):
+        for words in ("", "stepp<3s", "step<3", "step", "peak<many", "mfu>x%", "step<", "<3s"):
+            self.expects(words, BAD_INPUT)
+
+
+class Moved(SimulateTest):
+    def kept(self, name, *more):
+        path = str(self.folder / name)
+        self.ends(debubble("simulate", self.plan, *more, "--json", path))
+        return path
+
+    def test_nothing_moves_between_equal_plans(self):
+        ran = self.ends(debubble("compare", self.kept("a.json"), self.kept("b.json")), DONE)
+        self.assertIn("no figure has moved", ran.stdout)
+        self.assertIn("the plans are one", ran.stdout)
+
+    def test_a_change_of_plan_is_seen_part_by_part(self):
+        before, after = self.kept("a.json"), self.kept("b.json", "--set", "schedule=gpipe")
+        ran = self.ends(debubble("compare", before, after, "--json", "-"), NO)
+        said = json.loads(ran.stdout)
+        rows = {row["figure"]: row for row in said["figures"]}
+        for side in ("before", "after"):
+            self.assertAlmostEqual(sum(row[side] for row in said["figures"] if row["is_part"]),
+                                   rows["step_time_s"][side], places=6)
+        self.assertIn("schedule.name: 1f1b -> gpipe", said["plan"])
+        self.assertTrue(said["moved"])
+
+    def test_what_is_no_prediction_is_refused(self):
+        before = self.kept("a.json")
+        other = self.write("other.json", "{}")
+        self.ends(debubble("compare", before, other), BAD_INPUT)
+        broken = self.write("broken.json", '{"schema": "debubble/prediction", "step_time_s": 1')
+        self.ends(debubble("compare", broken, before), BAD_INPUT)
+        empty = self.write("empty.json", '{"schema": "debubble/prediction", "step_time_s": 1, "ranks": []}')
+        self.ends(debubble("compare", empty, before), BAD_INPUT)
+
+
 class Files(SimulateTest):
     def test_are_written_whole_and_nothing_beside_them(self):
         svg, trace, figures = (self.folder / name for name in ("p.svg", "p.trace.json", "p.json"))

@@ -1,4 +1,4 @@
-#include "sim/commands/model_table.h"
+#include "sim/report/model_table.h"
 
 #include <map>
 

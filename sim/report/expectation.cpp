@@ -1,0 +1,179 @@
+#include "sim/report/expectation.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+#include "base/spelling.h"
+#include "text/quantity.h"
+#include "text/wording.h"
+
+namespace debubble::sim {
+namespace {
+
+enum class Unit { Seconds, Bytes, Rate, Share };
+
+struct Of {
+    const Prediction& prediction;
+    int gpus = 1;
+};
+
+double mean(const Prediction& p, double RankPrediction::*seconds) {
+    double sum = 0;
+    for (const RankPrediction& rank : p.ranks) sum += rank.*seconds;
+    return p.ranks.empty() ? 0 : sum / static_cast<double>(p.ranks.size());
+}
+
+double fullest(const Prediction& p) {
+    Bytes most;
+    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.needs());
+    return static_cast<double>(most.count);
+}
+
+struct Figure {
+    std::string_view name;
+    Unit unit;
+    std::optional<double> (*value)(const Of&);
+};
+constexpr std::array kFigures{
+    Figure{"step", Unit::Seconds,
+           [](const Of& o) { return std::optional(o.prediction.step_time_s); }},
+    Figure{"exposed", Unit::Seconds,
+           [](const Of& o) {
+               return std::optional(mean(o.prediction, &RankPrediction::exposed_comm_s));
+           }},
+    Figure{"idle", Unit::Seconds,
+           [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
+    Figure{"peak", Unit::Bytes, [](const Of& o) { return std::optional(fullest(o.prediction)); }},
+    Figure{"left", Unit::Bytes,
+           [](const Of& o) {
+               return std::optional(static_cast<double>(o.prediction.memory_left.count));
+           }},
+    Figure{"tokens_per_s", Unit::Rate,
+           [](const Of& o) { return std::optional(o.prediction.tokens_per_s); }},
+    Figure{"tokens_per_s_per_gpu", Unit::Rate,
+           [](const Of& o) { return std::optional(o.prediction.tokens_per_s / o.gpus); }},
+    Figure{"mfu", Unit::Share, [](const Of& o) { return o.prediction.mfu; }},
+    Figure{"bubble", Unit::Share, [](const Of& o) { return std::optional(o.prediction.bubble); }},
+};
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\n");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+[[noreturn]] void refuse(std::string_view words, const std::string& why) {
+    throw InputError(fmt::format("--expect '{}': {}", words, why));
+}
+
+const Figure& figure_named(std::string_view name, std::string_view words) {
+    const auto* const found = std::ranges::find(kFigures, name, &Figure::name);
+    if (found != kFigures.end()) return *found;
+    std::vector<std::string> known{"fits"};
+    for (const Figure& figure : kFigures) known.emplace_back(figure.name);
+    const auto guess = did_you_mean(name, known);
+    refuse(words, guess ? fmt::format("no figure is called '{}'; did you mean '{}'?", name, *guess)
+                        : fmt::format("no figure is called '{}'; known: {}", name,
+                                      fmt::join(known, ", ")));
+}
+
+template <class T>
+T taken(const text::Parsed<T>& parsed, std::string_view words) {
+    if (!parsed.value) refuse(words, parsed.mistake);
+    return *parsed.value;
+}
+
+double number_of(std::string_view text, Unit unit, std::string_view words) {
+    if (unit == Unit::Seconds) return seconds(taken(text::parse_duration(text), words));
+    if (unit == Unit::Bytes)
+        return static_cast<double>(taken(text::parse_bytes(text), words).count);
+    const bool percent = unit == Unit::Share && text.ends_with('%');
+    if (percent) text = trimmed(text.substr(0, text.size() - 1));
+    std::string digits(text);
+    std::erase(digits, ',');
+    const auto value = text::parse_real(digits);
+    if (!value) refuse(words, fmt::format("'{}' is not a number", text));
+    return percent ? *value / 100 : *value;
+}
+
+Expectation parse_one(std::string_view words) {
+    using Is = Expectation::Is;
+    if (words == "fits") return {std::string(words), "fits", Is::True, 0};
+    const std::size_t at = words.find_first_of("<>");
+    if (at == std::string_view::npos)
+        refuse(words, "give a figure, < or >, and a number, as step<15.5s; or the word fits");
+    const bool equal = at + 1 < words.size() && words[at + 1] == '=';
+    const std::string_view name = trimmed(words.substr(0, at));
+    const Figure& figure = figure_named(name, words);
+    const Is is = words[at] == '<' ? (equal ? Is::LessOrEqual : Is::Less)
+                                   : (equal ? Is::GreaterOrEqual : Is::Greater);
+    return {std::string(words), std::string(name), is,
+            number_of(trimmed(words.substr(at + (equal ? 2 : 1))), figure.unit, words)};
+}
+
+std::string shown(double value, Unit unit) {
+    switch (unit) {
+        case Unit::Seconds: return text::time_text(value);
+        case Unit::Bytes: return fmt::format("{:.2f} GiB", value / (1024.0 * 1024 * 1024));
+        case Unit::Rate: return text::rate_text(value);
+        case Unit::Share: break;
+    }
+    return text::percent(value);
+}
+
+bool meets(const Expectation& one, double value) {
+    using Is = Expectation::Is;
+    switch (one.is) {
+        case Is::Less: return value < one.bound;
+        case Is::LessOrEqual: return value <= one.bound;
+        case Is::Greater: return value > one.bound;
+        case Is::GreaterOrEqual: return value >= one.bound;
+        case Is::True: break;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<Expectation> parse_expectations(std::string_view text) {
+    std::vector<Expectation> all;
+    while (!text.empty()) {
+        // A comma inside of a number, as in 60,000, is followed by a digit.
+        std::size_t end = text.find(',');
+        while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] >= '0' &&
+               text[end + 1] <= '9')
+            end = text.find(',', end + 1);
+        const std::string_view words = trimmed(text.substr(0, end));
+        if (!words.empty()) all.push_back(parse_one(words));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    if (all.empty())
+        throw InputError("--expect is empty: give one as step<15.5s, peak<70GiB, fits");
+    return all;
+}
+
+std::vector<std::string> unmet(const std::vector<Expectation>& expected,
+                               const Prediction& prediction, int gpus) {
+    std::vector<std::string> sentences;
+    for (const Expectation& one : expected) {
+        if (one.figure == "fits") {
+            if (!prediction.fits)
+                sentences.push_back(fmt::format("fits: it does not: {}", prediction.reason));
+            continue;
+        }
+        const Figure& figure = figure_named(one.figure, one.words);
+        const auto value = figure.value({prediction, gpus});
+        if (!value)
+            sentences.push_back(fmt::format("{}: it is not known", one.words));
+        else if (!meets(one, *value))
+            sentences.push_back(fmt::format("{}: it is {}", one.words, shown(*value, figure.unit)));
+    }
+    return sentences;
+}
+
+}  // namespace debubble::sim
