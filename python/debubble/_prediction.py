@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -177,6 +178,10 @@ class Prediction:
             for name in classes:
                 columns[name].append(held[name])
         return Table(columns)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a page (.html), a picture (.svg), a table of actions (.csv) or a trace (.json, for Perfetto and read_trace)."""
+        call("save", {**self._request, "file_to_write": os.fspath(path)})
 
     def __repr__(self) -> str:
         fits = "fits" if self.fits else "does not fit"

@@ -29,11 +29,12 @@ struct Verb {
     std::string_view name;
     Answered (*answer)(const Json&, const Progress&);
 };
-constexpr std::array kVerbs{
-    Verb{"simulate", simulate},     Verb{"sweep", sweep},          Verb{"search", search},
-    Verb{"schedule", schedule},     Verb{"order", order},          Verb{"validate", validate},
-    Verb{"model", model},           Verb{"names", names},          Verb{"explain", explain},
-    Verb{"import_job", import_job}, Verb{"read_trace", read_trace}};
+constexpr std::array kVerbs{Verb{"simulate", simulate},     Verb{"save", save},
+                            Verb{"sweep", sweep},           Verb{"search", search},
+                            Verb{"schedule", schedule},     Verb{"order", order},
+                            Verb{"validate", validate},     Verb{"model", model},
+                            Verb{"names", names},           Verb{"explain", explain},
+                            Verb{"import_job", import_job}, Verb{"read_trace", read_trace}};
 
 /// Thrown where the caller stopped a verb.
 struct Stopped {};

@@ -1,9 +1,11 @@
 #include <atomic>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "python/native/request.h"
 #include "python/native/verbs.h"
 #include "sim/anchor/anchor.h"
@@ -12,7 +14,13 @@
 #include "sim/grid/sweep.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/plan_json.h"
+#include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
+#include "sim/report/report_text.h"
+#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_csv.h"
+#include "trace/io/trace_formats.h"
+#include "trace/picture/svg.h"
 
 /// Plans, and grids of them.
 namespace debubble::python {
@@ -73,6 +81,33 @@ Answered simulate(const Json& request, const Progress&) {
     answered.json.update(sim::report_json(answer));
     if (trace) add_timeline(answer.trace, answered);
     return answered;
+}
+
+Answered save(const Json& request, const Progress&) {
+    const scenarios::Scenario scenario = scenario_of(request);
+    const std::string file = text_of(request, "file_to_write");
+    const std::string ending = std::filesystem::path(file).extension().string();
+    const bool is_page = file.empty() || ending == ".html";
+    if (!is_page && ending != ".svg" && ending != ".csv" && trace_format_named(file) == nullptr)
+        throw InputError(fmt::format("'{}': a file ends in .html, .svg, .csv or .json", file));
+    const sim::PredictionWithTrace answer = sim::predict(scenario);
+    if (is_page) {
+        std::string page = sim::report_html(scenario, answer);
+        if (file.empty()) return {{{"page", std::move(page)}}};
+        write_file(file, page);
+        return {Json::object()};
+    }
+    std::ostringstream out;
+    if (ending == ".svg")
+        write_svg(answer.trace, answer.statistics, sim::picture_of(scenario, answer), out);
+    else if (ending == ".csv")
+        write_trace_csv(answer.trace, out);
+    else if (trace_format_named(file) == &trace_formats().front())
+        write_chrome_trace(answer.trace, out, sim::plan_json(scenario).dump());
+    else
+        out << trace_text(answer.trace, file);
+    write_file(file, out.str());
+    return {Json::object()};
 }
 
 Answered sweep(const Json& request, const Progress& progress) {

@@ -31,6 +31,9 @@ using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 /// A plan, trace: true for columns timeline.* and memory.*, bill: true, anchors: [files or lines];
 /// gives the JSON of `simulate --json`.
 Answered simulate(const Json& request, const Progress& progress);
+/// A plan and file, which is written: a page (.html), a picture (.svg), a table of actions (.csv) or
+/// a trace (.json, and the other endings of `--trace`); without a file the page is `page`.
+Answered save(const Json& request, const Progress& progress);
 /// A plan with a grid, as `sweep`: {key: [values]} or its own; out: a results file, jobs,
 /// any_schedule, anchors. Gives keys and rows, each an object of a column's texts.
 Answered sweep(const Json& request, const Progress& progress);

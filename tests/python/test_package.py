@@ -236,10 +236,22 @@ class Others(unittest.TestCase):
         parts = sum(rows[part]["a"] for part in ("busy_s", "exposed_comm_s", "optimizer_s", "idle_s"))
         self.assertAlmostEqual(parts, a.step_time, places=6)
 
+    def test_files_are_those_of_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for option, ending in (("--svg", "svg"), ("--csv", "csv"), ("--trace", "trace.json"), ("--html", "html")):
+                said, got = pathlib.Path(folder) / f"said.{ending}", pathlib.Path(folder) / f"got.{ending}"
+                program("simulate", "gpt2-xl-1f1b", option, str(said))
+                db.simulate("gpt2-xl-1f1b").save(got)
+                self.assertEqual(got.read_bytes(), said.read_bytes(), option)
+            with self.assertRaises(db.InputError):
+                db.simulate("gpt2-xl-1f1b").save(pathlib.Path(folder) / "a.gif")
+            with self.assertRaises(db.WorldError):
+                db.simulate("gpt2-xl-1f1b").save("/proc/nowhere/a.svg")
+
     def test_traces_come_back(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "a.trace.json"
-            program("simulate", "gpt2-xl-1f1b", "--trace", str(path))
+            db.simulate("gpt2-xl-1f1b").save(path)
             got = db.read_trace(path)
         self.assertEqual(list(got.timeline()["begin_ns"]), list(db.simulate("gpt2-xl-1f1b").timeline()["begin_ns"]))
 
