@@ -78,7 +78,7 @@ const Generator* find_generator(std::string_view name) {
 }
 
 Reason memory_limit_reason(const Generator& generator, const GeneratorOptions& options) {
-    if (!options.memory_limit || generator.takes_memory_limit) return std::nullopt;
+    if (options.memory_limits.empty() || generator.takes_memory_limit) return std::nullopt;
     std::vector<std::string_view> obedient;
     for (const Generator& row : table())
         if (row.takes_memory_limit) obedient.push_back(row.name);
