@@ -26,6 +26,7 @@ namespace debubble {
     row(seq_1f1b)            \
     row(zb_auto)             \
     row(zb_v)                \
+    row(combined_zb_v)       \
     row(v_half)              \
     row(v_min)               \
     row(one_f_one_b_v)       \
