@@ -106,7 +106,7 @@ void check_experts(const Scenario& scenario, Refusals& refusals) {
 }
 
 void check_combined(const Scenario& scenario, Refusals& refusals) {
-    if (scenario.schedule.name != "combined-1f1b") return;
+    if (!scenario.schedule.pairs_layers) return;
     const Parallel& parallel = scenario.parallel;
     const Training& training = scenario.training;
     const std::string flag = "--overlap-moe-expert-parallel-comm";

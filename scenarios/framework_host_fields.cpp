@@ -64,7 +64,8 @@ text::Fields<Framework> host_fields() {
         {"host_micro_batch", duration(&Framework::host_micro_batch),
          "The host's time between two microbatches.", "500 us"},
         {"host_pair", real(&Framework::host_pair, 1, 100, "ratio"),
-         "The host's time for a pair of passes whose layers run beside each other (combined-1f1b), "
+         "The host's time for a pair of passes whose layers run beside each other (combined-1f1b, "
+         "combined-zb-v), "
          "relative to that for both of them apart.",
          "1.5"},
         {"cuda_graphs",

@@ -4,7 +4,7 @@ namespace debubble::scenarios {
 
 GeneratorOptions generator_options_of(const ScheduleChoice& choice) {
     GeneratorOptions options;
-    options.memory_limit = choice.memory_limit;
+    options.memory_limits = choice.memory_limits;
     options.values = choice.options;
     return options;
 }

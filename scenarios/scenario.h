@@ -78,8 +78,8 @@ struct Parallel {
 struct ScheduleChoice {
     std::string name = "1f1b";
     int slices = 1;
-    /// The most live activations of one rank, in microbatches of that rank's layers.
-    std::optional<double> memory_limit;
+    /// The most live activations, in microbatches of a rank's layers: for all ranks, or for each.
+    std::vector<double> memory_limits;
     std::map<std::string, std::string> options;  ///< keys that only the generator reads
     std::string csv;                             ///< path of a file, instead of a generator
     std::optional<Placement> placement;          ///< placement of the file

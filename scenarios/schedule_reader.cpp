@@ -149,6 +149,21 @@ void read_placement(MappingReader& in, std::string_view /*key*/, Draft& draft) {
                                 choice.placement->ranks(), draft.scenario.parallel.pipeline));
 }
 
+constexpr double kLeastLimit = 0.001;
+constexpr double kGreatestLimit = 1e9;
+const Form kLimit{text::RealForm{kLeastLimit, kGreatestLimit, "microbatches"}};
+
+void read_memory_limits(MappingReader& in, std::string_view key, Draft& draft) {
+    std::vector<double>& limits = draft.scenario.schedule.memory_limits;
+    const NodePtr value = in.value(key);
+    if (value && value->is(Node::Kind::List)) {
+        if (in.reals(key, limits, kLeastLimit, kGreatestLimit) && limits.empty())
+            in.complain(key, "'memory_limit' is empty");
+    } else if (double limit = 0; in.real(key, limit, kLeastLimit, kGreatestLimit)) {
+        limits = {limit};
+    }
+}
+
 /// The place of a member of ScheduleChoice.
 auto in_schedule(auto member) {
     return [member](Draft& draft) -> decltype(auto) { return (draft.scenario.schedule.*member); };
@@ -167,10 +182,10 @@ const Fields<Draft>& choice_fields() {
         {"slices", whole(in_schedule(&ScheduleChoice::slices), 1, kMostSlices, "slices"),
          "Slices of a sequence that pass through the pipeline one after the other (seq-1f1b).",
          "4"},
-        {"memory_limit",
-         real(in_schedule(&ScheduleChoice::memory_limit), 0.001, 1e9, "microbatches"),
-         "The most live activations of one rank, for a schedule that searches under it (zb-auto).",
-         "6", "no limit"}};
+        {"memory_limit", custom(read_memory_limits, {kLimit, Form{text::ListForm{{kLimit}, {}}}}),
+         "The most live activations of a rank, one number for all or a list with one for each, for "
+         "a schedule that searches under it (zb-auto).",
+         "6", "what the ranks' memory holds"}};
     return kFields;
 }
 

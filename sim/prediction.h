@@ -83,6 +83,14 @@ struct Carry {
     double high = 1;
 };
 
+/// Measured over predicted, of the parts of an anchor's step: kernels, exposed communication, and
+/// the rest. A part that is predicted to take less than a hundredth of the step has the kernels'.
+struct PartRatios {
+    double compute = 1;
+    double exposed = 1;
+    double idle = 1;
+};
+
 /// A prediction as a measured step of a plan beside it corrects it (sim/anchor).
 struct AnchoredFigures {
     std::string anchor;             ///< the plan that was measured, in words
@@ -92,6 +100,9 @@ struct AnchoredFigures {
     /// beside parameters, gradients and optimizer state.
     std::optional<double> time_ratio;
     std::optional<double> memory_ratio;
+    std::optional<PartRatios> parts;  ///< where a profile tells them
+    /// Of what the allocator reserves over what is allocated, where both were measured.
+    std::optional<double> allocator_ratio;
     double step_time_s = 0;  ///< and the range in which such steps lie
     double low_s = 0;
     double high_s = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,10 +49,11 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
     return costs;
 }
 
-/// The number of microbatches whose activations fit in addition to the static memory of the fullest
-/// rank.
-double affordable_micro_batches(const MemoryModel& model, const Schedule& schedule, Bytes limit) {
-    double least = std::numeric_limits<double>::infinity();
+/// The number of microbatches whose activations fit in addition to each rank's static memory; at
+/// least one, since a plan that does not fit is played too.
+std::vector<double> affordable_micro_batches(const MemoryModel& model, const Schedule& schedule,
+                                             Bytes limit) {
+    std::vector<double> affordable;
     for (int r = 0; r < schedule.shape.ranks; ++r) {
         const Rank rank{r};
         Bytes held;
@@ -66,9 +66,10 @@ double affordable_micro_batches(const MemoryModel& model, const Schedule& schedu
         }
         const Bytes left =
             limit - total(model.static_memory(rank)) - model.gradients_in_backward(rank) - above;
-        least = std::min(least, static_cast<double>(left.count) / static_cast<double>(held.count));
+        const double fit = static_cast<double>(left.count) / static_cast<double>(held.count);
+        affordable.push_back(std::max(1.0, std::floor(fit)));
     }
-    return std::floor(least);
+    return affordable;
 }
 
 /// One microbatch in the placement of the generator: enough to price its stages.
@@ -122,11 +123,12 @@ PricedPlan price(const Scenario& scenario) {
     const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
     const auto costs = make_cost_model(prices);
     Scenario informed = scenario;
-    std::optional<double>& limit = informed.schedule.memory_limit;
-    if (!limit && generator->takes_memory_limit) {
-        const double affordable = affordable_micro_batches(*make_memory_model(prices), sample,
-                                                           scenarios::room_of(scenario));
-        if (affordable < 2 * scenario.parallel.pipeline) limit = std::max(1.0, affordable);
+    std::vector<double>& limits = informed.schedule.memory_limits;
+    if (limits.empty() && generator->takes_memory_limit) {
+        limits = affordable_micro_batches(*make_memory_model(prices), sample,
+                                          scenarios::room_of(scenario));
+        // More than 2p gain nothing.
+        for (double& limit : limits) limit = std::min(limit, 2.0 * scenario.parallel.pipeline);
     }
     // The passes of the order that is found may come otherwise after each other than those of the
     // sample, so that ZeRO-3 keeps other parameters from one to the next: they are priced anew.

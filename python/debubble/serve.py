@@ -128,11 +128,11 @@ TOOLS: tuple[Callable[..., dict[str, Any]], ...] = (simulate, sweep, search, exp
 
 def main() -> int:
     try:
-        from mcp.server.fastmcp import FastMCP
+        from mcp.server.mcpserver import MCPServer
     except ImportError:
         print("debubble serve needs the library of the Model Context Protocol: pip install 'debubble[serve]'", file=sys.stderr)
         return 3
-    server = FastMCP("debubble", instructions="Plans and predicts the pipeline-parallel training of large transformers.")
+    server = MCPServer("debubble", instructions="Plans and predicts the pipeline-parallel training of large transformers.")
     for tool in TOOLS:
         server.tool()(tool)
     server.run()

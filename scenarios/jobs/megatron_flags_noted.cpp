@@ -62,9 +62,6 @@ constexpr FlagGroup kNoted[] = {
      "overlap_p2p_communication_warmup_flush pipeline_model_parallel_comm_backend "
      "use_ring_exchange_p2p variable_seq_lengths"},
     {FlagFate::Noted,
-     "Primus's own pipeline: name its schedule by --set schedule=NAME",
-     "patch_primus_pipeline pp_algorithm"},
-    {FlagFate::Noted,
      "a zero-bubble pipeline: name its schedule by --set schedule=NAME",
      "enable_zero_bubble patch_zero_bubble"},
     {FlagFate::Noted,

@@ -123,6 +123,46 @@ const Setting* read_chunks(Reading& job, MegatronCut& cut) {
     return from;
 }
 
+/// The schedules of Primus's own pipeline (AMD-AGI/Primus fd1eeab, pipeline_launcher.py) by the
+/// names that it has for them, with the chunks per rank that it demands, if it does.
+struct PrimusAlgorithm {
+    std::string_view name;
+    std::string_view schedule;
+    std::optional<std::int64_t> chunks = {};
+};
+constexpr PrimusAlgorithm kPrimusAlgorithms[] = {
+    {"1f1b", "1f1b", 1},          {"1f1b-interleaved", "interleaved-1f1b"},
+    {"zero-bubble", "zb-h1", 1},  {"zero-bubble-heuristic", "zb-auto", 1},
+    {"zbv-formatted", "zb-v", 2}, {"v-half", "v-half", 2},
+    {"v-min", "v-min", 2},
+};
+
+/// True if the job names a schedule of Primus's own pipeline, which is read here.
+bool read_primus_pipeline(Reading& job, const MegatronCut& cut, bool combined) {
+    Settings& in = job.in;
+    const Setting* const named = in.find("pp_algorithm");
+    if (!in.is_on("patch_primus_pipeline") || cut.pipeline == 1) return false;
+    const std::string word = named == nullptr ? "1f1b-interleaved" : named->value->scalar;
+    const Setting* const from = named == nullptr ? in.find("patch_primus_pipeline") : named;
+    const auto* const known = std::ranges::find(kPrimusAlgorithms, word, &PrimusAlgorithm::name);
+    if (known == std::end(kPrimusAlgorithms)) {
+        job.refuse(*from, fmt::format("Primus's pipeline has no algorithm '{}'", word));
+        return true;
+    }
+    if (known->chunks && *known->chunks != cut.chunks)
+        job.refuse(*from, fmt::format("{} takes {} chunks per rank, and the job has {}", word,
+                                      *known->chunks, cut.chunks));
+    const bool pairs = combined && word == "zbv-formatted";
+    if (combined && !pairs)
+        job.note(*in.find("overlap_moe_expert_parallel_comm"),
+                 "of Primus's pipelines zbv-formatted alone pairs a forward with a backward");
+    job.set("schedule.name", std::string(pairs ? "combined-zb-v" : known->schedule), from);
+    if (cut.chunks > 1) job.set("schedule.stages_per_rank", cut.chunks, from);
+    if (word == "zero-bubble-heuristic" && in.has("pp_max_mem"))
+        job.note(*in.find("pp_max_mem"), "it is given by --set schedule.memory_limit");
+    return true;
+}
+
 }  // namespace
 
 void read_megatron_stages(Reading& job, MegatronCut& cut) {
@@ -148,6 +188,7 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
         job.refuse(*from, "interleaving needs a pipeline of more than one rank");
     const bool combined = in.is_on("overlap_moe_expert_parallel_comm");
     const bool delayed = in.is_on("delay_wgrad_compute");
+    if (read_primus_pipeline(job, cut, combined)) return;
     if (combined && cut.pipeline > 1 && in.is_on("use_megatron_fsdp"))
         job.refuse(*in.find("use_megatron_fsdp"),
                    "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm");

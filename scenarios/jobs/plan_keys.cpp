@@ -131,8 +131,10 @@ void add_cut(const Scenario& s, Keys& keys) {
     keys["schedule.slices"] = std::to_string(s.schedule.slices);
     for (const auto& [key, value] : s.schedule.options)
         if (value != "false") keys["schedule." + key] = value;
-    if (s.schedule.memory_limit)
-        keys["schedule.memory_limit"] = fmt::format("{}", *s.schedule.memory_limit);
+    if (const auto& limits = s.schedule.memory_limits; limits.size() == 1)
+        keys["schedule.memory_limit"] = fmt::format("{}", limits.front());
+    else if (!limits.empty())
+        keys["schedule.memory_limit"] = fmt::format("[{}]", fmt::join(limits, ", "));
 }
 
 void add_training(const Scenario& s, Keys& keys) {

@@ -101,7 +101,7 @@ BlockOrders BlockLibrary::squeezed(const BuildingBlock& block) {
     const int units = block.start.front()[2] + 2 * BuildingBlock::kPeriod +
                       BuildingBlock::kPeriod * problem_.shape.micro_batches;
     if (std::int64_t{units} * problem_.shape.ranks > kMostCells) return result;
-    const int limit = problem_.live_limit;
+    const int limit = problem_.live_limit(0);  // a V has the same for all ranks
     if (!problem_.splits_backward) {
         add(result, squeeze(problem_, block, limit, false), 1);
         return result;

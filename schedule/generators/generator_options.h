@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "schedule/costs.h"
 
@@ -12,8 +13,9 @@ namespace debubble {
 struct GeneratorOptions {
     /// Measured costs, for the generators that search (zb-auto, v-half, ...).
     PipelineCosts costs = unit_costs();
-    /// The most live activations of one rank, in microbatches of that rank's layers.
-    std::optional<double> memory_limit;
+    /// The most live activations, in microbatches of a rank's layers: one number for all ranks, or
+    /// one for each; none if empty.
+    std::vector<double> memory_limits;
     /// `--option key=value`, and the further keys of a scenario's `schedule:` map.
     std::map<std::string, std::string> values;
     friend bool operator==(const GeneratorOptions&, const GeneratorOptions&) = default;

@@ -134,8 +134,8 @@ private:
     bool has_room(int rank, int chunk) const {
         const ScheduledRank& state = ranks_[rank];
         const int limit = policy_->live_limits.empty()
-                              ? problem_.live_limit
-                              : std::min(problem_.live_limit, policy_->live_limits[rank]);
+                              ? problem_.live_limit(rank)
+                              : std::min(problem_.live_limit(rank), policy_->live_limits[rank]);
         if (state.live >= limit) return false;
         if (policy_->choice == Choice::Fixed || chunk + 1 == problem_.chunks()) return true;
         return state.live + 1 < limit || state.forwards[1] > state.freed[1];

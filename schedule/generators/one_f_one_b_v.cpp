@@ -15,7 +15,7 @@ namespace {
 
 Schedule one_f_one_b_v(const PipelineShape& shape, const GeneratorOptions& options) {
     const int held = std::min(shape.ranks, 2 * shape.ranks / 3 + 1);
-    const OrderProblem problem{shape, options.costs, false, 2 * held};
+    const OrderProblem problem{shape, options.costs, false, {2 * held}};
     return to_schedule("1f1b-v", problem,
                        search_v_order(problem, {.way = {1, 1, 2, 2}, .before_return = 2}));
 }

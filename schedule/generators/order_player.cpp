@@ -81,7 +81,7 @@ OrderPlayer::Outcome OrderPlayer::advance(int rank, const StepOrder& order,
                 (forward ? forward_input_
                          : backward_input_)[cell(problem_->stage_of(rank, step.chunk), number)];
             if (ready == kNotMade) return Outcome::Waits;
-            if (forward && ++state.live > problem_->live_limit) return Outcome::Lost;
+            if (forward && ++state.live > problem_->live_limit(rank)) return Outcome::Lost;
             const Duration start = std::max(state.free, ready);
             if (state.done == 0) state.first = start;
             state.free = start + length;

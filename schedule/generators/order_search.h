@@ -20,15 +20,19 @@ struct Step {
 };
 using StepOrder = std::vector<Step>;
 
-/// The task to find an order of short makespan with at most `live_limit` activations alive.
+/// The task to find an order of short makespan with at most `live_limits` activations alive.
 struct OrderProblem {
     PipelineShape shape;  ///< one stage per rank, or two in a V
     PipelineCosts costs;
     bool splits_backward = true;
-    int live_limit = 1;    ///< stage activations of one rank, each live from its F until its W (or
-                           ///< B)
+    /// Stage activations, each live from its F until its W (or B): one number for all ranks, or one
+    /// for each.
+    std::vector<int> live_limits{1};
     bool by_span = false;  ///< shorten the longest rank span before the makespan
 
+    int live_limit(int rank) const {
+        return live_limits[live_limits.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
+    }
     int chunks() const { return shape.stages_per_rank; }
     int stage_of(int rank, int chunk) const {
         return chunk == 0 ? rank : 2 * shape.ranks - 1 - rank;

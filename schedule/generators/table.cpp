@@ -26,6 +26,7 @@ namespace debubble {
     row(seq_1f1b)            \
     row(zb_auto)             \
     row(zb_v)                \
+    row(combined_zb_v)       \
     row(v_half)              \
     row(v_min)               \
     row(one_f_one_b_v)       \
@@ -78,7 +79,7 @@ const Generator* find_generator(std::string_view name) {
 }
 
 Reason memory_limit_reason(const Generator& generator, const GeneratorOptions& options) {
-    if (!options.memory_limit || generator.takes_memory_limit) return std::nullopt;
+    if (options.memory_limits.empty() || generator.takes_memory_limit) return std::nullopt;
     std::vector<std::string_view> obedient;
     for (const Generator& row : table())
         if (row.takes_memory_limit) obedient.push_back(row.name);

@@ -12,7 +12,7 @@ namespace debubble {
 namespace {
 
 Schedule v_half(const PipelineShape& shape, const GeneratorOptions& options) {
-    const OrderProblem problem{shape, options.costs, true, 2 * ((shape.ranks + 2) / 2)};
+    const OrderProblem problem{shape, options.costs, true, {2 * ((shape.ranks + 2) / 2)}};
     const int wait = shape.ranks % 2 == 0 ? 4 : 1;
     return to_schedule("v-half", problem, search_v_order(problem, {{2, 1, 2, 1}, wait, 2}));
 }

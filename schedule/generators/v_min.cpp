@@ -13,7 +13,7 @@ namespace debubble {
 namespace {
 
 Schedule v_min(const PipelineShape& shape, const GeneratorOptions& options) {
-    const OrderProblem problem{shape, options.costs, true, 2 * ((shape.ranks + 4) / 3)};
+    const OrderProblem problem{shape, options.costs, true, {2 * ((shape.ranks + 4) / 3)}};
     const int wait = shape.ranks % 3 == 0 ? 3 : 1;
     return to_schedule("v-min", problem, search_v_order(problem, {{1, 1, 1, 1}, wait, 1}));
 }

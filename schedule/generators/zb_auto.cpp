@@ -12,7 +12,9 @@
 /// the measured F, I, W and link under a memory limit. The paper's heuristics
 /// (how far to warm up, whether to fill a short wait with W or to wait) are
 /// tried over a grid, ZB-H1 and ZB-H2 among them, and the best is improved rank
-/// by rank. Without a limit a rank may hold 2p microbatches: more gain nothing.
+/// by rank. The limit is one for all ranks or one for each, since ranks whose stages hold more per
+/// layer, or more parameters, afford fewer. Without a limit a rank may hold 2p microbatches: more
+/// gain nothing.
 ///
 ///   rank 0  0F0 0F1 0F2 0F3 0I0 0W0 0I1 0W1 0I2 0W2 0I3 0W3
 ///   rank 1  1F0 1F1 1F2 1I0 1F3 1I1 1W0 1I2 1W1 1I3 1W2 1W3
@@ -86,10 +88,12 @@ private:
             for (std::size_t r = 0; r < heuristic.lead.size(); ++r)
                 policy.live_limits.push_back(heuristic.lead[r] + static_cast<int>(r));
         } else {
-            for (const int lead : heuristic.lead) {
+            for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
+                const int lead = heuristic.lead[static_cast<std::size_t>(rank)];
                 order.push_back(alternation(problem_.shape.micro_batches, lead));
                 if (heuristic.kind == Kind::Turns)
-                    order.back() = with_delayed_weights(order.back(), problem_.live_limit - lead);
+                    order.back() =
+                        with_delayed_weights(order.back(), problem_.live_limit(rank) - lead);
             }
             policy.choice = ListPolicy::Choice::Fixed;
             policy.order = &order;
@@ -101,7 +105,9 @@ private:
         return true;
     }
 
-    int most_lead() const { return std::min(problem_.live_limit, problem_.shape.micro_batches); }
+    int most_lead(int rank) const {
+        return std::min(problem_.live_limit(rank), problem_.shape.micro_batches);
+    }
 
     /// Tries every kind with rank r running `slope` forwards ahead of rank r+1, and `step` forwards
     /// where the limit is reached.
@@ -109,7 +115,7 @@ private:
         Heuristic heuristic;
         for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
             const double lead = slope * (problem_.shape.ranks - 1 - rank) + 1;
-            const int most = std::max(most_lead() - step * rank, 1);
+            const int most = std::max(most_lead(rank) - step * rank, 1);
             heuristic.lead.push_back(static_cast<int>(std::min<double>(lead, most)));
         }
         if (heuristic.lead == tried_) return;
@@ -137,7 +143,7 @@ private:
                 for (const int from : {rank, 0}) {
                     Heuristic moved = best_;
                     for (int r = from; r <= rank; ++r)
-                        moved.lead[r] = std::clamp(moved.lead[r] + change, 1, most_lead());
+                        moved.lead[r] = std::clamp(moved.lead[r] + change, 1, most_lead(r));
                     if (moved.lead != best_.lead) improved |= consider(moved);
                 }
             }
@@ -151,23 +157,31 @@ private:
     std::vector<int> tried_;
 };
 
-double memory_limit(const PipelineShape& shape, const GeneratorOptions& options) {
-    return options.memory_limit.value_or(2.0 * shape.ranks);
+std::vector<double> memory_limits(const PipelineShape& shape, const GeneratorOptions& options) {
+    if (options.memory_limits.empty()) return {2.0 * shape.ranks};
+    return options.memory_limits;
 }
 
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
     if (Reason reason = costs_reason(shape, options.costs)) return reason;
     if (Reason reason = objective_reason(options)) return reason;
-    const double limit = memory_limit(shape, options);
-    if (limit >= 1) return std::nullopt;
-    return fmt::format("a rank holds at least one microbatch, and the memory limit is {}", limit);
+    const std::vector<double> limits = memory_limits(shape, options);
+    if (limits.size() != 1 && limits.size() != static_cast<std::size_t>(shape.ranks))
+        return fmt::format("there are memory limits for {} ranks, and {} ranks", limits.size(),
+                           shape.ranks);
+    for (const double limit : limits)
+        if (!(limit >= 1))
+            return fmt::format("a rank holds at least one microbatch, and the memory limit is {}",
+                               limit);
+    return std::nullopt;
 }
 
 Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
-    const double limit = std::min<double>(memory_limit(shape, options), shape.micro_batches);
-    const OrderProblem problem{shape, options.costs, true, static_cast<int>(limit),
-                               wants_span(options)};
+    std::vector<int> live;
+    for (const double limit : memory_limits(shape, options))
+        live.push_back(static_cast<int>(std::min<double>(limit, shape.micro_batches)));
+    const OrderProblem problem{shape, options.costs, true, live, wants_span(options)};
     return to_schedule("zb-auto", problem, AutoSearch(problem).run());
 }
 

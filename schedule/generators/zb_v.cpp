@@ -19,7 +19,7 @@ Reason why_not_zb_v(const PipelineShape& shape, const GeneratorOptions& options)
 }
 
 Schedule zb_v(const PipelineShape& shape, const GeneratorOptions& options) {
-    const OrderProblem problem{shape, options.costs, true, 2 * shape.ranks, wants_span(options)};
+    const OrderProblem problem{shape, options.costs, true, {2 * shape.ranks}, wants_span(options)};
     return to_schedule("zb-v", problem, search_v_order(problem, {.way = {4, 2, 4, 2}}));
 }
 

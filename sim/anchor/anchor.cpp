@@ -2,103 +2,27 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/read_scenario.h"
 #include "scenarios/utilisation.h"
 #include "sim/plan_words.h"
 #include "sim/predict.h"
-#include "sim/report/plan_json.h"
 #include "text/json_document_reader.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::sim {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMostSeconds = 1e6;
-constexpr double kMostRate = 1e12;
 constexpr double kMostTimes = 1000;
 constexpr int kMostPairs = 10'000'000;
 /// The plan itself took what it took.
 const Carry kItself{"nothing", 0, 1, 1, 1};
-
-bool says_anything(const MeasuredPlan& plan) {
-    return plan.step_s || plan.tokens_per_s_per_gpu || plan.tflops_per_gpu || plan.allocated ||
-           plan.reserved;
-}
-
-MeasuredPlan read_measured(const text::NodePtr& node, text::Mistakes& mistakes) {
-    text::MappingReader in(node, "measured", mistakes);
-    MeasuredPlan plan;
-    std::string log;
-    if (in.text("log", log)) plan = read_log(log);
-    if (Duration step; in.duration("step_time", step)) plan.step_s = seconds(step);
-    if (double rate = 0; in.real("tokens_per_s_per_gpu", rate, 1e-3, kMostRate))
-        plan.tokens_per_s_per_gpu = rate;
-    if (double rate = 0; in.real("tflops_per_gpu", rate, 1e-3, kMostRate))
-        plan.tflops_per_gpu = rate;
-    if (Bytes bytes; in.bytes("allocated_memory", bytes)) plan.allocated = bytes;
-    if (Bytes bytes; in.bytes("reserved_memory", bytes)) plan.reserved = bytes;
-    in.finish();
-    if (in.good() && !says_anything(plan))
-        in.complain("measured",
-                    "'measured' has no figure: step_time, tokens_per_s_per_gpu, tflops_per_gpu, "
-                    "allocated_memory, reserved_memory, or a log's lines that have some");
-    return plan;
-}
-
-std::vector<scenarios::Override> read_overrides(text::MappingReader& in) {
-    std::vector<scenarios::Override> overrides;
-    const text::NodePtr map = in.value("set");
-    if (!map) return overrides;
-    if (!map->is(text::Node::Kind::Map)) {
-        in.complain("set", "'set' is a map of keys and values, as parallel.tensor: 4");
-        return overrides;
-    }
-    for (const text::Node::Entry& entry : map->entries) {
-        if (entry.value->is(text::Node::Kind::Scalar))
-            overrides.emplace_back(entry.key, entry.value->scalar);
-        else
-            in.complain("set", fmt::format("'{}' of 'set' is no word and no number", entry.key));
-    }
-    return overrides;
-}
-
-Anchor read_document(const std::string& text, const std::string& file,
-                     const scenarios::Scenario& own) {
-    text::Mistakes mistakes;
-    text::MappingReader in(text::parse_yaml(text, file), "anchor", mistakes);
-    Anchor anchor;
-    anchor.scenario = own;
-    const std::vector<scenarios::Override> overrides = read_overrides(in);
-    const text::NodePtr scenario = in.value("scenario");
-    in.demand("measured");
-    if (const text::NodePtr measured = in.value("measured"))
-        anchor.measured = read_measured(measured, mistakes);
-    in.finish();
-    mistakes.throw_if_any();
-    if (!scenario && !overrides.empty())
-        throw InputError(fmt::format("{}: 'set' is of the 'scenario', which the file lacks", file));
-    if (!scenario) return anchor;
-    if (scenario->is(text::Node::Kind::Map)) {
-        anchor.scenario = scenarios::scenario_of_map(scenario, file, overrides);
-    } else {
-        const fs::path beside = fs::path(file).parent_path() / scenario->scalar;
-        anchor.scenario = scenarios::read_scenario(
-            fs::is_regular_file(beside) ? beside.string() : scenario->scalar, overrides);
-    }
-    return anchor;
-}
 
 const std::vector<Carry>& shipped_carries() {
     static const std::vector<Carry> kShipped = [] {
@@ -166,43 +90,140 @@ double held(const RankPrediction& rank) {
                                of(MemoryClass::Workspace));
 }
 
-}  // namespace
-
-Anchor read_anchor(const std::string& file_or_line, const scenarios::Scenario& own) {
-    if (!fs::is_regular_file(file_or_line)) {
-        const MeasuredPlan measured = read_log(file_or_line);
-        if (!says_anything(measured))
-            throw InputError(fmt::format(
-                "--anchor '{}' is no file, and no line that Megatron-LM, torchtitan or Primus "
-                "print: give a YAML file with 'measured', a log, or a line such as 'mem 73.3 GiB, "
-                "11,600 tps'",
-                file_or_line));
-        return {own, measured};
+/// The predicted parts in the mean of all ranks, or of those named.
+StepParts parts_of(const Prediction& prediction, const std::vector<Rank>* only = nullptr) {
+    StepParts parts;
+    for (const RankPrediction& rank : prediction.ranks) {
+        if (only != nullptr && std::ranges::find(*only, rank.rank) == only->end()) continue;
+        parts.ranks.push_back(rank.rank);
+        parts.compute_s += rank.busy_s + rank.optimizer_s;
+        parts.exposed_s += rank.exposed_comm_s;
+        parts.idle_s += rank.idle_s;
     }
-    const std::string text = read_file(file_or_line);
-    const std::string ending = fs::path(file_or_line).extension().string();
-    if (ending == ".yaml" || ending == ".yml") return read_document(text, file_or_line, own);
-    const MeasuredPlan measured = read_log(text);
-    if (!says_anything(measured))
-        throw InputError(
-            fmt::format("{}: no line of it has a time or a peak of memory as "
-                        "Megatron-LM, torchtitan or Primus print them",
-                        file_or_line));
-    return {own, measured};
+    const double ranks = std::max<double>(1, static_cast<double>(parts.ranks.size()));
+    parts.compute_s /= ranks;
+    parts.exposed_s /= ranks;
+    parts.idle_s /= ranks;
+    return parts;
 }
+
+constexpr double kSmallPart = 0.01;  ///< of the step
+
+PartRatios ratios(StepParts measured, StepParts predicted) {
+    const double small =
+        kSmallPart * (predicted.compute_s + predicted.exposed_s + predicted.idle_s);
+    const auto join_if_small = [&](double StepParts::*part) {
+        if (predicted.*part >= small) return;
+        measured.compute_s += std::exchange(measured.*part, 0);
+        predicted.compute_s += std::exchange(predicted.*part, 0);
+    };
+    join_if_small(&StepParts::exposed_s);
+    join_if_small(&StepParts::idle_s);
+    PartRatios of;
+    of.compute = measured.compute_s / predicted.compute_s;
+    const auto ratio = [&](double StepParts::*part) {
+        return predicted.*part > 0 ? measured.*part / predicted.*part : of.compute;
+    };
+    of.exposed = ratio(&StepParts::exposed_s);
+    of.idle = ratio(&StepParts::idle_s);
+    return of;
+}
+
+double corrected(const PartRatios& by, const StepParts& parts) {
+    return by.compute * parts.compute_s + by.exposed * parts.exposed_s + by.idle * parts.idle_s;
+}
+
+}  // namespace
 
 AnchoredBy::AnchoredBy(Anchor anchor) : anchor_(std::move(anchor)) {
     const Prediction own = predict(anchor_.scenario, {}).prediction;
-    if (const auto step = measured_step(anchor_, own)) time_ratio_ = *step / own.mean_step_s();
-    if (own.ranks.empty()) return;
+    take_time(own);
+    if (!own.ranks.empty()) take_memory(own);
+}
+
+void AnchoredBy::take_time(const Prediction& own) {
+    const auto step = measured_step(anchor_, own);
+    if (!step) return;
+    time_ratio_ = *step / own.mean_step_s();
+    if (!anchor_.measured.parts) return;
+    const StepParts predicted = parts_of(own, &anchor_.measured.parts->ranks);
+    if (predicted.ranks.empty() || predicted.compute_s <= 0) return;
+    parts_ = ratios(*anchor_.measured.parts, predicted);
+    whole_ = *step / (corrected(*parts_, parts_of(own)) * own.mean_step_s() / own.step_time_s);
+}
+
+void AnchoredBy::take_memory(const Prediction& own) {
     const RankPrediction& rank = fullest(own);
     const auto& measured = anchor_.measured;
-    const auto bytes = measured.reserved ? measured.reserved : measured.allocated;
+    const bool both = measured.reserved && measured.allocated;
+    const auto bytes = measured.allocated ? measured.allocated : measured.reserved;
     if (!bytes) return;
     const double predicted =
-        static_cast<double>((measured.reserved ? rank.needs() : rank.peak_memory).count);
+        static_cast<double>((measured.allocated ? rank.peak_memory : rank.needs()).count);
     const double above = static_cast<double>(bytes->count) - held(rank);
-    if (above > 0 && predicted > held(rank)) memory_ratio_ = above / (predicted - held(rank));
+    if (above <= 0 || predicted <= held(rank)) return;
+    memory_ratio_ = above / (predicted - held(rank));
+    if (!both) return;
+    const auto over = [](Bytes reserved, Bytes allocated) {
+        return static_cast<double>(reserved.count) / static_cast<double>(allocated.count);
+    };
+    allocator_ratio_ =
+        over(*measured.reserved, *measured.allocated) / over(rank.needs(), rank.peak_memory);
+}
+
+/// Seconds of the step that it has in the prediction.
+double AnchoredBy::step_of(const Prediction& prediction) const {
+    if (!parts_) return time_ratio_.value_or(1) * prediction.step_time_s;
+    return whole_ * corrected(*parts_, parts_of(prediction));
+}
+
+Bytes AnchoredBy::needs_of(const RankPrediction& rank) const {
+    const double ratio = memory_ratio_.value_or(1);
+    if (!allocator_ratio_) {
+        const double above = static_cast<double>(rank.needs().count) - held(rank);
+        return Bytes{static_cast<std::int64_t>(held(rank) + ratio * above)};
+    }
+    const auto peak = static_cast<double>(rank.peak_memory.count);
+    const double allocated = held(rank) + ratio * (peak - held(rank));
+    const double over = *allocator_ratio_ * static_cast<double>(rank.needs().count) / peak;
+    return Bytes{static_cast<std::int64_t>(allocated * std::max(1.0, over))};
+}
+
+void AnchoredBy::correct(const scenarios::Scenario& scenario, Prediction& prediction) const {
+    const AnchoredFigures figures = of(scenario, prediction);
+    if (time_ratio_) {
+        const double faster = prediction.step_time_s / figures.step_time_s;
+        prediction.step_time_s = figures.step_time_s;
+        prediction.tokens_per_s = figures.tokens_per_s;
+        prediction.samples_per_s *= faster;
+        prediction.tflops_per_gpu *= faster;
+        for (auto* share : {&prediction.mfu, &prediction.mfu_causal, &prediction.hfu})
+            if (*share) **share *= faster;
+        if (prediction.range) {
+            prediction.range->low_s = figures.low_s;
+            prediction.range->high_s = figures.high_s;
+        }
+    }
+    if (memory_ratio_ && !prediction.ranks.empty()) {
+        const Bytes more = figures.needs - fullest(prediction).needs();
+        prediction.memory_left -= more;
+        prediction.memory_left_of_requested -= more;
+        const bool fits = prediction.memory_left >= Bytes{};
+        prediction.reason = fits ? std::string()
+                            : !prediction.fits
+                                ? prediction.reason
+                                : fmt::format(
+                                      "{:.2f} GiB by the measured plan are more than a "
+                                      "device has",
+                                      gib(figures.needs));
+        prediction.fits = fits;
+    }
+    prediction.anchored = figures;
+}
+
+double AnchoredBy::least_ratio() const {
+    if (!parts_) return time_ratio_.value_or(1);
+    return whole_ * std::min({parts_->compute, parts_->exposed, parts_->idle});
 }
 
 AnchoredFigures AnchoredBy::of(const scenarios::Scenario& scenario,
@@ -213,71 +234,15 @@ AnchoredFigures AnchoredBy::of(const scenarios::Scenario& scenario,
     figures.carry = carry_of(class_of_difference(figures.keys));
     figures.time_ratio = time_ratio_;
     figures.memory_ratio = memory_ratio_;
-    const double ratio = time_ratio_.value_or(1);
-    figures.step_time_s = ratio * prediction.step_time_s;
+    figures.parts = parts_;
+    figures.allocator_ratio = allocator_ratio_;
+    figures.step_time_s = step_of(prediction);
     figures.low_s = figures.step_time_s * figures.carry.low;
     figures.high_s = figures.step_time_s * figures.carry.high;
-    figures.tokens_per_s = prediction.tokens_per_s / ratio;
-    for (const RankPrediction& rank : prediction.ranks) {
-        const double above = static_cast<double>(rank.needs().count) - held(rank);
-        const Bytes needs{
-            static_cast<std::int64_t>(held(rank) + memory_ratio_.value_or(1) * above)};
-        figures.needs = std::max(figures.needs, needs);
-    }
+    figures.tokens_per_s = prediction.tokens_per_s * prediction.step_time_s / figures.step_time_s;
+    for (const RankPrediction& rank : prediction.ranks)
+        figures.needs = std::max(figures.needs, needs_of(rank));
     return figures;
-}
-
-std::vector<std::string> differing_keys(const scenarios::Scenario& one,
-                                        const scenarios::Scenario& other) {
-    const auto flat = [](const scenarios::Scenario& scenario) {
-        auto json = plan_json(scenario);
-        json.erase("words");
-        json.erase("nodes");  // follows from the number of GPUs
-        std::map<std::string, std::string> values;
-        auto given = json.at("given");
-        json.erase("given");
-        const auto flattened = json.flatten();
-        for (const auto& [key, value] : flattened.items()) {
-            std::string name = key.substr(1);
-            std::ranges::replace(name, '/', '.');
-            values[name] = value.dump();
-        }
-        for (const auto& [key, value] : given.items())
-            if (key.find('.') != std::string::npos) values.try_emplace(key, value.dump());
-        return values;
-    };
-    const auto a = flat(one);
-    const auto b = flat(other);
-    std::set<std::string> keys;
-    for (const auto& [key, value] : a)
-        if (const auto found = b.find(key); found == b.end() || found->second != value)
-            keys.insert(key);
-    for (const auto& [key, value] : b)
-        if (!a.contains(key)) keys.insert(key);
-    return {keys.begin(), keys.end()};
-}
-
-std::string class_of_difference(const std::vector<std::string>& keys) {
-    const auto class_of = [](const std::string& key) -> std::string {
-        const auto in = [&](std::string_view start) { return key.starts_with(start); };
-        if (in("model")) return "network";
-        if (in("cluster")) return "machines";
-        if (in("framework")) return "software";
-        if (key == "gpus") return "gpus";
-        if (in("training.recompute")) return "recompute";
-        if (in("training.compute") || in("training.precision")) return "precision";
-        if (in("training.")) return "batch";
-        if (in("schedule")) return "schedule";
-        return "cut";
-    };
-    // Replicas follow from the number of GPUs and the cut, and the batch is mostly theirs.
-    std::set<std::string> classes;
-    for (const std::string& key : keys)
-        if (key != "parallel.data") classes.insert(class_of(key));
-    for (const char* leading : {"gpus", "cut"})
-        if (classes.contains(leading)) classes.erase("batch");
-    if (classes.empty()) return keys.empty() ? kItself.differs : "gpus";
-    return classes.size() == 1 ? *classes.begin() : "several";
 }
 
 }  // namespace debubble::sim

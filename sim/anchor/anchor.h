@@ -18,10 +18,13 @@ struct Anchor {
     MeasuredPlan measured;
 };
 
-/// Of a YAML file {scenario: NAME, FILE or map; set: {key: value}; measured: {step_time,
-/// tokens_per_s_per_gpu, tflops_per_gpu, allocated_memory, reserved_memory, log: LINES}}; or of a
-/// log file or a line of one, whose plan is `own`. Throws InputError.
-Anchor read_anchor(const std::string& file_or_line, const scenarios::Scenario& own);
+/// All that is given of one run: a YAML file {scenario: NAME, FILE or map; set: {key: value};
+/// measured: {step_time, tokens_per_s_per_gpu, tflops_per_gpu, allocated_memory, reserved_memory,
+/// log: LINES, profile: FILES, snapshot: FILE}}; and of the same plan, which is `own` without such
+/// a file, logs and lines of them, profiles of its step (measured_profile.h), and memory snapshots
+/// of PyTorch. Of a figure that two of them have the one named first counts, and a profile's last.
+/// Throws InputError.
+Anchor read_anchor(const std::vector<std::string>& files_or_lines, const scenarios::Scenario& own);
 
 /// An anchor with its own prediction.
 class AnchoredBy {
@@ -32,14 +35,28 @@ public:
     /// gradients and optimizer state, by whichever peak was measured.
     std::optional<double> time_ratio() const { return time_ratio_; }
     std::optional<double> memory_ratio() const { return memory_ratio_; }
+    std::optional<double> allocator_ratio() const { return allocator_ratio_; }
+    const std::optional<PartRatios>& parts() const { return parts_; }
     const scenarios::Scenario& scenario() const { return anchor_.scenario; }
 
     AnchoredFigures of(const scenarios::Scenario& scenario, const Prediction& prediction) const;
+    /// Puts them in the place of the prediction's step, rates, range, and memory left.
+    void correct(const scenarios::Scenario& scenario, Prediction& prediction) const;
+    /// No plan's step becomes shorter than this share of its prediction.
+    double least_ratio() const;
 
 private:
+    void take_time(const Prediction& own);
+    void take_memory(const Prediction& own);
+    double step_of(const Prediction& prediction) const;
+    Bytes needs_of(const RankPrediction& rank) const;
+
     Anchor anchor_;
     std::optional<double> time_ratio_;
     std::optional<double> memory_ratio_;
+    std::optional<double> allocator_ratio_;
+    std::optional<PartRatios> parts_;
+    double whole_ = 1;  ///< the measured step over the sum of its corrected parts
 };
 
 /// The keys in which two plans differ, as `parallel.tensor`.

@@ -89,7 +89,22 @@ private:
     double reserved_ = 0;
 };
 
+template <class T>
+void fill(std::optional<T>& figure, const std::optional<T>& other) {
+    if (!figure) figure = other;
+}
+
 }  // namespace
+
+void MeasuredPlan::fill_from(const MeasuredPlan& other) {
+    // One figure of the time is enough.
+    if (!tokens_per_s_per_gpu && !tflops_per_gpu) fill(step_s, other.step_s);
+    fill(tokens_per_s_per_gpu, other.tokens_per_s_per_gpu);
+    fill(tflops_per_gpu, other.tflops_per_gpu);
+    fill(allocated, other.allocated);
+    fill(reserved, other.reserved);
+    fill(parts, other.parts);
+}
 
 MeasuredPlan read_log(const std::string& text) {
     Log log;

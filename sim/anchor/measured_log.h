@@ -2,10 +2,20 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 
 namespace debubble::sim {
+
+/// How the step of a run is spent, in the mean of the pipeline's ranks that were recorded.
+struct StepParts {
+    std::vector<Rank> ranks;
+    double compute_s = 0;  ///< kernels, the optimizer's too
+    double exposed_s = 0;  ///< communication with no kernel beside it
+    double idle_s = 0;     ///< bubbles and the host's
+};
 
 /// What a training measured of itself; at least one figure is known.
 struct MeasuredPlan {
@@ -14,6 +24,13 @@ struct MeasuredPlan {
     std::optional<double> tflops_per_gpu;  ///< as its framework prints it, without recomputation
     std::optional<Bytes> allocated;        ///< at the peak
     std::optional<Bytes> reserved;
+    std::optional<StepParts> parts;
+
+    bool says_anything() const {
+        return step_s || tokens_per_s_per_gpu || tflops_per_gpu || allocated || reserved;
+    }
+    /// Takes over what `other` knows and this does not.
+    void fill_from(const MeasuredPlan& other);
 };
 
 /// The figures in lines that Megatron-LM ("elapsed time per iteration (ms): 15396.6", "max

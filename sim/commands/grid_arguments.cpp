@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "sim/anchor/anchor.h"
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
+#include "sim/plan_words.h"
 
 namespace debubble::sim {
 namespace {
@@ -30,6 +32,30 @@ void say_even_loads(const Grid& grid) {
     }
 }
 
+void anchor(Grid& grid, const GridArguments& arguments) {
+    const auto by = std::make_shared<const AnchoredBy>(
+        read_anchor(arguments.anchors, scenarios::read_scenario(arguments.scenario)));
+    const auto text = [](const std::optional<double>& ratio) {
+        return ratio ? fmt::format("{}", *ratio) : std::string("not measured");
+    };
+    grid.basis.emplace("--anchor", fmt::format("{}, {}, {}, {}", whole_plan_of(by->scenario()),
+                                               text(by->time_ratio()), text(by->memory_ratio()),
+                                               by->least_ratio()));
+    grid.correction = Correction{
+        [by](const scenarios::Scenario& plan, Prediction& of) { by->correct(plan, of); },
+        [by](const scenarios::Scenario& plan, Prediction& of) { of.anchored = by->of(plan, of); },
+        by->least_ratio()};
+    if (is_quiet()) return;
+    fmt::print(stderr, "all plans are corrected by the measured one{}{}\n",
+               by->time_ratio()
+                   ? fmt::format(", which took {:.3f} times its prediction", *by->time_ratio())
+                   : "",
+               by->memory_ratio() ? fmt::format(", and {:.3f} times the memory beside its "
+                                                "parameters and optimizer state",
+                                                *by->memory_ratio())
+                                  : "");
+}
+
 }  // namespace
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
@@ -43,6 +69,11 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
         ->check(CLI::Range(1, 4096));
     verb.add_flag("--any-schedule", arguments.any_schedule,
                   "admit schedules that the framework's software lacks (framework.schedules)");
+    verb.add_option("--anchor", arguments.anchors,
+                    "a measured step of the scenario's own plan, or of a file's (`debubble "
+                    "simulate --help`): corrects every plan of the grid; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     verb.add_option("--by", arguments.by, "also the best plan for each value of this swept key")
         ->type_name("KEY");
 }
@@ -59,6 +90,10 @@ Grid read_grid(const GridArguments& arguments) {
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");
     if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt
     say_even_loads(grid);
+    if (arguments.anchors.empty())
+        grid.basis.emplace("--anchor", "not given");
+    else
+        anchor(grid, arguments);
     return grid;
 }
 

@@ -20,6 +20,7 @@ struct GridArguments {
     std::vector<std::string> set;
     int jobs = 0;
     bool any_schedule = false;
+    std::vector<std::string> anchors;
     std::string by;  ///< a swept key; empty: none
 };
 

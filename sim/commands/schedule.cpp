@@ -33,7 +33,7 @@ struct ScheduleArguments {
     PipelineShape shape{1, 0, 1, 1};  ///< stages_per_rank 0: not given
     std::string format = "text";
     std::string costs;
-    std::optional<double> memory_limit;
+    std::vector<double> memory_limits;
     std::vector<std::string> options;
     bool lowered = false;
     std::string transport;
@@ -127,7 +127,7 @@ std::string answer_text(const ScheduleArguments& args) {
     if (args.name.empty()) throw InputError("--name is required (--list shows the names)");
     const PipelineShape shape = shape_of(args);
     GeneratorOptions options;
-    options.memory_limit = args.memory_limit;
+    options.memory_limits = args.memory_limits;
     options.values = parse_options(args.options);
     std::optional<CostUnits> units;
     const std::string& costs = args.costs.empty() && !args.svg.empty() ? kEqualCosts : args.costs;
@@ -215,8 +215,11 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
                      "F,I,W,C: costs of one stage's forward, backward-input, backward-weight and "
                      "of a link, as 1,1,1,0 or 1/2,0.5,1/2,0; adds makespan, bubbles and peaks");
     verb->add_option(
-            "--memory-limit", args->memory_limit,
-            "most live microbatches of one rank, for the schedule that searches under it (zb-auto)")
+            "--memory-limit", args->memory_limits,
+            "most live microbatches of a rank, for the schedule that searches under it (zb-auto); "
+            "or one for each rank, as 6,5,4,4")
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(real_number(0.001, 1e9));
     verb->add_option("--option", args->options,
                      "key=value of the schedule; overlap=X is the cost of an Overlap")

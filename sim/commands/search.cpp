@@ -113,11 +113,13 @@ Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
             {"prediction", report_json(prediction)}};
 }
 
-PredictionWithTrace predict_best(const scenarios::Scenario& scenario) {
+PredictionWithTrace predict_best(const Grid& grid, const scenarios::Scenario& scenario) {
     ProgressLine line(is_quiet());
     PredictOptions how;
     how.choosing = [&](std::size_t done, std::size_t all) { line.show(choices_words(done, all)); };
-    return predict(scenario, how);
+    PredictionWithTrace best = predict(scenario, how);
+    if (grid.correction) grid.correction->add(scenario, best.prediction);
+    return best;
 }
 
 /// Searches some points of the grid. Ends by the signal that stopped it.
@@ -188,7 +190,7 @@ ExitStatus carry_out(const SearchArguments& args) {
         return ExitStatus::No;
     }
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
-    const PredictionWithTrace prediction = predict_best(scenario);
+    const PredictionWithTrace prediction = predict_best(grid, scenario);
     if (!args.json.empty()) {
         Json json = schema_json("search");
         json["objective"] = args.objective;

@@ -54,7 +54,7 @@ struct SimulateArguments {
     std::string kernels;
     std::string chakra;
     bool chakra_replicas = false;
-    std::string anchor;
+    std::vector<std::string> anchors;
     std::string expect;
     bool explain = false;
     bool bill = false;
@@ -260,11 +260,11 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
 /// A line or a log is of the plan that the scenario's file has, without --set.
 void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scenario>& scenarios,
                 Answers& answers) {
-    if (args.anchor.empty()) return;
+    if (args.anchors.empty()) return;
     const std::string& first = args.scenarios.front();
     if (first == "-")
         throw InputError("--anchor needs the scenario's file or name, and not standard input");
-    const AnchoredBy anchored(read_anchor(args.anchor, scenarios::read_scenario(first)));
+    const AnchoredBy anchored(read_anchor(args.anchors, scenarios::read_scenario(first)));
     for (std::size_t i = 0; i < answers.size(); ++i)
         answers[i].prediction.anchored = anchored.of(scenarios[i], answers[i].prediction);
 }
@@ -350,10 +350,12 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
                    "write the traces of all ranks and not of one pipeline's");
     verb->add_flag("--framework-checks", args->framework_checks,
                    "say what the framework's own checks would refuse of the plan");
-    verb->add_option("--anchor", args->anchor,
+    verb->add_option("--anchor", args->anchors,
                      "a measured step: a YAML file, a log of Megatron-LM, torchtitan or Primus, or "
-                     "a line of one, of the scenario without --set; corrects the prediction")
-        ->type_name("FILE");
+                     "a line of one, a profile, or a memory snapshot of PyTorch, of the scenario "
+                     "without --set; corrects the prediction. May be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     verb->add_flag("--bill", args->bill,
                    "say what the step is paid for, and the step if each of it were free");
     verb->add_option("--expect", args->expect,

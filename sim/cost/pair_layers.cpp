@@ -48,11 +48,11 @@ double& of(OfLayer& layer, Part part) {
 class Parts {
 public:
     Parts(const models::StageGraph& graph, const PassPricer& pricer,
-          const scenarios::Framework& framework, bool delays)
+          const scenarios::Framework& framework, PairWeights weights)
         : graph_(graph),
           pricer_(pricer),
           framework_(framework),
-          delays_(delays),
+          weights_run_(weights),
           forward_(launched(Pass::Forward)),
           backward_(launched(Pass::Backward)),
           weights_(launched(Pass::BackwardWeight)),
@@ -81,12 +81,14 @@ public:
         const Seconds forward = seconds_of(op, models::Part::Forward);
         put(front, part, forward);
         put(back, part, forward, again_[index]);
-        if (!delays_ || !models::delays_weight(op)) {
+        const bool delayed_here = weights_run_ == PairWeights::Delayed && models::delays_weight(op);
+        if (weights_run_ != PairWeights::After && !delayed_here) {
             put(back, part, seconds_of(op, models::Part::Fused));
             of(back.host, part) += weights;
             return;
         }
         put(back, part, seconds_of(op, models::Part::Input));
+        if (!delayed_here) return;
         const auto later =
             models::weight_is_of_experts(op) ? &OfLayer::mlp_weights : &OfLayer::attention_weights;
         const Seconds delayed = seconds_of(op, models::Part::Weight);
@@ -135,7 +137,10 @@ private:
         const bool first = layers_.empty();
         (first ? parts_.forward_outside.before : parts_.forward_outside.after) += forward;
         (first ? parts_.backward_outside.after : parts_.backward_outside.before) +=
-            times_again * forward + seconds_of(op, models::Part::Fused).all;
+            times_again * forward + seconds_of(op, weights_run_ == PairWeights::After
+                                                       ? models::Part::Input
+                                                       : models::Part::Fused)
+                                        .all;
     }
 
     std::vector<Launches> launched(Pass pass) const {
@@ -149,7 +154,7 @@ private:
     const models::StageGraph& graph_;
     const PassPricer& pricer_;
     const scenarios::Framework& framework_;
-    bool delays_;
+    PairWeights weights_run_;
     std::vector<Launches> forward_, backward_, weights_;  ///< by operator
     std::vector<int> again_;
     Follow follow_;
@@ -160,8 +165,8 @@ private:
 }  // namespace
 
 PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
-                     const scenarios::Framework& framework, LayerFold fold, bool delays) {
-    Parts parts(graph, pricer, framework, delays);
+                     const scenarios::Framework& framework, LayerFold fold, PairWeights weights) {
+    Parts parts(graph, pricer, framework, weights);
     for (std::size_t i = 0; i < graph.operators.size(); ++i) parts.add(i);
     return parts.unfolded(fold);
 }

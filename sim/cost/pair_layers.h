@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -50,10 +51,17 @@ struct PairParts {
     OutsideParts backward_outside = {};
 };
 
-/// `delays` as of Megatron-Core's delay_wgrad_compute. How long exchanges wait for other ranks is
+/// What the backward of a pair has of its weight gradients.
+enum class PairWeights : std::uint8_t {
+    Inside,   ///< beside the gradients of inputs
+    Delayed,  ///< apart in the pair (Megatron-Core's delay_wgrad_compute)
+    After,    ///< none: it is a backward-input, and they are a pass of their own
+};
+
+/// How long exchanges wait for other ranks is
 /// left to the lanes (pair_lanes.h).
 PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
-                     const scenarios::Framework& framework, LayerFold fold, bool delays);
+                     const scenarios::Framework& framework, LayerFold fold, PairWeights weights);
 
 /// Seconds of the layers: the forward's layer i beside the backward's i-th from its end, and what
 /// is left of the longer one alone. Within a layer: combine and MLP backward, attention forward,

@@ -50,8 +50,11 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
     asked_.pairs = scenario.schedule.pairs_layers;
     asked_.backwards_follow =
         scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
-    asked_.delays = asked_.pairs && scenario.schedule.delays_weights() &&
-                    !scenarios::measures_operators(scenario.cluster.measured);
+    if (asked_.pairs && !asked_.fused)
+        asked_.weights = PairWeights::After;
+    else if (scenario.schedule.delays_weights() &&
+             !scenarios::measures_operators(scenario.cluster.measured))
+        asked_.weights = PairWeights::Delayed;
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
     for (const models::StageContent& content : stages) {
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {

@@ -129,7 +129,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     }
     fetches_.reset();
     if (asked.pairs)
-        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, asked.delays);
+        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, asked.weights);
     if (scenarios::measures_operators(scenario.cluster.measured))
         take_measured(scenario, pricer, asked);
 }

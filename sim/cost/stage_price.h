@@ -48,7 +48,7 @@ struct PassesAsked {
     bool again = false;             ///< Recompute actions
     bool several_holders = false;   ///< several ranks hold its stages
     bool pairs = false;             ///< pairs whose layers run beside layers
-    bool delays = false;            ///< weight gradients of such a pair run apart
+    PairWeights weights{};          ///< of such a pair
     bool backwards_follow = false;  ///< each backward comes right after its forward
     friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
 };

@@ -194,12 +194,13 @@ SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosi
         const scenarios::Scenario scenario = grid.instantiate(index);
         row.reason = not_ranked(grid, scenario);
         if (!row.reason.empty()) return row;
-        const Prediction p = predict(scenario, {.keep_trace = false,
-                                                .draw_loads = draws_steps(grid, scenario),
-                                                .explain = false,
-                                                .only_where_it_decides = true,
-                                                .choosing = choosing})
-                                 .prediction;
+        Prediction p = predict(scenario, {.keep_trace = false,
+                                          .draw_loads = draws_steps(grid, scenario),
+                                          .explain = false,
+                                          .only_where_it_decides = true,
+                                          .choosing = choosing})
+                           .prediction;
+        if (grid.correction) grid.correction->apply(scenario, p);
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
         if (p.cut) row.plan += "; balanced is " + p.cut->list();

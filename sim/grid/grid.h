@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,13 @@
 
 /// The plans of a scenario's `sweep:` grid, and the answer for one of them.
 namespace debubble::sim {
+
+/// What a measured step makes of every prediction of a grid (sim/anchor).
+struct Correction {
+    /// Puts it in the place of what is predicted, or beside it.
+    std::function<void(const scenarios::Scenario&, Prediction&)> apply, add;
+    double least = 1;  ///< no step becomes shorter than this share of what is predicted of it
+};
 
 /// A grid that is read once. Thread-safe after construction.
 struct Grid {
@@ -25,6 +34,7 @@ struct Grid {
                                       ///< order
     Basis basis;
     bool any_schedule = false;  ///< admits schedules that a framework's software lacks
+    std::optional<Correction> correction;
 
     scenarios::Scenario instantiate(std::size_t index) const;
     std::vector<std::string> keys() const;  ///< names of the swept keys

@@ -101,6 +101,7 @@ private:
                 if (!not_ranked(grid_, scenario).empty()) return leave_out();
                 PlanBound bound = bound_of(scenario);
                 if (draws_steps(grid_, scenario)) bound.step_time_s = 0;
+                if (grid_.correction) bound = corrected(bound);
                 const double promise = promise_of(bound, scenario, objective_);
                 const std::lock_guard lock(mutex_);
                 if (bound.fits())
@@ -114,6 +115,13 @@ private:
             }
         });
         return candidates;
+    }
+
+    /// What a measured step leaves of a bound: of memory only the device's limit.
+    PlanBound corrected(PlanBound bound) const {
+        bound.step_time_s *= grid_.correction->least;
+        bound.memory = Bytes{};
+        return bound;
     }
 
     void rule_out_impossible() {

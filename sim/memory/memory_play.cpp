@@ -185,12 +185,13 @@ std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
     for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
         give_up_if(stop);
         const ActionList& list = program.ranks[rank.index];
+        // The events name the stages of their rank, of which each has bytes of its own.
         const bool alike =
-            rank.index > 0 && asks_alike(stages, program, Rank{rank.index - 1}, rank);
+            !bytes && rank.index > 0 && asks_alike(stages, program, Rank{rank.index - 1}, rank);
         if (!alike)
             events = memory_events(program, stages.index(), rank, stages, std::move(events));
         std::vector<std::uint32_t> in_time = order_in_time(events, times[rank.index]);
-        if (!alike || bytes || in_time != order) {
+        if (!alike || in_time != order) {
             order = std::move(in_time);
             MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
             AllocatorPlayer(stages, list, rank, log, bytes)

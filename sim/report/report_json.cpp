@@ -64,6 +64,11 @@ Json json_of(const AnchoredFigures& anchored) {
                      {"low_s", anchored.low_s},
                      {"high_s", anchored.high_s},
                      {"tokens_per_s", anchored.tokens_per_s}});
+    if (anchored.parts)
+        json["parts"] = Json{{"compute_ratio", anchored.parts->compute},
+                             {"exposed_ratio", anchored.parts->exposed},
+                             {"idle_ratio", anchored.parts->idle}};
+    if (anchored.allocator_ratio) json["allocator_ratio"] = *anchored.allocator_ratio;
     if (anchored.memory_ratio) json["memory_bytes"] = anchored.needs.count;
     return json;
 }

@@ -355,6 +355,10 @@ std::string anchored_words(const AnchoredFigures& anchored) {
     words += "the measured plan took";
     if (anchored.time_ratio)
         words += fmt::format(" {:.3f} times its prediction", *anchored.time_ratio);
+    if (anchored.parts)
+        words +=
+            fmt::format(" (kernels {:.3f}, exposed communication {:.3f}, idle {:.3f})",
+                        anchored.parts->compute, anchored.parts->exposed, anchored.parts->idle);
     if (anchored.memory_ratio)
         words += fmt::format("{}{:.3f} times the memory beside its parameters and optimizer state",
                              anchored.time_ratio ? ", and " : " ", *anchored.memory_ratio);

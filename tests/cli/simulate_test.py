@@ -1,7 +1,9 @@
 """`debubble simulate`: the JSON's contract, its sums, files and exit codes."""
 
+import csv
 import json
 import os
+import pickle
 import subprocess
 import unittest
 
@@ -117,6 +119,64 @@ class Json(SimulateTest):
         self.assertEqual(len(self.figures("--set", "parallel.pipeline=4")["ranks"]), 4)
         two = self.figures("--set", "parallel.pipeline=1", "--set", "training.micro_batch=4")
         self.assertEqual(len(two["ranks"]), 1)
+
+class Anchors(SimulateTest):
+    """Pickles that Python wrote; what they hold at most is known by the order of their events."""
+
+    def snapshot(self, protocol):
+        gib = 2**30
+        block = {"stream": 0, "time_us": 0, "frames": [{"filename": "a.py", "line": 1, "name": "f"}]}
+        events = [{"action": action, "addr": 1, "size": size * gib, **block}
+                  for action, size in [("segment_alloc", 12), ("alloc", 4), ("alloc", 6),
+                                       ("free_requested", 6), ("free_completed", 6)]]
+        path = self.folder / f"snapshot{protocol}.pickle"
+        path.write_bytes(pickle.dumps(
+            {"segments": [{"device": 0, "allocated_size": 4 * gib, "total_size": 12 * gib, "active_size": 4 * gib,
+                           "blocks": [{"size": 4 * gib, "state": "active_allocated"}]}],
+             "device_traces": [events, []], "allocator_settings": {"expandable_segments": False, "ratio": 0.5}},
+            protocol=protocol))
+        return str(path)
+
+    def test_a_memory_snapshot_is_read_whatever_pickles_version(self):
+        held = max(sum(rank["memory"][of] for of in ("parameters", "gradients", "optimizer", "buffers"))
+                   for rank in self.figures()["ranks"])
+        ratios = set()
+        for protocol in (2, 3, 4, 5):
+            anchored = self.figures("--anchor", self.snapshot(protocol))["anchored"]
+            self.assertIsNone(anchored["time_ratio"])
+            ratios.add((anchored["memory_ratio"], anchored["allocator_ratio"]))
+            # Its own plan has what was measured: 10 GiB allocated, 12 reserved.
+            self.assertAlmostEqual(anchored["memory_bytes"], 12 * 2**30, delta=2**20)
+        self.assertEqual(len(ratios), 1)
+        self.assertGreater(held, 0)
+
+    def test_a_pickle_that_would_run_something_is_refused(self):
+        path = self.folder / "bad.pickle"
+        path.write_bytes(b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x05touch\x85R.")
+        ran = self.ends(debubble("simulate", self.plan, "--anchor", str(path)), BAD_INPUT)
+        self.assertIn("nothing that it names is executed", ran.stderr)
+
+    def test_a_log_beside_a_profile_has_the_steps_time(self):
+        trace = str(self.folder / "run.trace.json")
+        own = self.figures("--trace", trace)
+        anchored = self.figures("--anchor", trace, "--anchor", "elapsed time per iteration (ms): 5000.0")["anchored"]
+        self.assertAlmostEqual(anchored["step_time_s"], 5.0, places=6)
+        self.assertAlmostEqual(anchored["parts"]["compute_ratio"], 1, places=3)
+        self.assertAlmostEqual(anchored["time_ratio"], 5 / own["step_time_s"], places=6)
+
+    def test_a_grid_is_corrected_as_its_plans_are(self):
+        grid = self.write("grid.yaml", PLAN + "sweep:\n  training.micro_batch: [1, 2]\n")
+        out = self.folder / "rows.csv"
+        self.ends(debubble("sweep", grid, "--out", str(out), "--anchor", "2,000 tps"), DONE)
+        own = self.figures()
+        with open(out, newline="") as file:
+            rows = {row["training.micro_batch"]: row for row in csv.DictReader(file)}
+        self.assertAlmostEqual(float(rows["2"]["tokens_per_s"]), 2000 * 4, delta=0.1)
+        beside = self.figures("--set", "training.micro_batch=1")
+        self.assertAlmostEqual(float(rows["1"]["step_time_s"]) / beside["step_time_s"],
+                               float(rows["2"]["step_time_s"]) / own["step_time_s"], places=6)
+        again = self.ends(debubble("sweep", grid, "--out", str(out)), BAD_INPUT)
+        self.assertIn("--anchor", again.stderr)
 
 
 class Expectations(SimulateTest):

@@ -120,7 +120,15 @@ TEST(Scenario, AKeyWithoutAValueIsNotGiven) {
 }
 
 TEST(Scenario, AMemoryLimitIsForAScheduleThatSearchesUnderIt) {
-    EXPECT_EQ(parse("schedule: {name: zb-auto, memory_limit: 3}").schedule.memory_limit, 3);
+    const auto limits = [](const std::string& text) {
+        return parse("parallel: {pipeline: 2}\nschedule: {name: zb-auto, memory_limit: " + text +
+                     "}")
+            .schedule.memory_limits;
+    };
+    EXPECT_EQ(limits("3"), std::vector<double>{3});
+    EXPECT_EQ(limits("[3, 2.5]"), (std::vector<double>{3, 2.5}));
+    EXPECT_THAT(mistakes_of("schedule: {name: zb-auto, memory_limit: []}"),
+                HasSubstr("'memory_limit' is empty"));
     EXPECT_THAT(mistakes_of("schedule: {name: zb-h1, memory_limit: 3}"),
                 HasSubstr("here.yaml:3:39: error: schedule 'zb-h1' takes no memory limit; zb-auto "
                           "searches under one"));

@@ -175,14 +175,15 @@ private:
 
     bool take_turns(const Overlap& o) const {
         return side_.pairs_layers && o.first.pass == Pass::Forward &&
-               o.second.pass == Pass::Backward && stage(o.first.stage).takes_turns() &&
+               o.second.pass != Pass::Forward && stage(o.first.stage).takes_turns() &&
                stage(o.second.stage).takes_turns();
     }
     void in_turns(const Overlap& o) {
         const auto forward =
             stage(o.first.stage).begin_forward(o.first.micro_batch, input_of(o.first));
         const auto backward =
-            stage(o.second.stage).begin_backward(o.second.micro_batch, input_of(o.second));
+            stage(o.second.stage)
+                .begin_backward(o.second.pass, o.second.micro_batch, input_of(o.second));
         run_in_turns({o.first, *forward}, {o.second, *backward}, recorder_);
         give(o.first, forward->finish());
         give(o.second, backward->finish());

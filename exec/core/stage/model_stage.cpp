@@ -73,12 +73,14 @@ public:
             PassAsked{Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false, false},
             [this, micro_batch] { after_forward(micro_batch); });
     }
-    std::unique_ptr<PassInTurns> begin_backward(const MicroBatch& micro_batch,
+    std::unique_ptr<PassInTurns> begin_backward(Pass pass, const MicroBatch& micro_batch,
                                                 ArenaTensor output_gradient) override {
         const SlicePlan& slice = parts_.slice_of(micro_batch);
         take_gradient(micro_batch, std::move(output_gradient));
-        return turns_of_pass(parts_, PassAsked{Pass::Backward, micro_batch, slice.fused[1],
-                                               slice.graph.input_gradient});
+        return turns_of_pass(
+            parts_,
+            PassAsked{pass, micro_batch, pass == Pass::Backward ? slice.fused[1] : slice.split[1],
+                      slice.graph.input_gradient});
     }
     bool takes_turns() const override {
         return !parts_.state.tools.on_operator &&

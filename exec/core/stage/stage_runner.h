@@ -110,7 +110,8 @@ public:
     virtual std::unique_ptr<PassInTurns> begin_forward(const MicroBatch&, ArenaTensor /*input*/) {
         return nullptr;
     }
-    virtual std::unique_ptr<PassInTurns> begin_backward(const MicroBatch&,
+    /// `pass` is Backward or BackwardInput.
+    virtual std::unique_ptr<PassInTurns> begin_backward(Pass /*pass*/, const MicroBatch&,
                                                         ArenaTensor /*output_gradient*/) {
         return nullptr;
     }

@@ -59,7 +59,7 @@ std::optional<std::string> why_not(const Generator& row, const Scenario& scenari
     const int before = shape.stages_per_rank;
     shape.stages_per_rank = row.stages_per_rank.value_or(stages_are_said ? before : 1);
     GeneratorOptions options;
-    options.memory_limit = scenario.schedule.memory_limit;
+    options.memory_limits = scenario.schedule.memory_limits;
     if (auto reason = row.why_not(shape, options)) return reason;
     return shape.stages_per_rank == before ? std::nullopt
                                            : why_not_cut(scenario, shape.stages_per_rank);

@@ -40,6 +40,8 @@ INSTANTIATE_TEST_SUITE_P(
                "offload: {modules: [core_attn, expert_fc1], min_offloaded_tensor_size: 1}"),
         paired("delayed", "{pipeline: 2, stages_per_rank: 2, data: 2, expert: 2}", "mixtral", {},
                "{name: combined-1f1b, delay_wgrad: true}"),
+        paired("backward_input", "{pipeline: 2, stages_per_rank: 2, data: 2, expert: 2}", "mixtral",
+               {}, "combined-zb-v"),
         paired("without_experts", "{pipeline: 2, stages_per_rank: 2, data: 1}", "llama")),
     [](const auto& each) { return each.param.name; });
 

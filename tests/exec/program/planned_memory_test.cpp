@@ -373,6 +373,8 @@ INSTANTIATE_TEST_SUITE_P(
                          "{name: combined-1f1b, delay_wgrad: true}", "mixtral-wide"),
                     wide("delayed_pp2", "{pipeline: 2, stages_per_rank: 2, data: 2, expert: 2}",
                          "{name: combined-1f1b, delay_wgrad: true}", "shared-experts-wide"),
+                    wide("backward_input", "{pipeline: 2, stages_per_rank: 2, data: 2, expert: 2}",
+                         "combined-zb-v", "mixtral-wide"),
                     wide("recompute", "{data: 2, expert: 2}", "combined-1f1b",
                          "shared-experts-wide", "recompute: {modules: [core_attn, moe_act]}")),
     [](const auto& each) { return each.param.name; });

@@ -221,7 +221,7 @@ Case offloaded(Case c) {
 /// Megatron-Core refuses pairs of experts in fp32, in which trainings are compared here.
 scenarios::Scenario scenario_of(const Case& c) {
     if (c.offloads) return read(c, "fp32", offloading_schedule(c));
-    if (c.schedule.find("combined-1f1b") == std::string::npos) return read(c, "fp32", c.schedule);
+    if (c.schedule.find("combined-") == std::string::npos) return read(c, "fp32", c.schedule);
     Case plain;
     plain.parallel = "{data: 1}";
     scenarios::Scenario scenario = read(c, "bf16", c.schedule);

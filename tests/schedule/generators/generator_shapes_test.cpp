@@ -154,7 +154,7 @@ TEST(Generate, ThrowsWithTheReasonAndTheNearestName) {
               "error: schedule 'zb-h2' cannot be built: it holds one stage per rank, and "
               "stages_per_rank is 2\n");
     GeneratorOptions limited;
-    limited.memory_limit = 3;
+    limited.memory_limits = {3};
     EXPECT_EQ(error("zb-v", {4, 2, 8}, limited),
               "error: schedule 'zb-v' takes no memory limit; zb-auto searches under one\n");
     EXPECT_EQ(error("zb-auto", {4, 1, 8}, limited), "");

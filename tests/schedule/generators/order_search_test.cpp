@@ -17,8 +17,11 @@ OrderProblem random_problem(std::mt19937& random) {
     };
     const int chunks = draw(1, 2);
     const PipelineShape shape{draw(1, 5), chunks, draw(1, 9)};
-    return {shape, random_costs(random, shape.stages()), true, draw(2, 2 * shape.ranks + 2),
-            draw(0, 1) == 1};
+    std::vector<int> limits;
+    const bool for_each = draw(0, 1) == 1;
+    for (int rank = 0; rank < (for_each ? shape.ranks : 1); ++rank)
+        limits.push_back(draw(2, 2 * shape.ranks + 2));
+    return {shape, random_costs(random, shape.stages()), true, limits, draw(0, 1) == 1};
 }
 
 constexpr std::array kPolicies{
@@ -49,7 +52,7 @@ TEST(OrderPlayer, TakesAsLongAsTheReplay) {
 }
 
 TEST(OrderPlayer, RefusesWhatGetsStuckOrHoldsTooMuch) {
-    const OrderProblem problem{{2, 1, 2}, unit_costs(), true, 1, false};
+    const OrderProblem problem{{2, 1, 2}, unit_costs(), true, {1}, false};
     const Step f{Pass::Forward, 0};
     const Step i{Pass::BackwardInput, 0};
     const Step w{Pass::BackwardWeight, 0};

@@ -47,7 +47,7 @@ std::string squeezed_digest(int ranks, bool splits) {
             for (const int limit : {2, ranks, 2 * ranks, 2 * ranks + 1})
                 for (const bool weights : {false, true}) {
                     if (weights && !splits) continue;
-                    const OrderProblem problem{{ranks, 2, m}, unit_costs(), splits, limit};
+                    const OrderProblem problem{{ranks, 2, m}, unit_costs(), splits, {limit}};
                     append(all, squeeze(problem, *block, limit, weights));
                 }
     }
@@ -71,7 +71,7 @@ TEST(SearchedOrder, OfManyMicroBatchesIsSqueezedInOnePass) {
     ASSERT_TRUE(block);
     for (const int limit : {4, 5})
         for (const bool weights : {false, true}) {
-            const OrderProblem problem{{2, 2, m}, unit_costs(), true, limit};
+            const OrderProblem problem{{2, 2, m}, unit_costs(), true, {limit}};
             const auto order = squeeze(problem, *block, limit, weights);
             for (const StepOrder& steps : order)
                 EXPECT_EQ(steps.size(), std::size_t{m} * (weights ? 6 : 4));

@@ -9,11 +9,14 @@
 namespace debubble {
 namespace {
 
-GeneratorOptions with(const PipelineCosts& costs, double limit) {
+GeneratorOptions with(const PipelineCosts& costs, std::vector<double> limits) {
     GeneratorOptions options;
     options.costs = costs;
-    options.memory_limit = limit;
+    options.memory_limits = std::move(limits);
     return options;
+}
+GeneratorOptions with(const PipelineCosts& costs, double limit) {
+    return with(costs, std::vector<double>{limit});
 }
 
 TEST(ZbAuto, TakesTheCheckedTimes) {
@@ -103,11 +106,12 @@ std::vector<ActionList> all_orders(int rank, int micro_batches, int limit) {
     return orders;
 }
 
-Duration shortest(const PipelineShape& shape, int limit, const PipelineCosts& costs) {
+Duration shortest(const PipelineShape& shape, const std::vector<double>& limits,
+                  const PipelineCosts& costs) {
     std::vector<std::vector<ActionList>> orders;
     for (int rank = 0; rank < shape.ranks; ++rank)
-        orders.push_back(all_orders(rank, shape.micro_batches, limit));
-    Schedule schedule = generate("zb-auto", shape, with(costs, limit));
+        orders.push_back(all_orders(rank, shape.micro_batches, static_cast<int>(limits[rank])));
+    Schedule schedule = generate("zb-auto", shape, with(costs, limits));
     Duration best = Duration::max();
     const std::function<void(int)> choose = [&](int rank) {
         if (rank == shape.ranks) {
@@ -133,12 +137,48 @@ TEST(ZbAuto, IsOptimalWhereEveryOrderCanBeTried) {
             for (int i = 0; i < 8; ++i) {
                 const PipelineCosts costs = i == 0 ? unit_costs() : random_costs(random, p);
                 const PipelineShape shape{p, 1, m};
+                const std::vector<double> limits(p, limit);
                 const Replay r = replay(generate("zb-auto", shape, with(costs, limit)), costs);
-                EXPECT_EQ(r.makespan, shortest(shape, limit, costs))
+                EXPECT_EQ(r.makespan, shortest(shape, limits, costs))
                     << p << " ranks, " << m << " microbatches, limit " << limit << ", case " << i;
             }
         }
     }
+}
+
+TEST(ZbAuto, IsOptimalUnderLimitsOfEachRank) {
+    std::mt19937 random(7);
+    for (const auto& [p, m] : {std::pair{2, 2}, {2, 3}, {3, 2}}) {
+        for (int i = 0; i < 24; ++i) {
+            std::vector<double> limits;
+            for (int rank = 0; rank < p; ++rank)
+                limits.push_back(1 + static_cast<double>(random() % m));
+            const PipelineCosts costs = random_costs(random, p);
+            const PipelineShape shape{p, 1, m};
+            const Replay r = replay(generate("zb-auto", shape, with(costs, limits)), costs);
+            EXPECT_EQ(r.makespan, shortest(shape, limits, costs))
+                << p << " ranks, " << m << " microbatches, case " << i;
+        }
+    }
+}
+
+TEST(ZbAuto, KeepsTheLimitOfEachRankAndGainsByIt) {
+    std::mt19937 random(24);
+    int gains = 0;
+    for (int i = 0; i < 40; ++i) {
+        const PipelineShape shape{2 + i % 6, 1, 4 + static_cast<int>(random() % 12)};
+        std::vector<double> limits;
+        for (int rank = 0; rank < shape.ranks; ++rank)
+            limits.push_back(1 + static_cast<double>(random() % 10));
+        const PipelineCosts costs = random_costs(random, shape.ranks);
+        const Replay each = replay(generate("zb-auto", shape, with(costs, limits)), costs);
+        for (int rank = 0; rank < shape.ranks; ++rank)
+            EXPECT_LE(each.peak_live_until_weight[rank], limits[rank]);
+        const double least = *std::min_element(limits.begin(), limits.end());
+        const Replay alike = replay(generate("zb-auto", shape, with(costs, least)), costs);
+        gains += each.makespan < alike.makespan ? 1 : 0;
+    }
+    EXPECT_GE(gains, 20);
 }
 
 TEST(ZbAuto, ShortensTheSpanWhereThatIsAsked) {
@@ -172,6 +212,15 @@ TEST(ZbAuto, SaysWhyALimitIsTooSmall) {
               "a rank holds at least one microbatch, and the memory limit is nan");
     EXPECT_EQ(reason(1), "");
     EXPECT_EQ(reason(1e300), "");
+    const auto of_ranks = [](std::vector<double> limits) {
+        return find_generator("zb-auto")
+            ->why_not({4, 1, 8}, with(unit_costs(), std::move(limits)))
+            .value_or("");
+    };
+    EXPECT_EQ(of_ranks({2, 2, 2}), "there are memory limits for 3 ranks, and 4 ranks");
+    EXPECT_EQ(of_ranks({2, 2, 2, 0}),
+              "a rank holds at least one microbatch, and the memory limit is 0");
+    EXPECT_EQ(of_ranks({4, 3, 2, 1}), "");
 }
 
 }  // namespace

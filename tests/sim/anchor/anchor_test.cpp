@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
+#include "trace/io/chrome_trace.h"
 
 /// Predictions corrected by a measured step.
 namespace debubble::sim {
@@ -127,10 +128,107 @@ TEST(AnchoredBy, MemoryIsCorrectedAboveWhatNoPassMakes) {
     EXPECT_LT(more.count, 1L << 30);  // half of the activations have half of the error
 }
 
+/// Of kernels 1.1 times as long, exposed communication twice and idle time half.
+MeasuredPlan slower_wires(const Prediction& own) {
+    MeasuredPlan measured;
+    StepParts& parts = measured.parts.emplace();
+    for (const RankPrediction& rank : own.ranks) {
+        parts.ranks.push_back(rank.rank);
+        parts.compute_s += 1.1 * (rank.busy_s + rank.optimizer_s) / 4;
+        parts.exposed_s += 2 * rank.exposed_comm_s / 4;
+        parts.idle_s += 0.5 * rank.idle_s / 4;
+    }
+    measured.step_s = parts.compute_s + parts.exposed_s + parts.idle_s;
+    return measured;
+}
+
+TEST(AnchoredBy, AProfileCorrectsEachPartOfTheStep) {
+    const std::vector<scenarios::Override> sharded{{"parallel.zero_stage", "3"},
+                                                   {"cluster.node_link.bandwidth", "20 GB/s"}};
+    const Prediction own = predict(job(sharded), {}).prediction;
+    const MeasuredPlan measured = slower_wires(own);
+    const AnchoredBy anchored({job(sharded), measured});
+    ASSERT_TRUE(anchored.parts());
+    EXPECT_NEAR(anchored.parts()->compute, 1.1, 1e-6);
+    EXPECT_NEAR(anchored.parts()->exposed, 2, 1e-6);
+    EXPECT_NEAR(anchored.parts()->idle, 0.5, 1e-6);
+    EXPECT_NEAR(anchored.of(job(sharded), own).step_time_s, *measured.step_s, 1e-9);
+    // A neighbour that communicates less has less of what is wrong of communication.
+    const std::vector<scenarios::Override> whole{{"parallel.zero_stage", "1"},
+                                                 {"cluster.node_link.bandwidth", "20 GB/s"}};
+    const Prediction other = predict(job(whole), {}).prediction;
+    StepParts mean;
+    for (const RankPrediction& rank : other.ranks) {
+        mean.compute_s += (rank.busy_s + rank.optimizer_s) / 4;
+        mean.exposed_s += rank.exposed_comm_s / 4;
+        mean.idle_s += rank.idle_s / 4;
+    }
+    const AnchoredFigures figures = anchored.of(job(whole), other);
+    EXPECT_NEAR(figures.step_time_s, 1.1 * mean.compute_s + 2 * mean.exposed_s + 0.5 * mean.idle_s,
+                1e-9);
+    EXPECT_GE(figures.step_time_s, anchored.least_ratio() * other.step_time_s);
+}
+
+TEST(AnchoredBy, ItsOwnPredictedTraceLeavesAPredictionAsItIs) {
+    const PredictionWithTrace own = predict(job(), {});
+    const std::string file = testing::TempDir() + "own.trace.json";
+    {
+        std::ofstream out(file);
+        write_chrome_trace(own.trace, out);
+    }
+    const Anchor anchor = read_anchor({file}, job());
+    ASSERT_TRUE(anchor.measured.parts);
+    EXPECT_EQ(anchor.measured.parts->ranks.size(), 4U);
+    const AnchoredBy anchored(anchor);
+    EXPECT_NEAR(anchored.time_ratio().value(), 1, 1e-3);
+    EXPECT_NEAR(anchored.parts()->compute, 1, 1e-3);
+    EXPECT_NEAR(anchored.parts()->idle, 1, 1e-2);
+    EXPECT_NEAR(anchored.memory_ratio().value(), 1, 1e-3);
+    // A log's step counts before the profile's.
+    const AnchoredBy both(read_anchor({"elapsed time per iteration (ms): 3000.0", file}, job()));
+    EXPECT_NEAR(both.time_ratio().value(), 3 / own.prediction.step_time_s, 1e-9);
+    ASSERT_TRUE(both.parts());
+    EXPECT_NEAR(both.of(job(), own.prediction).step_time_s, 3, 1e-9);
+}
+
+TEST(AnchoredBy, WhatTheAllocatorAddsIsCorrectedApart) {
+    const Prediction own = predict(job(), {}).prediction;
+    const auto fullest = std::ranges::max_element(own.ranks, {}, &RankPrediction::needs);
+    MeasuredPlan measured;
+    measured.allocated = fullest->peak_memory;
+    measured.reserved = Bytes{fullest->needs().count / 10 * 12};
+    const AnchoredBy anchored({job(), measured});
+    EXPECT_NEAR(anchored.memory_ratio().value(), 1, 1e-9);
+    EXPECT_NEAR(anchored.allocator_ratio().value(), 1.2, 1e-6);
+    EXPECT_NEAR(static_cast<double>(anchored.of(job(), own).needs.count),
+                static_cast<double>(measured.reserved->count), 1e6);
+}
+
+TEST(AnchoredBy, PutsItsFiguresInThePlaceOfAGridsPrediction) {
+    const Prediction own = predict(job(), {}).prediction;
+    MeasuredPlan measured;
+    measured.step_s = 1.25 * own.step_time_s;
+    const auto fullest = std::ranges::max_element(own.ranks, {}, &RankPrediction::needs);
+    measured.reserved = Bytes{fullest->needs().count + (30L << 30)};
+    const AnchoredBy anchored({job(), measured});
+    Prediction corrected = own;
+    anchored.correct(job(), corrected);
+    EXPECT_NEAR(corrected.step_time_s, *measured.step_s, 1e-9);
+    EXPECT_NEAR(corrected.tokens_per_s, own.tokens_per_s / 1.25, 1e-6);
+    EXPECT_NEAR(*corrected.mfu, *own.mfu / 1.25, 1e-12);
+    EXPECT_NEAR(static_cast<double>((own.memory_left - corrected.memory_left).count),
+                static_cast<double>(30L << 30), 1e6);
+    Prediction fuller = own;
+    measured.reserved = Bytes{fullest->needs().count + (90L << 30)};
+    AnchoredBy({job(), measured}).correct(job(), fuller);
+    EXPECT_FALSE(fuller.fits);
+    EXPECT_THAT(fuller.reason, HasSubstr("by the measured plan"));
+}
+
 TEST(Anchor, WhatIsNoAnchorIsRefusedInWords) {
     const auto refusal = [](const std::string& given) {
         try {
-            read_anchor(given, job());
+            read_anchor({given}, job());
         } catch (const InputError& error) {
             return error.diagnostics().front().message;
         }
@@ -144,7 +242,7 @@ TEST(Anchor, WhatIsNoAnchorIsRefusedInWords) {
     EXPECT_THAT(refusal(file), HasSubstr("measured"));
     std::ofstream(file) << "scenario: gpt2-xl\nset: {parallel.pipeline: 4}\n"
                         << "measured: {log: '1,200 tps'}\n";
-    const Anchor anchor = read_anchor(file, job());
+    const Anchor anchor = read_anchor({file}, job());
     EXPECT_EQ(anchor.scenario.parallel.pipeline, 4);
     EXPECT_DOUBLE_EQ(anchor.measured.tokens_per_s_per_gpu.value(), 1200);
 }
