@@ -15,10 +15,11 @@ public:
     enum class Kind : std::uint8_t { None, Number, Text, List, Map };
     struct Value {
         Kind kind = Kind::None;
-        double real = 0;                   ///< of a Number; a truth value is 0 or 1
-        std::int64_t whole = 0;            ///< of a Number that is whole
-        std::string_view text = {};        ///< into the bytes
-        std::vector<std::uint32_t> items;  ///< of a List; of a Map each key followed by its value
+        double real = 0;             ///< of a Number; a truth value is 0 or 1
+        std::int64_t whole = 0;      ///< of a Number that is whole
+        std::string_view text = {};  ///< into the bytes
+        std::vector<std::uint32_t> items =
+            {};  ///< of a List; of a Map each key followed by its value
     };
 
     /// Throws InputError, with the offset, for bytes that are no such pickle.
