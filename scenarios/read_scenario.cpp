@@ -21,7 +21,7 @@ std::string name_from(const std::filesystem::path& file) {
 
 /// The tree of a file together with its included files.
 NodePtr read_tree(const std::filesystem::path& path, ShippedFiles& shipped) {
-    return with_includes(text::read_yaml(path), shipped);
+    return with_includes(text::read_document(path), shipped);
 }
 
 }  // namespace

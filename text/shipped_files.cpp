@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "text/json_document_reader.h"
 #include "text/mapping_reader.h"
 #include "text/yaml_document_reader.h"
@@ -20,7 +21,47 @@ fs::path& folder_of_library() {
     return folder;
 }
 
+/// The shipped documents that this process has read, each as it was at a time and of a size.
+class KeptDocuments {
+public:
+    NodePtr get(const fs::path& path, const std::function<NodePtr()>& read) {
+        std::error_code error;
+        const State now{fs::last_write_time(path, error), fs::file_size(path, error)};
+        if (error) return read();  // which says what is wrong
+        {
+            const std::lock_guard lock(mutex_);
+            const auto known = kept_.find(path.string());
+            if (known != kept_.end() && known->second.first == now) {
+                note_file_read(path);
+                return known->second.second;
+            }
+        }
+        NodePtr tree = read();
+        const std::lock_guard lock(mutex_);
+        kept_[path.string()] = {now, tree};
+        return tree;
+    }
+
+private:
+    using State = std::pair<fs::file_time_type, std::uintmax_t>;
+    std::mutex mutex_;
+    std::map<std::string, std::pair<State, NodePtr>> kept_;
+};
+
+bool is_shipped(const fs::path& path) {
+    const fs::path inside = path.lexically_relative(data_folder());
+    return path.is_absolute() && !inside.empty() && *inside.begin() != "..";
+}
+
 }  // namespace
+
+NodePtr read_document(const fs::path& path) {
+    static auto& kept = *new KeptDocuments;
+    const auto read = [&] {
+        return path.extension() == ".json" ? read_json(path) : read_yaml(path);
+    };
+    return is_shipped(path) ? kept.get(path, read) : read();
+}
 
 void use_data_folder(const fs::path& folder) {
     folder_of_library() = folder;
@@ -76,7 +117,7 @@ NodePtr ShippedFiles::open(const fs::path& path) {
         const std::lock_guard lock(mutex_);
         if (const auto known = read_.find(key); known != read_.end()) return known->second;
     }
-    NodePtr tree = path.extension() == ".json" ? read_json(path) : read_yaml(path);
+    NodePtr tree = read_document(path);
     const std::lock_guard lock(mutex_);
     return read_.emplace(key, std::move(tree)).first->second;
 }

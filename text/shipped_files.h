@@ -24,6 +24,10 @@ void use_data_folder(const std::filesystem::path& folder);
 /// The names of the YAML files in a subfolder of data_folder(), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);
 
+/// The document of a YAML or JSON file. A shipped one that has not changed since it was read is not
+/// read again by this process. Throws InputError.
+NodePtr read_document(const std::filesystem::path& path);
+
 /// Reads each file once. Any number of threads may use one object at once.
 class ShippedFiles {
 public:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import pathlib
 import tempfile
@@ -28,6 +29,7 @@ def simulate(
     *,
     trace: bool = False,
     bill: bool = False,
+    quick: bool = False,
     anchor: str | Iterable[str] | None = None,
     **keys: Any,
 ) -> Prediction:
@@ -35,7 +37,8 @@ def simulate(
 
     `scenario` is the name of a shipped one, a path, a dictionary, or YAML text. `keys` are keys of a scenario that are set on
     top of it: parallel={"tensor": 4}, schedule="zb-v". `trace` keeps the timeline, `bill` says what the step is paid for in
-    `raw["bill"]`, `anchor` is a measured step (a file, or a line of a log) whose correction is in `raw["anchored"]`.
+    `raw["bill"]`, `quick` leaves out notes, range and sources, and the allocator's play where it decides nothing (for loops over
+    many plans), `anchor` is a measured step (a file, or a line of a log) whose correction is in `raw["anchored"]`.
     Raises InputError with every mistake, and for a plan that is impossible.
     """
     request = _scenario.plan(scenario, keys)
@@ -43,37 +46,30 @@ def simulate(
         request["trace"] = True
     if bill:
         request["bill"] = True
+    if quick:
+        request["quick"] = True
     if anchor is not None:
         request["anchors"] = _anchors(anchor)
     return Prediction(call("simulate", request), request)
 
 
 _WORDS = {"schema", "pareto", "reason", "twin_of", "unvalidated", "plan", "memory_verdict", "schedule_hash"}
-_WHOLE = {"parameters", "replicas"}
-_FLAGS = {"true": True, "false": False}
 
 
-def _value(column: str, text: str | None, keys: Sequence[str]) -> Any:
-    """A field of results.csv as Python has it; the swept keys and words stay text unless they are numbers."""
+def _value(column: str, text: str | None) -> Any:
+    """A field of results.csv as Python has it."""
     if text is None:
         return None
-    if text in _FLAGS:
-        return _FLAGS[text]
     if column in _WORDS:
         return text
-    if column in _WHOLE or column.endswith("_bytes"):
-        return int(text)
-    for kind in (int, float) if column in keys else (float,):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    try:
+        return json.loads(text)  # numbers, flags and quoted words; others are words as they are
+    except ValueError:
+        return text
 
 
-def _rows(answer: Answer, columns: Sequence[str], keys: Sequence[str]) -> Table:
-    rows = answer.json["rows"]
-    return Table({name: [_value(name, row[name], keys) for row in rows] for name in columns if name != "schema"})
+def _rows(rows: Sequence[Mapping[str, str | None]], columns: Sequence[str]) -> Table:
+    return Table({name: [_value(name, row[name]) for row in rows] for name in columns if name != "schema"})
 
 
 def sweep(
@@ -100,7 +96,7 @@ def sweep(
     with tempfile.TemporaryDirectory() as folder:
         request["out"] = os.fspath(out) if out is not None else str(pathlib.Path(folder) / "results.csv")
         answer = call("sweep", request, _told(progress))
-    return _rows(answer, answer.json["columns"], answer.json["keys"])
+    return _rows(answer.json["rows"], answer.json["columns"])
 
 
 def _told(progress: bool | Progress) -> Progress | None:
@@ -120,11 +116,13 @@ def _told(progress: bool | Progress) -> Progress | None:
 
 @dataclass(frozen=True)
 class Found:
-    """The best plan of a grid, or None, and the plans that were played, best first."""
+    """The best plan of a grid, or None, the plans that were played and fit, best first, and those of them that are worth
+    measuring: a prediction cannot tell them from the best."""
 
     best: Prediction | None
     point: Mapping[str, Any]
     played: Table
+    worth_measuring: Table
     raw: Mapping[str, Any]
 
 
@@ -146,14 +144,14 @@ def search(
         request["sweep"] = {key: list(values) for key, values in grid.items()}
     answer = call("search", request, _told(progress))
     raw = answer.json
-    point = {key: _value(key, text, raw["keys"]) for key, text in raw.get("point", {}).items()}
+    point = {key: _value(key, text) for key, text in raw.get("point", {}).items()}
     best = None
     if "prediction" in raw:
         of_best = {**_scenario.plan(scenario, keys), "trace": True}
         of_best["set"] = {**of_best["set"], **raw["point"]}
         best = Prediction(answer, of_best, raw["prediction"])
     columns = list(raw["rows"][0]) if raw["rows"] else list(raw["keys"])
-    return Found(best, point, _rows(answer, columns, raw["keys"]), raw)
+    return Found(best, point, _rows(raw["rows"], columns), _rows(raw["worth_measuring"], columns), raw)
 
 
 _PARTS = ("busy_s", "exposed_comm_s", "optimizer_s", "idle_s")

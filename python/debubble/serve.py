@@ -8,6 +8,7 @@ Every tool is state-free: it reads names, files and texts, and writes nothing. N
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import time
@@ -88,7 +89,7 @@ def search(scenario: str, grid: Grid | None = None, objective: str = "tokens_per
     said: dict[str, Any] = {name: found.raw[name] for name in counts}
     said["point"] = dict(found.point)
     said["prediction"] = None if found.best is None else _short(found.best)
-    said["worth_measuring"] = found.raw["worth_measuring"][:MOST_ROWS]
+    said["worth_measuring"] = found.worth_measuring.to_dicts()[:MOST_ROWS]
     return said
 
 
@@ -126,15 +127,29 @@ def names() -> dict[str, list[str]]:
 TOOLS: tuple[Callable[..., dict[str, Any]], ...] = (simulate, sweep, search, explain_key, import_job, compare, model, names)
 
 
+def _said_as(error: type[Exception], tool: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """The tool, whose mistakes reach the caller in debubble's words."""
+
+    @functools.wraps(tool)
+    def call_tool(*arguments: Any, **named: Any) -> dict[str, Any]:
+        try:
+            return tool(*arguments, **named)
+        except (db.Error, TimeoutError) as raised:
+            raise error(str(raised) or type(raised).__name__) from raised
+
+    return call_tool
+
+
 def main() -> int:
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
         print("debubble serve needs the library of the Model Context Protocol: pip install 'debubble[serve]'", file=sys.stderr)
         return 3
     server = MCPServer("debubble", instructions="Plans and predicts the pipeline-parallel training of large transformers.")
     for tool in TOOLS:
-        server.tool()(tool)
+        server.tool()(_said_as(ToolError, tool))
     server.run()
     return 0
 

@@ -131,7 +131,7 @@ def main() -> None:
         import torch.multiprocessing as processes
 
         processes.spawn(train, args=(order, arguments.steps, folder), nprocs=len(order.stages))
-        os.unlink(os.path.join(folder, "rendezvous"))
+        pathlib.Path(folder, "rendezvous").unlink(missing_ok=True)
         files = [os.path.join(folder, f"rank{rank}.pt.trace.json") for rank in range(len(order.stages))]
         run = db.read_trace(files, plan)
     ran, planned = run.timeline(), predicted.timeline()

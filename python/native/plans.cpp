@@ -72,6 +72,9 @@ Answered simulate(const Json& request, const Progress&) {
     sim::PredictOptions how;
     how.keep_trace = trace;
     how.bill = flag_of(request, "bill");
+    how.hash_program = trace;
+    how.explain = !flag_of(request, "quick");
+    how.only_where_it_decides = flag_of(request, "quick");
     sim::PredictionWithTrace answer = sim::predict(scenario, how);
     if (const auto anchors = texts_of(request, "anchors"); !anchors.empty())
         answer.prediction.anchored =

@@ -28,7 +28,8 @@ struct Answered {
 /// False to stop.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
-/// A plan, trace: true for columns timeline.* and memory.*, bill: true, anchors: [files or lines];
+/// A plan, trace: true for columns timeline.* and memory.*, bill: true, anchors: [files or lines],
+/// quick: true (no notes, range and sources, and no allocator where it decides nothing);
 /// gives the JSON of `simulate --json`.
 Answered simulate(const Json& request, const Progress& progress);
 /// A plan and file, which is written: a page (.html), a picture (.svg), a table of actions (.csv) or

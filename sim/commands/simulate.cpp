@@ -55,7 +55,7 @@ struct SimulateArguments {
     std::string chakra;
     bool chakra_replicas = false;
     std::vector<std::string> anchors;
-    std::string expect;
+    std::optional<std::string> expect;
     bool explain = false;
     bool bill = false;
     bool framework_checks = false;
@@ -286,7 +286,7 @@ bool meets_all(const std::vector<Expectation>& expected,
 
 ExitStatus carry_out(const SimulateArguments& args) {
     const auto expected =
-        args.expect.empty() ? std::vector<Expectation>{} : parse_expectations(args.expect);
+        args.expect ? parse_expectations(*args.expect) : std::vector<Expectation>{};
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
     check_outputs(args, scenarios);
     Answers answers = predict_all(args, scenarios, what_is_written(args));

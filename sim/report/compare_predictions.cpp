@@ -76,7 +76,8 @@ std::map<std::string, std::string> flat_plan(const PredictionFigures& of) {
     json.erase("words");
     const Json given = json.contains("given") ? json["given"] : Json::object();
     json.erase("given");
-    for (const auto& [path, value] : json.flatten().items()) {
+    const Json flat = json.flatten();
+    for (const auto& [path, value] : flat.items()) {
         std::string name = path.substr(1);
         std::ranges::replace(name, '/', '.');
         keys[name] = value.is_string() ? value.get<std::string>() : value.dump();

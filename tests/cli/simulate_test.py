@@ -203,7 +203,7 @@ class Expectations(SimulateTest):
 class Moved(SimulateTest):
     def kept(self, name, *more):
         path = str(self.folder / name)
-        self.ends(debubble("simulate", self.plan, *more, "--json", path))
+        self.ends(debubble("simulate", self.plan, *more, "--json", path), DONE)
         return path
 
     def test_nothing_moves_between_equal_plans(self):

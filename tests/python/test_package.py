@@ -43,10 +43,11 @@ class Predictions(unittest.TestCase):
 
     def test_take_keys_as_a_scenario_does(self):
         said = json.loads(
-            program("simulate", "gpt2-xl", "--set", "parallel.tensor=2", "--set", "schedule={name: zb-auto, memory_limit: 3}",
-                    "--set", "training.global_batch=128", "--json", "-").stdout)
-        got = db.simulate("gpt2-xl", parallel={"tensor": 2}, schedule={"name": "zb-auto", "memory_limit": 3},
-                          training={"global_batch": 128})
+            program("simulate", "gpt2-xl-1f1b", "--set", "parallel.zero_stage=1", "--set",
+                    "schedule={name: zb-auto, memory_limit: [3, 4, 3, 2]}", "--set", "cluster.gpu.memory=40 GiB", "--json",
+                    "-").stdout)
+        got = db.simulate("gpt2-xl-1f1b", parallel={"zero_stage": 1}, cluster={"gpu": {"memory": "40 GiB"}},
+                          schedule={"name": "zb-auto", "memory_limit": [3, 4, 3, 2]})
         self.assertEqual(got.step_time, said["step_time_s"])
 
     def test_take_dictionaries_texts_and_paths(self):

@@ -61,9 +61,9 @@ class Protocol(unittest.TestCase):
 
         tools, good, bad = asyncio.run(asyncio.wait_for(talk(), 120))
         self.assertEqual(set(tools), {tool.__name__ for tool in serve.TOOLS})
-        self.assertIn("scenario", tools["simulate"].inputSchema["properties"])
-        self.assertFalse(good.isError)
-        self.assertTrue(bad.isError)
+        self.assertIn("scenario", tools["simulate"].input_schema["properties"])
+        self.assertFalse(good.is_error)
+        self.assertTrue(bad.is_error)
         self.assertIn("gpt2-xl", bad.content[0].text)
 
 
