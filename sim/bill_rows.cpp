@@ -50,12 +50,13 @@ std::vector<BillRow> bill_rows(const Bill& bill) {
     Duration before{};
     for (const BillPart& part : bill.parts) {
         const Duration after = before + part.takes;
-        const auto [from, to] = std::minmax(seconds(before) / step, seconds(after) / step);
+        const double begin = seconds(before) / step;
+        const double end = seconds(after) / step;
         rows.push_back({part.words,
                         fmt::format("{}, {}", text::time_text(part.takes),
                                     text::percent(seconds(part.takes) / step)),
-                        from, to, free_text(part, bill.step), part.freed,
-                        colour_of_part(part.key, picture::Theme::Light),
+                        std::min(begin, end), std::max(begin, end), free_text(part, bill.step),
+                        part.freed, colour_of_part(part.key, picture::Theme::Light),
                         colour_of_part(part.key, picture::Theme::Dark)});
         before = after;
     }

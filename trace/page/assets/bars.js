@@ -196,12 +196,19 @@ export function meanWidth({ plan, device, axis }) {
   return covered / axis.nsPerPixel / (last - first);
 }
 
+const mixes = new Map();
+
+/// A colour between two others.
 export function mixed(a, b, share) {
-  const channel = (i) => {
-    const [from, to] = [a, b].map((hex) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16));
-    return Math.round(from + (to - from) * share).toString(16).padStart(2, "0");
-  };
-  return `#${channel(0)}${channel(1)}${channel(2)}`.toUpperCase();
+  const key = `${a}${b}${share}`;
+  if (!mixes.has(key)) {
+    const channel = (i) => {
+      const [from, to] = [a, b].map((hex) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16));
+      return Math.round(from + (to - from) * share).toString(16).padStart(2, "0");
+    };
+    mixes.set(key, `#${channel(0)}${channel(1)}${channel(2)}`.toUpperCase());
+  }
+  return mixes.get(key);
 }
 
 const inks = new Map();

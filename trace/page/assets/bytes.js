@@ -2,11 +2,16 @@
 
 /// The bytes of a text in base64 that holds zlib's format.
 export async function unpacked(text) {
-  const letters = atob(text.trim());
+  const stream = new Blob([fromBase64(text.trim())]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < letters.length; ++i) bytes[i] = letters.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return bytes;
 }
 
 /// Reads columns from the beginning on: how many numbers, then each in as few bytes as it needs.

@@ -1,6 +1,8 @@
 // The answers to a person's questions over the lanes: selection with its arrows, critical path,
 // measured stretch.
 import { inkOn } from "./bars.js";
+import { deviceOfBubble } from "./causes.js";
+import { barsOf } from "./rows.js";
 import { timeText } from "./words.js";
 
 const kMostLines = 600;
@@ -14,20 +16,22 @@ export function drawOverlays(pen, view) {
 /// Where a bar is drawn; undefined if its row is folded away.
 export function placeOfBar(view, plan, bar) {
   const device = plan.deviceOf(bar);
-  const row = view.rows.find((one) => one.plan === plan && one.device === device);
+  const row = view.rows.find((one) => one.plan === plan && barsOf(one, device));
   if (!row) return undefined;
   const isWork = bar >= device.work.first && bar < device.work.last;
-  const [top, height] = isWork ? row.bars : row.links;
+  const [top, height] = isWork || row.sampled ? barsOf(row, device) : row.links;
   const left = view.xOf(plan.begin[bar]);
   return { x: left, y: view.yOf(row) + top, width: view.xOf(plan.end[bar]) - left, height };
 }
 
 function placeOfBubble(view, plan, b) {
   const { begin, end } = plan.bubble;
-  const row = view.rows.find(({ plan: of, device }) => of === plan && b >= device.bubbles.first && b < device.bubbles.last);
+  const device = deviceOfBubble(plan, b);
+  const row = view.rows.find((one) => one.plan === plan && barsOf(one, device));
   if (!row) return undefined;
+  const [top, height] = barsOf(row, device);
   const left = view.xOf(begin[b]);
-  return { x: left, y: view.yOf(row) + row.bars[0], width: view.xOf(end[b]) - left, height: row.bars[1] };
+  return { x: left, y: view.yOf(row) + top, width: view.xOf(end[b]) - left, height };
 }
 
 function outline(pen, { x, y, width, height }, ink) {

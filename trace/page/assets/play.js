@@ -97,10 +97,10 @@ function drawPlayed(pen, view, shown) {
   const x = view.xOf(view.cursor);
   const { ground } = view.look;
   pen.area(x, view.top, Math.max(view.width - x, 0), view.height - view.top, ground.window, 0.72);
-  for (const row of shown) lightRunning(pen, view, row);
+  for (const row of shown) if (!row.sampled) lightRunning(pen, view, row);
   for (const plan of view.plans) drawMessages(pen, view, plan, shown);
   pen.line(x, view.top, x, view.height, ground.accent, 2);
-  for (const row of shown) sayWhatItWaitsFor(pen, view, row);
+  for (const row of shown) if (!row.sampled) sayWhatItWaitsFor(pen, view, row);
   for (const { plan, y, height } of view.titles) {
     const at = view.top + y - view.scroller.scrollTop;
     pen.text(view.width - 10, at + height / 2, progressOf(plan, view.cursor), view.letter, ground.accent, "end", true);

@@ -2,14 +2,29 @@
 
 const kFoldedRun = 3;
 const kManyDevices = 32;
+const kMostSamples = 60;
+const kBesideFolded = 76;
 const kPanelTitle = 24;
 const kPanelGap = 10;
 
-/// Ranks are alike if they have as many actions, and their step goes where that of the other goes,
-/// to half a percent of it.
+/// Ranks are alike if they have as many actions, and compute, communicate and idle as long as the
+/// other, to half a percent of the step. Why they idle may differ: waits wander along a pipeline.
 export function alike(plan, a, b) {
-  if (a.work.last - a.work.first !== b.work.last - b.work.first || a.parts.length !== b.parts.length) return false;
-  return a.parts.every(([name, ns], i) => b.parts[i][0] === name && Math.abs(b.parts[i][1] - ns) <= 0.005 * plan.length);
+  if (a.work.last - a.work.first !== b.work.last - b.work.first) return false;
+  const [mine, others] = [sumsOf(a), sumsOf(b)];
+  return [...new Set([...mine.keys(), ...others.keys()])]
+    .every((name) => Math.abs((mine.get(name) ?? 0) - (others.get(name) ?? 0)) <= 0.005 * plan.length);
+}
+
+function sumsOf(device) {
+  if (!device.sumsOfParts) {
+    device.sumsOfParts = new Map();
+    for (const [name, ns, , , idle] of device.parts) {
+      const what = idle ? "idle" : name;
+      device.sumsOfParts.set(what, (device.sumsOfParts.get(what) ?? 0) + ns);
+    }
+  }
+  return device.sumsOfParts;
 }
 
 /// The ranks in runs of neighbours that are alike; a run is as long as it can be.
@@ -40,14 +55,38 @@ export function layOut(plans, { folded, opened, available, low }) {
       titles.push({ plan, y, height: kPanelTitle });
       y += kPanelTitle;
     }
-    const layout = layoutFor(plan, (available - besides) / count, low);
+    const share = (available - besides) / count;
+    const layout = layoutFor(plan, panels[p].length < plan.devices.length ? Math.min(share, kBesideFolded) : share, low);
     for (const devices of panels[p]) {
-      rows.push({ plan, panel: p, devices, device: devices[0], y, ...layout });
-      y += layout.height;
+      const shape = devices.length > 1 ? foldedLayout(devices) : layout;
+      rows.push({ plan, panel: p, devices, device: devices[0], y, ...shape });
+      y += shape.height;
     }
     if (plans.length > 1) y += kPanelGap;
   });
   return { rows, titles, height: y };
+}
+
+/// Ranks alike share a row: as many of them as there are pairs of pixels, each thin, so that one sees
+/// how the work wanders from rank to rank.
+function foldedLayout(devices) {
+  const samples = Math.min(devices.length, kMostSamples);
+  const height = 2 * samples;
+  return { height: Math.max(height, 44) + 4, bars: [0, height], links: [0, 0], memory: [0, 0], heat: true,
+    sampled: Array.from({ length: samples }, (_, i) => devices[Math.floor((i * devices.length) / samples)]) };
+}
+
+/// The device of a row at a height in it.
+export function deviceAt(row, inRow) {
+  if (!row.sampled) return row.device;
+  return row.sampled[Math.min(Math.max(Math.floor(inRow / 2), 0), row.sampled.length - 1)];
+}
+
+/// Where the bars of a device lie in a row: [y, height]; undefined if the row is not of it.
+export function barsOf(row, device) {
+  if (row.device === device && !row.sampled) return row.bars;
+  const place = row.sampled ? row.devices.indexOf(device) : -1;
+  return place < 0 ? undefined : [2 * Math.floor((place * row.sampled.length) / row.devices.length), 2];
 }
 
 function rowsOf(plan, folded) {

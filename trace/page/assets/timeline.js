@@ -5,7 +5,7 @@ import { drawMemory, greatestHeld, memoryY } from "./memory.js";
 import { drawOverlays } from "./overlays.js";
 import { CanvasPen, RecordingPen } from "./pen.js";
 import { barsIn, firstAfter, runningAt } from "./plan.js";
-import { drawGutter, foldsAtFirst, layOut } from "./rows.js";
+import { barsOf, deviceAt, drawGutter, foldsAtFirst, layOut } from "./rows.js";
 import { ticksOf } from "./words.js";
 
 const kMap = 18;
@@ -126,11 +126,13 @@ export class Timeline {
   }
 
   labelsOf(shown) {
-    const height = Math.min(...shown.map((row) => row.bars[1]));
-    return labelStyle(shown.map((row) => this.lane(row, row.bars)), this.everyLook.font, height);
+    const height = Math.min(...shown.filter((row) => !row.sampled).map((row) => row.bars[1]));
+    return labelStyle(shown.filter((row) => !row.sampled).map((row) => this.lane(row, row.bars)), this.everyLook.font, height);
   }
 
   paintRow(pen, row, labels) {
+    if (row.sampled)
+      return row.sampled.forEach((device, i) => drawWork(pen, { ...this.lane(row, [2 * i, 2]), device }));
     drawWork(pen, { ...this.lane(row, row.bars), labels });
     if (row.links[1] > 0) this.paintStreams(pen, this.lane(row, row.links));
     if (row.memory[1] > 0) this.paintMemory(pen, row);
@@ -143,16 +145,8 @@ export class Timeline {
     for (const track of lane.device.streams) {
       if (track.name.startsWith("compute")) continue;
       const [first, last] = barsIn(plan, track, axis.begin, axis.end);
-      const crowded = last - first > axis.width / 4;
-      for (let i = first; i < last; ) {
-        const [left, right] = [axis.x(plan.begin[i]), axis.x(plan.end[i])];
-        const width = right - left >= 4 ? right - left - 1 : right - left;
-        const from = Math.max(left, 0);
-        pen.area(lane.x + from, lane.y, Math.min(left + width, lane.width) - from, lane.height,
-          plan.classOf(i).colours[this.theme === "dark" ? 1 : 0]);
-        // Of those in one pixel only the first is drawn where there are more than pixels.
-        i = crowded ? Math.max(i + 1, firstAfter(plan.end, i, last, axis.at(Math.floor(right) + 1))) : i + 1;
-      }
+      if (last - first > axis.width / 4) paintCrowd(pen, lane, first, last);
+      else for (let i = first; i < last; ++i) paintMessage(pen, lane, i);
     }
   }
 
@@ -225,8 +219,9 @@ export class Timeline {
   hit(x, y) {
     const row = this.rowAt(y);
     if (!row || x < this.gutter) return { row };
-    const { plan, device } = row;
+    const { plan } = row;
     const inRow = y - this.yOf(row);
+    const device = deviceAt(row, inRow);
     const inside = ([from, height]) => inRow >= from && inRow < from + height;
     const at = this.timeAt(x);
     if (inside(row.bars)) {
@@ -260,12 +255,7 @@ export class Timeline {
     this.axis.reveal(list.begin[index], list.end[index]);
     const device = bubble !== undefined
       ? plan.devices.find(({ bubbles }) => bubble >= bubbles.first && bubble < bubbles.last) : plan.deviceOf(bar);
-    let row = this.rows.find((one) => one.plan === plan && one.device === device);
-    if (!row) {
-      this.folded = false;
-      this.resize();
-      row = this.rows.find((one) => one.plan === plan && one.device === device);
-    }
+    const row = this.rows.find((one) => one.plan === plan && barsOf(one, device));
     const room = this.height - this.top;
     const { scrollTop } = this.scroller;
     if (row.y < scrollTop) this.scroller.scrollTop = row.y;
@@ -277,6 +267,35 @@ export class Timeline {
     this.opened.clear();
     this.resize();
   }
+}
+
+function colourOfMessage(lane, bar) {
+  return lane.plan.classOf(bar).colours[lane.theme === "dark" ? 1 : 0];
+}
+
+function paintMessage(pen, lane, bar) {
+  const [left, right] = [lane.axis.x(lane.plan.begin[bar]), lane.axis.x(lane.plan.end[bar])];
+  const from = Math.max(left, 0);
+  const to = Math.min(right - left >= 4 ? right - 1 : right, lane.width);
+  pen.area(lane.x + from, lane.y, to - from, lane.height, colourOfMessage(lane, bar));
+}
+
+/// Where there are more than a few in a pixel, one of each pixel is drawn, and neighbours as one.
+function paintCrowd(pen, lane, first, last) {
+  const { plan, axis } = lane;
+  let run = null;
+  const end = () => run && pen.area(lane.x + run.left, lane.y, run.right - run.left, lane.height, run.colour);
+  for (let i = first; i < last; ) {
+    const [left, right] = [Math.max(axis.x(plan.begin[i]), 0), Math.min(axis.x(plan.end[i]), lane.width)];
+    const colour = colourOfMessage(lane, i);
+    if (run?.colour === colour && left <= run.right + 1) run.right = Math.max(right, run.right);
+    else {
+      end();
+      run = { left, right, colour };
+    }
+    i = Math.max(i + 1, firstAfter(plan.end, i, last, axis.at(Math.floor(right) + 1)));
+  }
+  end();
 }
 
 /// The share of working devices in each column of the whole axis.
