@@ -42,13 +42,14 @@ page::Page page_of(std::span<const PlanOnPage> plans) {
         const PlanOnPage& plan = plans[i];
         const Prediction& p = plan.answer->prediction;
         const std::string& of = page.documents[i]->caption.subtitle;
-        page.lines.push_back(alone ? of : fmt::format("{}: {}", p.scenario, of));
+        if (alone) page.lines.push_back(of);
         if (alone && !fits_line(p).empty()) page.lines.push_back(fits_line(p));
         const std::string who = alone ? "" : fmt::format(" of {}", p.scenario);
         const auto add = [&](const char* id, const char* title, std::string html) {
             if (!html.empty())
                 page.sections.push_back({id_of(id, i, plans.size()), title + who, std::move(html)});
         };
+        if (!alone) add("plan", "The plan", paragraph(of));
         if (!plan.left_out.empty()) add("left-out", "Left out", paragraph(plan.left_out));
         add("bill", "Where the step goes", bill_section(plan.bill));
         add("schedules", "The other schedules", zoo_section(plan.zoo, page.pictures));

@@ -120,6 +120,30 @@ class Pages(unittest.TestCase):
                     "clientX: 700, clientY: 400, bubbles: true, cancelable: true}))")
         self.assertLess(browser.axis()[1] - browser.axis()[0], before[1] - before[0])
 
+    def test_fingers_move_and_zoom_on_a_small_screen(self):
+        self.browser.resize(390, 844)
+        self.addCleanup(self.browser.resize, 1400, 900)
+        browser = self.open()
+        top, left = browser.run("const r = document.getElementById('timeline').getBoundingClientRect(); return [r.top, r.left]")
+
+        def touch(kind, *places):
+            browser.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
+                {"x": left + x, "y": top + 150, "id": i} for i, x in enumerate(places)]})
+
+        whole = browser.axis()
+        touch("touchStart", 150, 250)
+        for by in range(5, 45, 5):
+            touch("touchMove", 150 - by, 250 + by)
+        touch("touchEnd")
+        near = browser.axis()
+        self.assertLess(near[1] - near[0], 0.8 * (whole[1] - whole[0]))
+        touch("touchStart", 300)
+        for by in range(10, 90, 10):
+            touch("touchMove", 300 - by)
+        touch("touchEnd")
+        self.assertGreater(browser.axis()[0], near[0])
+        self.assertEqual(browser.log(), [])
+
     def test_the_critical_path_fades_the_other_bars(self):
         browser = self.open()
         count = lambda: browser.run("const c = {}; for (const s of debubble.timeline.shapes()) if (s.shape === 'area') c[s.fill] = (c[s.fill] ?? 0) + 1; return c")

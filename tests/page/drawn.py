@@ -18,7 +18,7 @@ def number(element, name):
 def svg_shapes(file):
     """Areas (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
     root = xml.etree.ElementTree.parse(file).getroot()
-    inks, areas, hatches, texts, tips = {}, [], [], [], []
+    inks, areas, hatches, texts, tips, steps = {}, [], [], [], [], []
 
     def visit(element, size):
         tag = element.tag.split("}")[1]
@@ -26,6 +26,8 @@ def svg_shapes(file):
             inks[element.get("id")] = element[0].get("stroke")
         elif tag == "clipPath":
             return
+        elif tag == "path" and element.get("fill", "none") != "none":
+            steps.append((element.get("fill"), *covered(element.get("d"))))
         elif tag == "rect":
             place = tuple(number(element, n) for n in ("x", "y", "width", "height"))
             fill = element.get("fill")
@@ -40,7 +42,29 @@ def svg_shapes(file):
             visit(child, float(element.get("font-size") or size))
 
     visit(root, 0.0)
-    return {"areas": areas, "hatches": hatches, "texts": texts, "tips": tips}
+    return {"areas": areas, "hatches": hatches, "texts": texts, "tips": tips, "steps": steps}
+
+
+def covered(path):
+    """The lower edge of an outline "M x y H x V y ... Z", and the square pixels within it."""
+    x, bottom = map(float, re.match(r"M([\d.-]+) ([\d.-]+)", path).groups())
+    y, area = bottom, 0.0
+    for way, to in re.findall(r"([HV])([\d.-]+)", path):
+        if way == "H":
+            area += (float(to) - x) * (bottom - y)
+            x = float(to)
+        else:
+            y = float(to)
+    return bottom, area
+
+
+def summed(steps):
+    """Square pixels by colour and lower edge."""
+    sums = {}
+    for fill, bottom, area in steps:
+        key = (fill, round(bottom))
+        sums[key] = sums.get(key, 0.0) + area
+    return sums
 
 
 def page_shapes(file, width, row_height):
@@ -53,6 +77,7 @@ def page_shapes(file, width, row_height):
     of = lambda kind: [s for s in drawn["shapes"] if s["shape"] == kind]
     drawn["areas"] = [(*place(s), s["fill"]) for s in of("area") if s["opacity"] == 1]
     drawn["hatches"] = [(*place(s), s["ink"]) for s in of("hatch")]
+    drawn["steps"] = [(s["fill"], s["bottom"], sum(s["bottom"] - top for top in s["tops"])) for s in of("steps")]
     drawn["texts"] = [(s["x"], s["y"], s["size"], s["ink"], s["words"]) for s in of("text")]
     return drawn
 

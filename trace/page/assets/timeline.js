@@ -4,8 +4,9 @@ import { drawWork, labelStyle } from "./bars.js";
 import { drawMemory, greatestHeld, memoryY } from "./memory.js";
 import { drawOverlays } from "./overlays.js";
 import { CanvasPen, RecordingPen } from "./pen.js";
-import { barsIn, firstAfter, runningAt } from "./plan.js";
+import { runningAt } from "./plan.js";
 import { barsOf, deviceAt, drawGutter, foldsAtFirst, layOut } from "./rows.js";
+import { drawStreams } from "./streams.js";
 import { ticksOf } from "./words.js";
 
 const kMap = 18;
@@ -134,20 +135,8 @@ export class Timeline {
     if (row.sampled)
       return row.sampled.forEach((device, i) => drawWork(pen, { ...this.lane(row, [2 * i, 2]), device }));
     drawWork(pen, { ...this.lane(row, row.bars), labels });
-    if (row.links[1] > 0) this.paintStreams(pen, this.lane(row, row.links));
+    if (row.links[1] > 0) drawStreams(pen, this.lane(row, row.links));
     if (row.memory[1] > 0) this.paintMemory(pen, row);
-  }
-
-  /// Messages and collectives, in one strip.
-  paintStreams(pen, lane) {
-    const { plan, axis } = lane;
-    pen.area(lane.x, lane.y, lane.width, lane.height, this.look.ground.lane);
-    for (const track of lane.device.streams) {
-      if (track.name.startsWith("compute")) continue;
-      const [first, last] = barsIn(plan, track, axis.begin, axis.end);
-      if (last - first > axis.width / 4) paintCrowd(pen, lane, first, last);
-      else for (let i = first; i < last; ++i) paintMessage(pen, lane, i);
-    }
   }
 
   paintMemory(pen, row) {
@@ -267,35 +256,6 @@ export class Timeline {
     this.opened.clear();
     this.resize();
   }
-}
-
-function colourOfMessage(lane, bar) {
-  return lane.plan.classOf(bar).colours[lane.theme === "dark" ? 1 : 0];
-}
-
-function paintMessage(pen, lane, bar) {
-  const [left, right] = [lane.axis.x(lane.plan.begin[bar]), lane.axis.x(lane.plan.end[bar])];
-  const from = Math.max(left, 0);
-  const to = Math.min(right - left >= 4 ? right - 1 : right, lane.width);
-  pen.area(lane.x + from, lane.y, to - from, lane.height, colourOfMessage(lane, bar));
-}
-
-/// Where there are more than a few in a pixel, one of each pixel is drawn, and neighbours as one.
-function paintCrowd(pen, lane, first, last) {
-  const { plan, axis } = lane;
-  let run = null;
-  const end = () => run && pen.area(lane.x + run.left, lane.y, run.right - run.left, lane.height, run.colour);
-  for (let i = first; i < last; ) {
-    const [left, right] = [Math.max(axis.x(plan.begin[i]), 0), Math.min(axis.x(plan.end[i]), lane.width)];
-    const colour = colourOfMessage(lane, i);
-    if (run?.colour === colour && left <= run.right + 1) run.right = Math.max(right, run.right);
-    else {
-      end();
-      run = { left, right, colour };
-    }
-    i = Math.max(i + 1, firstAfter(plan.end, i, last, axis.at(Math.floor(right) + 1)));
-  }
-  end();
 }
 
 /// The share of working devices in each column of the whole axis.
