@@ -17,9 +17,10 @@ struct Ending {
     std::string_view text;
     ExportFormat format;
 };
-constexpr std::array kEndings{Ending{".svg", ExportFormat::Svg}, Ending{".csv", ExportFormat::Csv},
-                              Ending{".json", ExportFormat::Json},
-                              Ending{".png", ExportFormat::Png}, Ending{".pdf", ExportFormat::Pdf}};
+constexpr std::array kEndings{
+    Ending{".svg", ExportFormat::Svg},   Ending{".csv", ExportFormat::Csv},
+    Ending{".json", ExportFormat::Json}, Ending{".png", ExportFormat::Png},
+    Ending{".pdf", ExportFormat::Pdf},   Ending{".html", ExportFormat::Html}};
 
 /// Qt's own options that take a value as the next word.
 constexpr std::array<std::string_view, 6> kQtOptions{"-platform", "-style",    "-stylesheet",
@@ -129,7 +130,7 @@ ExportFormat export_format_of(const std::string& file) {
 
 bool is_text_format(ExportFormat format) {
     return format == ExportFormat::Svg || format == ExportFormat::Csv ||
-           format == ExportFormat::Json;
+           format == ExportFormat::Json || format == ExportFormat::Html;
 }
 
 std::string usage() {
@@ -139,7 +140,8 @@ A FILE is a scenario (YAML, or the name of a shipped one) or a trace (Chrome JSO
 write it). Two traces are compared: the first is A, the second B.
 
   --export FILE      write a picture or a table and end, without a window; by its ending:
-                     .svg, .png, .pdf, .json (a trace for Perfetto), .csv (a row per action)
+                     .svg, .png, .pdf, .html (a page to mail: to zoom and to play),
+                     .json (a trace for Perfetto), .csv (a row per action)
   --size WIDTHxHEIGHT  of a .png or .pdf, in pixels of the screen (a .png has two for each);
                      1920 wide and as high as its rows unless said
   --set key=value    change a key of the scenario, as parallel.tensor=4

@@ -8,7 +8,7 @@
 namespace debubble::gui {
 
 /// The format of an exported picture or table, which the ending of its file gives.
-enum class ExportFormat { Svg, Csv, Json, Png, Pdf };
+enum class ExportFormat { Svg, Csv, Json, Png, Pdf, Html };
 
 struct PictureSize {
     int width = 0;

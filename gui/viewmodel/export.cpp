@@ -11,11 +11,13 @@
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
 #include "sim/report/compare_report.h"
+#include "sim/report/plan_page.h"
 #include "sim/report/report_text.h"
 #include "text/csv_row.h"
 #include "trace/compare.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
+#include "trace/page/page.h"
 #include "trace/steps.h"
 
 namespace debubble::gui {
@@ -26,12 +28,6 @@ std::string svg_of_pair(const Exhibit& upper, const Exhibit& lower) {
     write_svg_pair({&upper.drawn(), &upper.statistics, upper.picture},
                    {&lower.drawn(), &lower.statistics, lower.picture}, out);
     return std::move(out).str();
-}
-
-std::string pair_of(const CommandLine& line) {
-    const Exhibit upper = read_exhibit(line.files[0], line.set);
-    const Exhibit lower = read_exhibit(line.files[1], line.set);
-    return svg_of_pair(upper, lower);
 }
 
 /// The exhibit of a trace on the screen; a plan that was predicted says more of itself.
@@ -64,6 +60,43 @@ std::string csv_of_pair(const Shown& upper, const Shown& lower) {
     return table;
 }
 
+/// The page of an exhibit as it is drawn.
+page::Page page_of(const Exhibit& exhibit) {
+    picture::DocumentFacts facts{
+        {exhibit.picture.title, exhibit.picture.subtitle}, exhibit.picture.operators, {}};
+    page::Page page;
+    page.title = exhibit.picture.title;
+    if (!exhibit.picture.subtitle.empty()) page.lines = {exhibit.picture.subtitle};
+    page.documents = {make_document(exhibit.drawn(), exhibit.statistics,
+                                    exhibit.picture.memory_limit, {}, std::move(facts))};
+    return page;
+}
+
+/// The page of a plan on the screen, with its figures, and what its step is paid for.
+std::string page_of_plan(const PredictedPlan& plan) {
+    std::vector<sim::BillRow> bill;
+    if (plan.document->trace.spans.size() <= sim::kMostPlayedAgain)
+        bill = sim::bill_rows(sim::bill_of_plan(plan.played));
+    const Bytes limit = plan.picture.memory_limit.value_or(Bytes{});
+    return page::page_html(sim::page_of(plan.prediction, limit, plan.document, bill));
+}
+
+/// Two on one axis.
+std::string page_of_pair(const Exhibit& upper, const Exhibit& lower) {
+    page::Page page = page_of(upper);
+    page::Page other = page_of(lower);
+    page.lines = {page.title, other.title};
+    page.title = "Two timelines on one axis";
+    page.documents.push_back(other.documents.front());
+    return page::page_html(page);
+}
+
+std::string pair_of(const CommandLine& line, ExportFormat format) {
+    const Exhibit upper = read_exhibit(line.files[0], line.set);
+    const Exhibit lower = read_exhibit(line.files[1], line.set);
+    return format == ExportFormat::Html ? page_of_pair(upper, lower) : svg_of_pair(upper, lower);
+}
+
 std::string json_of_pair(const Shown& upper, const Shown& lower) {
     const Trace& a = upper.document->trace;
     const Trace& b = lower.document->trace;
@@ -75,6 +108,8 @@ std::string json_of_pair(const Shown& upper, const Shown& lower) {
 std::string exported_pair(const on_screen::Comparison& both, ExportFormat format) {
     if (format == ExportFormat::Csv) return csv_of_pair(both.a, both.b);
     if (format == ExportFormat::Json) return json_of_pair(both.a, both.b);
+    if (format == ExportFormat::Html)
+        return page_of_pair(shown_exhibit(both.a), shown_exhibit(both.b));
     return svg_of_pair(shown_exhibit(both.a), shown_exhibit(both.b));
 }
 
@@ -109,6 +144,7 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
 
 std::string exported(const Exhibit& exhibit, ExportFormat format) {
     assert(is_text_format(format) && "pictures of pixels are made by the window's side");
+    if (format == ExportFormat::Html) return page::page_html(page_of(exhibit));
     std::ostringstream out;
     if (format == ExportFormat::Svg)
         write_svg(exhibit.drawn(), exhibit.statistics, exhibit.picture, out);
@@ -126,12 +162,14 @@ std::string exported(const Screen& screen, ExportFormat format) {
     if (const auto* trace = std::get_if<on_screen::Trace>(&screen))
         return exported(shown_exhibit(trace->trace), format);
     const auto& plan = std::get<on_screen::Plan>(screen);
+    if (format == ExportFormat::Html) return page_of_plan(*plan.plan);
     return exported(shown_exhibit(Shown{plan.plan->document, plan.file, plan.plan}), format);
 }
 
 std::vector<ExportChoice> export_choices(const Screen& screen) {
     const bool pair = std::holds_alternative<on_screen::Comparison>(screen);
     return {{ExportFormat::Svg, "Vector picture", "svg"},
+            {ExportFormat::Html, "Page to mail", "html"},
             {ExportFormat::Png, "Picture", "png"},
             {ExportFormat::Pdf, "Document", "pdf"},
             {ExportFormat::Json, pair ? "Comparison in figures" : "Trace for Perfetto", "json"},
@@ -148,12 +186,13 @@ void check_folder_of(const std::string& file) {
 void export_text(const CommandLine& line) {
     check_folder_of(*line.export_to);
     const ExportFormat format = export_format_of(*line.export_to);
-    const std::size_t most = format == ExportFormat::Svg ? 2 : 1;
+    const bool takes_two = format == ExportFormat::Svg || format == ExportFormat::Html;
+    const std::size_t most = takes_two ? 2 : 1;
     if (line.files.size() > most)
         throw InputError(fmt::format("--export {} takes at most {} file{}", *line.export_to, most,
                                      most > 1 ? "s" : ""));
     write_file(*line.export_to, line.files.size() == 2
-                                    ? pair_of(line)
+                                    ? pair_of(line, format)
                                     : exported(read_exhibit(line.files[0], line.set), format));
 }
 

@@ -15,6 +15,7 @@
 #include "sim/report/beside_prediction.h"
 #include "sim/report/compare_predictions.h"
 #include "sim/report/compare_report.h"
+#include "sim/report/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
@@ -30,6 +31,7 @@ struct CompareArguments {
     std::string executed;
     std::string json;
     std::string svg;
+    std::string html;
 };
 
 SvgOptions caption(const Trace& trace, const StepFigures& step, const std::string& file) {
@@ -98,6 +100,7 @@ ExitStatus carry_out(const CompareArguments& args) {
     Outputs outputs;
     outputs.add("--json", args.json);
     outputs.add("--svg", args.svg);
+    outputs.add("--html", args.html);
     outputs.check();
     if (const auto why_not = why_not_comparable(simulated, executed)) {
         fmt::print(stderr, "{} and {} cannot be compared: {}\n", args.simulated, args.executed,
@@ -108,7 +111,10 @@ ExitStatus carry_out(const CompareArguments& args) {
         compare_report(simulated, executed, {args.simulated, args.executed});
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(simulated, executed, report));
-    if (args.json != "-" && args.svg != "-") print_report(printable(to_text(report)));
+    if (!args.html.empty())
+        write_output(args.html, page::page_html(page_of(simulated, executed, report)));
+    if (args.json != "-" && args.svg != "-" && args.html != "-")
+        print_report(printable(to_text(report)));
     return report.order.empty() ? ExitStatus::Done : ExitStatus::No;
 }
 
@@ -136,6 +142,8 @@ void add_compare(CLI::App& program, ExitStatus& answer) {
     verb->add_option("RUN_TRACE", args->executed, "trace that `run` wrote")->required();
     verb->add_option("--json", args->json, "write the comparison as JSON; - is standard output");
     verb->add_option("--svg", args->svg, "write both timelines, one above the other");
+    verb->add_option("--html", args->html,
+                     "write a page to mail: both timelines to zoom and to play, and all figures");
     add_style_options(*verb);
     verb->footer(kCompareFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

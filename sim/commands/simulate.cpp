@@ -17,6 +17,7 @@
 #include "sim/anchor/anchor.h"
 #include "sim/commands/grid_arguments.h"
 #include "sim/commands/output.h"
+#include "sim/commands/plan_pages.h"
 #include "sim/commands/style.h"
 #include "sim/grid/parallel.h"
 #include "sim/plan_kernels.h"
@@ -25,7 +26,6 @@
 #include "sim/report/expectation.h"
 #include "sim/report/framework_report.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "text/document_source.h"
@@ -56,6 +56,7 @@ struct SimulateArguments {
     bool chakra_replicas = false;
     std::vector<std::string> anchors;
     std::optional<std::string> expect;
+    std::string piped = {};  ///< what came from standard input
     bool explain = false;
     bool bill = false;
     bool framework_checks = false;
@@ -64,19 +65,23 @@ struct SimulateArguments {
     }
 };
 
-/// The scenario on standard input, up to the length of a document.
-scenarios::Scenario read_piped(const std::vector<scenarios::Override>& overrides) {
+AskedScenario asked_of(const SimulateArguments& args, const std::string& name) {
+    return {name, args.piped, args.set};
+}
+
+/// The text on standard input, up to the length of a document.
+std::string read_piped() {
     std::string text;
     char buffer[1 << 14];
     for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
         text.append(buffer, got);
         if (text.size() > text::kLongestDocument) break;  // which the reader says
     }
-    return scenarios::parse_scenario(text, "standard-input", overrides);
+    return text;
 }
 
 /// Reads all scenarios, so that all their mistakes are reported together.
-std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
+std::vector<scenarios::Scenario> read_all(SimulateArguments& args) {
     const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
     if (std::ranges::count(args.scenarios, "-") > 1)
         throw InputError("standard input has one scenario: give - once");
@@ -84,8 +89,8 @@ std::vector<scenarios::Scenario> read_all(const SimulateArguments& args) {
     std::vector<Diagnostic> mistakes;
     for (const std::string& name : args.scenarios) {
         try {
-            read.push_back(name == "-" ? read_piped(overrides)
-                                       : scenarios::read_scenario(name, overrides));
+            if (name == "-") args.piped = read_piped();
+            read.push_back(read_scenario_of(asked_of(args, name), overrides));
         } catch (const InputError& error) {
             std::ranges::copy(error.diagnostics(), std::back_inserter(mistakes));
         }
@@ -110,13 +115,12 @@ std::string chakra_file(const SimulateArguments& args, std::size_t rank) {
 
 void check_outputs(const SimulateArguments& args,
                    const std::vector<scenarios::Scenario>& scenarios) {
-    if (scenarios.size() > 1 &&
-        (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() || !args.html.empty() ||
-         !args.kernels.empty() || !args.chakra.empty()))
+    if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() ||
+                                 !args.kernels.empty() || !args.chakra.empty()))
         throw InputError(
-            "--svg, --html, --trace, --csv, --kernels and --chakra are of one scenario, and there "
-            "are several: give "
-            "--out DIR, which gets a picture and a trace of each");
+            "--svg, --trace, --csv, --kernels and --chakra are of one scenario, and there are "
+            "several: give --out DIR, which gets a picture and a trace of each, or --html, whose "
+            "page has them all");
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
         if (!args.out.empty() && ++times[scenario.name] == 2)
@@ -237,7 +241,8 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
         write_output(args.trace, trace_of(scenarios.front(), answers.front(), args.trace));
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (!args.html.empty())
-        write_output(args.html, report_html(scenarios.front(), answers.front()));
+        write_output(args.html,
+                     plan_pages(asked_of(args, args.scenarios.front()), scenarios, answers));
     if (!args.kernels.empty()) {
         const scenarios::Scenario& scenario = scenarios.front();
         write_output(args.kernels, plan_kernels(scenario, price(scenario).plan));
@@ -284,7 +289,7 @@ bool meets_all(const std::vector<Expectation>& expected,
     return all;
 }
 
-ExitStatus carry_out(const SimulateArguments& args) {
+ExitStatus carry_out(SimulateArguments args) {
     const auto expected =
         args.expect ? parse_expectations(*args.expect) : std::vector<Expectation>{};
     const std::vector<scenarios::Scenario> scenarios = read_all(args);
@@ -338,7 +343,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
-                     "write figures, picture and memory as one page that needs no network");
+                     "write a page to mail: the step to zoom and to play, and all figures; of "
+                     "several, on one clock");
     verb->add_option(
         "--kernels", args->kernels,
         "write the shapes of kernels, a line of JSON each, for bench/measure_kernels.py");

@@ -19,6 +19,7 @@
 #include "sim/commands/style.h"
 #include "sim/predict.h"
 #include "sim/report/profile_report.h"
+#include "sim/report/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
@@ -36,6 +37,7 @@ struct TraceArguments {
     std::string out;
     std::string json;
     std::string svg;
+    std::string html;
     std::string kineto;
     std::vector<int> as_fast;
 };
@@ -119,6 +121,7 @@ void write_files(const TraceArguments& args, const Asked& by, const ProfileRepor
     }
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(report));
+    if (!args.html.empty()) write_output(args.html, page::page_html(page_of(report)));
     if (args.kineto.empty()) return;
     const std::vector<std::string> files = kineto_files(args, report.run.trace);
     const auto ranks = profile::written_ranks(report.run.trace);
@@ -131,7 +134,8 @@ void write_files(const TraceArguments& args, const Asked& by, const ProfileRepor
 ExitStatus carry_out(const TraceArguments& args) {
     const Asked by = asked(args);
     ProfileReport report = profile_report(read(args, by));
-    const bool writes = !args.out.empty() || !args.svg.empty() || !args.kineto.empty();
+    const bool writes =
+        !args.out.empty() || !args.svg.empty() || !args.html.empty() || !args.kineto.empty();
     if (report.step.spans.empty() && (writes || !args.as_fast.empty()))
         throw InputError(
             fmt::format("{}: no passes were found, so that there is no trace to "
@@ -141,6 +145,7 @@ ExitStatus carry_out(const TraceArguments& args) {
     outputs.add("--out", args.out);
     outputs.add("--json", args.json);
     outputs.add("--svg", args.svg);
+    outputs.add("--html", args.html);
     if (!args.kineto.empty())
         for (const std::string& file : kineto_files(args, report.run.trace))
             outputs.add("--kineto", file);
@@ -152,7 +157,7 @@ ExitStatus carry_out(const TraceArguments& args) {
         report.what_if = as_fast_as_others(report.run.trace, ranks);
     }
     write_files(args, by, report);
-    if (args.json != "-" && args.svg != "-" && args.out != "-")
+    if (args.json != "-" && args.svg != "-" && args.html != "-" && args.out != "-")
         print_report(printable(to_text(report)));
     return ExitStatus::Done;
 }
@@ -183,6 +188,8 @@ void add_trace(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--svg", args->svg, "write the picture");
+    verb->add_option("--html", args->html,
+                     "write a page to mail: the step to zoom and to play, and all figures");
     verb->add_option("--as-fast-as-others", args->as_fast,
                      "what if this pipeline rank computed as fast as the others; several by commas")
         ->delimiter(',')

@@ -77,21 +77,5 @@ class Export(ProgramTest):
                   says="--format is 'onnx'; it can be megatron")
 
 
-class Page(ProgramTest):
-    def test_needs_no_network(self):
-        out = self.folder / "report.html"
-        self.done("simulate", "gpt2-xl-1f1b", "--html", out)
-        text = out.read_text()
-        self.assertTrue(text.startswith("<!DOCTYPE html>"))
-        for part in ["<svg", "<title>", "step time", "peak", "</html>"]:
-            self.assertIn(part, text)
-        for foreign in ["http://cdn", "https://cdn", "<script src", "<link", "@import"]:
-            self.assertNotIn(foreign, text)
-
-    def test_is_of_one_scenario(self):
-        self.ends(debubble("simulate", "gpt2-xl", "gpt2-xl-1f1b", "--html", self.folder / "x.html"),
-                  BAD_INPUT, says="--html")
-
-
 if __name__ == "__main__":
     unittest.main()

@@ -173,7 +173,7 @@ class WithoutADisplay(unittest.TestCase):
     def test_writes_every_format(self):
         with tempfile.TemporaryDirectory() as folder:
             for ending, start in {"svg": b"<", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"rank,",
-                                  "json": b"{"}.items():
+                                  "json": b"{", "html": b"<!DOCTYPE html>"}.items():
                 file = pathlib.Path(folder) / f"plan.{ending}"
                 done = self.run_gui("--export", str(file), "gpt2-xl-zb-v")
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -44,6 +44,8 @@ void add_compute(WorkArea& work, const Compute& c, std::int64_t ns) {
     work[static_cast<std::size_t>(kind)] += ns;
 }
 
+}  // namespace
+
 WorkArea work_of(const Span& span, Duration length) {
     WorkArea work{};
     const auto exposed =
@@ -63,8 +65,6 @@ WorkArea work_of(const Span& span, Duration length) {
         span.action);
     return work;
 }
-
-}  // namespace
 
 double exposed_share(const Span& span) {
     if (span.end <= span.begin || span.exposed <= Duration{}) return 0;

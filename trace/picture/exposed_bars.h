@@ -20,6 +20,9 @@ DurationByKind exposed_by_kind(const Trace& trace, const Device& device);
 /// Device::between is set.
 WorkSums work_sums(const Trace& trace, const Device& device);
 
+/// The kinds of work in a stretch of a span, as long as `length`.
+WorkArea work_of(const Span& span, Duration length);
+
 /// The exposed share of a bar, 0 to 1.
 double exposed_share(const Span& span);
 

@@ -11,6 +11,12 @@
 
 namespace debubble::picture {
 
+/// The classes from the bottom of a lane of memory to its top: what lasts longest first.
+inline constexpr std::array kStacked{MemoryClass::Parameters,  MemoryClass::Gradients,
+                                     MemoryClass::Optimizer,   MemoryClass::Buffers,
+                                     MemoryClass::Activations, MemoryClass::Workspace};
+static_assert(kStacked.size() == kMemoryClasses);
+
 /// The memory of one device over time: a step function, with its least and greatest value over any
 /// window in logarithmic time.
 class MemorySeries {

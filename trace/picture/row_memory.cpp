@@ -11,11 +11,6 @@ namespace debubble::picture {
 namespace {
 
 constexpr int kHeatShades = 256;
-/// From the bottom to the top of a lane.
-constexpr std::array kStacked{MemoryClass::Parameters,  MemoryClass::Gradients,
-                              MemoryClass::Optimizer,   MemoryClass::Buffers,
-                              MemoryClass::Activations, MemoryClass::Workspace};
-static_assert(kStacked.size() == kMemoryClasses);
 
 }  // namespace
 

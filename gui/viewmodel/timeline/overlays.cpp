@@ -4,11 +4,11 @@
 #include <cmath>
 #include <iterator>
 
-#include "gui/viewmodel/timeline/dependencies.h"
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
+#include "trace/picture/dependencies.h"
 #include "trace/picture/page_shapes.h"
 #include "trace/picture/svg_text.h"
 

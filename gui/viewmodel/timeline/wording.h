@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/document.h"
+#include "trace/picture/describe.h"
 #include "trace/picture/wording.h"
 
 /// The texts of a timeline, in English, with numbers as in the reports.
@@ -15,9 +16,6 @@ struct Detail {
     std::vector<Detail> parts = {};  ///< parts of the value
     friend bool operator==(const Detail&, const Detail&) = default;
 };
-
-/// An action in words, such as "forward of stage 2, microbatch 3".
-std::string describe(const Action& action);
 
 /// The details of a span: its action, its time and length, the bytes that it moved, and why it did
 /// not start earlier.

@@ -72,7 +72,7 @@ BillPanel::~BillPanel() = default;
 
 BillPanel::Made BillPanel::made_of(const Plan& plan, const std::stop_token& stop) {
     try {
-        return {plan, bill_rows(bill_of_plan(plan->played, stop)), {}};
+        return {plan, sim::bill_rows(sim::bill_of_plan(plan->played, stop)), {}};
     } catch (const InputError& error) {
         return {plan, {}, error.diagnostics().front().message};
     }
@@ -101,7 +101,7 @@ void BillPanel::take(const Made& made) {
     if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
     QFont bold = font();
     bold.setBold(true);
-    for (const BillRow& row : made.rows) {
+    for (const sim::BillRow& row : made.rows) {
         auto* item = new QTreeWidgetItem(this, {QString::fromStdString(row.name),
                                                 {},
                                                 QString::fromStdString(row.takes),

@@ -8,7 +8,7 @@
 
 #include "gui/viewmodel/latest_wins.h"
 #include "gui/viewmodel/what_if/answer.h"
-#include "gui/viewmodel/what_if/bill_rows.h"
+#include "sim/bill_rows.h"
 
 namespace debubble::gui {
 
@@ -36,7 +36,7 @@ private:
     using Plan = std::shared_ptr<const PredictedPlan>;
     struct Made {
         Plan plan;
-        std::vector<BillRow> rows;
+        std::vector<sim::BillRow> rows;
         std::string mistake;
     };
     static Made made_of(const Plan& plan, const std::stop_token& stop);

@@ -36,6 +36,13 @@ TEST(Export, the_picture_says_what_it_shows) {
     EXPECT_THAT(svg, HasSubstr("gpt2-xl"));
 }
 
+TEST(Export, a_page_is_one_file_with_its_script_and_data) {
+    const std::string page = exported(read_exhibit("gpt2-xl", {}), ExportFormat::Html);
+    EXPECT_THAT(page, StartsWith("<!DOCTYPE html>"));
+    EXPECT_THAT(page, HasSubstr("<title>gpt2-xl"));
+    EXPECT_THAT(page, HasSubstr("id=\"data\""));
+}
+
 TEST(Export, changes_scenarios_only) {
     EXPECT_THROW((void)read_exhibit("no-such-scenario", {}), InputError);
 }
@@ -54,6 +61,12 @@ protected:
     const ScenarioText upper = shipped("gpt2-xl-1f1b");
     const ScenarioText lower = with_change(upper, "schedule", "gpipe");
 };
+
+TEST_F(ComparisonOnScreen, is_written_as_a_page_with_both) {
+    const std::string page = exported(comparison(upper, lower), ExportFormat::Html);
+    EXPECT_THAT(page, HasSubstr("1f1b"));
+    EXPECT_THAT(page, HasSubstr("gpipe"));
+}
 
 TEST_F(ComparisonOnScreen, is_written_as_svg_with_both_panels) {
     const std::string svg = exported(comparison(upper, lower), ExportFormat::Svg);

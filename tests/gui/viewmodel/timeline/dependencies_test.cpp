@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/dependencies.h"
+#include "trace/picture/dependencies.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "gui/viewmodel/what_if/bill_rows.h"
+#include "sim/bill_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "text/wording.h"
 #include "trace/picture/bubbles.h"
 
-namespace debubble::gui {
+namespace debubble::sim {
 namespace {
 
 /// The colours that the parts have in the lanes and in the bars beside them.
@@ -34,7 +34,7 @@ Rgb colour_of_part(const std::string& key, picture::Theme theme) {
     return picture::bubble_colours(BubbleCause::UnevenLoad, theme).line;  // uneven stages
 }
 
-std::string free_text(const sim::BillPart& part, Duration step) {
+std::string free_text(const BillPart& part, Duration step) {
     if (!part.if_free) return {};
     const double less = 1 - seconds(*part.if_free) / std::max(seconds(step), 1e-12);
     const std::string time = text::time_text(*part.if_free);
@@ -44,18 +44,19 @@ std::string free_text(const sim::BillPart& part, Duration step) {
 
 }  // namespace
 
-std::vector<BillRow> bill_rows(const sim::Bill& bill) {
+std::vector<BillRow> bill_rows(const Bill& bill) {
     const double step = std::max(seconds(bill.step), 1e-12);
     std::vector<BillRow> rows;
     Duration before{};
-    for (const sim::BillPart& part : bill.parts) {
+    for (const BillPart& part : bill.parts) {
         const Duration after = before + part.takes;
-        const auto [from, to] = std::minmax(seconds(before) / step, seconds(after) / step);
+        const double begin = seconds(before) / step;
+        const double end = seconds(after) / step;
         rows.push_back({part.words,
                         fmt::format("{}, {}", text::time_text(part.takes),
                                     text::percent(seconds(part.takes) / step)),
-                        from, to, free_text(part, bill.step), part.freed,
-                        colour_of_part(part.key, picture::Theme::Light),
+                        std::min(begin, end), std::max(begin, end), free_text(part, bill.step),
+                        part.freed, colour_of_part(part.key, picture::Theme::Light),
                         colour_of_part(part.key, picture::Theme::Dark)});
         before = after;
     }
@@ -71,15 +72,15 @@ std::vector<BillRow> bill_rows(const sim::Bill& bill) {
     return rows;
 }
 
-sim::Bill bill_of_plan(const scenarios::Scenario& scenario, const std::stop_token& stop) {
-    sim::PredictOptions options;
+Bill bill_of_plan(const scenarios::Scenario& scenario, const std::stop_token& stop) {
+    PredictOptions options;
     options.keep_trace = false;
     options.hash_program = false;
     options.explain = false;
     options.play_allocator = false;
     options.bill = true;
     options.stop = stop;
-    return *sim::predict(scenario, options).bill;
+    return *predict(scenario, options).bill;
 }
 
-}  // namespace debubble::gui
+}  // namespace debubble::sim

@@ -1,6 +1,6 @@
-#include "gui/viewmodel/timeline/dependencies.h"
+#include "trace/picture/dependencies.h"
 
-namespace debubble::gui {
+namespace debubble::picture {
 namespace {
 
 using SpanView = std::span<const std::uint32_t>;
@@ -55,4 +55,4 @@ std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::u
     return out;
 }
 
-}  // namespace debubble::gui
+}  // namespace debubble::picture

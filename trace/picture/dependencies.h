@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "gui/viewmodel/timeline/document.h"
+#include "trace/picture/document.h"
 
-namespace debubble::gui {
+namespace debubble::picture {
 
 /// The spans for which a span directly waits, and those that wait for it. From compute to compute a
 /// message is followed to its other end, so that the arrow goes from rank to rank. For a message or
@@ -13,4 +13,4 @@ namespace debubble::gui {
 std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::uint32_t span);
 std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::uint32_t span);
 
-}  // namespace debubble::gui
+}  // namespace debubble::picture

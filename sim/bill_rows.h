@@ -9,7 +9,7 @@
 #include "trace/picture/colours.h"
 
 /// The bill of a plan as rows of a waterfall.
-namespace debubble::gui {
+namespace debubble::sim {
 
 struct BillRow {
     std::string name;   ///< "exposed: expert parallel"
@@ -24,10 +24,10 @@ struct BillRow {
 };
 
 /// The parts in their order, and the step.
-std::vector<BillRow> bill_rows(const sim::Bill& bill);
+std::vector<BillRow> bill_rows(const Bill& bill);
 
 /// Plays the plan some ten times. Pure and thread-safe. Throws Cancelled soon after the answer is
 /// no longer wanted, and what predict() throws.
-sim::Bill bill_of_plan(const scenarios::Scenario& scenario, const std::stop_token& stop = {});
+Bill bill_of_plan(const scenarios::Scenario& scenario, const std::stop_token& stop = {});
 
-}  // namespace debubble::gui
+}  // namespace debubble::sim

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scenarios/read_scenario.h"
+#include "sim/predict.h"
+
+/// `debubble simulate --html`.
+namespace debubble::sim {
+
+/// A scenario as a person asked for it, so that the same plan can be asked for with other keys.
+struct AskedScenario {
+    std::string name;              ///< a file, a shipped scenario, or - for standard input
+    std::string piped;             ///< the text that came from there
+    std::vector<std::string> set;  ///< key=value
+};
+scenarios::Scenario read_scenario_of(const AskedScenario& asked,
+                                     const std::vector<scenarios::Override>& overrides);
+
+/// The page of the plans. One alone is played again for its bill and by the other schedules, if it
+/// has at most kMostPlayedAgain actions: `asked` says which plan that is.
+std::string plan_pages(const AskedScenario& asked, std::span<const scenarios::Scenario> scenarios,
+                       std::span<const PredictionWithTrace> answers);
+
+}  // namespace debubble::sim

@@ -1,0 +1,98 @@
+"""What pictures of a timeline draw, as lists of shapes: an SVG file, and a page by its script in node."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+SHAPES = pathlib.Path(__file__).with_name("shapes.mjs")
+NODE = shutil.which("nodejs") or shutil.which("node")
+
+
+def number(element, name):
+    return float(element.get(name, "0"))
+
+
+def svg_shapes(file):
+    """Areas (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
+    root = xml.etree.ElementTree.parse(file).getroot()
+    inks, areas, hatches, texts, tips, steps = {}, [], [], [], [], []
+
+    def visit(element, size):
+        tag = element.tag.split("}")[1]
+        if tag == "pattern":
+            inks[element.get("id")] = element[0].get("stroke")
+        elif tag == "clipPath":
+            return
+        elif tag == "path" and element.get("fill", "none") != "none":
+            steps.append((element.get("fill"), *covered(element.get("d"))))
+        elif tag == "rect":
+            place = tuple(number(element, n) for n in ("x", "y", "width", "height"))
+            fill = element.get("fill")
+            if hatch := re.fullmatch(r"url\(#(.*)\)", fill):
+                hatches.append((*place, inks[hatch[1]]))
+            elif fill != "none" and element.get("fill-opacity") is None:
+                areas.append((*place, fill))
+            tips.extend(title.text for title in element)
+        elif tag == "text":
+            texts.append((number(element, "x"), number(element, "y"), size, element.get("fill"), element.text))
+        for child in element:
+            visit(child, float(element.get("font-size") or size))
+
+    visit(root, 0.0)
+    return {"areas": areas, "hatches": hatches, "texts": texts, "tips": tips, "steps": steps}
+
+
+def covered(path):
+    """The lower edge of an outline "M x y H x V y ... Z", and the square pixels within it."""
+    x, bottom = map(float, re.match(r"M([\d.-]+) ([\d.-]+)", path).groups())
+    y, area = bottom, 0.0
+    for way, to in re.findall(r"([HV])([\d.-]+)", path):
+        if way == "H":
+            area += (float(to) - x) * (bottom - y)
+            x = float(to)
+        else:
+            y = float(to)
+    return bottom, area
+
+
+def summed(steps):
+    """Square pixels by colour and lower edge."""
+    sums = {}
+    for fill, bottom, area in steps:
+        key = (fill, round(bottom))
+        sums[key] = sums.get(key, 0.0) + area
+    return sums
+
+
+def page_shapes(file, width, row_height):
+    """The same of a page, its rows as high as those of a picture."""
+    done = subprocess.run([NODE, SHAPES, file, str(width), str(row_height)], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    drawn = json.loads(done.stdout)
+    place = lambda s: tuple(s[n] for n in ("x", "y", "width", "height"))
+    of = lambda kind: [s for s in drawn["shapes"] if s["shape"] == kind]
+    drawn["areas"] = [(*place(s), s["fill"]) for s in of("area") if s["opacity"] == 1]
+    drawn["hatches"] = [(*place(s), s["ink"]) for s in of("hatch")]
+    drawn["steps"] = [(s["fill"], s["bottom"], sum(s["bottom"] - top for top in s["tops"])) for s in of("steps")]
+    drawn["texts"] = [(s["x"], s["y"], s["size"], s["ink"], s["words"]) for s in of("text")]
+    return drawn
+
+
+def missing(wanted, found, near):
+    """Those shapes of a list that another one has not, where numbers differ by less than `near`."""
+    cells = {}
+    for shape in found:
+        cells.setdefault((round(shape[0]), *shape[4:]), []).append(shape)
+
+    def is_there(shape):
+        return any(
+            all(abs(a - b) < near for a, b in zip(shape[:4], other[:4]))
+            for x in (-1, 0, 1)
+            for other in cells.get((round(shape[0]) + x, *shape[4:]), [])
+        )
+
+    return [shape for shape in wanted if not is_there(shape)]

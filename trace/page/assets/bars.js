@@ -1,0 +1,227 @@
+// The lane of bars: computes with what is exposed in them, their labels and operators.
+import { barsIn } from "./plan.js";
+import { filled } from "./words.js";
+import { drawBubbles } from "./bubbles.js";
+import { drawStacked, isFar } from "./far.js";
+
+const kLeastParted = 4;
+const kGap = 1;
+const kLeastExposed = 0.3;
+export const kLabelShare = 0.62;
+const kLeastPass = 150;
+const kLeastTall = 20;
+const kLeastOperator = 3;
+
+/// A lane is a plan's device in a band of the canvas: { plan, device, x, y, width, height, axis, look,
+/// theme, labels, faded }. `look` is that of the theme.
+export function drawWork(pen, lane) {
+  const { plan, device, look, x, y, width, height } = lane;
+  pen.area(x, y, width, height, look.ground.lane);
+  const [left, right] = inSight(lane, 0, plan.length);
+  if (right > left) pen.area(left, y, right - left, height, look.paints[7]);
+  if (isFar(lane)) return drawStacked(pen, lane);
+  drawBubbles(pen, lane);
+  const [first, last] = barsIn(plan, device.work, lane.axis.begin, lane.axis.end);
+  for (let i = first; i < last; ++i) drawBar(pen, lane, i);
+  drawBetween(pen, lane);
+  for (let i = first; i < last; ++i) drawHatched(pen, lane, i);
+  const operators = new Set();
+  for (let i = first; i < last; ++i) if (drawOperators(pen, lane, i)) operators.add(i);
+  if (lane.labels.form >= 0) for (let i = first; i < last; ++i) drawLabels(pen, lane, i, operators.has(i));
+}
+
+/// The pixels of a stretch of time that are in sight.
+export function inSight(lane, begin, end) {
+  const left = Math.max(lane.axis.x(begin), 0);
+  const right = Math.min(lane.axis.x(end), lane.width);
+  return [lane.x + left, lane.x + Math.max(right, left)];
+}
+
+/// The halves of a band, in which two computes that run together are drawn.
+export function halves({ y, height }) {
+  const upper = Math.floor(height / 2);
+  return [{ y, height: upper }, { y: y + upper, height: height - upper }];
+}
+
+/// The colour of a bar (of an Overlap's second compute) in a theme.
+export function colourOf(lane, bar, second = false) {
+  const kind = lane.plan.classOf(bar);
+  const colours = second ? kind.colours2 : kind.colours;
+  const faded = lane.meant !== null && !lane.meant.has(bar);
+  return colours[(lane.theme === "dark" ? 1 : 0) + (faded ? 2 : 0)];
+}
+
+function drawBar(pen, lane, bar) {
+  const both = lane.plan.classOf(bar).colours2 !== undefined;
+  const bands = both ? halves(lane) : [lane];
+  bands.forEach((band, half) => {
+    const [left, right] = inSight(lane, lane.plan.begin[bar], lane.plan.end[bar]);
+    const width = right - left >= kLeastParted ? right - left - kGap : right - left;
+    pen.area(left, band.y, width, band.height, colourOf(lane, bar, half === 1));
+    if (lane.meant !== null) return;
+    const exposed = band.height * lane.plan.exposedShare(bar);
+    if (exposed >= kLeastExposed) pen.area(left, band.y + band.height - exposed, width, exposed, lane.look.paints[5]);
+  });
+}
+
+/// Communication between computes that nothing hides.
+function drawBetween(pen, lane) {
+  if (lane.meant !== null) return;
+  const { begin, end } = lane.plan.between;
+  const [first, last] = barsIn(lane.plan.between, lane.device.between, lane.axis.begin, lane.axis.end);
+  for (let i = first; i < last; ++i) {
+    const [left, right] = inSight(lane, begin[i], end[i]);
+    const width = right - left >= kLeastParted ? right - left - kGap : right - left;
+    pen.area(left, lane.y, width, lane.height, lane.look.paints[5]);
+  }
+}
+
+function drawHatched(pen, lane, bar) {
+  if (!lane.plan.classOf(bar).hatched) return;
+  const [left, right] = inSight(lane, lane.plan.begin[bar], lane.plan.end[bar]);
+  const [ink, thickness] = lane.look.recompute;
+  if (right - left >= kLeastParted) pen.hatch(left, lane.y, right - left - kGap, lane.height, ink, thickness);
+}
+
+function drawLabels(pen, lane, bar, overOperators) {
+  const kind = lane.plan.classOf(bar);
+  const [left, right] = inSight(lane, lane.plan.begin[bar], lane.plan.end[bar]);
+  const whole = overOperators ? lane.height - Math.floor((lane.height * 2) / 5) : lane.height;
+  const share = lane.meant === null ? lane.plan.exposedShare(bar) : 0;
+  const label = (labels, second, band) => {
+    const exposed = band.height * share;
+    let [y, height, under] = [band.y, band.height - exposed, colourOf(lane, bar, second)];
+    if (share > 0.5) [y, height, under] = [y + height, exposed, lane.look.paints[5]];
+    const words = filled(labels[lane.labels.form], lane.plan.numbersOf(bar));
+    const { size, digit } = lane.labels;
+    if (words === "" || digitsWide(words) * digit * size + 2 * kGap > right - left) return;
+    pen.text((left + right) / 2, y + height / 2, words, size, inkOn(under), "middle");
+  };
+  if (lane.labels.size > lane.height) return;
+  if (!kind.labels2 || Math.floor(lane.height / 2) < lane.labels.size)
+    return label(kind.labels, false, { y: lane.y, height: whole });
+  const [upper, lower] = halves(lane);
+  label(kind.labels, false, upper);
+  label(kind.labels2, true, lower);
+}
+
+/// The operators of a wide bar in a second row; exchanges that are hidden as thin lines below.
+function drawOperators(pen, lane, bar) {
+  const parts = lane.plan.operators[lane.plan.operatorList[bar] - 1];
+  const left = lane.x + lane.axis.x(lane.plan.begin[bar]);
+  const width = lane.x + lane.axis.x(lane.plan.end[bar]) - left - kGap;
+  if (!parts || lane.height < kLeastTall || width + kGap < kLeastPass) return false;
+  const height = Math.floor((lane.height * 2) / 5);
+  const y = lane.y + lane.height - height;
+  const place = (begin, end) => {
+    const from = Math.max(left + begin * width, lane.x);
+    return [from, Math.max(Math.min(left + end * width, lane.x + lane.width) - from, 0)];
+  };
+  const fill = colourOf(lane, bar);
+  const [wholeX, wholeWidth] = place(0, 1);
+  pen.area(wholeX, y, wholeWidth, height, fill);
+  pen.area(wholeX, y, wholeWidth, 1, lane.look.ground.window);
+  let pale = false;
+  for (const [name, communicates, begin, end] of parts) {
+    pale = !pale && !communicates;
+    const [x, wide] = place(begin, end);
+    if (wide <= 0) continue;
+    const colour = communicates ? lane.look.paints[5] : pale ? mixed(fill, lane.look.ground.window, 0.3) : fill;
+    const shown = wide >= kLeastOperator ? wide - kGap : wide;
+    pen.area(x, y + 1, shown, height - 1, colour);
+    wordsIn(pen, lane, [name, name.slice(name.lastIndexOf(".") + 1)], colour, x, y + 1, shown, height - 1);
+  }
+  for (const [, , , end, hidden] of parts) {
+    const [x, wide] = place(end, Math.min(end + hidden, 1));
+    if (hidden > 0 && wide > 0) pen.area(x, y + height - 2, wide, 2, lane.look.paints[5]);
+  }
+  return true;
+}
+
+function wordsIn(pen, lane, words, under, x, y, width, height) {
+  const size = Math.min(lane.letter, Math.floor(height * 0.75));
+  if (size < lane.font.smallest) return;
+  const one = words.find((word) => digitsWide(word) * lane.font.digit * size + 2 <= width);
+  if (one) pen.text(x + width / 2, y + height / 2, one, size, inkOn(under), "middle");
+}
+
+/// Width of a label in digits.
+export function digitsWide(words) {
+  let digits = 0;
+  for (const letter of words) digits += letter === "W" ? 1.55 : letter === "I" || letter === "." ? 0.5 : 1.05;
+  return digits;
+}
+
+/// The longest form of label (0: letter, 1: number too, 2: stage too; -1: none) that has room in
+/// three of four bars in sight, and its size.
+export function labelStyle(lanes, font, height) {
+  const widths = [];
+  const longest = [1, 0];
+  for (const lane of lanes) {
+    const [first, last] = barsIn(lane.plan, lane.device.work, lane.axis.begin, lane.axis.end);
+    if (last === first || meanWidth(lane) < font.digit * font.smallest) continue;
+    for (let i = first; i < last; ++i) widths.push(lane.plan.lengthOf(i) / lane.axis.nsPerPixel);
+    noteNumbers(longest, lane);
+  }
+  if (widths.length === 0) return { form: -1, size: 0 };
+  widths.sort((a, b) => a - b);
+  const room = widths[Math.floor(0.25 * (widths.length - 1))];
+  const largest = Math.min(font.largest, Math.floor(height * kLabelShare));
+  for (const form of [2, 1, 0]) {
+    if (form === 2 && longest[1] === 0) continue;
+    const smallest = form === 2 ? Math.min(largest, Math.max(font.smallest, 9)) : font.smallest;
+    const digits = 1.55 + (form >= 1 ? longest[0] : 0) + (form === 2 ? longest[1] : 0);
+    for (let size = largest; size >= smallest; --size)
+      if (digits * font.digit * size + 3 <= room) return { form, size, digit: font.digit };
+  }
+  return { form: -1, size: 0 };
+}
+
+/// Digits of the longest microbatch, and of the greatest stage where a rank has several.
+function noteNumbers(longest, { plan, device }) {
+  const { first, last } = device.work;
+  const count = Math.min(last - first, 8);
+  for (let i = 0; i < count; ++i)
+    for (const bar of [first + i, last - 1 - i])
+      if (plan.classOf(bar).role === "work" && !plan.classOf(bar).hatched)
+        longest[0] = Math.max(longest[0], filled(plan.classOf(bar).labels[1], plan.numbersOf(bar)).length - 1);
+  if (device.stages.length > 1) longest[1] = Math.max(longest[1], String(device.stages.at(-1)).length);
+}
+
+/// Mean width in pixels of the bars of a lane in sight, with what is between them.
+export function meanWidth({ plan, device, axis }) {
+  const [first, last] = barsIn(plan, device.work, axis.begin, axis.end);
+  if (last === first) return 0;
+  const covered = Math.min(plan.end[last - 1], axis.end) - Math.max(plan.begin[first], axis.begin);
+  return covered / axis.nsPerPixel / (last - first);
+}
+
+const mixes = new Map();
+
+/// A colour between two others.
+export function mixed(a, b, share) {
+  const key = `${a}${b}${share}`;
+  if (!mixes.has(key)) {
+    const channel = (i) => {
+      const [from, to] = [a, b].map((hex) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16));
+      return Math.round(from + (to - from) * share).toString(16).padStart(2, "0");
+    };
+    mixes.set(key, `#${channel(0)}${channel(1)}${channel(2)}`.toUpperCase());
+  }
+  return mixes.get(key);
+}
+
+const inks = new Map();
+
+/// Black or white, whichever is easier to read on a colour (WCAG 2).
+export function inkOn(colour) {
+  if (!inks.has(colour)) {
+    const linear = (i) => {
+      const v = parseInt(colour.slice(1 + 2 * i, 3 + 2 * i), 16) / 255;
+      return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    };
+    const light = 0.2126 * linear(0) + 0.7152 * linear(1) + 0.0722 * linear(2) + 0.05;
+    inks.set(colour, 1.05 / light > light / 0.05 ? "#FFFFFF" : "#000000");
+  }
+  return inks.get(colour);
+}

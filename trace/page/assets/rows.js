@@ -1,0 +1,146 @@
+// The rows of a page: one for each rank, ranks alike as one, below each other for every document.
+
+const kFoldedRun = 3;
+const kManyDevices = 32;
+const kMostSamples = 60;
+const kBesideFolded = 76;
+const kPanelTitle = 24;
+const kPanelGap = 10;
+
+/// Ranks are alike if they have as many actions, and compute, communicate and idle as long as the
+/// other, to half a percent of the step. Why they idle may differ: waits wander along a pipeline.
+export function alike(plan, a, b) {
+  if (a.work.last - a.work.first !== b.work.last - b.work.first) return false;
+  const [mine, others] = [sumsOf(a), sumsOf(b)];
+  return [...new Set([...mine.keys(), ...others.keys()])]
+    .every((name) => Math.abs((mine.get(name) ?? 0) - (others.get(name) ?? 0)) <= 0.005 * plan.length);
+}
+
+function sumsOf(device) {
+  if (!device.sumsOfParts) {
+    device.sumsOfParts = new Map();
+    for (const [name, ns, , , idle] of device.parts) {
+      const what = idle ? "idle" : name;
+      device.sumsOfParts.set(what, (device.sumsOfParts.get(what) ?? 0) + ns);
+    }
+  }
+  return device.sumsOfParts;
+}
+
+/// The ranks in runs of neighbours that are alike; a run is as long as it can be.
+export function runsOf(plan) {
+  const runs = [];
+  for (const device of plan.devices) {
+    const run = runs.at(-1);
+    if (run && alike(plan, run[0], device)) run.push(device);
+    else runs.push([device]);
+  }
+  return runs.flatMap((run) => (run.length < kFoldedRun ? run.map((device) => [device]) : [run]));
+}
+
+export function foldsAtFirst(plan) {
+  return plan.devices.length > kManyDevices && runsOf(plan).length < plan.devices.length;
+}
+
+/// Lays out rows as high as there is room, within readable limits: { rows, height, titles }.
+export function layOut(plans, { folded, opened, available, low }) {
+  const panels = plans.map((plan, p) => rowsOf(plan, folded && !opened.has(p)));
+  const count = panels.reduce((sum, rows) => sum + rows.length, 0);
+  const besides = plans.length > 1 ? plans.length * (kPanelTitle + kPanelGap) : 0;
+  const rows = [];
+  const titles = [];
+  let y = 0;
+  plans.forEach((plan, p) => {
+    if (plans.length > 1) {
+      titles.push({ plan, y, height: kPanelTitle });
+      y += kPanelTitle;
+    }
+    const share = (available - besides) / count;
+    const layout = layoutFor(plan, panels[p].length < plan.devices.length ? Math.min(share, kBesideFolded) : share, low);
+    for (const devices of panels[p]) {
+      const shape = devices.length > 1 ? foldedLayout(devices) : layout;
+      rows.push({ plan, panel: p, devices, device: devices[0], y, ...shape });
+      y += shape.height;
+    }
+    if (plans.length > 1) y += kPanelGap;
+  });
+  return { rows, titles, height: y };
+}
+
+/// Ranks alike share a row: as many of them as there are pairs of pixels, each thin, so that one sees
+/// how the work wanders from rank to rank.
+function foldedLayout(devices) {
+  const samples = Math.min(devices.length, kMostSamples);
+  const height = 2 * samples;
+  return { height: Math.max(height, 44) + 4, bars: [0, height], links: [0, 0], memory: [0, 0], heat: true,
+    sampled: Array.from({ length: samples }, (_, i) => devices[Math.floor((i * devices.length) / samples)]) };
+}
+
+/// The device of a row at a height in it.
+export function deviceAt(row, inRow) {
+  if (!row.sampled) return row.device;
+  return row.sampled[Math.min(Math.max(Math.floor(inRow / 2), 0), row.sampled.length - 1)];
+}
+
+/// Where the bars of a device lie in a row: [y, height]; undefined if the row is not of it.
+export function barsOf(row, device) {
+  if (row.device === device && !row.sampled) return row.bars;
+  const place = row.sampled ? row.devices.indexOf(device) : -1;
+  return place < 0 ? undefined : [2 * Math.floor((place * row.sampled.length) / row.devices.length), 2];
+}
+
+function rowsOf(plan, folded) {
+  return folded ? runsOf(plan) : plan.devices.map((device) => [device]);
+}
+
+/// The highest of a plan's layouts that leaves room for all rows, but none below what can be read.
+function layoutFor(plan, share, low) {
+  const least = plan.devices.length > kManyDevices ? 20 : low;
+  const layouts = plan.layouts.filter(({ height }) => height >= least);
+  const fitting = layouts.filter(({ height }) => height <= share);
+  return fitting.at(-1) ?? layouts[0] ?? plan.layouts.at(-1);
+}
+
+/// The name of a row: "rank 3", "ranks 1 to 998".
+export function nameOf(row) {
+  const { devices } = row;
+  return devices.length === 1 ? row.device.name : `ranks ${devices[0].rank} to ${devices.at(-1).rank}`;
+}
+
+/// Draws the words beside a row, and a bar of where its step goes.
+export function drawGutter(pen, row, { y, width, letter, look, theme }) {
+  const { device } = row;
+  const { text, faint, warning } = look.ground;
+  const line = 1.4 * letter;
+  const right = width - 6;
+  const barHeight = row.height < 16 ? 0 : row.height < 50 ? 3 : 6;
+  const height = row.height - (barHeight > 0 ? barHeight + 1 : 0);
+  const ink = device.too_much ? warning : faint;
+  const two = height >= 3 * letter;
+  const first = two ? y + 1 + line / 2 : y + height / 2;
+  const narrow = width < 10 * letter;
+  const small = Math.min(letter, Math.max(height - 1, 6));
+  pen.text(8, first, nameOf(row), two && !narrow ? 1.2 * letter : small, text);
+  if (!two && !narrow) pen.text(right, first, device.too_much ? device.memory : device.idle, small, ink, "end");
+  if (two) {
+    const copies = row.devices.length > 1 ? "alike" : device.copies;
+    if (!narrow && copies !== "") pen.text(right, first, copies, letter, faint, "end");
+    const three = height >= 4.4 * letter;
+    const both = three && device.exposed !== "" && !narrow;
+    pen.text(8, first + line, both ? `${device.idle}, ${device.exposed}` : device.idle, letter, faint);
+    const memory = narrow ? device.memory.replace(/\/.*GiB/, " GiB") : device.memory;
+    if (three) pen.text(8, first + 2 * line, memory, letter, ink);
+    else if (!narrow) pen.text(right, first + line, memory, letter, ink, "end");
+  }
+  if (barHeight > 0) drawStepBar(pen, device, 8, Math.min(y + row.height - barHeight - 1, y + 3 * line + 4), right - 8, barHeight, theme);
+}
+
+/// A bar cut by the shares of the parts of a rank's step.
+export function drawStepBar(pen, device, x, y, width, height, theme) {
+  const step = device.parts.reduce((sum, [, ns]) => sum + ns, 0);
+  let before = 0;
+  for (const [, ns, light, dark] of device.parts) {
+    pen.area(x + (width * before) / step, y, (width * ns) / step, height, theme === "dark" ? dark : light);
+    before += ns;
+  }
+}
