@@ -50,8 +50,9 @@ std::vector<BillRow> bill_rows(const sim::Bill& bill) {
     Duration before{};
     for (const sim::BillPart& part : bill.parts) {
         const Duration after = before + part.takes;
-        const auto [from, to] = std::minmax(seconds(before) / step, seconds(after) / step);
-        rows.push_back({part.words,
+        const double from = seconds(std::min(before, after)) / step;
+        const double to = seconds(std::max(before, after)) / step;
+        rows.push_back({part.key, part.words,
                         fmt::format("{}, {}", text::time_text(part.takes),
                                     text::percent(seconds(part.takes) / step)),
                         from, to, free_text(part, bill.step), part.freed,
@@ -59,7 +60,8 @@ std::vector<BillRow> bill_rows(const sim::Bill& bill) {
                         colour_of_part(part.key, picture::Theme::Dark)});
         before = after;
     }
-    rows.push_back({"step",
+    rows.push_back({{},
+                    "step",
                     text::time_text(bill.step),
                     0,
                     1,

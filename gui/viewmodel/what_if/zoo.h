@@ -8,18 +8,10 @@
 
 #include "base/units.h"
 #include "gui/viewmodel/source.h"
-#include "trace/picture/colours.h"
+#include "gui/viewmodel/what_if/small_timeline.h"
 
 /// Every schedule that a plan could have, beside each other.
 namespace debubble::gui {
-
-/// A small picture of a step: a line of colours for each rank, on one axis of time for all
-/// schedules. Colours are 0xffRRGGBB.
-struct SmallTimeline {
-    int width = 0;
-    std::vector<std::vector<std::uint32_t>> light;  ///< by rank
-    std::vector<std::vector<std::uint32_t>> dark;
-};
 
 struct ZooRow {
     std::string schedule;
@@ -37,9 +29,17 @@ struct ZooRow {
 };
 
 /// The rows in the order of a person's interest: those that fit by their step, then those that are
-/// out of memory, then those that cannot be had. Predicts some thirty plans on all cores but one;
-/// pure and thread-safe. Throws Cancelled soon after they are no longer wanted.
+/// out of memory, then those that cannot be had. Predicts some fifty plans on all cores, as nobody
+/// waits for less; pure and thread-safe. Throws Cancelled soon after they are no longer wanted.
 std::vector<ZooRow> schedule_zoo(const ScenarioText& source, const std::stop_token& stop = {});
+
+/// The rows with those of these schedules first, in the order in which they were pinned.
+std::vector<std::size_t> pinned_first(const std::vector<ZooRow>& rows,
+                                      const std::vector<std::string>& pinned);
+
+/// A row's step, beside the first pinned one's if there is one: "13.49 s, -1.3 %".
+std::string step_words(const ZooRow& row, const std::vector<ZooRow>& rows,
+                       const std::vector<std::string>& pinned);
 
 /// The text with a row's schedule and number of stages.
 ScenarioText with_schedule(const ScenarioText& source, const ZooRow& row);
