@@ -52,7 +52,7 @@ std::vector<BillRow> bill_rows(const Bill& bill) {
         const Duration after = before + part.takes;
         const double begin = seconds(before) / step;
         const double end = seconds(after) / step;
-        rows.push_back({part.words,
+        rows.push_back({part.key, part.words,
                         fmt::format("{}, {}", text::time_text(part.takes),
                                     text::percent(seconds(part.takes) / step)),
                         std::min(begin, end), std::max(begin, end), free_text(part, bill.step),
@@ -60,7 +60,8 @@ std::vector<BillRow> bill_rows(const Bill& bill) {
                         colour_of_part(part.key, picture::Theme::Dark)});
         before = after;
     }
-    rows.push_back({"step",
+    rows.push_back({{},
+                    "step",
                     text::time_text(bill.step),
                     0,
                     1,

@@ -12,6 +12,7 @@
 namespace debubble::sim {
 
 struct BillRow {
+    std::string key;    ///< BillPart::key; empty for the step itself
     std::string name;   ///< "exposed: expert parallel"
     std::string takes;  ///< "12.3 ms, 4.5 %"
     double from = 0;    ///< where its bar begins and ends, as shares of the step

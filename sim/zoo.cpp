@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "schedule/generators/generators.h"
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
-#include "trace/picture/document.h"
-#include "trace/picture/raster.h"
 
 namespace debubble::sim {
 namespace {
 
-constexpr int kSmallWidth = 480;        ///< columns of the longest step
-constexpr std::size_t kMostLines = 16;  ///< ranks that a small picture shows
+constexpr int kSmallWidth = 960;  ///< columns of the longest step
 
 /// One schedule with one number of stages per rank.
 struct Try {
@@ -25,24 +21,27 @@ struct Try {
     std::optional<std::string> why_not = {};
     Prediction figures = {};
     scenarios::Scenario scenario = {};
+    Trace trace = {};  ///< of the best number of stages
+
+    bool fits_without_allocator() const { return figures.memory_left_of_requested >= Bytes{}; }
 };
 
-PredictOptions figures_only(const std::stop_token& stop) {
+PredictOptions figures_without_allocator(const std::stop_token& stop) {
     PredictOptions options;
     options.keep_trace = false;
     options.hash_program = false;
     options.explain = false;
     options.draw_loads = false;
-    options.only_where_it_decides = true;
+    options.play_allocator = false;
     options.stop = stop;
     return options;
 }
 
-void predict_try(const ZooRequest& request, Try& one, const std::stop_token& stop) {
+/// Calls `work`, and keeps its mistakes as the reason why the plan cannot be had.
+template <class Work>
+void attempt(Try& one, const Work& work) {
     try {
-        const std::string name(generators()[one.generator].name);
-        one.scenario = request.plan_with(name, one.stages);
-        one.figures = predict(one.scenario, figures_only(stop)).prediction;
+        work();
     } catch (const InputError& error) {
         one.why_not = error.diagnostics().front().message;
     } catch (const Cancelled&) {
@@ -79,74 +78,94 @@ ZooRow row_of(const Try& best) {
     return row;
 }
 
-/// Draws a step on an axis as long as the longest of all.
-SmallTimeline small_timeline(const scenarios::Scenario& scenario, double longest_s,
-                             const std::stop_token& stop) {
-    PredictOptions options = figures_only(stop);
-    options.keep_trace = true;
-    options.play_allocator = false;
-    PredictionWithTrace answer = predict(scenario, options);
-    const auto document =
-        picture::make_document(std::move(answer.trace), std::move(answer.statistics), {}, stop);
-    const Instant begin = document->range.begin;
-    const picture::TimeAxis axis({begin, begin + from_seconds(longest_s)}, kSmallWidth);
-    SmallTimeline small{kSmallWidth, {}, {}};
-    for (const picture::Theme theme : {picture::Theme::Light, picture::Theme::Dark}) {
-        const auto colours = picture::colour(*document, {theme});
-        auto& lines = theme == picture::Theme::Light ? small.light : small.dark;
-        const picture::BarGround ground{document->range, picture::paint(Paint::Bubble, theme),
-                                        picture::ground_of(theme).window};
-        const std::size_t step = document->devices.size() / kMostLines + 1;
-        for (std::size_t d = 0; d < document->devices.size(); d += step) {
-            const picture::DeviceColours& of_device = colours->devices[d];
-            std::vector<const picture::ColourSums*> tracks{&of_device.work};
-            if (of_device.lower_half) tracks.push_back(&*of_device.lower_half);
-            lines.push_back(picture::mean_colours(tracks, axis, ground));
-        }
-    }
-    return small;
-}
-
-int cores_but_one() {
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
-}
-
 /// Each schedule with the numbers of stages that it takes.
-std::vector<Try> tries_of(std::set<int> numbers) {
+std::vector<std::vector<Try>> tries_of(std::set<int> numbers) {
     numbers.insert({1, 2, 4});
-    std::vector<Try> tries;
+    std::vector<std::vector<Try>> tries(generators().size());
     for (std::size_t g = 0; g < generators().size(); ++g) {
-        if (const auto only = generators()[g].stages_per_rank) {
-            tries.push_back({g, *only});
-            continue;
-        }
-        for (const int stages : numbers) tries.push_back({g, stages});
+        if (const auto only = generators()[g].stages_per_rank)
+            tries[g].push_back({g, *only});
+        else
+            for (const int stages : numbers) tries[g].push_back({g, stages});
     }
     return tries;
 }
 
+class ZooKeeper {
+public:
+    ZooKeeper(const ZooRequest& request, std::stop_token stop)
+        : request_(request), stop_(std::move(stop)) {}
+
+    /// The step and the memory that is requested.
+    void look_at(Try& one) const {
+        give_up_if(stop_);
+        attempt(one, [&] {
+            const std::string name(generators()[one.generator].name);
+            one.scenario = request_.plan_with(name, one.stages);
+            one.figures = predict(one.scenario, figures_without_allocator(stop_)).prediction;
+        });
+    }
+
+    /// The number of stages with which a schedule is the fastest that fits. What an allocator
+    /// reserves is asked of the fastest first, and of others only if that one does not fit.
+    Try best_of(std::vector<Try>& tries) const {
+        std::ranges::stable_sort(tries, [](const Try& a, const Try& b) {
+            if (!a.why_not && !b.why_not &&
+                a.fits_without_allocator() != b.fits_without_allocator())
+                return a.fits_without_allocator();
+            return is_better(a, b);
+        });
+        for (Try& one : tries) {
+            if (one.why_not || !one.fits_without_allocator()) break;
+            if (play(one); !one.why_not && one.figures.fits) return std::move(one);
+        }
+        Try& best = *std::ranges::min_element(tries, is_better);
+        if (!best.why_not && best.trace.spans.empty()) play(best);
+        return std::move(best);
+    }
+
+private:
+    void play(Try& one) const {
+        give_up_if(stop_);
+        attempt(one, [&] {
+            PredictOptions options = figures_without_allocator(stop_);
+            options.keep_trace = true;
+            options.play_allocator = true;
+            options.only_where_it_decides = true;
+            PredictionWithTrace played = predict(one.scenario, options);
+            one.figures = std::move(played.prediction);
+            one.trace = std::move(played.trace);
+        });
+    }
+
+    const ZooRequest& request_;
+    std::stop_token stop_;
+};
+
 }  // namespace
 
 std::vector<ZooRow> schedule_zoo(const ZooRequest& request, const std::stop_token& stop) {
-    std::vector<Try> tries = tries_of(request.stages);
-    run_parallel(tries.size(), cores_but_one(), nullptr, [&](std::size_t i) {
-        give_up_if(stop);
-        predict_try(request, tries[i], stop);
-    });
-    std::vector<Try*> best(generators().size(), nullptr);
-    for (Try& one : tries)
-        if (Try*& now = best[one.generator]; now == nullptr || is_better(one, *now)) now = &one;
-    std::ranges::stable_sort(best, [](const Try* a, const Try* b) { return is_better(*a, *b); });
+    const ZooKeeper keeper(request, stop);
+    std::vector<std::vector<Try>> tries = tries_of(request.stages);
+    std::vector<Try*> all;
+    for (std::vector<Try>& of_schedule : tries)
+        for (Try& one : of_schedule) all.push_back(&one);
+    run_parallel(all.size(), 0, nullptr, [&](std::size_t i) { keeper.look_at(*all[i]); });
+    std::vector<Try> best(tries.size());
+    run_parallel(tries.size(), 0, nullptr,
+                 [&](std::size_t g) { best[g] = keeper.best_of(tries[g]); });
+    std::ranges::stable_sort(best, is_better);
     double longest = 0;
     std::vector<ZooRow> rows;
-    for (const Try* one : best) {
-        rows.push_back(row_of(*one));
+    for (const Try& one : best) {
+        rows.push_back(row_of(one));
         rows.back().present = rows.back().schedule == request.present;
         longest = std::max(longest, rows.back().step_s);
     }
-    run_parallel(rows.size(), cores_but_one(), nullptr, [&](std::size_t i) {
+    run_parallel(rows.size(), 0, nullptr, [&](std::size_t i) {
         give_up_if(stop);
-        if (rows[i].possible()) rows[i].picture = small_timeline(best[i]->scenario, longest, stop);
+        if (rows[i].possible())
+            rows[i].picture = small_timeline(best[i].trace, from_seconds(longest), kSmallWidth);
     });
     return rows;
 }

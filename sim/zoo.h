@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -10,17 +9,10 @@
 
 #include "base/units.h"
 #include "scenarios/scenario.h"
+#include "sim/small_timeline.h"
 
 /// Every schedule that a plan could have, beside each other.
 namespace debubble::sim {
-
-/// A small picture of a step: a line of colours for each rank, on one axis of time for all
-/// schedules. Colours are 0xffRRGGBB.
-struct SmallTimeline {
-    int width = 0;
-    std::vector<std::vector<std::uint32_t>> light;  ///< by rank
-    std::vector<std::vector<std::uint32_t>> dark;
-};
 
 struct ZooRow {
     std::string schedule;
@@ -47,8 +39,8 @@ struct ZooRequest {
 };
 
 /// The rows in the order of a person's interest: those that fit by their step, then those that are
-/// out of memory, then those that cannot be had. Predicts some thirty plans on all cores but one;
-/// pure and thread-safe. Throws Cancelled soon after they are no longer wanted.
+/// out of memory, then those that cannot be had. Predicts some fifty plans on all cores, as nobody
+/// waits for less; pure and thread-safe. Throws Cancelled soon after they are no longer wanted.
 std::vector<ZooRow> schedule_zoo(const ZooRequest& request, const std::stop_token& stop = {});
 
 }  // namespace debubble::sim

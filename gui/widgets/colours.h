@@ -3,11 +3,17 @@
 #include <QColor>
 #include <QPalette>
 
+#include "trace/picture/palette.h"
+
 /// Colours that the system's palette does not have, for both of its themes.
 namespace debubble::gui {
 
 inline bool is_dark(const QPalette& palette) {
     return palette.color(QPalette::Window).lightness() < 128;
+}
+
+inline QColor colour_of(Rgb rgb) {
+    return {rgb.red, rgb.green, rgb.blue};
 }
 
 /// A colour of warnings that is readable as text on a window (WCAG AA).

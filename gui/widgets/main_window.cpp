@@ -6,13 +6,18 @@
 #include <QStandardPaths>
 #include <QTabBar>
 
+#include "gui/widgets/bill/bill_panel.h"
+#include "gui/widgets/bill/tornado_view.h"
 #include "gui/widgets/colours.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/tensor_panel.h"
 #include "gui/widgets/theme.h"
+#include "gui/widgets/timeline/overview_view.h"
+#include "gui/widgets/timeline/timeline_accessible.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
@@ -37,6 +42,7 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
     setDockNestingEnabled(true);
     use_theme(remembered_theme());
     make_placeholders_legible();
+    make_timelines_accessible();
     build_centre();
     build_docks();
     build_menus();
@@ -95,7 +101,33 @@ void MainWindow::connect_parts() {
                 show_screen();
                 session_.set_keys(changed, {}, schedule);
             });
-    connect(remedies_, &RemedyStrip::chosen, &session_, &PlanSession::set_field);
+    connect(remedies_, &RemedyStrip::chosen, &session_,
+            [this](const ScenarioText& changed, const QString& what) {
+                session_.set_keys(changed, {}, what);
+            });
+    connect(remedies_, &RemedyStrip::search_wanted, this, &MainWindow::search_best);
+    connect(timeline_, &TimelineView::peak_clicked, this, [this](int rank) {
+        std::shared_ptr<const PredictedPlan> plan;
+        if (const auto* one = std::get_if<on_screen::Plan>(&desk_.screen())) plan = one->plan;
+        if (const auto* two = std::get_if<on_screen::Comparison>(&desk_.screen()))
+            plan = two->a.plan;
+        raise_dock("tensors");
+        tensors_->list(plan, rank);
+    });
+    connect(overview_, &OverviewView::brushed, this, [this](int first, int last) {
+        show_page(timeline_);
+        timeline_->show_ranks(first, last);
+        timeline_->setFocus();
+    });
+    connect(bill_, &BillPanel::looked_at, this, [this](const QString& part) {
+        const Document document = timeline_->scene().main.document;
+        if (document) timeline_->light(lit_by(*document, part.toStdString()));
+    });
+    const auto turn = [this](const ScenarioText& changed, const QString& what) {
+        if (desk_.edits()) session_.set_keys(changed, {}, what);
+    };
+    connect(bill_, &BillPanel::turned, this, turn);
+    connect(tornado_, &TornadoView::turned, this, turn);
     connect(timeline_, &TimelineView::span_selected, this, [this] { show_answer_line(); });
     connect(timeline_, &TimelineView::state_changed, this, [this] { show_answer_line(); });
     connect(answer_line_, &QLabel::linkActivated, this, [this](const QString& link) {
@@ -137,6 +169,12 @@ void MainWindow::execute() {
         messages_->warn(tr("There is no plan yet that could be executed"));
     else
         run_->start(session_.history().now(), session_.answer().plan);
+}
+
+void MainWindow::search_best() {
+    if (!desk_.has_plan()) return;
+    show_page(sweep_);
+    if (!sweep_->is_running()) sweep_->search();
 }
 
 void MainWindow::changeEvent(QEvent* event) {

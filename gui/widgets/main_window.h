@@ -25,11 +25,14 @@ class BillPanel;
 class ComparePanel;
 class DetailsPanel;
 class MessageStrip;
+class OverviewView;
 class RemedyStrip;
 class RunPanel;
 class SummaryPanel;
 class SweepPanel;
+class TensorPanel;
 class TimelineView;
+class TornadoView;
 class WhatIfPanel;
 class YamlEditor;
 class ZooPanel;
@@ -57,6 +60,10 @@ public Q_SLOTS:
     void export_to(const QString& file);
     void choose_export();
     void execute();
+    /// Finds the best plan of the grid, and takes it.
+    void search_best();
+    /// Puts the timeline's picture and the command that shows the same into the clipboard.
+    void copy();
     void show_current_plan();
     /// Shows the trace or the comparison again that the plan took from the screen.
     void show_aside();
@@ -118,6 +125,7 @@ private:
     QString what_covers_the_plan() const;
     void raise_dock(const QString& name);
     void show_page(const QWidget* page);
+    void turn_to_page(int tab);
     /// Hides the open ones of these docks, or shows them again.
     void fold(const QList<QDockWidget*>& docks);
     void give_height(QDockWidget* dock);
@@ -150,10 +158,14 @@ private:
     YamlEditor* text_ = nullptr;
     SweepPanel* sweep_ = nullptr;
     BillPanel* bill_ = nullptr;
+    TornadoView* tornado_ = nullptr;
+    QWidget* where_it_goes_ = nullptr;  ///< the bill and the tornado, above the lanes
     ZooPanel* zoo_ = nullptr;
+    OverviewView* overview_ = nullptr;
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;
+    TensorPanel* tensors_ = nullptr;
     QStackedWidget* pages_ = nullptr;
     QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
     QTabBar* page_tabs_ = nullptr;
@@ -174,6 +186,7 @@ private:
     QAction* pin_ = nullptr;
     QAction* run_action_ = nullptr;
     QAction* schedule_ = nullptr;
+    QAction* search_ = nullptr;
     QAction* show_plan_ = nullptr;
     QAction* show_aside_ = nullptr;
     QAction* compare_plans_ = nullptr;

@@ -1,9 +1,11 @@
 #include <algorithm>
 
 #include <QAction>
+#include <QClipboard>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QMenu>
 #include <QMimeData>
 #include <QSettings>
@@ -12,6 +14,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "gui/viewmodel/copied.h"
 #include "gui/viewmodel/export.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
@@ -25,7 +28,8 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kMostRecent = 10;
-constexpr int kArrangement = 2;  ///< changes with the docks that there are
+constexpr double kCopiedFineness = 2;  ///< pixels of a copied picture for each on the screen
+constexpr int kArrangement = 3;        ///< changes with the docks that there are
 
 /// Shipped files, which are not overwritten.
 bool is_shipped(const std::string& file) {
@@ -145,6 +149,16 @@ void MainWindow::export_to(const QString& file) {
     } catch (const std::exception& error) {
         messages_->warn(QString::fromStdString(error.what()));
     }
+}
+
+void MainWindow::copy() {
+    const std::string command = command_for(desk_.screen(), session_.history().now());
+    if (command.empty()) return messages_->warn(tr("Nothing is open that could be copied"));
+    auto* copied = new QMimeData;
+    copied->setText(QString::fromStdString(command));
+    copied->setImageData(timeline_->picture(timeline_->viewport()->size(), kCopiedFineness));
+    QGuiApplication::clipboard()->setMimeData(copied);
+    messages_->say(tr("Copied: the picture, and %1").arg(QString::fromStdString(command)));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

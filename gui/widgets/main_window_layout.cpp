@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QScreen>
 #include <QScrollArea>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QStyle>
@@ -15,12 +16,15 @@
 #include <QVBoxLayout>
 
 #include "gui/widgets/bill/bill_panel.h"
+#include "gui/widgets/bill/tornado_view.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/tensor_panel.h"
+#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
@@ -81,12 +85,29 @@ void MainWindow::build_centre() {
     answer_line_->setContentsMargins(8, 3, 8, 3);
     answer_line_->hide();
     pages_ = new QStackedWidget;
-    pages_->addWidget(timeline_);
-    pages_->addWidget(scrolled(sweep_));
     bill_ = new BillPanel;
-    pages_->addWidget(bill_);
+    tornado_ = new TornadoView;
+    auto* where_it_goes = new QSplitter;
+    where_it_goes->addWidget(bill_);
+    where_it_goes->addWidget(tornado_);
+    where_it_goes->setStretchFactor(0, 3);
+    where_it_goes->setStretchFactor(1, 2);
+    where_it_goes->setSizes({1000, 420});
+    where_it_goes->hide();
+    where_it_goes_ = where_it_goes;
+    auto* lanes = new QSplitter(Qt::Vertical);
+    lanes->addWidget(where_it_goes_);
+    lanes->addWidget(timeline_);
+    lanes->setStretchFactor(0, 1);
+    lanes->setStretchFactor(1, 1);
+    lanes->setChildrenCollapsible(false);
+    lanes->setSizes({400, 500});
+    pages_->addWidget(lanes);
+    pages_->addWidget(scrolled(sweep_));
     zoo_ = new ZooPanel;
     pages_->addWidget(zoo_);
+    overview_ = new OverviewView;
+    pages_->addWidget(overview_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -121,12 +142,14 @@ void MainWindow::build_docks() {
     text_ = new YamlEditor;
     run_ = new RunPanel;
     compare_ = new ComparePanel(timeline_);
+    tensors_ = new TensorPanel;
     beside_ = {add_dock("what-if", tr("What if"), what_if_),
                add_dock("summary", tr("Summary"), summary_),
                add_dock("details", tr("Details"), details_)};
     below_ = {add_dock("text", tr("Scenario"), text_),
               add_dock("run", tr("Execute"), scrolled(run_)),
-              add_dock("compare", tr("Compare"), scrolled(compare_))};
+              add_dock("compare", tr("Compare"), scrolled(compare_)),
+              add_dock("tensors", tr("Tensors"), tensors_)};
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
 }
@@ -137,14 +160,16 @@ void MainWindow::build_tool_bar() {
     tool_bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
     page_tabs_ = new QTabBar;
     page_tabs_->setObjectName("pages");
-    page_tabs_->setAccessibleName(tr("Timeline, sweep, where the step goes, or schedules"));
+    page_tabs_->setAccessibleName(
+        tr("Timeline, sweep, where the step goes, schedules, or all ranks"));
     page_tabs_->setDrawBase(false);
+    page_tabs_->setUsesScrollButtons(false);  // where room is scarce, commands go, not pages
     page_tabs_->addTab(tr("Timeline"));
     page_tabs_->addTab(tr("Sweep"));
     page_tabs_->addTab(tr("Where it goes"));
     page_tabs_->addTab(tr("Schedules"));
-    connect(page_tabs_, &QTabBar::currentChanged, pages_, &QStackedWidget::setCurrentIndex);
-    connect(page_tabs_, &QTabBar::currentChanged, this, [this] { show_answer_line(); });
+    page_tabs_->addTab(tr("All ranks"));
+    connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::turn_to_page);
     tool_bar_->addWidget(page_tabs_);
     tool_bar_->addSeparator();
     const auto add = [&](QAction* action, const QString& name) {
@@ -157,6 +182,7 @@ void MainWindow::build_tool_bar() {
     add(redo_, tr("Redo"));
     add(pin_, tr("Pin"));
     add(compare_plans_, tr("Compare"));
+    add(search_, tr("Search"));
     add(run_action_, tr("Execute"));
     tool_bar_->addSeparator();
     add(fold_beside_, tr("Panels beside"));
@@ -228,8 +254,20 @@ void MainWindow::raise_dock(const QString& name) {
     give_height(dock);
 }
 
+/// The bill stands above the lanes, in which its parts are lit.
+void MainWindow::turn_to_page(int tab) {
+    where_it_goes_->setVisible(tab == 2);
+    pages_->setCurrentIndex(tab == 1 ? 1 : tab >= 3 ? tab - 1 : 0);
+    if (tab != 2 && timeline_->scene().lit.any()) timeline_->light({});
+    show_answer_line();
+}
+
 void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_ ? 0 : page == bill_ ? 2 : page == zoo_ ? 3 : 1);
+    page_tabs_->setCurrentIndex(page == timeline_   ? 0
+                                : page == bill_     ? 2
+                                : page == zoo_      ? 3
+                                : page == overview_ ? 4
+                                                    : 1);
 }
 
 }  // namespace debubble::gui

@@ -4,7 +4,9 @@
 #include <QDockWidget>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMessageBox>
 
+#include "gui/viewmodel/help_words.h"
 #include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
@@ -12,6 +14,7 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
+#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
@@ -40,6 +43,9 @@ void MainWindow::build_menus() {
     redo_ = action(edit, tr("&Redo the what-if"), {}, tr("Apply the change again"));
     redo_->setShortcuts({QKeySequence("Ctrl+Y"), QKeySequence("Ctrl+Shift+Z")});
     connect(redo_, &QAction::triggered, &session_, &PlanSession::redo);
+    QAction* copied = action(edit, tr("Cop&y picture and command"), QKeySequence::Copy,
+                             tr("The timeline, and the command line that shows the same"));
+    connect(copied, &QAction::triggered, this, &MainWindow::copy);
     pin_ = action(edit, tr("&Compare with this plan from now on"), QKeySequence("Ctrl+K"),
                   tr("The ghost and the differences are of this plan, not of the one before"));
     pin_->setCheckable(true);
@@ -74,11 +80,23 @@ void MainWindow::build_menus() {
         show_page(sweep_);
         if (desk_.has_plan() && !sweep_->is_running()) sweep_->start();
     });
+    search_ = action(plan, tr("Search the &best plan"), QKeySequence("Ctrl+Shift+G"),
+                     tr("The fastest plan of the grid that fits; undo takes it back"));
+    connect(search_, &QAction::triggered, this, &MainWindow::search_best);
     build_view_menu();
     QMenu* help = menuBar()->addMenu(tr("&Help"));
-    QAction* keys = action(help, tr("&Keys and colours"), QKeySequence("?"),
-                           tr("All keys and what the colours mean"));
+    QAction* keys = action(help, tr("&Keys, colours and words"), QKeySequence("?"),
+                           tr("All keys, what the colours mean, and every schedule"));
     connect(keys, &QAction::triggered, this, &MainWindow::show_help);
+    QAction* about = action(help, tr("&About debubble"), {}, tr("Version and licence"));
+    connect(about, &QAction::triggered, this, [this] {
+        QMessageBox::about(
+            this, tr("About debubble"),
+            tr("<b>debubble %1</b><p>Plans, predicts, shows and runs the "
+               "pipeline-parallel training "
+               "of transformers.</p><p>Apache License 2.0. Made with Qt %2.</p>")
+                .arg(QString::fromStdString(program_version()), QString(qVersion())));
+    });
     QAction* commands = action(help, tr("&Find a command..."), QKeySequence("Ctrl+Shift+P"),
                                tr("All commands by name"));
     connect(commands, &QAction::triggered, this, &MainWindow::show_commands);
@@ -131,6 +149,7 @@ void MainWindow::build_view_menu() {
     add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_end_of_wait);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
+    add(tr("Pla&y the step"), "Space", &TimelineView::toggle_play);
     QAction* memory = action(view, tr("Memor&y to its own scale"), {},
                              tr("Its lanes end at what is held, or at the limit again"));
     memory->setCheckable(true);
@@ -161,6 +180,8 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         [this] { show_page(bill_); });
     add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
         [this] { show_page(zoo_); });
+    add(tr("Show all ran&ks"), "Alt+5", tr("A line of pixels each; a drag opens their rows"),
+        [this] { show_page(overview_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");
         text_->setFocus();

@@ -11,12 +11,15 @@
 #include "gui/viewmodel/remembered_view.h"
 #include "gui/viewmodel/timeline/answer_line.h"
 #include "gui/widgets/bill/bill_panel.h"
+#include "gui/widgets/bill/tornado_view.h"
 #include "gui/widgets/compare/compare_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
+#include "gui/widgets/tensor_panel.h"
+#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/summary_panel.h"
@@ -45,6 +48,7 @@ void MainWindow::show_screen() {
     if (other) remember_view();  // as long as the timeline still has it
     std::visit([this](const auto& screen) { put(screen); }, desk_.screen());
     looked_at_ = name;
+    overview_->set_document(document);
     if (other) recall_view();
     show_steps();
     show_title_and_commands();
@@ -55,7 +59,9 @@ void MainWindow::put(const on_screen::Nothing&) {
     timeline_->set_ghost(nullptr);
     timeline_->set_document(nullptr);
     details_->set_plan(nullptr);
+    tensors_->set_plan(nullptr);
     bill_->set_plan(nullptr);
+    tornado_->set_scenario({});
     summary_->show_rows({});
     what_if_->show_delta({}, 0);
     timeline_->set_change({}, 0);
@@ -69,7 +75,11 @@ void MainWindow::put(const on_screen::Plan& screen) {
     timeline_->set_document(plan.document);
     timeline_->set_ghost(screen.ghost ? screen.ghost->document : nullptr);
     details_->set_plan(screen.plan);
-    bill_->set_plan(screen.plan);
+    tensors_->set_plan(screen.plan);
+    const Answer& answer = session_.answer();
+    const ScenarioText text = answer.plan == screen.plan ? answer.source : ScenarioText{};
+    bill_->set_plan(screen.plan, text);
+    tornado_->set_scenario(text);
     summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
     sweep_->set_memory_limit(plan.document->memory_limit);
     QString delta;
@@ -89,7 +99,9 @@ void MainWindow::put(const on_screen::Trace& screen) {
     timeline_->set_ghost(nullptr);
     timeline_->set_document(screen.trace.document);
     details_->set_plan(nullptr);
+    tensors_->set_plan(nullptr);
     bill_->set_plan(nullptr);
+    tornado_->set_scenario({});
     summary_->show_rows(figures_of(screen.trace));
     what_if_->show_delta({}, 0);
     timeline_->set_change({}, 0);
@@ -105,6 +117,7 @@ void MainWindow::put(const on_screen::Comparison& screen) {
     compare_->show_comparison(*screen.pairing, *screen.a.document,
                               compared(figures, figures_of(screen.b)), screen.words);
     details_->set_plan(screen.a.plan);
+    tensors_->set_plan(screen.a.plan);
     bill_->set_plan(screen.a.plan);
     summary_->show_rows(figures);
     what_if_->show_delta({}, 0);
@@ -133,6 +146,7 @@ void MainWindow::show_title_and_commands() {
     timeline_->set_stale(stale);
     sweep_->setEnabled(desk_.has_plan());
     run_->setEnabled(desk_.has_plan());
+    search_->setEnabled(desk_.has_plan());
     for (QAction* action : {run_action_, schedule_, save_, save_as_, pin_})
         action->setEnabled(edits);
     const bool trace_over_plan =
@@ -162,10 +176,12 @@ void MainWindow::show_steps() {
 void MainWindow::show_answer_line() {
     const bool seen = pages_->currentIndex() == 0;
     const bool empty = !timeline_->scene().main;
-    auto line = seen && !empty ? answer_line(timeline_->scene(), timeline_->state().selection)
+    auto line = seen && !empty ? answer_line(timeline_->scene(), timeline_->state())
                                : std::vector<Phrase>{};
     if (seen && !empty && line.empty())  // always there, so that the lanes keep their height
-        line = {{tr("Click a bar or a bubble, and here it says why it is there").toStdString()}};
+        line = {{tr("Click a bar or a bubble, and here it says why it is there; drag for the "
+                    "totals of an area")
+                     .toStdString()}};
     QString html;
     for (const Phrase& phrase : line) {
         const QString words = QString::fromStdString(phrase.words).toHtmlEscaped();

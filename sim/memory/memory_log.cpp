@@ -52,12 +52,23 @@ PlayedMemory MemoryLog::result(std::size_t largest) const {
         else
             there[entries_[i].handle] = &entries_[i];
     }
+    const auto in = [](const Action* action) {
+        return action != nullptr ? *action : Action(OptimizerStep{});
+    };
+    std::map<int, const Action*> freed;
+    for (std::size_t i = fullest_entry_ + 1; i < entries_.size(); ++i)
+        if (entries_[i].frees) freed.try_emplace(entries_[i].handle, entries_[i].action);
     for (const auto& [handle, entry] : there) {
         played.at_peak[static_cast<std::size_t>(entry->held_as)] += entry->bytes;
         const bool is_static = entry->name == "static";
         played.largest.push_back({is_static ? std::string(name_of(entry->held_as))
                                             : text(entry->action) + ' ' + std::string(entry->name),
-                                  entry->bytes});
+                                  entry->bytes, entry->held_as});
+        if (is_static) continue;
+        HeldTensor& tensor = played.largest.back();
+        tensor.tensor = entry->name;
+        tensor.born = in(entry->action);
+        if (const auto end = freed.find(handle); end != freed.end()) tensor.freed = in(end->second);
     }
     std::ranges::stable_sort(played.largest,
                              [](const auto& a, const auto& b) { return a.bytes > b.bytes; });

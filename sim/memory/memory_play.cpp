@@ -1,6 +1,7 @@
 #include "sim/memory/memory_play.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -157,19 +158,38 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
     return played;
 }
 
-PlayedMemory play_memory(const scenarios::Scenario& scenario,
-                         const std::vector<models::StageContent>& contents, const Program& program,
-                         Rank rank, std::span<const ActionTimes> times) {
+namespace {
+
+/// Plays a rank in the order of time: all of the step, or what its peak needs.
+PlayedMemory played_in_time(const scenarios::Scenario& scenario,
+                            const std::vector<models::StageContent>& contents,
+                            const Program& program, Rank rank, std::span<const ActionTimes> times,
+                            bool all) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfEachStage);
     MemoryLog log(scenario.framework.allocator);
     const ActionList& list = program.ranks[rank.index];
     const std::vector<MemoryEvent> events = memory_events(program, stages.index(), rank, stages);
     const std::vector<std::uint32_t> order = order_in_time(events, times);
     AllocatorPlayer(stages, list, rank, log, {})
-        .play_in_time(events, order, played_part(stages, list, events, order));
-    PlayedMemory played = log.result(10);
+        .play_in_time(events, order, all ? order.size() : played_part(stages, list, events, order));
+    PlayedMemory played = log.result(all ? std::numeric_limits<std::size_t>::max() : 10);
     played.peak_reserved += stages.on_collective_streams(rank);
     return played;
+}
+
+}  // namespace
+
+PlayedMemory play_memory(const scenarios::Scenario& scenario,
+                         const std::vector<models::StageContent>& contents, const Program& program,
+                         Rank rank, std::span<const ActionTimes> times) {
+    return played_in_time(scenario, contents, program, rank, times, false);
+}
+
+PlayedMemory tensors_at_peak(const scenarios::Scenario& scenario,
+                             const std::vector<models::StageContent>& contents,
+                             const Program& program, Rank rank,
+                             std::span<const ActionTimes> times) {
+    return played_in_time(scenario, contents, program, rank, times, true);
 }
 
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,

@@ -31,6 +31,12 @@ PlayedMemory play_memory(const scenarios::Scenario& scenario,
                          const std::vector<models::StageContent>& stages, const Program& program,
                          Rank rank, std::span<const ActionTimes> times);
 
+/// The same with all tensors of the fullest moment, each with what frees it: all of the step is
+/// played.
+PlayedMemory tensors_at_peak(const scenarios::Scenario& scenario,
+                             const std::vector<models::StageContent>& stages,
+                             const Program& program, Rank rank, std::span<const ActionTimes> times);
+
 /// The PlayedMemory::peak_reserved of every rank whose actions take these times, by rank: no less
 /// than the greatest level of its ledger (rank_ledger.h), whose events these are. Where `bytes`
 /// says how large tensors are, all of the step is played.

@@ -11,18 +11,13 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
+#include "gui/viewmodel/sweep/first_grid.h"
 #include "scenarios/edit.h"
 #include "sim/grid/sweep.h"
 #include "text/shipped_files.h"
 
 namespace debubble::gui {
 namespace {
-
-constexpr std::string_view kFirstGrid =
-    "parallel.tensor: [1, 2, 4, 8]\n"
-    "parallel.pipeline: [1, 2, 4, 8]\n"
-    "training.micro_batch: [1, 2, 4]\n"
-    "schedule: [1f1b, gpipe, zb-h1]\n";
 
 /// A folder for rows that are not kept.
 class TemporaryFolder {
@@ -59,7 +54,7 @@ std::string grid_lines(const ScenarioText& source) {
             lines += key + ": " + values + '\n';
     } catch (const InputError&) {  // mistakes of the text are shown where it is edited
     }
-    return lines.empty() ? std::string(kFirstGrid) : lines;
+    return lines.empty() ? first_grid(source) : lines;
 }
 
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines) {
@@ -76,9 +71,10 @@ std::filesystem::path results_of(const std::filesystem::path& folder, const Scen
     return folder / fmt::format("{}-{}.csv", title_of(source.file), digest);
 }
 
-SweepRun::SweepRun(ScenarioText source, std::filesystem::path results)
+SweepRun::SweepRun(ScenarioText source, std::filesystem::path results, Ask ask)
     : source_(std::move(source)),
       results_(std::move(results)),
+      ask_(ask),
       begun_(std::chrono::steady_clock::now()),
       thread_([this] { run(); }) {}
 
@@ -131,6 +127,21 @@ void SweepRun::sweep(const sim::Grid& grid) {
     sweep_into(folder.path() / "results.csv", grid);
 }
 
+void SweepRun::search(const sim::Grid& grid) {
+    sim::BatchOptions options;
+    options.jobs = jobs();
+    options.stop = &stop_;
+    options.progress = [this](std::size_t done, std::size_t) {
+        const std::lock_guard lock(mutex_);
+        done_ = done;
+    };
+    sim::SearchResult result = sim::search(grid, sim::Objective::TokensPerS, options);
+    const std::lock_guard lock(mutex_);
+    rows_ = result.played;
+    found_best_ = std::move(result);
+    state_ = found_best_.finished ? State::Finished : State::Stopped;
+}
+
 void SweepRun::run() {
     try {
         auto grid = std::make_unique<const sim::Grid>(source_.text, source_.file,
@@ -141,7 +152,7 @@ void SweepRun::run() {
             state_ = State::Running;
             begun_ = std::chrono::steady_clock::now();
         }
-        sweep(*grid_);
+        ask_ == Ask::BestPlan ? search(*grid_) : sweep(*grid_);
     } catch (const InputError& error) {
         mistakes_ = error.diagnostics();
         set_state(State::Failed);

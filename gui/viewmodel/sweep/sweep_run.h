@@ -12,6 +12,7 @@
 
 #include "gui/viewmodel/source.h"
 #include "sim/grid/grid.h"
+#include "sim/grid/search.h"
 
 namespace debubble::gui {
 
@@ -26,14 +27,19 @@ ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 /// scenario, folder of shipped data and version of the program.
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
 
+/// What is asked of a grid: the figures of each plan, or only its best one, as `debubble search`
+/// finds it without playing those that cannot be it.
+enum class Ask : std::uint8_t { EveryPlan, BestPlan };
+
 /// A sweep that runs on all cores but one and writes a file like that of `debubble sweep`. Rows
 /// that an earlier sweep has left there are not computed again, unless the scenario now gives other
 /// results. If the file cannot be used (another sweep writes it, the folder is locked), the sweep
-/// runs without it. One thread makes, asks and ends it; the destructor stops it and waits for the
-/// points that have started.
+/// runs without it. A search keeps nothing. One thread makes, asks and ends it; the destructor
+/// stops it and waits for the points that have started.
 class SweepRun {
 public:
-    SweepRun(ScenarioText source, std::filesystem::path results);  ///< the scenario with its grid
+    /// The scenario with its grid.
+    SweepRun(ScenarioText source, std::filesystem::path results, Ask ask = Ask::EveryPlan);
     ~SweepRun();
     SweepRun(const SweepRun&) = delete;
     SweepRun& operator=(const SweepRun&) = delete;
@@ -51,8 +57,13 @@ public:
         bool kept = true;                          ///< whether the rows are kept for a later sweep
     };
     Progress progress() const;
-    /// Takes the rows that have come since the last call. Their Pareto column is empty.
+    /// Takes the rows that have come since the last call; of a search, once it has ended, those
+    /// that were played and fit. Their Pareto column is empty.
     std::vector<sim::SweepRow> take_rows();
+
+    Ask asked() const { return ask_; }
+    /// What a search found. Precondition: it has finished, or was stopped.
+    const sim::SearchResult& found() const { return found_best_; }
 
     /// The grid. Precondition: the progress has a total.
     const sim::Grid& grid() const { return *grid_; }
@@ -61,6 +72,7 @@ public:
 
 private:
     void run();
+    void search(const sim::Grid& grid);
     void sweep(const sim::Grid& grid);
     void sweep_into(const std::filesystem::path& results, const sim::Grid& grid);
     void add(const sim::SweepRow& row, bool found);
@@ -68,6 +80,8 @@ private:
 
     ScenarioText source_;
     std::filesystem::path results_;
+    Ask ask_;
+    sim::SearchResult found_best_;
     std::atomic<bool> stop_ = false;
     mutable std::mutex mutex_;
     State state_ = State::Reading;

@@ -82,7 +82,8 @@ std::string state_of(const sim::SweepRow& row) {
 
 SweepTable::SweepTable(const sim::Grid& grid) {
     for (const scenarios::SweepKey& key : grid.sweep.keys)
-        columns_.push_back({key.key, key.key, all_numbers(key.values), Better::Neither, true});
+        columns_.push_back({key.key, key.key, all_numbers(key.values), Better::Neither, true,
+                            key.values.size() == 1});
     keys_ = columns_.size();
     for (const Figure& figure : kFigures)
         columns_.push_back(
@@ -105,6 +106,7 @@ void SweepTable::add(std::vector<sim::SweepRow> rows) {
 std::string SweepTable::plan_of(std::size_t row) const {
     std::string words;
     for (std::size_t c = 0; c < keys_; ++c) {
+        if (columns_[c].constant) continue;
         const std::string& key = columns_[c].key;
         words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key.substr(key.rfind('.') + 1),
                              rows_[row].values[c]);
@@ -157,19 +159,10 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
     std::vector<std::string> wanted;
     std::istringstream words(filter);
     for (std::string word; words >> word;) wanted.push_back(word);
-    const auto holds = [&](std::size_t row, const std::string& word) {
-        for (std::size_t c = 0; c < columns_.size(); ++c)
-            if ((c < keys_ || !columns_[c].numeric) && columns_[c].key != "unvalidated" &&
-                field(row, c).find(word) != std::string::npos)
-                return true;
-        return false;
-    };
     std::vector<std::size_t> order;
     for (std::size_t row = 0; row < rows_.size(); ++row)
-        if (!original_[row] && std::ranges::all_of(wanted, [&](const std::string& word) {
-                return word.starts_with('!') && word.size() > 1 ? !holds(row, word.substr(1))
-                                                                : holds(row, word);
-            }))
+        if (!original_[row] &&
+            std::ranges::all_of(wanted, [&](const std::string& word) { return meets(row, word); }))
             order.push_back(row);
     if (column >= columns_.size()) return order;
     if (columns_[column].numeric) {

@@ -19,6 +19,7 @@ struct SweepColumn {
     bool numeric = false;
     Better better = Better::Neither;
     bool swept = false;
+    bool constant = false;  ///< a swept key with one value
 };
 
 class SweepTable {
@@ -29,7 +30,8 @@ public:
     const std::vector<SweepColumn>& columns() const { return columns_; }
     const std::vector<sim::SweepRow>& rows() const { return rows_; }
     void add(std::vector<sim::SweepRow> rows);
-    /// The values of a row's keys: "tensor 8, pipeline 4, schedule zb-v".
+    /// The values of a row's keys, but of those with one value: "tensor 8, pipeline 4, schedule
+    /// zb-v".
     std::string plan_of(std::size_t row) const;
     /// The row, and no twin, whose keys a scenario has as its values; nothing if none has.
     std::optional<std::size_t> row_of(const ScenarioText& source) const;
@@ -46,10 +48,8 @@ public:
     /// then those that are out of memory, then impossible ones. `filter` as in order().
     std::vector<std::size_t> best_first(const std::string& filter) const;
 
-    /// The numbers of the rows, but for twins, that contain every word of `filter` ("fits",
-    /// "zb-h1"; "!word": that do not contain it), in the order of this column; rows without a value
-    /// come last, and the order is stable. Words are sought in every column except that of
-    /// unvalidated figures, which names much of every plan.
+    /// The numbers of the rows, but for twins, that meet every word of `filter` (meets()), in the
+    /// order of this column; rows without a value come last, and the order is stable.
     std::vector<std::size_t> order(std::size_t column, bool descending,
                                    const std::string& filter) const;
 
@@ -59,7 +59,14 @@ public:
 
     std::size_t column_of(std::string_view key) const;
 
+    /// Whether a row meets a word of a filter: "zb-h1" and "fits" are contained in it, in any case,
+    /// "!impossible" is not; "tensor=4", "pipeline>=2" and "peak<70" compare what its column shows.
+    /// Words are sought in every column except numbers and that of unvalidated figures, which names
+    /// much of every plan.
+    bool meets(std::size_t row, const std::string& word) const;
+
 private:
+    bool contains(std::size_t row, const std::string& word) const;
     std::string field(std::size_t row, std::size_t column) const;  ///< in the form of the CSV
 
     std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, unvalidated, reason

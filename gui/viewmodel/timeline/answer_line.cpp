@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/area_totals.h"
 #include "gui/viewmodel/timeline/waits.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "text/wording.h"
@@ -126,6 +127,13 @@ std::vector<Phrase> answer_line(const Scene& scene, const Selection& selection) 
     const auto* ref = std::get_if<SpanRef>(&selection);
     if (ref == nullptr || !scene.layer(ref->side)) return {};
     return of_span(*scene.layer(ref->side).document, ref->index, ref->side);
+}
+
+std::vector<Phrase> answer_line(const Scene& scene, const ViewState& state) {
+    if (!state.measured) return answer_line(scene, state.selection);
+    const DraggedArea area{*state.measured, state.measured_y, state.measured_to_y};
+    const std::string words = sentence_of_totals(scene, area);
+    return words.empty() ? std::vector<Phrase>{} : std::vector<Phrase>{{words}};
 }
 
 std::string text_of(const std::vector<Phrase>& line) {

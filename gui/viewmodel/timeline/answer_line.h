@@ -19,6 +19,8 @@ struct Phrase {
 /// it waited for: "Rank 1 waits 121 ms for a stage: 3F7 of rank 3, which begins late, after 3B5."
 /// Empty if nothing is selected.
 std::vector<Phrase> answer_line(const Scene& scene, const Selection& selection);
+/// The same of a view: a measured area's totals come first.
+std::vector<Phrase> answer_line(const Scene& scene, const ViewState& state);
 
 std::string text_of(const std::vector<Phrase>& line);  ///< without links
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
-#include <fmt/format.h>
-
+#include "gui/viewmodel/timeline/area_totals.h"
 #include "gui/viewmodel/timeline/hit.h"
 #include "text/wording.h"
 
@@ -53,14 +53,6 @@ std::string edge_name(const Scene& scene, int y, Instant at) {
     return name;
 }
 
-Duration busy_in(const Bars& bars, TimeRange range) {
-    const auto [first, last] = bars_in(bars, range);
-    Duration busy{};
-    for (std::size_t i = first; i < last; ++i)
-        busy += std::min(bars[i].end, range.end) - std::max(bars[i].begin, range.begin);
-    return busy;
-}
-
 }  // namespace
 
 Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y) {
@@ -83,22 +75,16 @@ Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y) {
     return nearest;
 }
 
-std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y) {
+std::vector<Detail> details_of_range(const Scene& scene, const ViewState& state) {
+    if (!state.measured) return {};
+    const TimeRange range = *state.measured;
     std::vector<Detail> details{{"measured", text::time_text(range.length())}};
-    const std::string from = edge_name(scene, y, range.begin);
-    const std::string to = edge_name(scene, y, range.end);
+    const std::string from = edge_name(scene, state.measured_y, range.begin);
+    const std::string to = edge_name(scene, state.measured_y, range.end);
     if (!from.empty()) details.push_back({"from", from});
     if (!to.empty()) details.push_back({"to", to});
-    const ShownBars shown = bars_at(scene, y);
-    if (shown.bars == nullptr) return details;
-    const Duration shift = shown.layer->shift;
-    const Duration busy = busy_in(*shown.bars, {range.begin - shift, range.end - shift});
-    const double all = std::max(seconds(range.length()), 1e-9);
-    const auto share = [&](Duration part) {
-        return fmt::format("{}, {:.1f} %", text::time_text(part), 100 * seconds(part) / all);
-    };
-    details.push_back({"busy", share(busy)});
-    details.push_back({"gap", share(range.length() - busy)});
+    std::ranges::move(details_of_totals(scene, {range, state.measured_y, state.measured_to_y}),
+                      std::back_inserter(details));
     return details;
 }
 

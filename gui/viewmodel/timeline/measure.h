@@ -13,9 +13,9 @@ namespace debubble::gui {
 Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y);
 inline constexpr double kSnap = 8;
 
-/// The length of a stretch, the edges between which it lies, and the activity of a device in it:
-/// busy and idle add up to the length. `y` names the row.
-std::vector<Detail> details_of_range(const Scene& scene, TimeRange range, int y);
+/// The length of a dragged area, the edges between which it lies on the row where it begins, and
+/// what runs in it (area_totals.h).
+std::vector<Detail> details_of_range(const Scene& scene, const ViewState& state);
 
 /// The neighbour of a span on its track, the next if `by` is 1, the previous if it is -1; the first
 /// span of the first row if `ref` is empty. Nothing at the ends.

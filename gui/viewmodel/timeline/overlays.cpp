@@ -6,6 +6,7 @@
 
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/pairing.h"
+#include "gui/viewmodel/timeline/playing.h"
 #include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
 #include "trace/picture/dependencies.h"
@@ -26,6 +27,7 @@ public:
 
     Shapes all() {
         ghost_end();
+        lit_bubbles();
         critical_path();
         hits();
         selection();
@@ -128,6 +130,23 @@ private:
         }
     }
 
+    /// The bars of the part stand out already, and its bubbles get an edge.
+    void lit_bubbles() {
+        if (!scene_.lit.any() || !scene_.main) return;
+        const std::vector<Bubble>& bubbles = scene_.main.document->statistics.bubbles;
+        std::size_t drawn = 0;
+        for (std::size_t i = 0; i < bubbles.size() && drawn < kMostOutlines; ++i) {
+            if (!scene_.lit.causes[static_cast<std::size_t>(bubbles[i].cause)]) continue;
+            const Selection bubble = BubbleRef{static_cast<std::uint32_t>(i)};
+            if (!range_of(scene_, bubble)->meets(state_.axis.shown())) continue;
+            const auto box = rect(bubble);
+            if (!box) continue;
+            out_.emplace_back(Area{*box, accent(), 0.25});
+            outline(*box, 2);
+            ++drawn;
+        }
+    }
+
     /// The bars of the path stand out already; lines join those on different ranks.
     void critical_path() {
         if (!state_.critical_path) return;
@@ -162,6 +181,12 @@ private:
         const double left = view_.x(range.begin);
         const double right = view_.x(range.end);
         out_.emplace_back(Area{{left, lanes.y, right - left, lanes.height}, accent(), kTint});
+        for (const Row& row : scene_.layout.rows) {  // those that the totals are of
+            const auto [top, bottom] = std::minmax(state_.measured_y, state_.measured_to_y);
+            if (row.whole.bottom() <= top || row.whole.y > bottom) continue;
+            const Rect of = rect(row, row.whole, range);
+            out_.emplace_back(Area{of, accent(), kTint});
+        }
         for (const double x : {left, right})
             out_.emplace_back(Line{{x, lanes.y}, {x, lanes.bottom()}, accent()});
         std::string words = text::time_text(range.length());
@@ -187,6 +212,7 @@ private:
 
 Sheets overlays(const Scene& scene, const ViewState& state, const View& view) {
     Sheet sheet{view.geometry.lanes(), {}, Overlays(scene, state, view).all()};
+    std::ranges::move(playing_shapes(scene, view), std::back_inserter(sheet.shapes));
     return {std::move(sheet)};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/document.h"
+#include "gui/viewmodel/timeline/lit.h"
 #include "trace/picture/timeline.h"
 
 /// The content of one time axis, and a person's view of it.
@@ -45,7 +46,8 @@ struct ViewState {
     bool critical_path = false;
     Selection selection;
     std::optional<TimeRange> measured;
-    int measured_y = 0;          ///< height of the measured row, from the top of the first one
+    int measured_y = 0;  ///< height where the measured area begins, from the top of the first row
+    int measured_to_y = 0;       ///< and where it ends
     std::vector<Instant> marks;  ///< ascending
     ComparisonChoices comparison;
     friend bool operator==(const ViewState&, const ViewState&) = default;
@@ -57,6 +59,8 @@ struct Pairing;
 struct Scene : Timeline {
     std::vector<Selection> hits;             ///< hits of the last search
     std::shared_ptr<const Pairing> pairing;  ///< pairs of a comparison
+    Lit lit;                                 ///< part of the bill that a person looks at
+    std::optional<Instant> cursor;           ///< of a step that is played, on the axis
 };
 
 /// The time of the selected span or bubble, on the axis.

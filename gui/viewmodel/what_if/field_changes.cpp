@@ -2,6 +2,7 @@
 #include <array>
 
 #include "gui/viewmodel/what_if/field.h"
+#include "gui/viewmodel/what_if/part_keys.h"
 #include "scenarios/edit.h"
 #include "schedule/generators/generators.h"
 
@@ -105,7 +106,7 @@ ScenarioText with_change(const ScenarioText& source, const std::string& key,
     if (says(key) || (key == "schedule" && says("schedule.name"))) return source;
     ScenarioText changed = source;
     for (const scenarios::Override& change : changes_for(source, key, value))
-        changed.text = scenarios::with_key(changed.text, changed.file, change);
+        changed = with_part_key(std::move(changed), change);
     return changed;
 }
 

@@ -9,8 +9,10 @@
 #include "base/diagnostic.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/figures.h"
+#include "gui/viewmodel/what_if/plan_figures.h"
 #include "scenarios/edit.h"
-#include "sim/predict.h"
+#include "scenarios/plan.h"
+#include "scenarios/read_scenario.h"
 #include "text/wording.h"
 
 namespace debubble::gui {
@@ -21,6 +23,19 @@ struct Candidate {
     std::string value;
     std::string words;
 };
+
+/// What makes cuts possible that do not use all GPUs, or not the written number of microbatches.
+std::vector<scenarios::Override> loosened(const ScenarioText& source) {
+    std::vector<scenarios::Override> changes;
+    const auto written = [&](const char* key) {
+        return scenarios::written_at(source.text, source.file, key);
+    };
+    if (written("parallel.data").value_or("auto") != "auto")
+        changes.emplace_back("parallel.data", "auto");
+    if (written("training.global_batch") && written("training.micro_batches"))
+        changes.emplace_back("training.micro_batches", "~");
+    return changes;
+}
 
 /// The value that a text gives a whole number; `otherwise` where it gives none.
 int whole_at(const ScenarioText& source, const std::string& key, int otherwise) {
@@ -41,6 +56,7 @@ std::vector<Candidate> candidates_of(const ScenarioText& source) {
         {"parallel.zero_stage", "3", "ZeRO 3"},
         {"training.offload_optimizer", "true", "optimizer on the host"},
         {"parallel.data", "auto", "all GPUs that are left as replicas"},
+        {"training.micro_batches", "~", "as many microbatches as the batch needs"},
         {"schedule", "1f1b", "schedule 1f1b"},
         {"training.micro_batch", "1", "microbatch 1"},
     };
@@ -70,37 +86,72 @@ std::string words_of(const Candidate& candidate, const sim::Prediction& then,
     return fmt::format("{}: {} GiB, {}", candidate.words, text::gib_text(worst_peak(then)), step);
 }
 
+/// Tries changes, each of a text once.
+class Trial {
+public:
+    Trial(const ScenarioText& source, const std::optional<sim::Prediction>& now,
+          const std::stop_token& stop)
+        : source_(source), now_(now), stop_(stop), seen_{source.text} {}
+
+    void attempt(const std::vector<scenarios::Override>& before, const Candidate& candidate) {
+        give_up_if(stop_);
+        try {
+            Remedy remedy{before, {}, 0};
+            if (!candidate.key.empty()) remedy.changes.emplace_back(candidate.key, candidate.value);
+            const ScenarioText changed = with_remedy(source_, remedy);
+            if (std::ranges::find(seen_, changed.text) != seen_.end()) return;
+            seen_.push_back(changed.text);
+            const scenarios::Scenario scenario =
+                scenarios::parse_scenario(changed.text, changed.file);
+            const sim::Prediction then = figures_of_plan(scenario, stop_);
+            if (!then.fits) return;
+            remedy.words = words_of(candidate, then, now_);
+            remedy.step_time_s = then.step_time_s;
+            found_.push_back(std::move(remedy));
+        } catch (const InputError&) {  // this change makes no plan that can be had
+        } catch (const scenarios::InvalidSchedule&) {
+        }
+    }
+    bool found_any() const { return !found_.empty(); }
+
+    std::vector<Remedy> fastest() {
+        std::ranges::stable_sort(found_, {}, &Remedy::step_time_s);
+        if (found_.size() > kMostRemedies) found_.resize(kMostRemedies);
+        return std::move(found_);
+    }
+
+private:
+    const ScenarioText& source_;
+    const std::optional<sim::Prediction>& now_;
+    std::stop_token stop_;
+    std::vector<std::string> seen_;
+    std::vector<Remedy> found_;
+};
+
 }  // namespace
+
+ScenarioText with_remedy(ScenarioText source, const Remedy& remedy) {
+    for (const auto& [key, value] : remedy.changes)
+        if (value == "~")  // what contradicts it stays: a batch without a number of microbatches
+            source.text = scenarios::with_key(source.text, source.file, {key, value});
+        else
+            source = with_change(source, key, value);
+    return source;
+}
 
 std::vector<Remedy> remedies(const ScenarioText& source, const std::optional<sim::Prediction>& now,
                              const std::stop_token& stop) {
-    sim::PredictOptions figures;
-    figures.keep_trace = false;
-    figures.draw_loads = false;
-    figures.hash_program = false;
-    figures.explain = false;
-    figures.only_where_it_decides = true;
-    figures.stop = stop;
-    std::vector<Remedy> found;
-    std::vector<std::string> seen{source.text};
-    for (const Candidate& candidate : candidates_of(source)) {
-        give_up_if(stop);
-        try {
-            const ScenarioText changed = with_change(source, candidate.key, candidate.value);
-            if (std::ranges::find(seen, changed.text) != seen.end()) continue;
-            seen.push_back(changed.text);
-            const scenarios::Scenario scenario =
-                scenarios::parse_scenario(changed.text, changed.file);
-            const sim::Prediction then = sim::predict(scenario, figures).prediction;
-            if (!then.fits) continue;
-            found.push_back(
-                {candidate.key, candidate.value, words_of(candidate, then, now), then.step_time_s});
-        } catch (const InputError&) {  // this change makes no plan that can be had
+    Trial trial(source, now, stop);
+    const std::vector<Candidate> candidates = candidates_of(source);
+    for (const Candidate& candidate : candidates) trial.attempt({}, candidate);
+    if (const auto before = loosened(source); !trial.found_any() && !before.empty()) {
+        trial.attempt(before, {{}, {}, "replicas and microbatches as they come"});
+        for (Candidate candidate : candidates) {
+            candidate.words += ", replicas and microbatches as they come";
+            trial.attempt(before, candidate);
         }
     }
-    std::ranges::stable_sort(found, {}, &Remedy::step_time_s);
-    if (found.size() > kMostRemedies) found.resize(kMostRemedies);
-    return found;
+    return trial.fastest();
 }
 
 }  // namespace debubble::gui

@@ -8,6 +8,7 @@
 #include <QStyledItemDelegate>
 
 #include "base/diagnostic.h"
+#include "gui/viewmodel/what_if/field.h"
 #include "gui/widgets/colours.h"
 
 namespace debubble::gui {
@@ -17,7 +18,11 @@ constexpr int kFrom = Qt::UserRole;
 constexpr int kTo = Qt::UserRole + 1;
 constexpr int kLightInk = Qt::UserRole + 2;
 constexpr int kDarkInk = Qt::UserRole + 3;
+constexpr int kPart = Qt::UserRole + 4;
 constexpr int kWaterfall = 1;  ///< the column of bars
+constexpr int kIfFree = 3;
+constexpr int kKnob = 4;
+constexpr int kColumns = 5;
 
 /// Draws the bar of a part, from where the parts before it end.
 class WaterfallDelegate : public QStyledItemDelegate {
@@ -41,24 +46,42 @@ public:
     }
 };
 
-QColor colour_of(Rgb rgb) {
-    return {rgb.red, rgb.green, rgb.blue};
-}
-
 }  // namespace
 
 BillPanel::BillPanel(QWidget* parent) : QTreeWidget(parent) {
     setObjectName("bill");
     setAccessibleName(tr("Where the step goes"));
     setHeaderLabels({tr("part of the step"), tr("from the ideal to the step"), tr("takes"),
-                     tr("step if it were free")});
+                     tr("step if it were free"), tr("knob, for the same tokens")});
     setRootIsDecorated(false);
     setAllColumnsShowFocus(true);
     setSelectionMode(QAbstractItemView::SingleSelection);
     setItemDelegateForColumn(kWaterfall, new WaterfallDelegate(this));
     header()->setStretchLastSection(false);
     header()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    header()->setMinimumSectionSize(70);
     header()->setSectionResizeMode(kWaterfall, QHeaderView::Stretch);
+    setMouseTracking(true);
+    connect(this, &QTreeWidget::itemEntered, this, &BillPanel::look_at);
+    connect(this, &QTreeWidget::currentItemChanged, this, &BillPanel::look_at);
+    connect(this, &QTreeWidget::itemActivated, this, &BillPanel::turn);
+    connect(this, &QTreeWidget::itemClicked, this, [this](QTreeWidgetItem* item, int column) {
+        if (column == kKnob) turn(item);
+    });
+    knob_worker_ = std::make_unique<LatestWins<Question, Found>>(
+        [](const Question& question, const std::stop_token& stop) {
+            try {
+                return Found{question.plan, knobs_of(question.source, question.bill,
+                                                     question.plan->prediction, stop)};
+            } catch (const InputError&) {
+                return Found{question.plan, {}};
+            }
+        },
+        [this](Found found) {
+            QMetaObject::invokeMethod(
+                this, [this, found = std::move(found)] { show_knobs(found); },
+                Qt::QueuedConnection);
+        });
     worker_ = std::make_unique<LatestWins<Plan, Made>>(
         [](const Plan& plan, const std::stop_token& stop) { return made_of(plan, stop); },
         [this](Made made) {
@@ -72,15 +95,20 @@ BillPanel::~BillPanel() = default;
 
 BillPanel::Made BillPanel::made_of(const Plan& plan, const std::stop_token& stop) {
     try {
-        return {plan, sim::bill_rows(sim::bill_of_plan(plan->played, stop)), {}};
+        sim::Bill bill = sim::bill_of_plan(plan->played, stop);
+        std::vector<sim::BillRow> rows = sim::bill_rows(bill);
+        return {plan, std::move(bill), std::move(rows), {}};
     } catch (const InputError& error) {
-        return {plan, {}, error.diagnostics().front().message};
+        return {plan, {}, {}, error.diagnostics().front().message};
     }
 }
 
-void BillPanel::set_plan(std::shared_ptr<const PredictedPlan> plan) {
+void BillPanel::set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source) {
     if (plan_ == plan) return;
     plan_ = std::move(plan);
+    source_ = source;
+    knobs_.clear();
+    knob_worker_->forget();
     asked_ = nullptr;
     if (!plan_) return say(tr("No plan is open"));
     setEnabled(false);  // the rows are those of the plan before
@@ -96,6 +124,7 @@ void BillPanel::ask() {
 
 void BillPanel::take(const Made& made) {
     if (made.plan != plan_) return;
+    const int chosen = currentItem() != nullptr ? indexOfTopLevelItem(currentItem()) : -1;
     clear();
     setEnabled(true);
     if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
@@ -106,16 +135,55 @@ void BillPanel::take(const Made& made) {
                                                 {},
                                                 QString::fromStdString(row.takes),
                                                 QString::fromStdString(row.if_free)});
+        item->setData(0, kPart, QString::fromStdString(row.key));
         item->setData(kWaterfall, kFrom, row.from);
         item->setData(kWaterfall, kTo, row.to);
         item->setData(kWaterfall, kLightInk, colour_of(row.light));
         item->setData(kWaterfall, kDarkInk, colour_of(row.dark));
         if (!row.freed.empty())
-            item->setToolTip(3, tr("Played again: %1").arg(QString::fromStdString(row.freed)));
+            item->setToolTip(kIfFree,
+                             tr("Played again: %1").arg(QString::fromStdString(row.freed)));
         if (row.whole)
-            for (int column = 0; column < 4; ++column) item->setFont(column, bold);
+            for (int column = 0; column < kColumns; ++column) item->setFont(column, bold);
     }
+    if (chosen >= 0 && chosen < topLevelItemCount()) setCurrentItem(topLevelItem(chosen));
     Q_EMIT made_rows();
+    if (!source_.text.empty()) knob_worker_->ask({plan_, source_, made.bill});
+}
+
+void BillPanel::show_knobs(const Found& found) {
+    if (found.plan != plan_) return;
+    knobs_ = found.knobs;
+    const QColor link = palette().color(QPalette::Link);
+    for (const Knob& knob : knobs_)
+        for (int i = 0; i < topLevelItemCount(); ++i) {
+            QTreeWidgetItem* item = topLevelItem(i);
+            if (item->data(0, kPart).toString().toStdString() != knob.part) continue;
+            item->setText(kKnob, QString::fromStdString(knob.words));
+            item->setForeground(kKnob, link);
+            item->setToolTip(kKnob, tr("A click sets %1 to %2; undo takes it back")
+                                        .arg(QString::fromStdString(knob.change.first),
+                                             QString::fromStdString(knob.change.second)));
+        }
+    Q_EMIT made_knobs();
+}
+
+void BillPanel::turn(QTreeWidgetItem* row) {
+    const std::string part = row->data(0, kPart).toString().toStdString();
+    for (const Knob& knob : knobs_)
+        if (knob.part == part && !part.empty())
+            return Q_EMIT turned(with_change(source_, knob.change.first, knob.change.second),
+                                 QString::fromStdString(knob.change.first));
+}
+
+void BillPanel::look_at(const QTreeWidgetItem* row) {
+    Q_EMIT looked_at(row != nullptr ? row->data(0, kPart).toString() : QString());
+}
+
+/// The part that the keys are on stays lit.
+void BillPanel::leaveEvent(QEvent* event) {
+    QTreeWidget::leaveEvent(event);
+    look_at(hasFocus() ? currentItem() : nullptr);
 }
 
 void BillPanel::say(const QString& words) {

@@ -8,13 +8,14 @@
 
 #include "gui/viewmodel/latest_wins.h"
 #include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/knobs.h"
 #include "sim/bill_rows.h"
 
 namespace debubble::gui {
 
 /// Where the step goes: a waterfall from the step of perfect kernels to the real one, with the step
-/// if each part of it were free. It is made anew, by a worker, when it is seen and the plan is
-/// another one.
+/// if each part of it were free, and the key that makes it smaller. It is made anew, by workers,
+/// when it is seen and the plan is another one.
 class BillPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -22,30 +23,52 @@ public:
     explicit BillPanel(QWidget* parent = nullptr);
     ~BillPanel() override;
 
-    /// Sets the plan that is on the screen; nullptr: none.
-    void set_plan(std::shared_ptr<const PredictedPlan> plan);
+    /// Sets the plan that is on the screen; nullptr: none. Without its text it has no knobs.
+    void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
 
 Q_SIGNALS:
-    void made_rows();  ///< the rows of the plan are there
+    void made_rows();   ///< the rows of the plan are there
+    void made_knobs();  ///< and what makes them smaller
+    /// The pointer or the keys are on a part (BillPart::key); empty: on none.
+    void looked_at(const QString& part);
+    /// A person turns a knob: the scenario with it, and its name for undo.
+    void turned(const debubble::gui::ScenarioText& changed, const QString& what);
 
 protected:
     void showEvent(QShowEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void leaveEvent(QEvent* event) override;
 
 private:
     using Plan = std::shared_ptr<const PredictedPlan>;
     struct Made {
         Plan plan;
+        sim::Bill bill;
         std::vector<sim::BillRow> rows;
         std::string mistake;
+    };
+    struct Question {
+        Plan plan;
+        ScenarioText source;
+        sim::Bill bill;
+    };
+    struct Found {
+        Plan plan;
+        std::vector<Knob> knobs;
     };
     static Made made_of(const Plan& plan, const std::stop_token& stop);
     void ask();
     void take(const Made& made);
+    void show_knobs(const Found& found);
+    void turn(QTreeWidgetItem* row);
+    void look_at(const QTreeWidgetItem* row);
     void say(const QString& words);
 
     Plan plan_;
     Plan asked_;
+    ScenarioText source_;
+    std::vector<Knob> knobs_;
+    std::unique_ptr<LatestWins<Question, Found>> knob_worker_;
     std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back
 };
 

@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <utility>
 
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
+#include <QWheelEvent>
 
 #include "gui/widgets/colours.h"
 
 namespace debubble::gui {
 namespace {
 
-constexpr double kReach = 12;  ///< reach of the pointer in pixels
+constexpr double kReach = 12;     ///< reach of the pointer in pixels
+constexpr double kDragStart = 4;  ///< pixels
 
 /// A distance of 1, 2 or 5 times a power of ten that puts about five ticks into the range.
 double tick_distance(double length) {
@@ -39,9 +43,11 @@ ScatterView::ScatterView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Plans of the sweep"));
     setMinimumSize(220, 140);
     setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
 }
 
 void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
+    const bool enlarged = !shows_all() && x.title == x_.title && y.title == y_.title;
     points_ = std::move(points);
     x_ = std::move(x);
     y_ = std::move(y);
@@ -53,7 +59,7 @@ void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
     // Plans that do not fit may need many times what there is: those near the limit are in sight.
     constexpr double kBeyondLimit = 1.25;
     const auto range_of = [&](const Axis& axis, auto figure) {
-        if (points_.empty()) return Range{};
+        if (points_.empty()) return PlotRange{};
         auto [low, high] = std::ranges::minmax(points_ | std::views::transform(figure));
         if (axis.limit) {
             const double limit = *axis.limit / axis.unit;
@@ -62,12 +68,13 @@ void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
         }
         const double margin =
             high > low ? 0.06 * (high - low) : std::max(std::abs(high), 1.0) * 0.1;
-        return Range{low - margin, high + margin};
+        return PlotRange{low - margin, high + margin};
     };
-    x_range_ = range_of(x_, [](const PlotPoint& p) { return p.x; });
-    y_range_ = range_of(y_, [](const PlotPoint& p) { return p.y; });
-    layer_ = {};
-    update();
+    x_whole_ = range_of(x_, [](const PlotPoint& p) { return p.x; });
+    y_whole_ = range_of(y_, [](const PlotPoint& p) { return p.y; });
+    if (!enlarged) return show_all();
+    show_ranges(stretch_between(x_range_.low, x_range_.high, x_whole_),
+                stretch_between(y_range_.low, y_range_.high, y_whole_));
 }
 
 void ScatterView::select_row(std::optional<std::size_t> row) {
@@ -101,9 +108,15 @@ QRectF ScatterView::plot() const {
 
 QPointF ScatterView::place(const PlotPoint& point) const {
     const QRectF area = plot();
-    return {
-        area.left() + area.width() * (point.x - x_range_.low) / (x_range_.high - x_range_.low),
-        area.bottom() - area.height() * (point.y - y_range_.low) / (y_range_.high - y_range_.low)};
+    return {area.left() + area.width() * x_range_.share_of(point.x),
+            area.bottom() - area.height() * y_range_.share_of(point.y)};
+}
+
+void ScatterView::show_ranges(PlotRange x, PlotRange y) {
+    x_range_ = x;
+    y_range_ = y;
+    layer_ = {};
+    update();
 }
 
 void ScatterView::paintEvent(QPaintEvent*) {
@@ -115,7 +128,9 @@ void ScatterView::paintEvent(QPaintEvent*) {
         return;
     }
     painter.drawImage(0, 0, plan_layer());
+    painter.setClipRect(plot().adjusted(-8, -8, 8, 8));
     paint_frontier(painter);
+    paint_drag(painter);
 }
 
 /// The layer is painted again when points, size or colours change; the chosen point is painted over
@@ -234,6 +249,7 @@ void ScatterView::paint_frontier(QPainter& painter) const {
 std::optional<std::size_t> ScatterView::point_at(QPointF at) const {
     std::optional<std::size_t> nearest;
     double least = kReach * kReach;
+    if (!plot().adjusted(-kReach, -kReach, kReach, kReach).contains(at)) return nearest;
     for (std::size_t i = 0; i < points_.size(); ++i) {
         const QPointF away = place(points_[i]) - at;
         const double distance = QPointF::dotProduct(away, away);
@@ -244,8 +260,65 @@ std::optional<std::size_t> ScatterView::point_at(QPointF at) const {
     return nearest;
 }
 
+/// The rectangle into which the drag under way zooms.
+void ScatterView::paint_drag(QPainter& painter) const {
+    if (drag_ != Drag::Zoom) return;
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    QColor fill = palette().color(QPalette::Highlight);
+    painter.setPen(fill);
+    fill.setAlphaF(0.15F);
+    painter.setBrush(fill);
+    painter.drawRect(QRectF(pressed_at_, dragged_to_).normalized());
+}
+
 void ScatterView::mousePressEvent(QMouseEvent* event) {
-    if (const auto found = point_at(event->position())) Q_EMIT chosen(points_[*found].row);
+    if (event->button() != Qt::LeftButton) return;
+    pressed_at_ = dragged_to_ = event->position();
+    drag_ = event->modifiers() & Qt::ShiftModifier ? Drag::Move : Drag::Pending;
+}
+
+void ScatterView::mouseMoveEvent(QMouseEvent* event) {
+    const QPointF to = event->position();
+    if (drag_ == Drag::Pending && (to - pressed_at_).manhattanLength() >= kDragStart)
+        drag_ = Drag::Zoom;
+    if (drag_ == Drag::Move)
+        show_ranges(moved(x_range_, x_whole_, x_at(dragged_to_.x()) - x_at(to.x())),
+                    moved(y_range_, y_whole_, y_at(dragged_to_.y()) - y_at(to.y())));
+    dragged_to_ = to;
+    if (drag_ == Drag::Zoom) update();
+}
+
+void ScatterView::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    const Drag drag = std::exchange(drag_, Drag::None);
+    const QPointF to = event->position();
+    if (drag == Drag::Zoom)
+        return show_ranges(stretch_between(x_at(pressed_at_.x()), x_at(to.x()), x_whole_),
+                           stretch_between(y_at(pressed_at_.y()), y_at(to.y()), y_whole_));
+    const auto found = drag == Drag::Pending ? point_at(to) : std::nullopt;
+    if (found) Q_EMIT chosen(points_[*found].row);
+}
+
+void ScatterView::mouseDoubleClickEvent(QMouseEvent*) {
+    show_all();
+}
+
+void ScatterView::wheelEvent(QWheelEvent* event) {
+    if (points_.empty()) return QWidget::wheelEvent(event);
+    const double factor = std::pow(1.2, event->angleDelta().y() / 120.0);
+    const QPointF at = event->position();
+    const QRectF area = plot();
+    PlotRange x = x_range_;
+    PlotRange y = y_range_;
+    if (at.x() >= area.left()) x = zoomed(x, x_whole_, factor, x_at(at.x()));
+    if (at.y() <= area.bottom()) y = zoomed(y, y_whole_, factor, y_at(at.y()));
+    show_ranges(x, y);
+    event->accept();
+}
+
+void ScatterView::keyPressEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_Home) return QWidget::keyPressEvent(event);
+    show_all();
 }
 
 bool ScatterView::event(QEvent* event) {

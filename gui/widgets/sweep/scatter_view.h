@@ -9,12 +9,16 @@
 #include <QPalette>
 #include <QWidget>
 
+#include "gui/viewmodel/sweep/plot_range.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 
 namespace debubble::gui {
 
 /// Any two figures of a sweep against each other: plans that fit, plans that are out of memory
 /// (crossed out), and the frontier of those that no plan beats.
+///
+/// The wheel zooms at the pointer, beside the plot only the axis there; a drag zooms into its
+/// rectangle, Shift+drag moves, and a double click or Home shows all.
 class ScatterView : public QWidget {
     Q_OBJECT
 
@@ -40,6 +44,10 @@ public:
     const std::vector<std::size_t>& frontier() const { return frontier_; }
     std::size_t point_count() const { return points_.size(); }
 
+    /// Shows all points again.
+    void show_all() { show_ranges(x_whole_, y_whole_); }
+    bool shows_all() const { return x_range_ == x_whole_ && y_range_ == y_whole_; }
+
     /// The position of a point, for tests and for the pointer.
     QPointF place(const PlotPoint& point) const;
 
@@ -51,13 +59,15 @@ Q_SIGNALS:
 protected:
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
-    struct Range {
-        double low = 0;
-        double high = 1;
-    };
+    enum class Drag { None, Pending, Zoom, Move };
     QRectF plot() const;
     std::optional<std::size_t> point_at(QPointF at) const;  ///< index in points_
     void paint_axes(QPainter& painter) const;
@@ -65,13 +75,22 @@ private:
     void paint_limit(QPainter& painter) const;
     const QImage& plan_layer();
     void paint_frontier(QPainter& painter) const;
+    void paint_drag(QPainter& painter) const;
+    void show_ranges(PlotRange x, PlotRange y);
+    double x_at(double x) const { return x_range_.at((x - plot().left()) / plot().width()); }
+    double y_at(double y) const { return y_range_.at((plot().bottom() - y) / plot().height()); }
 
     std::vector<PlotPoint> points_;
     std::vector<std::size_t> frontier_;
     Axis x_;
     Axis y_;
-    Range x_range_;
-    Range y_range_;
+    PlotRange x_range_;  ///< in sight
+    PlotRange y_range_;
+    PlotRange x_whole_;  ///< of all points
+    PlotRange y_whole_;
+    Drag drag_ = Drag::None;
+    QPointF pressed_at_;
+    QPointF dragged_to_;
     std::optional<std::size_t> selected_;
     std::optional<std::size_t> marked_;
     std::vector<QColor> colours_;

@@ -5,32 +5,24 @@
 #include <filesystem>
 
 #include <QComboBox>
-#include <QFontDatabase>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QSplitter>
 #include <QStandardPaths>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "gui/viewmodel/sweep/search_words.h"
 #include "gui/widgets/colours.h"
-#include "gui/widgets/save_dialog.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_model.h"
 
 namespace debubble::gui {
 namespace {
-
-constexpr int kResultsPoll =
-    150;  ///< milliseconds; a table of 10,000 rows is sorted in a few of them
 
 /// The folder of the last sweeps' files; older ones are removed.
 std::filesystem::path results_folder() {
@@ -49,106 +41,12 @@ std::filesystem::path results_folder() {
     return folder;
 }
 
-template <class Widget>
-Widget* named(Widget* widget, const char* name, const QString& accessible) {
-    widget->setObjectName(name);
-    widget->setAccessibleName(accessible);
-    return widget;
-}
-
-QWidget* column_of(std::initializer_list<QWidget*> widgets, QHBoxLayout* top) {
-    auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    column->setContentsMargins(4, 4, 4, 4);
-    column->addLayout(top);
-    for (QWidget* widget : widgets) column->addWidget(widget);
-    return page;
-}
-
 }  // namespace
 
 SweepPanel::SweepPanel(QWidget* parent) : QWidget(parent), model_(new SweepModel(table_, this)) {
-    grid_ = named(new QPlainTextEdit, "sweep-grid", tr("Grid: a key and its values per line"));
-    grid_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    grid_->setTabChangesFocus(true);
-    grid_->setLineWrapMode(QPlainTextEdit::NoWrap);
-    grid_->setToolTip(tr("A key and its values per line; 'where' holds conditions"));
-    start_ = named(new QPushButton(tr("Sweep")), "sweep-start", tr("Start or stop the sweep"));
-    progress_ = named(new QProgressBar, "sweep-progress", tr("Progress of the sweep"));
-    progress_->setMaximumWidth(160);
-    state_ = new QLabel(tr("A plan per point of the grid"));
-    state_->setWordWrap(true);
-    filter_ = named(new QLineEdit, "sweep-filter", tr("Filter of the table"));
-    filter_->setPlaceholderText(tr("Filter: fits, zb-h1, !impossible ..."));
-    filter_->setClearButtonEnabled(true);
-    csv_ = named(new QPushButton(tr("CSV...")), "sweep-csv", tr("Write the table as CSV"));
-    view_ = named(new QTableView, "sweep-table", tr("Plans of the sweep"));
-    view_->setModel(model_);
-    view_->setTabKeyNavigation(false);
-    view_->setSortingEnabled(true);
-    view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
-    view_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view_->setSelectionMode(QAbstractItemView::SingleSelection);
-    view_->verticalHeader()->setDefaultSectionSize(view_->fontMetrics().height() + 4);
-    view_->verticalHeader()->hide();
-    x_ = named(new QComboBox, "sweep-x", tr("Across"));
-    y_ = named(new QComboBox, "sweep-y", tr("Up"));
-    colour_ = named(new QComboBox, "sweep-colour", tr("Coloured by"));
-    plot_ = new ScatterView;
-    plot_->words_of_row = [this](std::size_t row) {
-        return QString::fromStdString(table_.plan_of(row));
-    };
-
-    auto* run = new QHBoxLayout;
-    run->addWidget(start_);
-    run->addWidget(progress_, 1);
-    auto* find = new QHBoxLayout;
-    find->addWidget(filter_, 1);
-    find->addWidget(csv_);
-    auto* axes = new QHBoxLayout;
-    axes->addWidget(new QLabel(tr("up")));
-    axes->addWidget(y_, 1);
-    axes->addWidget(new QLabel(tr("across")));
-    axes->addWidget(x_, 1);
-    axes->addWidget(new QLabel(tr("colour")));
-    axes->addWidget(colour_, 1);
-    auto* results = new QSplitter(Qt::Vertical);
-    results->addWidget(column_of({plot_}, axes));
-    results->addWidget(column_of({view_}, find));
-    results->setStretchFactor(0, 3);
-    results->setStretchFactor(1, 2);
-    results->setSizes({600, 400});
-    auto* splitter = new QSplitter;
-    splitter->addWidget(column_of({state_, grid_}, run));
-    splitter->addWidget(results);
-    splitter->setStretchFactor(1, 1);
-    splitter->setSizes({240, 900});
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addWidget(splitter);
-
-    timer_.setInterval(kResultsPoll);
-    connect(&timer_, &QTimer::timeout, this, &SweepPanel::poll);
-    connect(start_, &QPushButton::clicked, this, [this] { is_running() ? stop() : start(); });
-    connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-        model_->set_filter(text.toStdString());
-        refresh();
-    });
-    connect(csv_, &QPushButton::clicked, this, [this] {
-        const QString file =
-            ask_where_to_save(this, tr("Write the table"), "results.csv", {{tr("Table"), "csv"}});
-        if (!file.isEmpty()) write_csv(file);
-    });
-    connect(view_, &QTableView::clicked, this, [this](const QModelIndex& index) {
-        choose_row(model_->order()[std::size_t(index.row())]);
-    });
-    connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) {
-        choose_row(model_->order()[std::size_t(index.row())]);
-        Q_EMIT opened();
-    });
-    connect(plot_, &ScatterView::chosen, this, &SweepPanel::choose_row);
-    for (QComboBox* axis : {x_, y_, colour_})
-        connect(axis, &QComboBox::activated, this, [this] { refresh(); });
+    build_controls();
+    lay_out();
+    connect_parts();
 }
 
 SweepPanel::~SweepPanel() = default;
@@ -160,10 +58,22 @@ bool SweepPanel::is_running() const {
 void SweepPanel::set_scenario(const ScenarioText& source) {
     source_ = source;
     show_staleness();
+    if (isVisible()) show_grid();
+}
+
+/// A grid that the person has typed stays.
+void SweepPanel::show_grid() {
     const QString typed = grid_->toPlainText();
-    if (!typed.isEmpty() && typed != grid_shown_) return;  // a grid that the person has typed stays
-    grid_shown_ = QString::fromStdString(grid_lines(source));
+    if (!typed.isEmpty() && typed != grid_shown_) return;
+    if (source_.text.empty() || (grid_of_ == source_ && !typed.isEmpty())) return;
+    grid_of_ = source_;
+    grid_shown_ = QString::fromStdString(grid_lines(source_));
     if (typed != grid_shown_) grid_->setPlainText(grid_shown_);
+}
+
+void SweepPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    show_grid();
 }
 
 void SweepPanel::set_memory_limit(std::optional<Bytes> limit) {
@@ -172,12 +82,14 @@ void SweepPanel::set_memory_limit(std::optional<Bytes> limit) {
     refresh();
 }
 
-void SweepPanel::start() {
+void SweepPanel::begin(Ask ask) {
+    if (is_running()) return;
     run_.reset();
+    show_grid();
     try {
         ScenarioText source = with_grid(source_, grid_->toPlainText().toStdString());
         const std::filesystem::path results = results_of(results_folder(), source);
-        run_ = std::make_unique<SweepRun>(std::move(source), results);
+        run_ = std::make_unique<SweepRun>(std::move(source), results, ask);
     } catch (const InputError& error) {
         Q_EMIT failed(error.diagnostics());
         return;
@@ -185,11 +97,14 @@ void SweepPanel::start() {
     swept_ = source_;
     counted_.clear();
     chosen_.reset();
+    best_->hide();
     plot_->select_row({});
     table_ = {};
     model_->refresh();
     refresh();
     start_->setText(tr("Stop"));
+    search_->setEnabled(false);
+    progress_->show();
     timer_.start();
 }
 
@@ -219,9 +134,26 @@ void SweepPanel::poll() {
     if (progress.state == State::Failed) Q_EMIT failed(run_->mistakes());
     timer_.stop();
     start_->setText(tr("Sweep"));
+    search_->setEnabled(true);
+    progress_->hide();
     view_->resizeColumnsToContents();
-    if (!table_.columns().empty()) view_->setColumnWidth(int(table_.columns().size()) - 1, 300);
+    const auto columns = int(table_.columns().size());
+    if (columns > 0) view_->setColumnWidth(columns - 1, 300);
+    for (int c = 0; c < columns; ++c)
+        view_->setColumnHidden(c, table_.columns()[std::size_t(c)].constant);
+    if (run_->asked() == Ask::BestPlan && progress.state != State::Failed) take_best();
     Q_EMIT finished();
+}
+
+/// Of a scenario that has changed since, the best plan is named and not taken.
+void SweepPanel::take_best() {
+    const sim::SearchResult& found = run_->found();
+    const bool any = found.best.has_value();
+    std::string plan;
+    if (any) plan = table_.plan_of(0);
+    best_->setText(QString::fromStdString(search_words(found, plan, run_->grid().keys())));
+    best_->show();
+    if (any && found.finished && !stale_) choose_row(0);
 }
 
 void SweepPanel::show_progress(const SweepRun::Progress& progress) {
@@ -230,6 +162,8 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     std::size_t fit = 0;
     for (const sim::SweepRow& row : table_.rows()) fit += row.fits ? 1 : 0;
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
+    if (run_->asked() == Ask::BestPlan)
+        text = tr("%1 of %2 plans settled").arg(progress.done).arg(progress.total);
     if (const std::size_t twins = table_.twins(); twins > 0)
         text += tr("; %1 are the same plan as another one and listed once").arg(twins);
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
@@ -329,11 +263,9 @@ void SweepPanel::choose_row(std::size_t row) {
     const auto at = std::ranges::find(order, row) - order.begin();
     if (at < std::ssize(order)) view_->selectRow(int(at));
     const sim::SweepRow& plan = table_.rows()[row];
-    QStringList values;
-    for (const std::string& value : plan.values) values << QString::fromStdString(value);
     // What has no bearing on the rows, such as a comment, is not taken back.
     Q_EMIT chosen(stale_ ? swept_ : source_, run_->grid().sweep.point(plan.index),
-                  values.join(", "));
+                  QString::fromStdString(table_.plan_of(row)));
 }
 
 void SweepPanel::write_csv(const QString& file) {

@@ -23,7 +23,8 @@ namespace debubble::gui {
 class ScatterView;
 class SweepModel;
 
-/// Every plan of a grid: the grid, its progress, and a table and a plot that show the same rows.
+/// Every plan of a grid, or its best ones: the grid, its progress, and a table and a plot that show
+/// the same rows.
 class SweepPanel : public QWidget {
     Q_OBJECT
 
@@ -33,7 +34,10 @@ public:
 
     /// Sets the scenario of the grid; its own grid is shown if the person has typed none.
     void set_scenario(const ScenarioText& source);
-    void start();
+    /// Predicts every plan of the grid.
+    void start() { begin(Ask::EveryPlan); }
+    /// Finds the best plan of the grid and takes it, unless the scenario has changed meanwhile.
+    void search() { begin(Ask::BestPlan); }
     void stop();
     bool is_running() const;
     /// The memory of one device, drawn as a line in the plot.
@@ -50,7 +54,16 @@ Q_SIGNALS:
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
+    void build_controls();
+    void lay_out();
+    void connect_parts();
+    void show_grid();
+    void begin(Ask ask);
+    void take_best();
     void poll();
     void refresh();
     void show_progress(const SweepRun::Progress& progress);
@@ -60,10 +73,11 @@ private:
     void colour_points();
 
     ScenarioText source_;
-    ScenarioText swept_;  ///< the scenario of the rows
-    QString counted_;     ///< the progress in words
-    bool stale_ = false;  ///< whether the rows are of another ground than source_
-    QString grid_shown_;  ///< the scenario's own grid
+    ScenarioText swept_;    ///< the scenario of the rows
+    QString counted_;       ///< the progress in words
+    bool stale_ = false;    ///< whether the rows are of another ground than source_
+    ScenarioText grid_of_;  ///< the scenario whose grid is shown
+    QString grid_shown_;    ///< its grid
     std::unique_ptr<SweepRun> run_;
     SweepTable table_;
     QTimer timer_;
@@ -72,6 +86,8 @@ private:
 
     QPlainTextEdit* grid_ = nullptr;
     QPushButton* start_ = nullptr;
+    QPushButton* search_ = nullptr;
+    QLabel* best_ = nullptr;  ///< what a search found
     QProgressBar* progress_ = nullptr;
     QLabel* state_ = nullptr;
     QLineEdit* filter_ = nullptr;

@@ -24,6 +24,7 @@ struct Geometry : PageGeometry {
     Geometry(QSize size, double text = 1) : PageGeometry{size.width(), size.height(), text} {}
 
     QRectF map() const { return to_qt(PageGeometry::map()); }
+    QRectF ruler() const { return to_qt(PageGeometry::ruler()); }
     QRectF lanes() const { return to_qt(PageGeometry::lanes()); }
 };
 

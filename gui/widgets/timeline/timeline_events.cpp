@@ -50,6 +50,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Return:
         case Qt::Key_Enter: return go_to_end_of_wait();
         case Qt::Key_M: return mark();
+        case Qt::Key_Space: return toggle_play();
         case Qt::Key_C: return toggle_critical_path();
         case Qt::Key_Escape: return clear();
         default: return QAbstractScrollArea::keyPressEvent(event);
@@ -93,6 +94,9 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
     if (geometry().map().contains(pressed_at_)) {
         drag_ = Drag::Map;
         pan_to_map(pressed_at_.x());
+    } else if (geometry().ruler().contains(pressed_at_)) {
+        drag_ = Drag::Cursor;
+        scrub_to(pressed_at_);
     } else {
         drag_ = shift ? Drag::Pan : Drag::Pending;
     }
@@ -108,6 +112,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
         state_.measured = TimeRange{begin, end};
         state_.measured_y =
             geometry().row_y(scene_.layout, static_cast<int>(pressed_at_.y()), state_.scroll);
+        state_.measured_to_y =
+            geometry().row_y(scene_.layout, static_cast<int>(pointer_.y()), state_.scroll);
         Q_EMIT range_measured(*state_.measured);
         changed();
     } else if (drag_ == Drag::Pan) {
@@ -117,6 +123,8 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
         changed();
     } else if (drag_ == Drag::Map) {
         pan_to_map(pointer_.x());
+    } else if (drag_ == Drag::Cursor) {
+        scrub_to(pointer_);
     }
     dragged_to_ = pointer_;
 }
@@ -153,6 +161,8 @@ void TimelineView::click(QPointF at) {
             select(SpanRef{*device.peak_span, found.side});
             show_selected();
         }
+        if (found.part == Hit::Part::Peak && found.side == Side::A)
+            Q_EMIT peak_clicked(device.rank.index);
         return;
     }
     state_.measured.reset();
@@ -187,6 +197,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     add(tr("Show its streams"), state_.rows.streams);
     add(tr("Keep at the top"), state_.rows.pinned);
     add(tr("Make thin"), state_.rows.collapsed);
+    menu.addAction(tr("Tensors at its peak"), this, [this, rank] { Q_EMIT peak_clicked(rank); });
     const auto replicas = std::ranges::count(document.devices, Rank{rank}, &Device::rank);
     if (replicas > 1) add(tr("Show all %1 replicas").arg(replicas), state_.rows.replicas);
     const QPoint name(0, geometry().y_of(*row, row->whole.y, state_.scroll));

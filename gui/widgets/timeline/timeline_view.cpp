@@ -8,13 +8,9 @@
 #include <QScrollBar>
 
 #include "gui/viewmodel/timeline/measure.h"
-#include "gui/viewmodel/timeline/search.h"
-#include "gui/viewmodel/timeline/waits.h"
 
 namespace debubble::gui {
 namespace {
-
-constexpr double kGhostFade = 0.62;
 
 Theme theme_of(const QPalette& palette) {
     return palette.color(QPalette::Window).lightness() < 128 ? Theme::Dark : Theme::Light;
@@ -32,7 +28,17 @@ TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
     look_.theme = theme_of(palette());
     look_.font = font();
+    connect(&play_timer_, &QTimer::timeout, this, &TimelineView::play_on);
+    colourer_ = std::make_unique<LatestWins<ColourQuestion, Colours>>(
+        [](const ColourQuestion& question, const std::stop_token&) { return colours_of(question); },
+        [this](Colours made) {
+            QMetaObject::invokeMethod(
+                this, [this, made = std::move(made)]() mutable { take_colours(std::move(made)); },
+                Qt::QueuedConnection);
+        });
 }
+
+TimelineView::~TimelineView() = default;
 
 void TimelineView::set_document(Document document) {
     scene_.main = {std::move(document), nullptr, {}};
@@ -81,6 +87,8 @@ void TimelineView::forget_choices() {
     state_.selection = {};
     state_.measured.reset();
     scene_.hits.clear();
+    scene_.lit = {};
+    stop_playing();
 }
 
 void TimelineView::show_again() {
@@ -101,38 +109,6 @@ void TimelineView::place_layers() {
         scene_.other.shift = document.range.begin - scene_.other.document->range.begin;
     state_.axis.resize(geometry().lanes_width());
     state_.axis.set_whole(scene_.range());
-}
-
-ColourScheme TimelineView::scheme_of(Side side) const {
-    ColourScheme scheme{look_.theme, state_.colour_by, nullptr, nullptr, 0};
-    // Spans without a pair have no error, and would all be grey.
-    if (scheme.by == ColourBy::Error && !scene_.pairing) scheme.by = ColourBy::Kind;
-    if (scene_.pairing) {
-        scheme.errors = scene_.pairing->of(side).error;
-        if (state_.comparison.only_differences)
-            scheme.meant = differing(*scene_.pairing, side, state_.comparison.threshold);
-    }
-    if (state_.critical_path) {
-        const TimelineDocument& document = *scene_.layer(side).document;
-        auto meant = std::make_shared<std::vector<bool>>(document.trace.spans.size());
-        for (const std::size_t i : document.statistics.critical_path) (*meant)[i] = true;
-        scheme.meant = std::move(meant);
-    }
-    if (side == Side::B && !scene_.comparison) scheme.faded = kGhostFade;
-    return scheme;
-}
-
-void TimelineView::colour_again() {
-    if (!scene_.main) return;
-    scene_.main.colouring = colour(*scene_.main.document, scheme_of(Side::A));
-    scene_.error_colouring = nullptr;
-    if (!scene_.other) return;
-    scene_.other.colouring = colour(*scene_.other.document, scheme_of(Side::B));
-    if (!scene_.comparison) return;
-    ColourScheme errors = scheme_of(Side::A);
-    errors.by = ColourBy::Error;
-    errors.meant = nullptr;
-    scene_.error_colouring = colour(*scene_.main.document, errors);
 }
 
 void TimelineView::lay_out_again() {
@@ -169,9 +145,18 @@ void TimelineView::set_state(ViewState state) {
     changed();
 }
 
+QRect TimelineView::row_on_screen(std::size_t row) const {
+    if (row >= scene_.layout.rows.size()) return {};
+    const Row& of = scene_.layout.rows[row];
+    const QRect place(0, geometry().y_of(of, of.whole.y, state_.scroll), viewport()->width(),
+                      of.whole.height);
+    const QRect seen = place.intersected(viewport()->rect());
+    return seen.isEmpty() ? QRect() : QRect(viewport()->mapToGlobal(seen.topLeft()), seen.size());
+}
+
 std::vector<Detail> TimelineView::details() const {
     if (!scene_.main) return {};
-    if (state_.measured) return details_of_range(scene_, *state_.measured, state_.measured_y);
+    if (state_.measured) return details_of_range(scene_, state_);
     return details_of(scene_, state_.selection);
 }
 
@@ -296,128 +281,10 @@ void TimelineView::focus_selection() {
     changed();
 }
 
-void TimelineView::toggle_critical_path() {
-    state_.critical_path = !state_.critical_path;
-    colour_again();
-    changed();
-}
-
 void TimelineView::set_comparison_choices(const ComparisonChoices& choices) {
     ViewState state = state_;
     state.comparison = choices;
     set_state(std::move(state));
-}
-
-void TimelineView::search(const QString& query) {
-    if (!scene_.main) return;
-    SearchResult result;
-    if (!query.trimmed().isEmpty())
-        result = gui::search(*scene_.main.document, query.trimmed().toStdString());
-    scene_.hits = std::move(result.hits);
-    if (!scene_.hits.empty()) {
-        select(scene_.hits.front());
-        show_selected();
-    }
-    Q_EMIT searched(static_cast<qulonglong>(scene_.hits.size()),
-                    QString::fromStdString(result.mistake));
-    changed();
-}
-
-void TimelineView::step_hit(int by) {
-    if (scene_.hits.empty()) return;
-    const auto count = std::ssize(scene_.hits);
-    const auto at = std::ranges::find(scene_.hits, state_.selection) - scene_.hits.begin();
-    const auto next = at == count ? 0 : (at + by + count) % count;
-    select(scene_.hits[static_cast<std::size_t>(next)]);
-    show_selected();
-}
-
-void TimelineView::set_colour_by(ColourBy by) {
-    state_.colour_by = by;
-    colour_again();
-    changed();
-}
-
-void TimelineView::mark() {
-    if (!scene_.main) return;
-    const Instant at = snapped(
-        geometry().lanes().contains(pointer_) ? pointer_ : QPointF(geometry().lanes().center()));
-    const auto place = std::ranges::lower_bound(state_.marks, at);
-    if (place != state_.marks.end() && *place == at)
-        state_.marks.erase(place);
-    else
-        state_.marks.insert(place, at);
-    changed();
-}
-
-/// Clears the selection first, then the marks.
-void TimelineView::clear() {
-    const bool chosen = state_.measured || state_.selection != Selection{};
-    if (!chosen) state_.marks.clear();
-    state_.measured.reset();
-    select({});
-}
-
-void TimelineView::select(const Selection& selection) {
-    state_.selection = selection;
-    if (scene_.comparison && state_.comparison.alignment == Alignment::SelectedOp) place_layers();
-    Q_EMIT span_selected(state_.selection);
-    changed();
-}
-
-void TimelineView::show_action(const SpanRef& action) {
-    const auto range = range_of(scene_, action);
-    if (!range) return;
-    state_.measured.reset();
-    select(action);
-    const Duration half = state_.axis.shown().length() / 2;
-    const Instant middle = range->begin + range->length() / 2;
-    state_.axis.show({middle - half, middle + half});
-    show_selected();
-}
-
-void TimelineView::step_op(int by) {
-    const auto* ref = std::get_if<SpanRef>(&state_.selection);
-    if (!scene_.main) return;
-    const auto next = neighbour_of(scene_, ref != nullptr ? std::optional(*ref) : std::nullopt, by);
-    if (!next) return;
-    select(*next);
-    show_selected();
-}
-
-void TimelineView::step_bubble(int by) {
-    const auto next = bubble_beside(scene_, state_.selection, by);
-    if (!next) return;
-    state_.measured.reset();
-    select(*next);
-    show_selected();
-}
-
-void TimelineView::go_to_end_of_wait() {
-    const auto* bubble = std::get_if<BubbleRef>(&state_.selection);
-    if (bubble == nullptr || !scene_.main) return;
-    const TimelineDocument& document = *scene_.main.document;
-    if (const auto end = ends_wait(document, document.bubble(bubble->index))) {
-        state_.measured.reset();
-        select(SpanRef{*end});
-        show_selected();
-    }
-}
-
-/// Moves the view as little as it takes to bring the selection into it.
-void TimelineView::show_selected() {
-    const auto range = range_of(scene_, state_.selection);
-    if (!range) return;
-    const double left = state_.axis.x(range->begin);
-    const double right = state_.axis.x(range->end);
-    if (left < 0 || right > state_.axis.width())
-        state_.axis.pan((left + right - state_.axis.width()) / 2);
-    if (const Row* row = row_of(scene_, state_.selection); row != nullptr && !row->pinned) {
-        const int top = row->whole.y - scene_.layout.pinned_height;
-        const int bottom = row->whole.bottom() - geometry().lanes_height();
-        verticalScrollBar()->setValue(std::clamp(state_.scroll, bottom, std::max(top, bottom)));
-    }
-    changed();
 }
 
 }  // namespace debubble::gui

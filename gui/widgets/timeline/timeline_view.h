@@ -5,8 +5,11 @@
 #include <vector>
 
 #include <QAbstractScrollArea>
+#include <QElapsedTimer>
 #include <QImage>
+#include <QTimer>
 
+#include "gui/viewmodel/latest_wins.h"
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/scene.h"
@@ -21,12 +24,17 @@ namespace debubble::gui {
 /// Keys: W/S zoom, A/D pan, F centre the selection and then fit it, `.` and `,` the next and the
 /// previous op, B the next bubble (Shift+B the one before), Enter the action that ends the selected
 /// bubble, N the next hit of a search (Shift+N the one before), M mark, C critical path, Home all,
-/// Esc clear. Ctrl+wheel zooms at the pointer, Shift+drag pans, a drag measures.
+/// Esc clear, Space plays the step. Ctrl+wheel zooms at the pointer, Shift+drag pans, a drag
+/// measures, and one along the ruler moves the cursor of the step that is played.
 class TimelineView : public QAbstractScrollArea {
     Q_OBJECT
 
 public:
     explicit TimelineView(QWidget* parent = nullptr);
+    ~TimelineView() override;
+
+    /// Spans that are coloured at once; more are given to a worker.
+    static constexpr std::size_t kMostColouredHere = 100'000;
 
     /// Shows another plan: the view stays where it is if it can.
     void set_document(Document document);
@@ -40,11 +48,15 @@ public:
     void set_change(const QString& words, int good);
     /// Pales everything while the plan that is shown is not the one that is asked for.
     void set_stale(bool stale);
+    /// Shows what belongs to a part of the bill in full, and pales the rest; without spans, all.
+    void light(Lit lit);
 
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
     void set_state(ViewState state);
 
+    /// The place of a row of the layout on the screen; empty if it is out of sight, or no row.
+    QRect row_on_screen(std::size_t row) const;
     /// The measured range, or else the selection, in words; empty if there is neither.
     std::vector<Detail> details() const;
     /// A picture of any size, as for an export.
@@ -80,16 +92,22 @@ public Q_SLOTS:
     void set_colour_by(debubble::gui::ColourBy by);
     void set_comparison_choices(const debubble::gui::ComparisonChoices& choices);
     void mark();
+    /// Lets a cursor run through the step from where it stands, or stops it.
+    void toggle_play();
     void clear();
     void select(const debubble::gui::Selection& selection);
     /// Selects an action and moves it to the middle of the view.
     void show_action(const debubble::gui::SpanRef& action);
+    /// Moves the rows of these ranks into sight.
+    void show_ranks(int first, int last);
 
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);
+    void peak_clicked(int rank);  ///< the peak of a rank's memory
     void range_measured(const debubble::gui::TimeRange& range);
     void searched(qulonglong hits, const QString& mistake);
     void state_changed();
+    void coloured();  ///< the colours that were asked for are shown
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -107,7 +125,23 @@ protected:
 
 private:
     static constexpr double kZoomStep = 1.35;
-    enum class Drag { None, Pending, Measure, Pan, Map };
+    enum class Drag { None, Pending, Measure, Pan, Map, Cursor };
+    struct ColourQuestion {
+        Document main;
+        Document other;
+        ColourScheme scheme;
+        ColourScheme other_scheme;
+        std::optional<ColourScheme> errors;
+    };
+    struct Colours {
+        Document main;
+        Document other;
+        std::shared_ptr<const Colouring> of_main;
+        std::shared_ptr<const Colouring> of_other;
+        std::shared_ptr<const Colouring> of_errors;
+    };
+    static Colours colours_of(const ColourQuestion& question);
+    void take_colours(Colours made);
 
     Geometry geometry_of(QSize size) const { return {size, text_scale(look_.font)}; }
     Geometry geometry() const { return geometry_of(viewport()->size()); }
@@ -134,6 +168,9 @@ private:
     void step_bubble(int by);
     void step_hit(int by);
     void show_selected();
+    void play_on();
+    void scrub_to(QPointF at);
+    void stop_playing();
     void click(QPointF at);
     QString tool_tip(QPointF at) const;
     void toggle(std::set<int>& ranks, int rank);
@@ -146,6 +183,9 @@ private:
     QPointF pressed_at_;
     QPointF dragged_to_;
     QPointF pointer_;
+    QTimer play_timer_;
+    QElapsedTimer played_at_;                                        ///< the frame before
+    std::unique_ptr<LatestWins<ColourQuestion, Colours>> colourer_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/edit.h"
+#include "gui/viewmodel/what_if/part_keys.h"
 
 namespace debubble::gui {
 namespace {
@@ -64,8 +64,7 @@ void PlanSession::set_keys(const ScenarioText& ground, const std::vector<scenari
                            const QString& what) {
     try {
         ScenarioText source = ground;
-        for (const scenarios::Override& key : keys)
-            source.text = scenarios::with_key(source.text, source.file, key);
+        for (const scenarios::Override& key : keys) source = with_part_key(std::move(source), key);
         last_changed_.clear();
         change(std::move(source), what.toStdString());
     } catch (const InputError& error) {

@@ -54,21 +54,29 @@ void RemedyStrip::clear() {
 void RemedyStrip::show_remedies(const Found& found) {
     if (found.source != asked_) return;
     clear();
-    for (std::size_t i = 0; i < found.remedies.size(); ++i) {
-        const Remedy& remedy = found.remedies[i];
-        auto* button = new QToolButton;
-        button->setText(QString::fromStdString(remedy.words));
-        button->setToolTip(
-            tr("Sets %1 to %2; undo takes it back")
-                .arg(QString::fromStdString(remedy.key), QString::fromStdString(remedy.value)));
-        const QString key = QString::fromStdString(remedy.key);
-        const QString value = QString::fromStdString(remedy.value);
-        connect(button, &QToolButton::clicked, this,
-                [this, key, value] { Q_EMIT chosen(key, value); });
-        row_->insertWidget(int(i) + 1, button);
+    for (const Remedy& remedy : found.remedies) {
+        QStringList changes;
+        for (const auto& [key, value] : remedy.changes)
+            changes << tr("%1 to %2")
+                           .arg(QString::fromStdString(key),
+                                value == "~" ? tr("its default") : QString::fromStdString(value));
+        const QString what = changes.join(", ");
+        add(QString::fromStdString(remedy.words), tr("Sets %1; undo takes it back").arg(what),
+            [this, remedy, what] { Q_EMIT chosen(with_remedy(asked_, remedy), what); });
     }
-    setVisible(!found.remedies.empty());
+    if (found.remedies.empty()) title_->setText(tr("No change of one field makes it fit"));
+    add(tr("Search for the best plan"), tr("The fastest plan of the grid that fits"),
+        [this] { Q_EMIT search_wanted(); });
+    show();
     Q_EMIT this->found();
+}
+
+void RemedyStrip::add(const QString& words, const QString& tip, const std::function<void()>& act) {
+    auto* button = new QToolButton;
+    button->setText(words);
+    button->setToolTip(tip);
+    connect(button, &QToolButton::clicked, this, act);
+    row_->insertWidget(row_->count() - 1, button);  // before the stretch
 }
 
 }  // namespace debubble::gui

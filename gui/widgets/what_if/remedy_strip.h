@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,7 +17,7 @@ class QLabel;
 namespace debubble::gui {
 
 /// Changes that would make the plan fit, or possible, each with what it costs; a click takes one.
-/// Hidden where nothing is wrong, and where no single change helps.
+/// The last button searches the grid for a plan that fits. Hidden where nothing is wrong.
 class RemedyStrip : public QFrame {
     Q_OBJECT
 
@@ -32,8 +33,10 @@ public:
     QSize minimumSizeHint() const override { return {0, QFrame::minimumSizeHint().height()}; }
 
 Q_SIGNALS:
-    void chosen(const QString& key, const QString& value);
-    void found();  ///< the remedies of the last answer are shown, or there are none
+    /// A person takes a remedy: the scenario with it, and its name for undo.
+    void chosen(const debubble::gui::ScenarioText& changed, const QString& what);
+    void search_wanted();  ///< no change of the plan helps: another plan is to be found
+    void found();          ///< the remedies of the last answer are shown, or there are none
 
 private:
     struct Question {
@@ -46,6 +49,7 @@ private:
     };
     void show_remedies(const Found& found);
     void clear();
+    void add(const QString& words, const QString& tip, const std::function<void()>& act);
 
     ScenarioText asked_;
     QLabel* title_ = nullptr;

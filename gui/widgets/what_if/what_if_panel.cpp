@@ -1,5 +1,7 @@
 #include "gui/widgets/what_if/what_if_panel.h"
 
+#include <algorithm>
+
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QFormLayout>
@@ -175,6 +177,9 @@ void WhatIfPanel::show_complaints(const std::map<std::string, QString>& complain
         const bool bad = found != complaints.end();
         row.complaint->setVisible(bad);
         row.complaint->setText(bad ? found->second : QString());
+        // The form gives a wrapped label the height of fewer lines than it has.
+        row.complaint->setMinimumHeight(
+            bad ? row.complaint->heightForWidth(std::max(row.box->width(), 1)) : 0);
         QPalette palette = row.complaint->palette();
         palette.setColor(QPalette::WindowText, colour);
         row.complaint->setPalette(palette);

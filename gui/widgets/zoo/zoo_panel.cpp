@@ -1,9 +1,15 @@
 #include "gui/widgets/zoo/zoo_panel.h"
 
+#include <algorithm>
+
+#include <QBuffer>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QImage>
+#include <QKeyEvent>
 #include <QPainter>
 #include <QStyledItemDelegate>
+#include <QToolTip>
 
 #include "base/diagnostic.h"
 #include "gui/widgets/colours.h"
@@ -14,34 +20,45 @@ namespace {
 
 constexpr int kPicture = 1;  ///< the column of pictures
 constexpr int kRowHeight = 40;
+constexpr int kPinnedHeight = 100;
+constexpr int kTipWidth = 900;
+constexpr int kTipLine = 16;  ///< height of a rank's line in the enlarged picture
+
+/// The lines of a small timeline, each a pixel high.
+QImage image_of(const SmallTimeline& small, bool dark) {
+    const auto& lines = dark ? small.dark : small.light;
+    QImage image(small.width, int(lines.size()), QImage::Format_RGB32);
+    for (std::size_t y = 0; y < lines.size(); ++y)
+        std::copy(lines[y].begin(), lines[y].end(),
+                  reinterpret_cast<std::uint32_t*>(image.scanLine(int(y))));
+    return image;
+}
 
 /// Paints the small timelines, each line of a rank as high as the row has room for it.
 class SmallTimelineDelegate : public QStyledItemDelegate {
 public:
-    SmallTimelineDelegate(const std::vector<ZooRow>& rows, QObject* parent)
-        : QStyledItemDelegate(parent), rows_(rows) {}
+    SmallTimelineDelegate(const std::vector<ZooRow>& rows, const std::vector<std::size_t>& order,
+                          const std::vector<std::string>& pinned, QObject* parent)
+        : QStyledItemDelegate(parent), rows_(rows), order_(order), pinned_(pinned) {}
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override {
         QStyledItemDelegate::paint(painter, option, index);
-        const auto row = std::size_t(index.row());
-        if (row >= rows_.size()) return;
-        const SmallTimeline& small = rows_[row].picture;
-        const auto& lines = is_dark(option.palette) ? small.dark : small.light;
-        if (lines.empty()) return;
-        QImage image(small.width, int(lines.size()), QImage::Format_RGB32);
-        for (std::size_t y = 0; y < lines.size(); ++y)
-            std::copy(lines[y].begin(), lines[y].end(),
-                      reinterpret_cast<std::uint32_t*>(image.scanLine(int(y))));
+        const auto at = std::size_t(index.row());
+        if (at >= order_.size() || rows_[order_[at]].picture.light.empty()) return;
         painter->setRenderHint(QPainter::SmoothPixmapTransform, false);
-        painter->drawImage(QRectF(option.rect).adjusted(4, 3, -4, -3), image);
+        painter->drawImage(QRectF(option.rect).adjusted(4, 3, -4, -3),
+                           image_of(rows_[order_[at]].picture, is_dark(option.palette)));
     }
-    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
-        return {320, kRowHeight};
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
+        const bool pinned = std::size_t(index.row()) < pinned_.size();
+        return {320, pinned ? kPinnedHeight : kRowHeight};
     }
 
 private:
     const std::vector<ZooRow>& rows_;
+    const std::vector<std::size_t>& order_;
+    const std::vector<std::string>& pinned_;
 };
 
 }  // namespace
@@ -53,14 +70,14 @@ ZooPanel::ZooPanel(QWidget* parent) : QTreeWidget(parent) {
                      tr("exposed"), tr("peak"), tr("memory")});
     setRootIsDecorated(false);
     setAllColumnsShowFocus(true);
-    setItemDelegateForColumn(kPicture, new SmallTimelineDelegate(rows_, this));
+    setItemDelegateForColumn(kPicture, new SmallTimelineDelegate(rows_, order_, pinned_, this));
     header()->setStretchLastSection(false);
     header()->setSectionResizeMode(QHeaderView::ResizeToContents);
     header()->setSectionResizeMode(kPicture, QHeaderView::Stretch);
     connect(this, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) {
-        const auto at = std::size_t(indexOfTopLevelItem(item));
-        if (at >= rows_.size() || !rows_[at].possible()) return;
-        Q_EMIT chosen(with_schedule(asked_, rows_[at]), QString::fromStdString(rows_[at].schedule));
+        const ZooRow* row = row_of(item);
+        if (row == nullptr || !row->possible()) return;
+        Q_EMIT chosen(with_schedule(asked_, *row), QString::fromStdString(row->schedule));
     });
     worker_ = std::make_unique<LatestWins<ScenarioText, Made>>(
         [](const ScenarioText& source, const std::stop_token& stop) {
@@ -100,12 +117,60 @@ void ZooPanel::ask() {
 
 void ZooPanel::take(const Made& made) {
     if (made.source != source_) return;
-    clear();
     setEnabled(true);
     rows_ = made.rows;
     if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
-    for (const ZooRow& row : rows_) add(row);
+    list();
     Q_EMIT made_rows();
+}
+
+void ZooPanel::list() {
+    clear();
+    order_ = pinned_first(rows_, pinned_);
+    for (const std::size_t row : order_) add(rows_[row]);
+}
+
+const ZooRow* ZooPanel::row_of(const QTreeWidgetItem* item) const {
+    const int at = item == nullptr ? -1 : indexOfTopLevelItem(const_cast<QTreeWidgetItem*>(item));
+    return at < 0 || std::size_t(at) >= order_.size() ? nullptr : &rows_[order_[std::size_t(at)]];
+}
+
+/// The row stays the current one, wherever it goes.
+void ZooPanel::toggle_pin(const ZooRow& row) {
+    const std::string name = row.schedule;
+    if (std::erase(pinned_, name) == 0) pinned_.push_back(name);
+    list();
+    for (std::size_t i = 0; i < order_.size(); ++i)
+        if (rows_[order_[i]].schedule == name) setCurrentItem(topLevelItem(int(i)));
+}
+
+void ZooPanel::keyPressEvent(QKeyEvent* event) {
+    const ZooRow* row = row_of(currentItem());
+    if (event->key() != Qt::Key_Space || row == nullptr || !row->possible())
+        return QTreeWidget::keyPressEvent(event);
+    toggle_pin(*row);
+}
+
+/// The picture under the pointer, enlarged.
+bool ZooPanel::viewportEvent(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QTreeWidget::viewportEvent(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const ZooRow* row = row_of(itemAt(help->pos()));
+    if (row == nullptr || !row->possible() || columnAt(help->pos().x()) != kPicture)
+        return QTreeWidget::viewportEvent(event);
+    const QImage image = image_of(row->picture, is_dark(palette()))
+                             .scaled(kTipWidth, kTipLine * int(row->picture.light.size()));
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    image.save(&buffer, "PNG");
+    const QString words = tr("<b>%1</b>: step %2. Enter takes it, Space pins it.")
+                              .arg(QString::fromStdString(row->schedule).toHtmlEscaped(),
+                                   QString::fromStdString(text::time_text(row->step_s)));
+    QToolTip::showText(help->globalPos(),
+                       words + QStringLiteral("<br><img src='data:image/png;base64,%1'>")
+                                   .arg(QString::fromLatin1(bytes.toBase64())),
+                       viewport());
+    return true;
 }
 
 void ZooPanel::add(const ZooRow& row) {
@@ -113,7 +178,9 @@ void ZooPanel::add(const ZooRow& row) {
     QString name = words(row.schedule);
     if (row.stages_per_rank > 1) name += tr(", %1 stages a rank").arg(row.stages_per_rank);
     auto* item = new QTreeWidgetItem(this, {name + '\n' + words(row.summary)});
-    item->setToolTip(0, tr("%1: Enter takes it").arg(words(row.summary)));
+    item->setToolTip(0, tr("%1: Enter takes it, Space pins it").arg(words(row.summary)));
+    if (std::ranges::find(pinned_, row.schedule) != pinned_.end())
+        item->setText(0, name + tr(" (pinned)") + '\n' + words(row.summary));
     if (row.present) {
         QFont bold = font();
         bold.setBold(true);
@@ -127,7 +194,7 @@ void ZooPanel::add(const ZooRow& row) {
         }
         return;
     }
-    item->setText(2, words(text::time_text(row.step_s)));
+    item->setText(2, words(step_words(row, rows_, pinned_)));
     item->setText(3, words(text::percent(row.bubble)));
     item->setText(4, words(text::percent(row.exposed)));
     item->setText(5, words(text::gib_text(row.peak)) + " GiB");
@@ -140,6 +207,7 @@ void ZooPanel::add(const ZooRow& row) {
 void ZooPanel::say(const QString& words) {
     clear();
     rows_.clear();
+    order_.clear();
     auto* item = new QTreeWidgetItem(this, {words});
     item->setFirstColumnSpanned(true);
 }

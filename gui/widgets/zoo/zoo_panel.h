@@ -13,7 +13,8 @@
 namespace debubble::gui {
 
 /// Every schedule of the plan as a row: its picture on one axis, its figures, whether it fits.
-/// Enter or a double click takes one. The rows are made by a worker when they are seen.
+/// Enter or a double click takes one, Space pins it at the top to be compared with, and the pointer
+/// enlarges its picture. The rows are made by a worker when they are seen.
 class ZooPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -24,6 +25,8 @@ public:
     /// Sets the scenario; without a text there is none.
     void set_scenario(const ScenarioText& source);
     const std::vector<ZooRow>& rows() const { return rows_; }
+    /// The schedules that are pinned, the first one pinned first.
+    const std::vector<std::string>& pinned() const { return pinned_; }
 
 Q_SIGNALS:
     /// A person takes a schedule: the scenario with it.
@@ -32,6 +35,8 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
 
 private:
     struct Made {
@@ -42,12 +47,17 @@ private:
     static Made made_of(const ScenarioText& source, const std::stop_token& stop);
     void ask();
     void take(const Made& made);
+    void list();
     void add(const ZooRow& row);
+    const ZooRow* row_of(const QTreeWidgetItem* item) const;
+    void toggle_pin(const ZooRow& row);
     void say(const QString& words);
 
     ScenarioText source_;
     ScenarioText asked_;
     std::vector<ZooRow> rows_;
+    std::vector<std::size_t> order_;  ///< of the rows on the screen
+    std::vector<std::string> pinned_;
     std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
 };
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "gui/viewmodel/timeline/answer_line.h"
+#include "gui/viewmodel/timeline/area_totals.h"
 #include "gui/viewmodel/timeline/measure.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
@@ -146,20 +148,33 @@ TEST(Snap, TakesTheNearestEdgeThatIsNear) {
     EXPECT_EQ(snap(scene, axis, 105, -40), axis.at(105));  // there is no row
 }
 
-TEST(Measured, TimeIsBusyAndGap) {
+TEST(Measured, an_area_has_its_totals_by_kind_and_rank) {
     const Document document = document_of(plan("gpipe", 2, 4));
     const Scene scene = scene_of(document);
-    const int y = scene.layout.rows[0].bars.y;
+    ViewState state;
+    state.measured_y = state.measured_to_y = scene.layout.rows[0].bars.y;
     // From the end of 0F3 to the start of 0B0 the rank is idle for 1F3 and 1B0.
     const Bars& work = document->devices[0].work;
-    const TimeRange gap{work[3].end, work[4].begin};
-    const auto details = details_of_range(scene, gap, y);
-    EXPECT_THAT(details,
-                testing::ElementsAre(Detail{"measured", "3 ms"}, Detail{"from", "end of 0F3"},
-                                     Detail{"to", "start of 0B0"}, Detail{"busy", "0 ns, 0.0 %"},
-                                     Detail{"gap", "3 ms, 100.0 %"}));
-    const auto all = details_of_range(scene, document->range, y);
-    EXPECT_EQ(all[all.size() - 2], (Detail{"busy", "12 ms, 80.0 %"}));
+    state.measured = TimeRange{work[3].end, work[4].begin};
+    EXPECT_THAT(
+        details_of_range(scene, state),
+        testing::ElementsAre(
+            Detail{"measured", "3 ms"}, Detail{"from", "end of 0F3"}, Detail{"to", "start of 0B0"},
+            Detail{"idle: waits for a stage", "3 ms, 100.0 %", {{"rank 0", "3 ms, 100.0 %"}}}));
+    // Both ranks: rank 1 computes all of the time.
+    state.measured_to_y = scene.layout.rows[1].bars.y;
+    const DraggedArea area{*state.measured, state.measured_to_y, state.measured_y};
+    const std::vector<AreaTotal> totals = totals_of(scene, area);
+    Duration all{};
+    for (const AreaTotal& total : totals) {
+        all += total.all;
+        Duration of_ranks{};
+        for (const AreaTotal::OfRank& rank : total.ranks) of_ranks += rank.time;
+        EXPECT_EQ(of_ranks, total.all) << total.kind;
+    }
+    EXPECT_EQ(all, 2 * state.measured->length()) << "nothing is lost";
+    EXPECT_THAT(sentence_of_totals(scene, area), testing::StartsWith("3 ms of 2 ranks: "));
+    EXPECT_THAT(text_of(answer_line(scene, state)), testing::HasSubstr("waits for a stage 50.0 %"));
 }
 
 TEST(NextOp, WalksThroughATrackToItsEnds) {

@@ -147,7 +147,7 @@ TEST(AnswerLine, NamesWhatEndsABubbleAndLinksToIt) {
         stages += bubbles[i].cause == BubbleCause::OtherStage ? 1 : 0;
     }
     EXPECT_GT(stages, 0);
-    EXPECT_THAT(answer_line(scene, {}), testing::IsEmpty());
+    EXPECT_THAT(answer_line(scene, Selection{}), testing::IsEmpty());
 }
 
 TEST(AnswerLine, SaysOfAnActionWhatItFollows) {

@@ -1,0 +1,131 @@
+#include "gui/viewmodel/timeline/lit.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/communication_kind.h"
+#include "base/overloaded.h"
+
+namespace debubble::gui {
+namespace {
+
+using Test = std::function<bool(const Span&)>;
+
+bool computes(const Span& span) {
+    return std::holds_alternative<Compute>(span.action) ||
+           std::holds_alternative<Overlap>(span.action);
+}
+
+/// What an action between passes serves.
+std::optional<CommunicationKind> serves(const Action& action) {
+    return std::visit(
+        Overloaded{
+            [](const Send&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Pipeline;
+            },
+            [](const Recv&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Pipeline;
+            },
+            [](const TiedGradReduce&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Pipeline;
+            },
+            [](const Unshard&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Data;
+            },
+            [](const ReduceGrad&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Data;
+            },
+            [](const GradNorm&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Data;
+            },
+            [](const Offload&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Host;
+            },
+            [](const Reload&) -> std::optional<CommunicationKind> {
+                return CommunicationKind::Host;
+            },
+            [](const auto&) -> std::optional<CommunicationKind> { return std::nullopt; },
+        },
+        action);
+}
+
+Test exposes(CommunicationKind kind) {
+    return [kind](const Span& span) {
+        return span.exposed_by[static_cast<std::size_t>(kind)] > Duration{} ||
+               serves(span.action) == kind;
+    };
+}
+
+Test of_rank_that_works_longest(const TimelineDocument& document) {
+    const auto& ranks = document.statistics.ranks;
+    if (ranks.empty()) return {};
+    const Rank rank = std::ranges::max_element(ranks, {}, [](const RankStatistics& r) {
+                          return work_of(r);
+                      })->rank;
+    return [rank](const Span& span) { return span.rank == rank && computes(span); };
+}
+
+/// Recomputation that is an action of its own, or else the backwards that have it inside.
+Test recomputes(const TimelineDocument& document) {
+    const auto is_own = [](const Span& span) {
+        return std::holds_alternative<Recompute>(span.action);
+    };
+    if (std::ranges::any_of(document.trace.spans, is_own)) return is_own;
+    return [](const Span& span) {
+        bool backward = false;
+        for_each_compute(span.action, [&](const Compute& c) {
+            backward = backward || c.pass == Pass::Backward || c.pass == Pass::BackwardInput;
+        });
+        return backward;
+    };
+}
+
+Test test_of(const TimelineDocument& document, std::string_view part) {
+    if (part == "ideal" || part == "kernels") return computes;
+    if (part == "recompute") return recomputes(document);
+    if (part == "uneven_stages") return of_rank_that_works_longest(document);
+    if (part == "optimizer")
+        return [](const Span& span) { return std::holds_alternative<OptimizerStep>(span.action); };
+    constexpr std::string_view kExposed = "exposed_";
+    if (!part.starts_with(kExposed)) return {};
+    for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
+        const auto kind = static_cast<CommunicationKind>(k);
+        if (part.substr(kExposed.size()) == name_of(kind)) return exposes(kind);
+    }
+    return {};
+}
+
+std::optional<BubbleCause> cause_of(std::string_view part) {
+    constexpr std::pair<std::string_view, BubbleCause> kCauses[] = {
+        {"host", BubbleCause::Launch},
+        {"exposed_pp", BubbleCause::Link},
+        {"warm_up", BubbleCause::WarmUp},
+        {"cool_down", BubbleCause::CoolDown},
+        {"stage", BubbleCause::OtherStage},
+        {"collective", BubbleCause::Collective},
+        {"uneven_load", BubbleCause::UnevenLoad},
+        {"optimizer_barrier", BubbleCause::Optimizer},
+    };
+    for (const auto& [name, cause] : kCauses)
+        if (part == name) return cause;
+    return std::nullopt;
+}
+
+}  // namespace
+
+Lit lit_by(const TimelineDocument& document, std::string_view part) {
+    const Test test = test_of(document, part);
+    const auto cause = cause_of(part);
+    if (!test && !cause) return {};
+    Lit lit;
+    auto spans = std::make_shared<std::vector<bool>>(document.trace.spans.size());
+    if (test)
+        for (std::size_t i = 0; i < spans->size(); ++i) (*spans)[i] = test(document.span(i));
+    lit.spans = std::move(spans);
+    if (cause) lit.causes[static_cast<std::size_t>(*cause)] = true;
+    return lit;
+}
+
+}  // namespace debubble::gui

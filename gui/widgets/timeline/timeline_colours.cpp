@@ -1,0 +1,93 @@
+#include <utility>
+
+#include "gui/widgets/timeline/timeline_view.h"
+
+/// The colours of what is shown. Those of a long trace are made by a worker, and until then the
+/// ones before stay, so that no key waits for them.
+namespace debubble::gui {
+namespace {
+
+constexpr double kGhostFade = 0.62;
+
+}  // namespace
+
+ColourScheme TimelineView::scheme_of(Side side) const {
+    ColourScheme scheme{look_.theme, state_.colour_by, nullptr, nullptr, 0};
+    // Spans without a pair have no error, and would all be grey.
+    if (scheme.by == ColourBy::Error && !scene_.pairing) scheme.by = ColourBy::Kind;
+    if (scene_.pairing) {
+        scheme.errors = scene_.pairing->of(side).error;
+        if (state_.comparison.only_differences)
+            scheme.meant = differing(*scene_.pairing, side, state_.comparison.threshold);
+    }
+    if (state_.critical_path) {
+        const TimelineDocument& document = *scene_.layer(side).document;
+        auto meant = std::make_shared<std::vector<bool>>(document.trace.spans.size());
+        for (const std::size_t i : document.statistics.critical_path) (*meant)[i] = true;
+        scheme.meant = std::move(meant);
+    }
+    if (side == Side::A && scene_.lit.any()) scheme.meant = scene_.lit.spans;
+    if (side == Side::B && !scene_.comparison) scheme.faded = kGhostFade;
+    return scheme;
+}
+
+TimelineView::Colours TimelineView::colours_of(const ColourQuestion& question) {
+    Colours made{question.main, question.other, {}, {}, {}};
+    made.of_main = colour(*question.main, question.scheme);
+    if (!question.other) return made;
+    made.of_other = colour(*question.other, question.other_scheme);
+    if (question.errors) made.of_errors = colour(*question.main, *question.errors);
+    return made;
+}
+
+void TimelineView::take_colours(Colours made) {
+    if (made.main != scene_.main.document || made.other != scene_.other.document) return;
+    scene_.main.colouring = std::move(made.of_main);
+    scene_.other.colouring = std::move(made.of_other);
+    scene_.error_colouring = std::move(made.of_errors);
+    viewport()->update();
+    Q_EMIT coloured();
+}
+
+/// A document that has no colours yet cannot be shown without them.
+void TimelineView::colour_again() {
+    if (!scene_.main) return;
+    ColourQuestion question{
+        scene_.main.document, scene_.other.document, scheme_of(Side::A), {}, {}};
+    if (scene_.other) question.other_scheme = scheme_of(Side::B);
+    if (scene_.other && scene_.comparison) {
+        question.errors = question.scheme;
+        question.errors->by = ColourBy::Error;
+        question.errors->meant = nullptr;
+    }
+    const bool has_colours = scene_.main.colouring && (!scene_.other || scene_.other.colouring) &&
+                             (scene_.comparison == (scene_.error_colouring != nullptr));
+    std::size_t spans = scene_.main.document->trace.spans.size();
+    if (scene_.other) spans += scene_.other.document->trace.spans.size();
+    if (!has_colours || spans <= kMostColouredHere) {
+        colourer_->forget();
+        return take_colours(colours_of(question));
+    }
+    colourer_->ask(std::move(question));
+}
+
+void TimelineView::light(Lit lit) {
+    if (!lit.any() && !scene_.lit.any()) return;
+    scene_.lit = std::move(lit);
+    colour_again();
+    viewport()->update();
+}
+
+void TimelineView::toggle_critical_path() {
+    state_.critical_path = !state_.critical_path;
+    colour_again();
+    changed();
+}
+
+void TimelineView::set_colour_by(ColourBy by) {
+    state_.colour_by = by;
+    colour_again();
+    changed();
+}
+
+}  // namespace debubble::gui
