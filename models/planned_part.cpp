@@ -30,11 +30,15 @@ std::string_view part_of_layer(const Layer& layer) {
     std::string_view part;
     if (layer.beside) return "state-space parts beside attention";
     if (layer.one_norm) return "attention and MLPs that read one norm";
+    if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank > 0)
+        return "state-space layers of Mamba-1";
     if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && !mamba->norm)
         return "state-space layers without a norm";
     if (const auto* attention = layer.as<Attention>()) part = part_of_attention(*attention);
     if (const auto* net = layer.as<DeltaNet>(); net != nullptr && net->channel_decay)
         part = "Kimi Delta Attention";
+    if (const auto* net = layer.as<DeltaNet>(); net != nullptr && net->fixed_decay)
+        part = "Lightning attention";
     if (const auto* experts = layer.as<Experts>(); part.empty() && experts != nullptr)
         part = part_of_experts(*experts);
     if (!part.empty()) return part;
