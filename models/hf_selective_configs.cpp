@@ -66,9 +66,9 @@ void read_stack(text::MappingReader& in, Config& config) {
     config.layer.mixer = MixerKind::Mamba;
     config.layer.mlp = false;
     config.layer.linear_bias = false;
-    for (const char* key : {"intermediate_size", "time_step_scale", "time_step_init_scheme",
-                            "use_mambapy", "use_associative_scan"})
-        in.value(key);  // copies, first values and kernels
+    for (const char* key :
+         {"time_step_scale", "time_step_init_scheme", "use_mambapy", "use_associative_scan"})
+        in.value(key);  // first values and kernels
 }
 
 }  // namespace
@@ -122,7 +122,9 @@ void read_mamba1(text::MappingReader& in, Config& config) {
     config.network.tied_embedding = true;
     config.network.norm_eps = 1e-5;
     read_stack(in, config);
-    config.layer.mamba = read_selective(in, config.network.hidden, kMamba);
+    Mamba mamba = read_selective(in, config.network.hidden, kMamba);
+    in.whole("intermediate_size", mamba.head_dim, 1, kWidest);
+    config.layer.mamba = mamba;
 }
 
 /// Norms of its steps, B and C have no weights.
