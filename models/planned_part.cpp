@@ -1,5 +1,8 @@
 #include "models/planned_part.h"
 
+#include <algorithm>
+#include <ranges>
+
 #include <fmt/format.h>
 
 namespace debubble::models {
@@ -74,7 +77,26 @@ std::string stream_words(const Architecture& a) {
     return {};
 }
 
+namespace {
+
+/// Layers whose experts a table of tokens chooses.
+std::string table_words(const Architecture& a) {
+    const std::int64_t hashed =
+        std::ranges::count_if(std::views::iota(0, a.layers.count()), [&](int layer) {
+            const auto* experts = a.layers[layer].as<Experts>();
+            return experts != nullptr && experts->hashed;
+        });
+    if (hashed == 0) return {};
+    return fmt::format(
+        "the experts of {} layers are those of a table of tokens, whose numbers the first stage "
+        "alone has: frameworks have these layers there",
+        hashed);
+}
+
+}  // namespace
+
 std::string choice_words(const Architecture& a) {
+    if (std::string table = table_words(a); !table.empty()) return table;
     const auto shares = [](const Attention& attention) {
         return attention.sparse && !attention.sparse->indexer ? 1 : 0;
     };
