@@ -115,7 +115,11 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
         if (mamba->projected() > kWidestMlp)
             map.complain("mamba", fmt::format("a state-space layer of {} columns is wider than {}",
                                               mamba->projected(), kWidestMlp));
-        if (mamba->heads % mamba->groups != 0)
+        if (mamba->step_rank > 0 && layer.beside)
+            map.complain("mamba", "Mamba-1 beside attention is not planned");
+        if (mamba->step_norms && mamba->step_rank == 0)
+            map.complain("mamba", "'step_norms' are Mamba-1's, which 'step_rank' asks for");
+        if (mamba->step_rank == 0 && mamba->heads % mamba->groups != 0)
             map.complain("mamba", fmt::format("{} groups do not divide the {} heads of a "
                                               "state-space layer",
                                               mamba->groups, mamba->heads));
@@ -128,6 +132,12 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
             map.complain("delta_net", fmt::format("{} key heads do not divide the {} value heads "
                                                   "of a delta net",
                                                   net->key_heads, net->value_heads));
+        if ((net->channel_decay || net->fixed_decay) &&
+            (net->key_heads != net->value_heads || net->key_dim != net->value_dim))
+            map.complain("delta_net",
+                         "keys and values of such a layer have as many heads of one width");
+        if (net->channel_decay && net->fixed_decay)
+            map.complain("delta_net", "a layer decays by channels or by fixed factors, not both");
     }
     if (const auto* attention = layer.as<Attention>();
         attention && attention->output_gate && attention->latent && attention->sparse)
@@ -165,7 +175,8 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
                                      "of {} is odd",
                                      attention->head_dim));
     }
-    if (const auto* experts = layer.as<Experts>()) check_experts(*experts, map);
+    const auto* experts = layer.as<Experts>();
+    if (experts != nullptr) check_experts(*experts, map);
     if (layer.one_norm && !layer.parallel)
         map.complain("one_norm",
                      "parts that read one norm stand beside each other: "
@@ -176,11 +187,12 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
         map.complain("mamba_beside",
                      "a state-space part stands beside attention of heads of their own, with the "
                      "norm before both");
-    if (layer.one_norm && (layer.as<Attention>() == nullptr || layer.as<Attention>()->latent ||
-                           layer.as<Attention>()->sparse || layer.as<Attention>()->compressed ||
-                           layer.as<DenseMlp>() == nullptr))
+    const bool plain_mlp = experts != nullptr ? experts->beside_ffn == 0 : layer.has_mlp();
+    if (layer.one_norm &&
+        (layer.as<Attention>() == nullptr || layer.as<Attention>()->latent ||
+         layer.as<Attention>()->sparse || layer.as<Attention>()->compressed || !plain_mlp))
         map.complain("one_norm",
-                     "attention of heads of their own and a dense MLP may read one norm");
+                     "attention of heads of their own and an MLP or experts may read one norm");
     if (layer.parallel && !(layer.mixes() && layer.has_mlp()))
         map.complain("parallel_residual", "a layer of one part has none beside it");
     if (layer.parallel && layer.norms != NormPosition::Before)

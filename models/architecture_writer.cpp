@@ -36,6 +36,8 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
                          {"chunk", mamba->chunk},
                          {"convolution_bias", mamba->convolution_bias}};
     if (keys.mamba && !keys.mamba->norm) json["mamba"]["norm"] = false;
+    if (keys.mamba && keys.mamba->step_rank > 0) json["mamba"]["step_rank"] = keys.mamba->step_rank;
+    if (keys.mamba && keys.mamba->step_norms) json["mamba"]["step_norms"] = true;
     if (keys.mamba_beside) json["mamba_beside"] = true;
     if (const auto& net = keys.delta_net)
         json["delta_net"] = {{"key_heads", net->key_heads},     {"value_heads", net->value_heads},
@@ -44,6 +46,9 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
     if (keys.delta_net && keys.delta_net->gate_rank != DeltaNet{}.gate_rank)
         json["delta_net"]["gate_rank"] = keys.delta_net->gate_rank;
     if (keys.delta_net && keys.delta_net->channel_decay) json["delta_net"]["channel_decay"] = true;
+    if (keys.delta_net && keys.delta_net->fixed_decay) json["delta_net"]["fixed_decay"] = true;
+    if (keys.delta_net && keys.delta_net->full_decay_gate)
+        json["delta_net"]["full_decay_gate"] = true;
     if (keys.delta_net && keys.delta_net->full_output_gate)
         json["delta_net"]["full_output_gate"] = true;
 }

@@ -205,6 +205,8 @@ Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed)
                 return {mamba_context(builder, names, mamba, normed), mamba.inner()};
             },
             [&](const DeltaNet& net) -> Context {
+                if (net.fixed_decay)
+                    return {lightning_context(builder, names, net, normed), net.value_width()};
                 if (net.channel_decay)
                     return {channel_delta_context(builder, names, net, normed), net.value_width()};
                 return {delta_net_context(builder, names, net, normed), net.value_width()};

@@ -181,9 +181,12 @@ Value channel_delta_context(GraphBuilder& builder, const LayerNames& names, cons
             "parallel.context must be 1");
     const ChannelDelta layer{builder, names, net};
     const Value projected = layer.projected(normed);
-    const Value decay =
-        layer.product(".f_b_proj", "kda.decay", net.key_width(),
-                      layer.narrow(".f_a_proj", "kda.decay_down", normed), net.gate_rank, false);
+    const Value decay = net.full_decay_gate
+                            ? layer.product(".f_proj", "kda.decay", net.key_width(), normed,
+                                            builder.size.hidden, true)
+                            : layer.product(".f_b_proj", "kda.decay", net.key_width(),
+                                            layer.narrow(".f_a_proj", "kda.decay_down", normed),
+                                            net.gate_rank, false);
     const Value gate = layer.gate(normed);
     const Value out = layer.rule(layer.convolved(projected), projected, decay);
     const int gain =

@@ -178,6 +178,8 @@ void Compressed::index(Value normed, Value narrow) const {
             gemm(builder, "indexer.scores", builder.layer_index,
                  {builder.size.samples, builder.size.queries, seen, n * (width + 1), {}}),
             moves("indexer.top_k", builder.layer_index, 4 * tokens() * seen, 4 * chosen)});
+    std::get<Traffic>(parts.forward.back().work).busy =
+        seconds_of_choice(builder.how().seq_length, keys.ratio, keys.chosen, tokens());
     add_planned(builder, at(".indexer", "indexer"), std::move(parts));
     builder.choice = choice;
 }
@@ -224,6 +226,7 @@ Value Compressed::attended(Value queries, Value key) const {
     seen.keys = size.queries + far;  // of whole tokens; a rank's shard begins with those before it
     seen.head_dim = d();
     seen.window = attention.window ? *attention.window + far : 0;
+    seen.kernel = FusedAttention::ChosenKeys;
     seen.element_bytes = static_cast<int>(size.element);
     const bool shares = builder.how().context > 1;
     const std::int64_t sent = size.element * (tokens() + entries()) * d() * builder.how().context;

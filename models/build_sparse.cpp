@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/build_latent.h"
+#include "models/laws.h"
 
 /// Attention over keys that an indexer chooses (DeepSeek-V3.2, arXiv:2512.02556; Megatron-LM
 /// d98e8a6, core/transformer/experimental_attention_variant/dsa.py and absorbed_mla.py). The
@@ -79,9 +80,13 @@ std::vector<Kernel> Choice::kernels(std::int64_t query_inputs, bool narrow) cons
         builder.model().causal ? size.balanced_keys - size.queries / 2 : size.balanced_keys;
     const std::int64_t width = n * (indexer.weighted ? d + 1 : d);
     const std::int64_t scores = 4 * tokens() * keys * (indexer.weighted ? 1 : n);
+    Kernel top_k = moves("indexer.top_k", builder.layer_index, scores, kIndex * choices());
+    if (sparse.block == 1)
+        std::get<Traffic>(top_k.work).busy =
+            seconds_of_choice(builder.how().seq_length, 1, sparse.keys, tokens());
     append(all, {gemm(builder, "indexer.scores", builder.layer_index,
                       {size.samples, size.queries, std::max<std::int64_t>(1, keys), width, {}}),
-                 moves("indexer.top_k", builder.layer_index, scores, kIndex * choices())});
+                 std::move(top_k)});
     return all;
 }
 
@@ -111,6 +116,15 @@ int chooser_of(const Architecture& model, int layer) {
 }
 
 }  // namespace
+
+double seconds_of_choice(std::int64_t length, std::int64_t ratio, std::int64_t chosen,
+                         std::int64_t tokens) {
+    const double all = static_cast<double>(length) / static_cast<double>(ratio);
+    const auto most = static_cast<double>(chosen);
+    if (all <= most) return 0;
+    const double choosing = static_cast<double>(tokens) * (all - most) / all;
+    return choosing * (laws().chosen_row + laws().chosen_key * (all + most) / 2);
+}
 
 void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
                  std::optional<Value> narrow_queries) {
@@ -225,6 +239,7 @@ Value Absorbed::attended(Value from, Value key) const {
     work.narrow_values = rank();
     work.causal = builder.model().causal;
     work.window = attention.sparse->keys;
+    work.kernel = FusedAttention::ChosenKeys;
     work.element_bytes = static_cast<int>(size.element);
     if (builder.how().context > 1) {
         FlashAttention whole = work;

@@ -262,11 +262,18 @@ Value gate_latent(GraphBuilder& builder, const LayerNames& names, Value normed, 
 /// of latent queries, if there is one.
 void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
                  std::optional<Value> narrow_queries);
+/// Seconds of one multiprocessor in which `tokens` of sequences of `length` choose the best of
+/// their scores; there is one for every `ratio` tokens before them.
+double seconds_of_choice(std::int64_t length, std::int64_t ratio, std::int64_t chosen,
+                         std::int64_t tokens);
 /// Each head times the sigmoid of a logit made from `normed`.
 Value gate_heads(GraphBuilder& builder, const LayerNames& names, Value normed, Value context);
 /// Kimi Delta Attention.
 Value channel_delta_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,
                             Value normed);
+/// Lightning attention.
+Value lightning_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,
+                        Value normed);
 /// The residual streams of networks with several: from the embedding, into and out of a part of a
 /// layer, and back to one row.
 Value widen_streams(GraphBuilder& builder, Value x, int gradient);
@@ -276,7 +283,9 @@ Value close_streams(GraphBuilder& builder, Value x, const Branch& branch, int gr
 Value collapse_streams(GraphBuilder& builder, Value x);
 /// What a stage with a stage behind it sends: the running sum and those that were put by.
 Value sent_streams(GraphBuilder& builder, Value x);
-/// Recurrent layers from `normed` to the input of their last product.
+/// Recurrent layers from `normed` to the input of their last product. Mamba-1 is the first.
+Value selective_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
+                        Value normed);
 Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
                     Value normed);
 Value delta_net_context(GraphBuilder& builder, const LayerNames& names, const DeltaNet& net,

@@ -132,6 +132,50 @@ void read_cohere2(text::MappingReader& in, Config& config) {
     for (LayerKeys& layer : layers_of(config)) layer.rotary = layer.window.has_value();
 }
 
+/// Experts and shared ones of one width, after dense layers with windows of their own.
+void read_cohere2_moe(text::MappingReader& in, Config& config) {
+    LayerKeys& layer = config.layer;
+    config.usual_head_dim = 128;
+    config.network.max_positions = 8192;
+    read_commands(in, config);
+    if (in.has("rms_norm_eps")) config.network.norm = Norm::RmsNorm;
+    config.dense_ffn = layer.ffn;
+    in.whole("prefix_dense_intermediate_size", config.dense_ffn, 1, kWidestMlp);
+    layer.experts = 8;
+    layer.experts_per_token = 2;
+    in.whole("num_experts", layer.experts, 1, kMostExperts);
+    in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
+    std::int64_t shared = 0;
+    in.whole("num_shared_experts", shared, 0, kMostExperts);
+    layer.shared_ffn = shared * layer.ffn;
+    expect_word(in, "shared_expert_combination_strategy", {"average", "sum"});
+    expect_word(in, "expert_selection_fn", {"softmax", "sigmoid"});
+    const text::NodePtr choice = in.value("expert_selection_fn");
+    if (choice && choice->scalar == "sigmoid") layer.router = Router::Sigmoid;
+    in.flag("norm_topk_prob", layer.router_renormalises);
+    if (layer.router != Router::Sigmoid) layer.router_renormalises = true;
+    in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
+    std::vector<std::string> kinds;
+    if (in.has("mlp_layer_types") && read_of_layers(in, config, "mlp_layer_types", kinds)) {
+        config.dense_first = 0;
+        for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    }
+    std::int64_t window = 4096;
+    in.whole("sliding_window", window, 1, kMostPositions);
+    int every = 4;
+    int every_dense = 1;
+    in.whole("sliding_window_pattern", every, 1, kMostLayers);
+    in.whole("prefix_dense_sliding_window_pattern", every_dense, 1, kMostLayers);
+    std::vector<bool> usual;
+    for (int i = 0; i < config.layers; ++i)
+        usual.push_back(i < config.dense_first ? (i + 1) % every_dense != 0
+                                               : (i - config.dense_first + 1) % every != 0);
+    set_windows(in, config, window, usual);
+    if (!in.good()) return;
+    for (LayerKeys& one : layers_of(config))
+        one.rotary = one.window.has_value() || (one.experts == 0 && every_dense == 1);
+}
+
 void read_falcon(text::MappingReader& in, Config& config) {
     LayerKeys& layer = config.layer;
     Architecture& a = config.network;

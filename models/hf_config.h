@@ -201,6 +201,7 @@ void read_falcon_h1(text::MappingReader& in, Config& config);
 void read_bamba(text::MappingReader& in, Config& config);
 void read_cohere(text::MappingReader& in, Config& config);
 void read_cohere2(text::MappingReader& in, Config& config);
+void read_cohere2_moe(text::MappingReader& in, Config& config);
 void read_falcon(text::MappingReader& in, Config& config);
 
 // Networks whose layers have attention of several sizes.
@@ -224,6 +225,12 @@ SeenTower tower_of(const text::MappingReader& outer, std::int64_t hidden);
 
 // Networks with recurrent layers.
 void read_kimi_linear(text::MappingReader& in, Config& config);
+void read_jamba(text::MappingReader& in, Config& config);
+void read_mamba1(text::MappingReader& in, Config& config);
+void read_mamba2(text::MappingReader& in, Config& config);
+void read_falcon_mamba(text::MappingReader& in, Config& config);
+void read_bailing_hybrid(text::MappingReader& in, Config& config);
+void read_minimax(text::MappingReader& in, Config& config);
 void read_granite_hybrid(text::MappingReader& in, Config& config);
 void read_qwen3_5(text::MappingReader& in, Config& config);
 void read_qwen3_5_moe(text::MappingReader& in, Config& config);

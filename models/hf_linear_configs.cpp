@@ -138,6 +138,103 @@ void read_kimi_linear(text::MappingReader& in, Config& config) {
     }
 }
 
+/// Delta nets of one product into decays in five of six layers, and latent attention with a gate of
+/// each head in the others (Ling 3).
+void read_bailing_hybrid(text::MappingReader& in, Config& config) {
+    LayerKeys& layer = config.layer;
+    Architecture& a = config.network;
+    for (const std::string_view key :
+         {"num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size", "kv_lora_rank"})
+        in.demand(key);
+    for (const char* key : {"kda_safe_gate", "kda_lower_bound"}) in.value(key);
+    const auto wholes_of = [&](std::initializer_list<const char*> keys, std::int64_t& value,
+                               std::int64_t least, std::int64_t most) {
+        for (const char* key : keys) in.whole(key, value, least, most);
+    };
+    a.norm_eps = 1e-6;
+    a.max_positions = 262'144;
+    layer.ffn = 6144;
+    layer.kv_heads = 0;
+    config.usual_head_dim = 128;
+    read_llama_kind(in, config);
+    in.whole("model_max_length", a.max_positions, 1, kMostPositions);
+    a.family = Family::Planned;
+    DeltaNet net;
+    net.key_heads = net.value_heads = layer.heads;
+    net.channel_decay = net.full_output_gate = net.full_decay_gate = true;
+    // transformers writes the width of the delta nets' heads beside that of latent attention's.
+    net.value_dim = layer.head_dim;
+    in.whole("linear_head_dim", net.value_dim, 1, kWidest);
+    in.whole("linear_num_heads", net.value_heads, 1, kMostHeads);
+    net.key_heads = net.value_heads;
+    net.key_dim = net.value_dim;
+    wholes_of({"short_conv_kernel_size", "linear_conv_kernel_dim"}, net.convolution, 1, kWidest);
+    read_latent(in, layer);
+    layer.head_gate = true;
+    read_kimi_experts(in, config);
+    int group = 6;
+    in.whole("layer_group_size", group, 1, kMostLayers);
+    std::vector<std::string> kinds;
+    if (in.has("layer_types") && !read_of_layers(in, config, "layer_types", kinds)) return;
+    if (!in.good()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const bool attends =
+            kinds.empty() ? (static_cast<int>(i) + 1) % group == 0 : kinds[i] == "full_attention";
+        if (attends) continue;
+        layers[i].mixer = MixerKind::DeltaNet;
+        layers[i].delta_net = net;
+    }
+}
+
+/// Lightning attention, and softmax attention where a list says so; factors of the branches change
+/// no figure of a plan.
+void read_minimax(text::MappingReader& in, Config& config) {
+    LayerKeys& layer = config.layer;
+    Architecture& a = config.network;
+    demand_sizes(in);
+    for (const char* key :
+         {"full_attn_alpha_factor", "full_attn_beta_factor", "linear_attn_alpha_factor",
+          "linear_attn_beta_factor", "mlp_alpha_factor", "mlp_beta_factor",
+          "layernorm_full_attention_alpha", "layernorm_full_attention_beta",
+          "layernorm_linear_attention_alpha", "layernorm_linear_attention_beta",
+          "layernorm_mlp_alpha", "layernorm_mlp_beta", "postnorm", "shared_moe_mode"})
+        in.value(key);
+    layer.kv_heads = 8;
+    layer.ffn = 14336;
+    a.norm_eps = 1e-5;
+    read_llama_kind(in, config);
+    a.family = Family::Planned;
+    std::int64_t rotated = layer.head_dim;
+    if (in.whole("rotary_dim", rotated, 1, kWidest) && rotated != layer.head_dim)
+        layer.rotary_dim = rotated;
+    layer.experts = 8;
+    layer.experts_per_token = 2;
+    in.whole("num_local_experts", layer.experts, 1, kMostExperts);
+    in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
+    in.whole("shared_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
+    DeltaNet net;
+    net.fixed_decay = true;
+    net.key_heads = net.value_heads = layer.heads;
+    net.key_dim = net.value_dim = layer.head_dim;
+    net.chunk = 256;
+    in.whole("block_size", net.chunk, 1, kMostPositions);
+    std::vector<std::string> kinds;
+    const char* list = in.has("attn_type_list") ? "attn_type_list" : "layer_types";
+    if (in.has(list) && !read_of_layers(in, config, list, kinds)) return;
+    if (!in.good()) return;
+    std::vector<LayerKeys>& layers = layers_of(config);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const bool attends =
+            kinds.empty() ? i % 2 == 0 : kinds[i] == "full_attention" || kinds[i] == "1";
+        if (!attends && !kinds.empty() && kinds[i] != "linear_attention" && kinds[i] != "0")
+            return in.complain(list, fmt::format("'{}' is no kind of attention here", kinds[i]));
+        if (attends) continue;
+        layers[i].mixer = MixerKind::DeltaNet;
+        layers[i].delta_net = net;
+    }
+}
+
 /// Factors of embeddings, scores, branches and logits change no figure of a plan.
 void read_granite_hybrid(text::MappingReader& in, Config& config) {
     LayerKeys& layer = config.layer;

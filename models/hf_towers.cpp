@@ -18,6 +18,8 @@ std::optional<std::int64_t> whole_of(const text::NodePtr& value) {
     return number;
 }
 
+constexpr std::int64_t kMostPatches = 64;  ///< of a token, in a direction
+
 /// A reader of sizes of a tower's map; `known` is false after one that is none.
 struct TowerSizes {
     const text::Node& map;
@@ -29,6 +31,18 @@ struct TowerSizes {
         const std::optional<std::int64_t> number = whole_of(value);
         known = known && number && *number > 0;
         return known ? *number : usual;
+    }
+    /// The product of a list of numbers, of which a square of patches has few.
+    std::int64_t product_at(std::string_view key, std::int64_t usual) {
+        const text::NodePtr list = map.get(key);
+        if (!list || !list->is(text::Node::Kind::List)) return at(key, usual);
+        std::int64_t product = 1;
+        for (const text::NodePtr& item : list->items) {
+            const std::int64_t factor = whole_of(item).value_or(0);
+            known = known && factor > 0 && factor <= kMostPatches && product <= kMostPatches;
+            if (known) product *= factor;
+        }
+        return product;
     }
 };
 
@@ -76,7 +90,11 @@ VisionTower kimi_tower(TowerSizes& size, std::int64_t hidden) {
         size.at("vt_intermediate_size", size.at("intermediate_size", 4304)));
     const std::int64_t side = size.at("patch_size", 14);
     tower.patch_values = 3 * side * side;
-    tower.positions = size.at("init_pos_emb_height", 64) * size.at("init_pos_emb_width", 64);
+    tower.positions = size.at("init_pos_emb_height", size.at("pos_emb_height", 64)) *
+                      size.at("init_pos_emb_width", size.at("pos_emb_width", 64));
+    tower.merge = size.product_at("merge_kernel_size", tower.merge);
+    // The norm before the projector is as wide as the tower.
+    size.known = size.known && size.at("mm_hidden_size", tower.hidden) == tower.hidden;
     tower.image_tokens = std::max<std::int64_t>(1, tower.positions / tower.merge);
     tower.norm_after = true;
     const std::int64_t wide = tower.hidden * tower.merge;
@@ -224,6 +242,8 @@ SeenTower tower_of(const text::MappingReader& outer, std::int64_t hidden) {
         tower_by_class(word, size, hidden,
                        std::max<std::int64_t>(
                            1, whole_of(outer.mapping()->get("spatial_merge_size")).value_or(2)));
+    const auto projected = whole_of(outer.mapping()->get("projection_hidden_size"));
+    if (tower && projected && *projected != tower->hidden) return {};  // Kimi's, as mm_hidden_size
     const text::NodePtr biased = outer.mapping()->get("multimodal_projector_bias");
     if (!tower || !size.known || (biased && biased->scalar == "true")) return {};
     if (const auto tokens = whole_of(outer.mapping()->get("vision_soft_tokens_per_image")))

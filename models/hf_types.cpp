@@ -124,7 +124,16 @@ constexpr HfType kTypes[] = {{"gpt2", read_gpt2},
                              {"bamba", read_bamba},
                              {"cohere", read_cohere},
                              {"cohere2", read_cohere2},
+                             {"cohere2_moe", read_cohere2_moe},
                              {"falcon", read_falcon},
+                             {"jamba", read_jamba},
+                             {"minimax", read_minimax},
+                             {"minimax_text_01", read_minimax},
+                             {"minimax_m1", read_minimax},
+                             {"bailing_hybrid", read_bailing_hybrid},
+                             {"mamba", read_mamba1},
+                             {"falcon_mamba", read_falcon_mamba},
+                             {"mamba2", read_mamba2},
                              {"vit", read_vit}};
 
 }  // namespace

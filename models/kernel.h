@@ -63,6 +63,9 @@ struct Traffic {
     double pace = 1;
     std::int64_t launches = 1;  ///< kernels one after the other, as one for every expert
     bool recurrent = false;     ///< part of a linear recurrence, by a kernel in Triton
+    /// Seconds of one multiprocessor that the kernel computes, where they may take longer than the
+    /// bytes: all of the device's share them.
+    double busy = 0;
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 

@@ -52,6 +52,7 @@ enum class FusedAttention : std::uint8_t {
     Flash3,         ///< FlashAttention-3 (Shah et al. 2024, arXiv:2407.08608)
     SdpaEfficient,  ///< PyTorch's memory-efficient one, of xformers
     Triton,         ///< in Triton, as in llm-foundry's `attn_impl: triton`
+    ChosenKeys,     ///< one key of all heads, gathered for each query (FlashMLA, cuDNN's DSA)
 };
 
 /// The options of a framework's kernels. The keys of a framework profile have the fields' names.

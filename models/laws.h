@@ -37,6 +37,11 @@ struct Laws {
     double attention_block = 0;  ///< queries and keys per block
     double older_attention = 0;  ///< rate of FlashAttention of 2022 and Triton's, relative to
                                  ///< FlashAttention-2, where a device's file has none of theirs
+    // choices of keys: seconds of one multiprocessor
+    double chosen_row = 0;  ///< for each query that chooses
+    double chosen_key = 0;  ///< for each key that it scores
+    // state-space scans
+    double exponentials = 0;  ///< a second, of one multiprocessor
     // casts: time relative to an average elementwise kernel that moves as many bytes
     double tensor_cast = 0;  ///< of both ways, with one scale
     double block_cast = 0;   ///< of both ways, with a scale per block

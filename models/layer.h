@@ -180,13 +180,20 @@ struct Mamba {
     std::int64_t chunk = 256;      ///< tokens that are computed by products rather than in turn
     bool convolution_bias = true;
     bool norm = true;  ///< what the scan gives has an RMS norm of every group
+    /// Every column decays by itself, by a step that is made of a narrow value of this width, and
+    /// so are B and C (Mamba-1, arXiv:2312.00752). Such a layer has no heads: heads x head_dim are
+    /// its columns. 0: Mamba-2.
+    std::int64_t step_rank = 0;
+    bool step_norms = false;  ///< that value, B and C have RMS norms (Jamba, arXiv:2403.19887)
     friend bool operator==(const Mamba&, const Mamba&) = default;
 
     std::int64_t inner() const { return heads * head_dim; }
-    /// Columns of values, B and C, which go through the convolution.
-    std::int64_t convolved() const { return inner() + 2 * groups * state; }
+    /// Columns that go through the convolution: of Mamba-2 values, B and C.
+    std::int64_t convolved() const { return inner() + (step_rank > 0 ? 0 : 2 * groups * state); }
     /// Columns of the product before: gate, what is convolved, and a step for each head.
-    std::int64_t projected() const { return inner() + convolved() + heads; }
+    std::int64_t projected() const { return inner() + convolved() + (step_rank > 0 ? 0 : heads); }
+    /// Columns of Mamba-1's narrow value: that of the steps, B and C.
+    std::int64_t narrow() const { return step_rank + 2 * state; }
 };
 
 /// A gated delta net (Yang et al. 2025, arXiv:2412.06464): each value head has a state of key_dim x
@@ -204,6 +211,10 @@ struct DeltaNet {
     bool channel_decay = false;
     std::int64_t gate_rank = 128;   ///< of the products into decays and into the output gate
     bool full_output_gate = false;  ///< the output gate is one product
+    bool full_decay_gate = false;   ///< decays of channels are one product (Ling 3)
+    /// Nothing is corrected: states take in keys and values, and decay by a fixed factor of each
+    /// head (Lightning attention, arXiv:2501.08313). There is no convolution.
+    bool fixed_decay = false;
     friend bool operator==(const DeltaNet&, const DeltaNet&) = default;
 
     std::int64_t key_width() const { return key_heads * key_dim; }
@@ -211,7 +222,9 @@ struct DeltaNet {
     /// Columns of queries, keys and values, which go through the convolution.
     std::int64_t convolved() const { return 2 * key_width() + value_width(); }
     /// Columns of the products before: those, the gate, and two rates for each value head.
-    std::int64_t projected() const { return convolved() + value_width() + 2 * value_heads; }
+    std::int64_t projected() const {
+        return convolved() + value_width() + (fixed_decay ? 0 : 2 * value_heads);
+    }
 };
 
 /// One MLP for every token.

@@ -20,6 +20,8 @@ struct Planned {
         SpreadStreams,  ///< the streams after a part
         WidenStream,    ///< copies of the embedding as streams, or their collapse
         ChannelDecay,   ///< decays of each channel of a key
+        FixedDecay,     ///< Lightning attention's blocks
+        SelectiveScan,  ///< Mamba-1's scan and gate
         ScaleNorm,      ///< a norm without a residual beside it
         Copy,
     };
@@ -38,6 +40,8 @@ constexpr std::string_view name_of(Planned::Kind kind) {
         case Planned::Kind::SpreadStreams: return "spread_streams";
         case Planned::Kind::WidenStream: return "widen_stream";
         case Planned::Kind::ChannelDecay: return "channel_decay";
+        case Planned::Kind::FixedDecay: return "fixed_decay";
+        case Planned::Kind::SelectiveScan: return "selective_scan";
         case Planned::Kind::ScaleNorm: return "scale_norm";
         case Planned::Kind::Copy: return "copy";
     }

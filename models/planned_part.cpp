@@ -1,5 +1,8 @@
 #include "models/planned_part.h"
 
+#include <algorithm>
+#include <ranges>
+
 #include <fmt/format.h>
 
 namespace debubble::models {
@@ -30,11 +33,15 @@ std::string_view part_of_layer(const Layer& layer) {
     std::string_view part;
     if (layer.beside) return "state-space parts beside attention";
     if (layer.one_norm) return "attention and MLPs that read one norm";
+    if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank > 0)
+        return "state-space layers of Mamba-1";
     if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && !mamba->norm)
         return "state-space layers without a norm";
     if (const auto* attention = layer.as<Attention>()) part = part_of_attention(*attention);
     if (const auto* net = layer.as<DeltaNet>(); net != nullptr && net->channel_decay)
         part = "Kimi Delta Attention";
+    if (const auto* net = layer.as<DeltaNet>(); net != nullptr && net->fixed_decay)
+        part = "Lightning attention";
     if (const auto* experts = layer.as<Experts>(); part.empty() && experts != nullptr)
         part = part_of_experts(*experts);
     if (!part.empty()) return part;
@@ -70,7 +77,26 @@ std::string stream_words(const Architecture& a) {
     return {};
 }
 
+namespace {
+
+/// Layers whose experts a table of tokens chooses.
+std::string table_words(const Architecture& a) {
+    const std::int64_t hashed =
+        std::ranges::count_if(std::views::iota(0, a.layers.count()), [&](int layer) {
+            const auto* experts = a.layers[layer].as<Experts>();
+            return experts != nullptr && experts->hashed;
+        });
+    if (hashed == 0) return {};
+    return fmt::format(
+        "the experts of {} layers are those of a table of tokens, whose numbers the first stage "
+        "alone has: frameworks have these layers there",
+        hashed);
+}
+
+}  // namespace
+
 std::string choice_words(const Architecture& a) {
+    if (std::string table = table_words(a); !table.empty()) return table;
     const auto shares = [](const Attention& attention) {
         return attention.sparse && !attention.sparse->indexer ? 1 : 0;
     };

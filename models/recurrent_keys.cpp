@@ -24,7 +24,13 @@ const Fields<Mamba>& mamba_fields() {
          "Tokens that the scan computes at once.", "128"},
         {"convolution_bias", flag(&Mamba::convolution_bias), "The convolution has a bias.", "true"},
         {"norm", flag(&Mamba::norm), "What the scan gives has an RMS norm of every group.",
-         "false"}};
+         "false"},
+        {"step_rank", whole(&Mamba::step_rank, 1, kWidest),
+         "The layer is Mamba-1's, of heads x head_dim columns that decay one by one: the width of "
+         "the value of which their steps are made.",
+         "256", "none: it is Mamba-2's"},
+        {"step_norms", flag(&Mamba::step_norms),
+         "That value, B and C of Mamba-1 have RMS norms (Jamba).", "true"}};
     return kFields;
 }
 
@@ -46,7 +52,13 @@ const Fields<DeltaNet>& delta_net_fields() {
         {"gate_rank", whole(&DeltaNet::gate_rank, 1, kWidest),
          "The width between the two products into those decays, and into the output gate.", "128"},
         {"full_output_gate", flag(&DeltaNet::full_output_gate),
-         "The output gate beside those decays is one product.", "true"}};
+         "The output gate beside those decays is one product.", "true"},
+        {"full_decay_gate", flag(&DeltaNet::full_decay_gate), "Those decays are one product.",
+         "true"},
+        {"fixed_decay", flag(&DeltaNet::fixed_decay),
+         "States take in keys and values and decay by a fixed factor of each head, without a "
+         "convolution (Lightning attention).",
+         "true"}};
     return kFields;
 }
 

@@ -52,7 +52,10 @@ void check_sharding_table(Draft& draft) {
 /// Heads and groups of recurrent layers are cut as Megatron-Core cuts them.
 void need_recurrence_divides(Draft& draft, const models::Layer& layer, std::int64_t parts,
                              std::string_view key) {
-    if (const auto* mamba = layer.state_space()) {
+    const auto* mamba = layer.state_space();
+    if (mamba != nullptr && mamba->step_rank > 0) {
+        need_divides(draft, mamba->inner(), parts, "columns of a state-space layer", key);
+    } else if (mamba != nullptr) {
         need_divides(draft, mamba->groups, parts, "groups of a state-space layer", key);
         need_divides(draft, mamba->heads, parts, "heads of a state-space layer", key);
     }

@@ -34,6 +34,7 @@ constexpr std::pair<std::string_view, AttentionKernelOf> kRatedAttention[] = {
     {"cudnn", {models::FusedAttention::Cudnn, false}},
     {"cudnn-2024", {models::FusedAttention::Cudnn2024, false}},
     {"cudnn-fp8", {models::FusedAttention::Cudnn, true}},
+    {"chosen-keys", {models::FusedAttention::ChosenKeys, false}},
     {"flash-1", {models::FusedAttention::Flash1, false}},
     {"flash-2", {models::FusedAttention::Flash2, false}},
     {"flash-3", {models::FusedAttention::Flash3, false}},

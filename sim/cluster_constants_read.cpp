@@ -1,5 +1,7 @@
 #include "sim/cluster_constants_read.h"
 
+#include <algorithm>
+
 namespace debubble::sim {
 
 bool is_read(const scenarios::Scenario& scenario, std::string_view constant) {
@@ -22,6 +24,29 @@ bool is_read(const scenarios::Scenario& scenario, std::string_view constant) {
     if (constant.starts_with("network.")) return gpus > scenario.cluster.gpus_per_node;
     return true;
 }
+
+namespace {
+
+/// An indexer chooses single keys or entries in some layer.
+bool chooses_keys(const models::Architecture& model) {
+    return std::ranges::any_of(model.layers.kinds(), [](const models::Layer& layer) {
+        const auto* attention = layer.as<models::Attention>();
+        if (attention == nullptr) return false;
+        const auto& sparse = attention->sparse;
+        const auto& keys = attention->compressed;
+        return (sparse && sparse->indexer && sparse->block == 1) || (keys && keys->indexer);
+    });
+}
+
+/// Columns of some layer decay one by one (Mamba-1).
+bool scans_columns(const models::Architecture& model) {
+    return std::ranges::any_of(model.layers.kinds(), [](const models::Layer& layer) {
+        const models::Mamba* part = layer.state_space();
+        return part != nullptr && part->step_rank > 0;
+    });
+}
+
+}  // namespace
 
 bool reads_law(const scenarios::Scenario& scenario, std::string_view constant) {
     const scenarios::Framework& framework = scenario.framework;
@@ -47,6 +72,8 @@ bool reads_law(const scenarios::Scenario& scenario, std::string_view constant) {
     if (constant.starts_with("attention_") || constant.starts_with("narrow_heads") ||
         constant == "older_attention")
         return is_read(scenario, "gpu.attention_rates");
+    if (constant.starts_with("chosen_")) return chooses_keys(scenario.model);
+    if (constant == "exponentials") return scans_columns(scenario.model);
     if (constant == "clockless_power") return gpu.power_limit > 0;
     if (constant == "least_clock") return gpu.clock_spread > 0;
     if (constant == "host_norm") return !gpu.threads;

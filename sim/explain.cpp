@@ -1,7 +1,10 @@
 #include "sim/explain.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "models/graph.h"
 #include "models/laws.h"
 #include "models/planned_part.h"
 #include "scenarios/cluster_defaults.h"
@@ -109,6 +112,39 @@ void say_what_was_measured(Prediction& out, const Scenario& scenario, const Cost
                     missing.size() > 1 ? ", ..." : "", scenario.name));
 }
 
+/// FLOPs of each kind of layer of a sample beyond those of the ends.
+std::vector<double> work_of_kinds(const Scenario& scenario) {
+    const auto flops = [&](const models::Layers& layers) {
+        models::Architecture model = scenario.model;
+        model.layers = layers;
+        model.mtp_layers = 0;
+        return models::attended_flops_per_sample(model, scenario.training.seq_length);
+    };
+    const double ends = flops({});
+    std::vector<double> work;
+    for (const models::Layer& kind : scenario.model.layers.kinds())
+        work.push_back(flops({kind, 1}) - ends);
+    return work;
+}
+
+/// Of a hybrid whose stages have equal numbers of layers.
+std::string unlike_layers(const Scenario& scenario) {
+    const std::vector<models::Layer>& kinds = scenario.model.layers.kinds();
+    const bool hybrid = std::ranges::any_of(kinds, [](const models::Layer& layer) {
+        return layer.is_recurrent() || !layer.mixes() || !layer.has_mlp();
+    });
+    const bool uniform = scenario.parallel.partition == scenarios::Partition::Uniform;
+    if (!hybrid || !uniform || kinds.size() < 2 || scenario.parallel.pipeline == 1) return {};
+    const auto [least, most] = std::ranges::minmax(work_of_kinds(scenario));
+    constexpr double kAlike = 1.2;
+    if (most < kAlike * least) return {};
+    return fmt::format(
+        "layers of {} kinds differ in work by up to {:.1f} times: stages of equal numbers of "
+        "layers "
+        "are not equal ('parallel.partition: balanced' evens them)",
+        kinds.size(), most / least);
+}
+
 }  // namespace
 
 void explain(Prediction& out, const Scenario& scenario, const Program& program,
@@ -116,7 +152,7 @@ void explain(Prediction& out, const Scenario& scenario, const Program& program,
     out.notes = scenario.notes;
     for (std::string sentence :
          {models::tower_words(scenario.model), models::stream_words(scenario.model),
-          models::choice_words(scenario.model)})
+          models::choice_words(scenario.model), unlike_layers(scenario)})
         if (!sentence.empty()) out.notes.push_back(std::move(sentence));
     say_what_sets_the_pace(out, host_share(program, costs));
     say_what_the_device_lacks(out, scenario);

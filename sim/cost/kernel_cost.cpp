@@ -22,6 +22,7 @@ double relative_rate(models::FusedAttention kernel) {
         case FusedAttention::Triton: return laws().older_attention;
         case FusedAttention::Cudnn:
         case FusedAttention::Cudnn2024:
+        case FusedAttention::ChosenKeys:
         case FusedAttention::Flash2:
         case FusedAttention::Flash3: break;
     }
@@ -110,6 +111,12 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
         const double tile_flops = 2.0 * (tile.rows * tile.columns) * (as_double(gemm.k) + depth);
         if (peak > 0) computing = std::min(computing, rounds * tile_flops / (peak * tile.rate));
     }
+    // Many products of matrices smaller than any tile are no work for matrix units.
+    constexpr std::int64_t kSmall = 16;
+    if (!gpu.threads && gemm.k < kSmall && std::min(gemm.m, gemm.n) < kSmall)
+        computing =
+            std::min(computing, 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k) /
+                                    (gpu.fp32_flops_per_s * clock));
     if (peak > 0 && gemm.group_rows > 0) {
         const bool summed = gemm.k == gemm.group_rows;
         const double rows = summed ? laws().expert_rows_summed : laws().expert_rows;
@@ -155,6 +162,8 @@ auto rates_of(const models::FlashAttention& attention, const scenarios::Gpu& gpu
     const auto& all = gpu.attention_rates;
     auto known = all.find({attention.kernel, attention.narrow});
     if (known == all.end()) known = all.find({attention.kernel, false});
+    if (known == all.end() && attention.kernel == FusedAttention::ChosenKeys)
+        return all.find({FusedAttention::Flash2, false});
     if (known != all.end() || attention.kernel != FusedAttention::Cudnn2024) return known;
     return all.find({FusedAttention::Cudnn, false});
 }
@@ -260,7 +269,8 @@ Duration kernel_time(const models::FlashAttention& attention, const scenarios::G
 
 Duration kernel_time(const models::Traffic& traffic, const scenarios::Gpu& gpu) {
     const double bytes = as_double(traffic.read.count) + as_double(traffic.written.count);
-    return from_seconds(pace_of(traffic, gpu) * seconds_to_move(bytes, gpu)) +
+    const double moving = pace_of(traffic, gpu) * seconds_to_move(bytes, gpu);
+    return from_seconds(std::max(moving, traffic.busy / gpu.sms)) +
            traffic.launches * gpu.kernel_overhead;
 }
 

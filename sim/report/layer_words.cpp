@@ -60,6 +60,9 @@ std::string words_of(const models::Attention& attention) {
 }
 
 std::string words_of(const models::Mamba& mamba) {
+    if (mamba.step_rank > 0)
+        return fmt::format("Mamba-1 with {} columns of {} states, steps from {}", mamba.inner(),
+                           mamba.state, mamba.step_rank);
     return fmt::format("Mamba-2 with {} heads of {} and {} states in {} groups", mamba.heads,
                        mamba.head_dim, mamba.state, mamba.groups);
 }
@@ -67,6 +70,9 @@ std::string beside_words(const models::Layer& layer) {
     return layer.beside ? " beside " + words_of(*layer.beside) : "";
 }
 std::string words_of(const models::DeltaNet& net) {
+    if (net.fixed_decay)
+        return fmt::format("Lightning attention with {} heads of {}", net.value_heads,
+                           net.value_dim);
     if (net.channel_decay)
         return fmt::format("Kimi Delta Attention with {} heads of {}", net.value_heads,
                            net.value_dim);

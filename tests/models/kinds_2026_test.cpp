@@ -286,6 +286,38 @@ TEST(Kinds2026, KimiDeltaAttention) {
               whole + (weights + 13 * p + heads + 128 - whole) / 2);
 }
 
+/// Jamba: values and gate, values after the convolution, the narrow value before and after its
+/// norms, steps, the result before and after its gate, and states in fp32 at every 2,048 tokens.
+TEST(Kinds2026, SelectiveScans) {
+    constexpr std::int64_t h = 4096, inner = 8192, state = 16, rank = 256;
+    constexpr std::int64_t narrow = rank + 2 * state;
+    const StageGraph graph = layer_of_zoo("jamba-1.5-mini", 0);
+    const std::set<std::string> parts{"linear_attn", "input_layernorm"};
+    EXPECT_EQ(kept(graph, parts),
+              kTokens * (normed(h) + 2 * 6 * inner + 4 * narrow + 3 * 4) + 4 * inner * 2 * state);
+    const std::int64_t weights = 3 * h * inner + inner * (narrow + rank);
+    EXPECT_EQ(forward_flops(graph, parts), twice(kTokens * weights));
+    EXPECT_EQ(parameters(graph, {"linear_attn"}),
+              weights + 5 * inner + inner + inner * state + inner + narrow);
+    // Columns are halved; the norms are whole.
+    EXPECT_EQ(parameters(layer_of_zoo("jamba-1.5-mini", 0, 2), {"linear_attn"}),
+              (weights + 7 * inner + inner * state) / 2 + narrow);
+}
+
+/// MiniMax-Text-01: queries, keys and values before and after SiLU, the gate, the result, and its
+/// norm times the gate. One block of 256 tokens, of which these are a part.
+TEST(Kinds2026, LightningAttention) {
+    constexpr std::int64_t h = 6144, heads = 64, width = 8192, d = 128, block = 256;
+    const StageGraph graph = layer_of_zoo("minimax-text-01", 0);
+    EXPECT_EQ(kept(graph), kTokens * (normed(h) + 2 * 9 * width + 4));
+    EXPECT_EQ(forward_flops(graph),
+              twice(kTokens * 5 * h * width) +
+                  twice(heads * (2 * block * block * d + block * d * d + kTokens * d * d)));
+    EXPECT_EQ(parameters(graph, {"linear_attn"}), 5 * h * width + width);
+    EXPECT_EQ(parameters(layer_of_zoo("minimax-text-01", 0, 2), {"linear_attn"}),
+              (5 * h * width + width) / 2);
+}
+
 /// A boundary before layer l carries 1 + ceil(l / 12) times the hidden width.
 TEST(Kinds2026, AttentionResidualsBetweenStages) {
     const Architecture kimi = read_model("kimi-k3");

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "models/architecture_reader.h"
 #include "models/graph.h"
+#include "models/hf_config_reader.h"
 #include "models/static_memory.h"
 #include "tests/models/held_bytes.h"
 #include "tests/support/source_folder.h"
+#include "text/json_document_reader.h"
 
 /// Vision towers against sums by hand, of those of Qwen3-VL 8B (DeepStack, cut by tensor ranks) and
 /// Kimi K2.5 (whole on each).
@@ -181,6 +184,28 @@ TEST(Towers, OfContextParallelRanksSeeWholeImages) {
     EXPECT_EQ(products(first_stage(qwen(), how)), whole);
     for (const bool split : {false, true})
         expect_to_free_what_it_allocates(first_stage(qwen(), how), split);
+}
+
+/// The file with another key of its tower.
+Architecture kimi_with(const std::string& key) {
+    std::string text = read_file(source_folder() / "tests/models/configs2026/kimi-k2.5.json");
+    const std::string last = "\"patch_size\": 14";
+    text.insert(text.find(last) + last.size(), ", " + key);
+    text::Mistakes mistakes;
+    return read_hf_config(text::parse_json(text, "config.json"), mistakes);
+}
+
+/// The published file names its table and its projector otherwise than transformers does.
+TEST(Towers, OfKimiAreReadByBothNames) {
+    for (const char* key : {R"("pos_emb_height": 32)", R"("init_pos_emb_height": 32)"})
+        EXPECT_EQ(parameter_count(kimi()) - parameter_count(kimi_with(key)), 32 * 64 * kWidth);
+    const std::int64_t wide = 4 * kWidth, narrow = 2 * kWidth, h = 7168;
+    EXPECT_EQ(
+        parameter_count(kimi()) - parameter_count(kimi_with(R"("merge_kernel_size": [2, 1])")),
+        wide * wide + wide + wide * h - (narrow * narrow + narrow + narrow * h));
+    // The norm before the projector would not be as wide as what it reads.
+    EXPECT_FALSE(kimi_with(R"("mm_hidden_size": 1024)").tower);
+    EXPECT_TRUE(kimi_with(R"("mm_hidden_size": 1152)").tower);
 }
 
 }  // namespace

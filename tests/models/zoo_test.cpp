@@ -98,6 +98,9 @@ constexpr Counted kCounted[] = {
     {"mpt-70b", 64'862'437'376, 64'862'437'376},
     {"mixtral-8x7b", 46'702'792'704, 12'879'925'248},
     {"mixtral-8x22b", 140'620'634'112, 39'152'031'744},
+    {"jamba-1.5-mini", 51'570'323'328, 12'110'311'296},
+    {"jamba-1.5-large", 398'555'145'696, 94'149'338'592},
+    {"minimax-text-01", 456'089'655'296, 48'403'306'496},
 };
 
 /// Sums over the tensors of modules of multi-token prediction, whose embedding and head are shared:
