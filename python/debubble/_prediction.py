@@ -11,17 +11,6 @@ from typing import Any
 from ._native import Answer, call
 from ._table import Table
 
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def _bytes_text(count: float) -> str:
-    for unit in _UNITS[:-1]:
-        if abs(count) < 1024:
-            return f"{count:.4g} {unit}"
-        count /= 1024
-    return f"{count:.4g} {_UNITS[-1]}"
-
-
 _names: dict[str, list[str]] = {}
 
 
@@ -188,12 +177,6 @@ class Prediction:
         return f"<Prediction of {self.scenario}: step {self.step_time:.6g} s, {self.tokens_per_s:,.0f} tokens/s, {fits}>"
 
     def _repr_html_(self) -> str:
-        mfu = "unknown" if self.mfu is None else f"{100 * self.mfu:.1f} %"
-        rows = {
-            "step": f"{self.step_time:.4g} s, {self.tokens_per_s:,.0f} tokens/s",
-            "MFU": mfu,
-            "bubble": f"{100 * self.bubble:.1f} %",
-            "memory": f"{_bytes_text(self.peak_memory)} at most, {'fits' if self.fits else self.reason}",
-        }
-        body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in rows.items())
-        return f"<table><caption>{escape(self.scenario)}</caption>{body}</table>"
+        """The page of `simulate --html` in a frame: a timeline to zoom, to ask and to play."""
+        page = call("save", self._request).json["page"]
+        return f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" style="width: 100%; height: 640px; border: 0"></iframe>'

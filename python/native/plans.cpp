@@ -9,12 +9,12 @@
 #include "python/native/request.h"
 #include "python/native/verbs.h"
 #include "sim/anchor/anchor.h"
+#include "sim/commands/plan_pages.h"
 #include "sim/grid/not_apart.h"
 #include "sim/grid/search.h"
 #include "sim/grid/sweep.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_html.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
 #include "trace/io/chrome_trace.h"
@@ -32,6 +32,15 @@ sim::Grid grid_of(const Json& request) {
     grid.any_schedule = flag_of(request, "any_schedule");
     grid.basis.emplace("--any-schedule", grid.any_schedule ? "given" : "not given");
     return grid;
+}
+
+/// As a page asks for the same plan with other schedules.
+sim::AskedScenario asked_of(const Json& request) {
+    sim::AskedScenario asked{text_of(request, "scenario", "-"), text_of(request, "text"), {}};
+    if (!asked.piped.empty()) asked.name = "-";
+    for (const auto& [key, value] : overrides_of(request))
+        asked.set.push_back(fmt::format("{}={}", key, value));
+    return asked;
 }
 
 /// The options of a batch that the progress may stop.
@@ -95,7 +104,7 @@ Answered save(const Json& request, const Progress&) {
         throw InputError(fmt::format("'{}': a file ends in .html, .svg, .csv or .json", file));
     const sim::PredictionWithTrace answer = sim::predict(scenario);
     if (is_page) {
-        std::string page = sim::report_html(scenario, answer);
+        std::string page = sim::plan_pages(asked_of(request), {&scenario, 1}, {&answer, 1});
         if (file.empty()) return {{{"page", std::move(page)}}};
         write_file(file, page);
         return {Json::object()};

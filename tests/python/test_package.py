@@ -69,7 +69,9 @@ class Predictions(unittest.TestCase):
     def test_show_themselves(self):
         got = db.simulate(PLAN, name="a <b> plan")
         self.assertIn("a <b> plan", repr(got))
-        self.assertIn("a &lt;b&gt; plan", got._repr_html_())
+        shown = got._repr_html_()
+        self.assertTrue(shown.startswith("<iframe srcdoc="))
+        self.assertNotIn("<b>", shown)
 
 
 class Mistakes(unittest.TestCase):
