@@ -10,7 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "text/wording.h"
+#include "sim/report/figure_unit.h"
 
 namespace debubble::sim {
 namespace {
@@ -19,15 +19,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kRounding = 1e-9;  ///< as a share
 
-enum class Unit { Seconds, Bytes, Rate, Share };
-struct Known {
+struct ComparedFigure {
     std::string_view name;
-    Unit unit;
+    FigureUnit unit;
 };
 constexpr std::array kParts{"busy_s", "exposed_comm_s", "optimizer_s", "idle_s"};
-constexpr std::array kFigures{Known{"tokens_per_s", Unit::Rate}, Known{"mfu", Unit::Share},
-                              Known{"hfu", Unit::Share}, Known{"bubble", Unit::Share},
-                              Known{"memory_left_bytes", Unit::Bytes}};
+constexpr std::array kCompared{
+    ComparedFigure{"tokens_per_s", FigureUnit::Rate}, ComparedFigure{"mfu", FigureUnit::Share},
+    ComparedFigure{"hfu", FigureUnit::Share}, ComparedFigure{"bubble", FigureUnit::Share},
+    ComparedFigure{"memory_left_bytes", FigureUnit::Bytes}};
 constexpr std::array kHeld{"parameters",  "gradients", "optimizer",
                            "activations", "buffers",   "workspace"};
 
@@ -47,7 +47,7 @@ const Json& ranks(const PredictionFigures& of) {
     return *found;
 }
 
-double mean(const PredictionFigures& of, std::string_view key) {
+double mean_of_ranks(const PredictionFigures& of, std::string_view key) {
     double sum = 0;
     for (const Json& rank : ranks(of)) {
         const auto value = number(rank, key);
@@ -104,24 +104,14 @@ std::vector<std::string> plan_changes(const PredictionFigures& before,
     return changes;
 }
 
-Unit unit_of(std::string_view name) {
-    for (const Known& known : kFigures)
+FigureUnit unit_of(std::string_view name) {
+    for (const ComparedFigure& known : kCompared)
         if (known.name == name) return known.unit;
-    return name.ends_with("_s") ? Unit::Seconds : Unit::Bytes;
+    return name.ends_with("_s") ? FigureUnit::Seconds : FigureUnit::Bytes;
 }
 
-std::string shown(double value, Unit unit) {
-    switch (unit) {
-        case Unit::Seconds: return text::time_text(value);
-        case Unit::Bytes: return fmt::format("{:.2f} GiB", value / (1024.0 * 1024 * 1024));
-        case Unit::Rate: return text::rate_text(value);
-        case Unit::Share: break;
-    }
-    return text::percent(value);
-}
-
-std::string moved_by(const FigureChange& change, Unit unit) {
-    if (unit == Unit::Share)
+std::string moved_by(const FigureChange& change, FigureUnit unit) {
+    if (unit == FigureUnit::Share)
         return fmt::format("{:+.2f} points", 100 * (change.after - change.before));
     if (change.before == 0) return change.after == 0 ? "" : "from nothing";
     return fmt::format("{:+.2f} %", 100 * (change.after / change.before - 1));
@@ -157,8 +147,9 @@ PredictionChange compare_predictions(const PredictionFigures& before,
     };
     add("step_time_s", *number(before.json, "step_time_s"), *number(after.json, "step_time_s"),
         false);
-    for (const char* part : kParts) add(part, mean(before, part), mean(after, part), true);
-    for (const Known& known : kFigures) {
+    for (const char* part : kParts)
+        add(part, mean_of_ranks(before, part), mean_of_ranks(after, part), true);
+    for (const ComparedFigure& known : kCompared) {
         const auto was = number(before.json, known.name), is = number(after.json, known.name);
         if (was && is) add(std::string(known.name), *was, *is, false);
     }
@@ -185,9 +176,10 @@ std::string to_text(const PredictionFigures& before, const PredictionFigures& af
         fmt::format("{} ({}) and {} ({})\n\n{:<22} {:>16} {:>16} {:>14}\n", before.file,
                     before.scenario, after.file, after.scenario, "", "before", "after", "change");
     for (const FigureChange& one : change.figures) {
-        const Unit unit = unit_of(one.name);
+        const FigureUnit unit = unit_of(one.name);
         text += fmt::format("{:<22} {:>16} {:>16} {:>14}\n", (one.is_part ? "  " : "") + one.name,
-                            shown(one.before, unit), shown(one.after, unit), moved_by(one, unit));
+                            figure_text(one.before, unit), figure_text(one.after, unit),
+                            moved_by(one, unit));
     }
     text += change.plan.empty() ? "\nthe plans are one\n" : "\nthe plans differ:\n";
     for (const std::string& key : change.plan) text += "  " + key + "\n";

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 /// Two predictions of `simulate --json` part by part, so that a team notices when a change of plan,
 /// profile or version moves a figure.

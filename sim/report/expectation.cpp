@@ -9,13 +9,11 @@
 
 #include "base/diagnostic.h"
 #include "base/spelling.h"
+#include "sim/report/figure_unit.h"
 #include "text/quantity.h"
-#include "text/wording.h"
 
 namespace debubble::sim {
 namespace {
-
-enum class Unit { Seconds, Bytes, Rate, Share };
 
 struct Of {
     const Prediction& prediction;
@@ -36,29 +34,31 @@ double fullest(const Prediction& p) {
 
 struct Figure {
     std::string_view name;
-    Unit unit;
+    FigureUnit unit;
     std::optional<double> (*value)(const Of&);
 };
 constexpr std::array kFigures{
-    Figure{"step", Unit::Seconds,
+    Figure{"step", FigureUnit::Seconds,
            [](const Of& o) { return std::optional(o.prediction.step_time_s); }},
-    Figure{"exposed", Unit::Seconds,
+    Figure{"exposed", FigureUnit::Seconds,
            [](const Of& o) {
                return std::optional(mean(o.prediction, &RankPrediction::exposed_comm_s));
            }},
-    Figure{"idle", Unit::Seconds,
+    Figure{"idle", FigureUnit::Seconds,
            [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
-    Figure{"peak", Unit::Bytes, [](const Of& o) { return std::optional(fullest(o.prediction)); }},
-    Figure{"left", Unit::Bytes,
+    Figure{"peak", FigureUnit::Bytes,
+           [](const Of& o) { return std::optional(fullest(o.prediction)); }},
+    Figure{"left", FigureUnit::Bytes,
            [](const Of& o) {
                return std::optional(static_cast<double>(o.prediction.memory_left.count));
            }},
-    Figure{"tokens_per_s", Unit::Rate,
+    Figure{"tokens_per_s", FigureUnit::Rate,
            [](const Of& o) { return std::optional(o.prediction.tokens_per_s); }},
-    Figure{"tokens_per_s_per_gpu", Unit::Rate,
+    Figure{"tokens_per_s_per_gpu", FigureUnit::Rate,
            [](const Of& o) { return std::optional(o.prediction.tokens_per_s / o.gpus); }},
-    Figure{"mfu", Unit::Share, [](const Of& o) { return o.prediction.mfu; }},
-    Figure{"bubble", Unit::Share, [](const Of& o) { return std::optional(o.prediction.bubble); }},
+    Figure{"mfu", FigureUnit::Share, [](const Of& o) { return o.prediction.mfu; }},
+    Figure{"bubble", FigureUnit::Share,
+           [](const Of& o) { return std::optional(o.prediction.bubble); }},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -88,11 +88,11 @@ T taken(const text::Parsed<T>& parsed, std::string_view words) {
     return *parsed.value;
 }
 
-double number_of(std::string_view text, Unit unit, std::string_view words) {
-    if (unit == Unit::Seconds) return seconds(taken(text::parse_duration(text), words));
-    if (unit == Unit::Bytes)
+double number_of(std::string_view text, FigureUnit unit, std::string_view words) {
+    if (unit == FigureUnit::Seconds) return seconds(taken(text::parse_duration(text), words));
+    if (unit == FigureUnit::Bytes)
         return static_cast<double>(taken(text::parse_bytes(text), words).count);
-    const bool percent = unit == Unit::Share && text.ends_with('%');
+    const bool percent = unit == FigureUnit::Share && text.ends_with('%');
     if (percent) text = trimmed(text.substr(0, text.size() - 1));
     std::string digits(text);
     std::erase(digits, ',');
@@ -114,16 +114,6 @@ Expectation parse_one(std::string_view words) {
                                    : (equal ? Is::GreaterOrEqual : Is::Greater);
     return {std::string(words), std::string(name), is,
             number_of(trimmed(words.substr(at + (equal ? 2 : 1))), figure.unit, words)};
-}
-
-std::string shown(double value, Unit unit) {
-    switch (unit) {
-        case Unit::Seconds: return text::time_text(value);
-        case Unit::Bytes: return fmt::format("{:.2f} GiB", value / (1024.0 * 1024 * 1024));
-        case Unit::Rate: return text::rate_text(value);
-        case Unit::Share: break;
-    }
-    return text::percent(value);
 }
 
 bool meets(const Expectation& one, double value) {
@@ -171,7 +161,8 @@ std::vector<std::string> unmet(const std::vector<Expectation>& expected,
         if (!value)
             sentences.push_back(fmt::format("{}: it is not known", one.words));
         else if (!meets(one, *value))
-            sentences.push_back(fmt::format("{}: it is {}", one.words, shown(*value, figure.unit)));
+            sentences.push_back(
+                fmt::format("{}: it is {}", one.words, figure_text(*value, figure.unit)));
     }
     return sentences;
 }
