@@ -57,7 +57,7 @@ TEST(Playing, a_drag_along_the_ruler_moves_the_cursor) {
 TEST(Colours, of_a_long_trace_are_made_by_a_worker_while_those_before_stay) {
     TimelineView view;
     view.resize(1172, 450);
-    const Document document = document_of(plan("1f1b", 32, 1024));
+    const Document document = document_of(plan("1f1b", 32, 2048));
     ASSERT_GT(document->trace.spans.size(), TimelineView::kMostColouredHere);
     view.set_document(document);
     const auto before = view.scene().main.colouring;

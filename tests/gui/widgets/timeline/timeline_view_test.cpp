@@ -284,7 +284,8 @@ TEST_F(TimelineViewTest, ScrollsToWhatItFound) {
 TEST_F(TimelineViewTest, SaysWhatWasMeasured) {
     drag(point(4, 0) + QPoint(2, 0), point(7, 0) + QPoint(2, 0));
     EXPECT_EQ(view_.details().front().name, "measured");
-    EXPECT_EQ(view_.details().back().name, "gap");
+    EXPECT_EQ(view_.details().back().name, "idle: waits for a stage");
+    EXPECT_EQ(view_.details().back().parts.front().name, "rank 0");
 }
 
 TEST_F(TimelineViewTest, DrawsTheDependenciesOfTheSelection) {
