@@ -116,6 +116,11 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     }
     const auto& traffic = std::get<models::Traffic>(kernel.work);
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
+    const double bytes = static_cast<double>((traffic.read + traffic.written).count);
+    if (traffic.busy / gpu.sms > traffic.pace * bytes / bandwidth.value)
+        return {{"formula", fmt::format("{} of one multiprocessor / {} + {}",
+                                        time_text(from_seconds(traffic.busy)), gpu.sms,
+                                        time_text(traffic.launches * gpu.kernel_overhead))}};
     const std::string pace =
         traffic.pace == 1 ? std::string() : fmt::format(" \u00d7 {:.3g}", traffic.pace);
     return {{"formula",

@@ -59,6 +59,40 @@ TEST(KernelCost, OfElementwiseKernelsIsBytesOverBandwidth) {
     EXPECT_NEAR(seconds(time), 2e-6 + 2.0 * (1 << 30) / (2039e9 * 0.608), 1e-9);
 }
 
+/// 108 multiprocessors share what one would take.
+TEST(KernelCost, OfElementwiseKernelsIsNoLessThanTheirMultiprocessorsTake) {
+    Traffic choice{Bytes{1 << 20}, Bytes{1 << 20}};
+    const auto by_bytes = kernel_time(choice, a100());
+    choice.busy = 1e-6;
+    EXPECT_EQ(kernel_time(choice, a100()), by_bytes);
+    choice.busy = 0.108;
+    EXPECT_NEAR(seconds(kernel_time(choice, a100())), 2e-6 + 1e-3, 1e-9);
+}
+
+/// Four streams of each of many tokens, mixed by a square of coefficients: no tile fits them.
+TEST(KernelCost, OfProductsBelowATileIsSetByTheirBytes) {
+    const Gemm mixing{8192, 4, 4096, 4, {}};
+    const double bytes = 8192.0 * (4 * 4 + 2 * 4 * 4096) * 2;
+    const auto time = kernel_time(mixing, a100()) - a100().gemm_overhead;
+    EXPECT_NEAR(seconds(time) / (bytes / (2039e9 * 0.608)), 1, 1e-3);
+}
+
+TEST(KernelCost, OfAttentionOverChosenKeysHasItsOwnRates) {
+    scenarios::Gpu gpu = a100();
+    FlashAttention sparse{1, 64, 1, 8192, 8192, 576, true, false};
+    sparse.narrow_values = 512;
+    sparse.window = 2048;
+    const auto with = [&](models::FusedAttention kernel) {
+        sparse.kernel = kernel;
+        return seconds(kernel_time(sparse, gpu));
+    };
+    using models::FusedAttention;
+    gpu.attention_rates[{FusedAttention::Flash2, false}] = {{{2048, 0.5}}, {{2048, 0.4}}};
+    EXPECT_EQ(with(FusedAttention::ChosenKeys), with(FusedAttention::Flash2));
+    gpu.attention_rates[{FusedAttention::ChosenKeys, false}] = {{{2048, 0.25}}, {{2048, 0.2}}};
+    EXPECT_NEAR(with(FusedAttention::ChosenKeys) / with(FusedAttention::Flash2), 2, 0.01);
+}
+
 TEST(KernelCost, OfCausalAttentionIsHalfForLongSequences) {
     const FlashAttention full{1, 32, 32, 65536, 65536, 128, false, false};
     FlashAttention causal = full;
