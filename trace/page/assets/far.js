@@ -2,6 +2,7 @@
 // A column shows how much of each kind of work it covers, the kinds above each other.
 import { meanWidth } from "./bars.js";
 import { drawBubbles, wideBubbles } from "./bubbles.js";
+import { nextAfter } from "./plan.js";
 
 const kFarBar = 3;
 const kLeastGap = 5;
@@ -92,8 +93,7 @@ export function workSums(plan, device) {
 /// The work before an instant, into `out`. `walk` goes to the right, or starts anew.
 function workUntil({ begin, end, before }, at, walk, out) {
   if (walk.piece > 0 && end[walk.piece - 1] > at) walk.piece = 0;
-  if (walk.piece === 0) walk.piece = firstEndingAfter(end, at);
-  while (walk.piece < end.length && end[walk.piece] <= at) ++walk.piece;
+  walk.piece = nextAfter(end, walk.piece, end.length, at);
   const piece = walk.piece;
   const inside = piece < end.length && begin[piece] < at;
   const share = inside ? (at - begin[piece]) / (end[piece] - begin[piece]) : 0;
@@ -101,14 +101,4 @@ function workUntil({ begin, end, before }, at, walk, out) {
     const low = before[kKinds * piece + kind];
     out[kind] = inside ? low + share * (before[kKinds * (piece + 1) + kind] - low) : low;
   }
-}
-
-function firstEndingAfter(end, at) {
-  let [low, high] = [0, end.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (end[middle] > at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -20,29 +20,28 @@ function eachColumn(lane, visit) {
   const { first, last } = device.memorySteps;
   let next = firstAfter(plan.memoryAt, first, last, axis.begin);
   const columns = Math.round(lane.width);
+  const held = heldOf(plan);
+  const times = plan.memoryAt;
   for (let x = 0; x < columns; ++x) {
     const end = axis.at(x + 1);
     let greatest = next > first ? next - 1 : -1;
-    while (next < last && plan.memoryAt[next] < end) {
-      if (greatest < 0 || heldAt(plan, next) > heldAt(plan, greatest)) greatest = next;
-      ++next;
-    }
+    for (; next < last && times[next] < end; ++next) if (greatest < 0 || held[next] > held[greatest]) greatest = next;
     visit(x, greatest);
   }
 }
 
-/// The whole memory of a step, in units.
-function heldAt(plan, step) {
+/// The whole memory of each step, in units.
+function heldOf(plan) {
   if (!plan.held) {
     plan.held = new Float64Array(plan.memoryAt.length);
     for (const column of plan.bytesByClass) for (let i = 0; i < column.length; ++i) plan.held[i] += column[i];
   }
-  return plan.held[step];
+  return plan.held;
 }
 
 /// The most that any device of a plan holds, in bytes.
 export function greatestHeld(plan) {
-  plan.greatest ??= plan.memoryAt.reduce((most, _, step) => Math.max(most, heldAt(plan, step)), 1) * plan.memory_unit;
+  plan.greatest ??= heldOf(plan).reduce((most, held) => Math.max(most, held), 1) * plan.memory_unit;
   return plan.greatest;
 }
 
@@ -55,7 +54,7 @@ function drawHeat(pen, lane, scale) {
     if (now !== null && x > from) pen.area(lane.x + from, lane.y, x - from, lane.height, now);
   };
   eachColumn(lane, (x, step) => {
-    const held = step < 0 ? 0 : heldAt(lane.plan, step) * lane.plan.memory_unit;
+    const held = step < 0 ? 0 : heldOf(lane.plan)[step] * lane.plan.memory_unit;
     const shade = Math.min(Math.round((kShades * held) / full), kShades) / kShades;
     const colour = scale.limit !== null && held > scale.limit ? ground.warning : mixed(ground.lane, ground.edge, shade);
     if (colour === now) return;

@@ -17,6 +17,12 @@ export function firstAfter(numbers, low, high, value) {
   }
   return low;
 }
+/// firstAfter() for a walk to the right: fast if the answer is near `low`.
+export function nextAfter(numbers, low, high, value) {
+  let step = 1;
+  while (low + step < high && numbers[low + step] <= value) step *= 2;
+  return firstAfter(numbers, low, Math.min(low + step + 1, high), value);
+}
 export function firstFrom(numbers, low, high, value) {
   while (low < high) {
     const middle = (low + high) >> 1;

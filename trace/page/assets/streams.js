@@ -1,5 +1,5 @@
 // The strip below the bars: messages and collectives, which several streams share.
-import { barsIn, firstAfter } from "./plan.js";
+import { barsIn, nextAfter } from "./plan.js";
 
 const kAlike = 4;  // of 255
 
@@ -27,7 +27,8 @@ function drawMessage(pen, lane, bar) {
 function drawBlended(pen, lane, tracks) {
   const ground = channelsOf(lane.look.ground.lane);
   const walks = tracks.map((track) => ({ track, colour: channelsOf(colourOfStream(lane, track.first)),
-    before: coveredUntil(lane.plan, track, lane.axis.begin) }));
+    bar: track.first, before: 0 }));
+  for (const walk of walks) walk.before = coveredUntil(lane.plan, walk, lane.axis.begin);
   const columns = Math.round(lane.width);
   let run = { x: 0, colour: ground };
   const end = (x) => x > run.x && pen.area(lane.x + run.x, lane.y, x - run.x, lane.height, hexOf(run.colour));
@@ -35,7 +36,7 @@ function drawBlended(pen, lane, tracks) {
     const sums = [0, 0, 0];
     let covered = 0;
     for (const walk of walks) {
-      const after = coveredUntil(lane.plan, walk.track, lane.axis.at(x + 1));
+      const after = coveredUntil(lane.plan, walk, lane.axis.at(x + 1));
       const share = (after - walk.before) / lane.axis.nsPerPixel;
       walk.before = after;
       covered += share;
@@ -59,14 +60,15 @@ function hexOf(channels) {
   return `#${channels.map((channel) => Math.round(channel).toString(16).padStart(2, "0")).join("")}`.toUpperCase();
 }
 
-/// The time that the bars of a track cover from its start until an instant.
-function coveredUntil(plan, track, at) {
+/// The time that the bars of a track cover from its start until an instant; a walk goes to the right.
+function coveredUntil(plan, walk, at) {
+  const { track } = walk;
   if (!track.covered) {
     track.covered = new Float64Array(track.last - track.first + 1);
     for (let i = track.first; i < track.last; ++i)
       track.covered[i - track.first + 1] = track.covered[i - track.first] + plan.lengthOf(i);
   }
-  const bar = firstAfter(plan.end, track.first, track.last, at);
+  const bar = (walk.bar = nextAfter(plan.end, walk.bar, track.last, at));
   const inside = bar < track.last ? Math.max(at - plan.begin[bar], 0) : 0;
   return track.covered[bar - track.first] + inside;
 }
