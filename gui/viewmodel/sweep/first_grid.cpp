@@ -72,7 +72,7 @@ int batch_of(const ScenarioText& source, int gpus) {
                         whole_at(source, "training.micro_batches", 1));
 }
 
-std::vector<int> powers_of_two(int most) {
+std::vector<int> sizes_up_to(int most) {
     std::vector<int> powers;
     for (int n = 1; n <= most; n *= 2) powers.push_back(n);
     return powers;
@@ -138,7 +138,7 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
                                   const std::vector<int>& pipeline) {
     const int gpus = scenario.gpus;
     lines.degrees("parallel.tensor",
-                  powers_of_two(std::min({gpus, scenario.cluster.gpus_per_node, kMostTensor})));
+                  sizes_up_to(std::min({gpus, scenario.cluster.gpus_per_node, kMostTensor})));
     lines.degrees("parallel.pipeline", pipeline);
     std::string cut = "parallel.tensor * parallel.pipeline";
     if (scenario.training.seq_length >= kLongSequence && gpus > 1) {
@@ -151,7 +151,7 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
     const auto* experts = scenario.model.layers.first<models::Experts>();
     if (experts != nullptr && gpus > 1) {
         lines.degrees("parallel.expert",
-                      powers_of_two(std::min({gpus, int(experts->count), kMostExpert})));
+                      sizes_up_to(std::min({gpus, int(experts->count), kMostExpert})));
         conditions.push_back(fmt::format("parallel.expert * parallel.pipeline <= {}", gpus));
     } else {
         lines.instead("parallel.expert", "1");
@@ -162,7 +162,7 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
 std::string grid_of(const ScenarioText& source, const scenarios::Scenario& scenario) {
     Lines lines(source);
     const std::vector<int> pipeline =
-        powers_of_two(std::min({scenario.gpus, scenario.model.layers.count(), kMostPipeline}));
+        sizes_up_to(std::min({scenario.gpus, scenario.model.layers.count(), kMostPipeline}));
     std::vector<std::string> conditions = add_cuts(lines, scenario, pipeline);
     lines.instead("parallel.data", "auto");
     for (const char* of_one_cut : {"parallel.shard", "parallel.stages_per_rank", "parallel.layout"})
