@@ -107,7 +107,7 @@ void zb_auto(benchmark::State& state) {
     GeneratorOptions options;  // the 14.6B figures of arXiv:2401.10241, ms
     const auto ms = [](double value) { return from_seconds(value * 1e-3); };
     options.costs = {{{ms(11.325), ms(11.308), ms(8.109)}}, ms(0.378), std::nullopt};
-    options.memory_limit = 24;
+    options.memory_limits = {24};
     for (auto _ : state) benchmark::DoNotOptimize(generate("zb-auto", {16, 1, 128, 1}, options));
 }
 BENCHMARK(zb_auto)->Unit(benchmark::kMillisecond);
