@@ -104,7 +104,7 @@ Answered save(const Json& request, const Progress&) {
         throw InputError(fmt::format("'{}': a file ends in .html, .svg, .csv or .json", file));
     const sim::PredictionWithTrace answer = sim::predict(scenario);
     if (is_page) {
-        std::string page = sim::plan_pages(asked_of(request), {&scenario, 1}, {&answer, 1});
+        std::string page = sim::plan_pages(asked_of(request), {&scenario, 1}, {&answer, 1}, true);
         if (file.empty()) return {{{"page", std::move(page)}}};
         write_file(file, page);
         return {Json::object()};

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/progress_line.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/style.h"
 #include "sim/report/plan_page.h"
 
 namespace debubble::sim {
@@ -15,7 +13,8 @@ std::vector<ZooRow> zoo_of(const AskedScenario& asked, const scenarios::Scenario
     ZooRequest request;
     request.present = scenario.schedule.name;
     request.stages = {scenario.parallel.stages_per_rank};
-    const std::vector<scenarios::Override> overrides = parse_overrides(asked.set);
+    std::vector<scenarios::Override> overrides;
+    for (const std::string& text : asked.set) overrides.push_back(scenarios::parse_override(text));
     request.plan_with = [&](const std::string& schedule, int stages) {
         std::vector<scenarios::Override> changed = overrides;
         std::erase_if(changed, [](const scenarios::Override& one) {
@@ -30,7 +29,7 @@ std::vector<ZooRow> zoo_of(const AskedScenario& asked, const scenarios::Scenario
 }
 
 PlanOnPage played_again(const AskedScenario& asked, const scenarios::Scenario& scenario,
-                        const PredictionWithTrace& answer) {
+                        const PredictionWithTrace& answer, bool quiet) {
     PlanOnPage plan{&scenario, &answer};
     if (const std::size_t actions = answer.trace.spans.size(); actions > kMostPlayedAgain) {
         plan.left_out = fmt::format(
@@ -39,7 +38,7 @@ PlanOnPage played_again(const AskedScenario& asked, const scenarios::Scenario& s
             actions, kMostPlayedAgain);
         return plan;
     }
-    ProgressLine line(is_quiet());
+    ProgressLine line(quiet);
     line.show(fmt::format("{}: the bill and the other schedules", scenario.name));
     plan.bill = bill_rows(answer.bill ? *answer.bill : bill_of_plan(answer.played));
     plan.zoo = zoo_of(asked, scenario);
@@ -55,10 +54,10 @@ scenarios::Scenario read_scenario_of(const AskedScenario& asked,
 }
 
 std::string plan_pages(const AskedScenario& asked, std::span<const scenarios::Scenario> scenarios,
-                       std::span<const PredictionWithTrace> answers) {
+                       std::span<const PredictionWithTrace> answers, bool quiet) {
     std::vector<PlanOnPage> plans;
     if (answers.size() == 1)
-        plans.push_back(played_again(asked, scenarios[0], answers[0]));
+        plans.push_back(played_again(asked, scenarios[0], answers[0], quiet));
     else
         for (std::size_t i = 0; i < answers.size(); ++i)
             plans.push_back({&scenarios[i], &answers[i]});

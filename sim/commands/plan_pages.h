@@ -20,8 +20,9 @@ scenarios::Scenario read_scenario_of(const AskedScenario& asked,
                                      const std::vector<scenarios::Override>& overrides);
 
 /// The page of the plans. One alone is played again for its bill and by the other schedules, if it
-/// has at most kMostPlayedAgain actions: `asked` says which plan that is.
+/// has at most kMostPlayedAgain actions: `asked` says which plan that is. Unless it is to be quiet,
+/// standard error says so meanwhile.
 std::string plan_pages(const AskedScenario& asked, std::span<const scenarios::Scenario> scenarios,
-                       std::span<const PredictionWithTrace> answers);
+                       std::span<const PredictionWithTrace> answers, bool quiet);
 
 }  // namespace debubble::sim

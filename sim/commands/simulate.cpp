@@ -241,8 +241,8 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
         write_output(args.trace, trace_of(scenarios.front(), answers.front(), args.trace));
     if (!args.csv.empty()) write_output(args.csv, spans_of(answers.front()));
     if (!args.html.empty())
-        write_output(args.html,
-                     plan_pages(asked_of(args, args.scenarios.front()), scenarios, answers));
+        write_output(args.html, plan_pages(asked_of(args, args.scenarios.front()), scenarios,
+                                           answers, is_quiet()));
     if (!args.kernels.empty()) {
         const scenarios::Scenario& scenario = scenarios.front();
         write_output(args.kernels, plan_kernels(scenario, price(scenario).plan));
