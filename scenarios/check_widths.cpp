@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -31,13 +33,15 @@ void check_widths(Draft& draft) {
     const Scenario& s = draft.scenario;
     if (s.training.precision.recipe == models::Recipe::None || !draft.mistakes().empty()) return;
     const models::Execution execution = execution_of(s);
+    std::set<std::string> said;  // several kinds of layers may have one mistake
     for (const int layer : quantised_layers(s.model.layers, execution.low_precision)) {
         try {
             const int first = models::beginning_at(s.model.layers, layer);
             models::build_stage(s.model, execution, {first, layer - first + 1, false, false});
         } catch (const InputError& error) {
             for (const Diagnostic& mistake : error.diagnostics())
-                draft.training.complain("precision", mistake.message);
+                if (said.insert(mistake.message).second)
+                    draft.training.complain("precision", mistake.message);
         }
     }
 }
