@@ -104,7 +104,11 @@ private:
         Instant arrived = Instant::min();
         for (const SpanGraph::Arrival& arrival : graph_.arrivals_of(next)) {
             const Instant at = arrival.recv ? spans()[*arrival.recv].end : until;
-            if (at > arrived) {
+            // Of a pair's two inputs, where nothing says when they arrived, the one made last.
+            const auto made = [&](const SpanGraph::Arrival& a) {
+                return a.producer ? spans()[*a.producer].end : Instant::min();
+            };
+            if (at > arrived || (at == arrived && made(arrival) > made(last))) {
                 arrived = at;
                 last = arrival;
             }

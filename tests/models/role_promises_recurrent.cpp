@@ -68,7 +68,8 @@ void Promise::operator()(const op::GroupedNorm& it) {
     role(it.statistics, 4 * it.tokens * it.groups, "fi");
     if (!it.gate) return;
     const DeltaNet& net = *keys().delta_net;  // whose gate may be a product of its own
-    const std::int64_t gate = net.channel_decay ? net.value_width() : net.projected();
+    const bool apart = net.channel_decay || net.fixed_decay;
+    const std::int64_t gate = apart ? net.value_width() : net.projected();
     read(*it.gate, e * it.tokens * gate / ranks(), "fi", "i");
 }
 
