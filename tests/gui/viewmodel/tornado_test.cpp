@@ -80,7 +80,7 @@ TEST(Tornado, a_place_on_a_bar_is_a_factor_and_back) {
 TEST(Knobs, are_changes_that_shorten_the_step_of_as_many_tokens_and_fit) {
     const ScenarioText source = shipped("gpt2-xl-1f1b");
     const Answer now = answer(source);
-    const sim::Bill bill = bill_of_plan(now.plan->played);
+    const sim::Bill bill = sim::bill_of_plan(now.plan->played);
     const std::vector<Knob> knobs = knobs_of(source, bill, now.plan->prediction);
     ASSERT_FALSE(knobs.empty());
     bool of_warm_up = false;
@@ -119,7 +119,7 @@ TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_
 
 TEST(Lit, every_part_of_a_bill_lights_something) {
     const Answer now = answer(shipped("deepseek-v3"));
-    for (const sim::BillPart& part : bill_of_plan(now.plan->played).parts) {
+    for (const sim::BillPart& part : sim::bill_of_plan(now.plan->played).parts) {
         const Lit lit = lit_by(*now.plan->document, part.key);
         ASSERT_TRUE(lit.any()) << part.key;
         EXPECT_TRUE(std::ranges::count(*lit.spans, true) > 0 ||
