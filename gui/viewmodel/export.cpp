@@ -85,7 +85,11 @@ std::string page_of_plan(const PredictedPlan& plan) {
 std::string page_of_pair(const Exhibit& upper, const Exhibit& lower) {
     page::Page page = page_of(upper);
     page::Page other = page_of(lower);
-    page.lines = {page.title, other.title};
+    std::vector<std::string> lines{page.title};
+    lines.insert(lines.end(), page.lines.begin(), page.lines.end());  // the plans, in words
+    lines.push_back(other.title);
+    lines.insert(lines.end(), other.lines.begin(), other.lines.end());
+    page.lines = std::move(lines);
     page.title = "Two timelines on one axis";
     page.documents.push_back(other.documents.front());
     return page::page_html(page);
