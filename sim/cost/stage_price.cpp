@@ -63,6 +63,17 @@ void shorten(int& layers, const models::LayerRun& run, int first_of_stage, int t
     if (layers > run.first - first_of_stage) layers -= taken;
 }
 
+/// The layers that add features of a vision tower (DeepStack) are not like those behind them.
+models::LayerRun without_features(const scenarios::Scenario& scenario,
+                                  const models::StageContent& content, models::LayerRun run) {
+    if (!scenario.model.tower || !content.embedding) return run;
+    const auto features = static_cast<int>(scenario.model.tower->deepstack.size());
+    const int cut = std::clamp(features - run.first, 0, run.count);
+    run.first += cut;
+    run.count -= cut;
+    return run;
+}
+
 }  // namespace
 
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
@@ -70,7 +81,8 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     models::Execution execution = scenarios::execution_of(scenario);
     execution.slice = slice;
     const models::Layers& layers = scenario.model.layers;
-    const models::LayerRun longest = longest_run(scenario, execution, content);
+    const models::LayerRun longest =
+        without_features(scenario, content, longest_run(scenario, execution, content));
     // A sharding table may name one of the layers, which then differs.
     // Layers are not alike where several run again together, nor where limits of what ZeRO-3 keeps
     // leave other parameters from one to the next.
