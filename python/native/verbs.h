@@ -32,8 +32,8 @@ using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 /// quick: true (no notes, range and sources, and no allocator where it decides nothing);
 /// gives the JSON of `simulate --json`.
 Answered simulate(const Json& request, const Progress& progress);
-/// A plan and file, which is written: a page (.html), a picture (.svg), a table of actions (.csv) or
-/// a trace (.json, and the other endings of `--trace`); without a file the page is `page`.
+/// A plan and file, which is written: a page (.html), a picture (.svg), a table of actions (.csv)
+/// or a trace (.json, and the other endings of `--trace`); without a file the page is `page`.
 Answered save(const Json& request, const Progress& progress);
 /// A plan with a grid, as `sweep`: {key: [values]} or its own; out: a results file, jobs,
 /// any_schedule, anchors. Gives keys and rows, each an object of a column's texts.

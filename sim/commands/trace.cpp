@@ -23,8 +23,8 @@
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/svg.h"
-#include "trace/profile/kineto_writer.h"
 #include "trace/profile/any_run.h"
+#include "trace/profile/kineto_writer.h"
 
 /// `debubble trace`: what a run of another framework did, from its profiler's files.
 namespace debubble::sim {

@@ -6,8 +6,8 @@
 
 #include "gui/viewmodel/timeline/lit.h"
 #include "gui/viewmodel/what_if/answer.h"
-#include "sim/bill_rows.h"
 #include "gui/viewmodel/what_if/knobs.h"
+#include "sim/bill_rows.h"
 #include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {
