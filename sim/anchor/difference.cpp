@@ -11,25 +11,8 @@ namespace debubble::sim {
 
 std::vector<std::string> differing_keys(const scenarios::Scenario& one,
                                         const scenarios::Scenario& other) {
-    const auto flat = [](const scenarios::Scenario& scenario) {
-        auto json = plan_json(scenario);
-        json.erase("words");
-        json.erase("nodes");  // follows from the number of GPUs
-        std::map<std::string, std::string> values;
-        auto given = json.at("given");
-        json.erase("given");
-        const auto flattened = json.flatten();
-        for (const auto& [key, value] : flattened.items()) {
-            std::string name = key.substr(1);
-            std::ranges::replace(name, '/', '.');
-            values[name] = value.dump();
-        }
-        for (const auto& [key, value] : given.items())
-            if (key.find('.') != std::string::npos) values.try_emplace(key, value.dump());
-        return values;
-    };
-    const auto a = flat(one);
-    const auto b = flat(other);
+    const auto a = plan_values(plan_json(one));
+    const auto b = plan_values(plan_json(other));
     std::set<std::string> keys;
     for (const auto& [key, value] : a)
         if (const auto found = b.find(key); found == b.end() || found->second != value)

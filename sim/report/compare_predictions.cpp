@@ -11,6 +11,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "sim/report/figure_unit.h"
+#include "sim/report/plan_json.h"
 
 namespace debubble::sim {
 namespace {
@@ -69,23 +70,9 @@ const Json& fullest(const PredictionFigures& of) {
 }
 
 std::map<std::string, std::string> flat_plan(const PredictionFigures& of) {
-    std::map<std::string, std::string> keys;
     const auto plan = of.json.find("plan");
-    if (plan == of.json.end() || !plan->is_object()) return keys;
-    Json json = *plan;
-    json.erase("words");
-    const Json given = json.contains("given") ? json["given"] : Json::object();
-    json.erase("given");
-    const Json flat = json.flatten();
-    for (const auto& [path, value] : flat.items()) {
-        std::string name = path.substr(1);
-        std::ranges::replace(name, '/', '.');
-        keys[name] = value.is_string() ? value.get<std::string>() : value.dump();
-    }
-    for (const auto& [name, value] : given.items())
-        if (name.find('.') != std::string::npos)
-            keys.try_emplace(name, value.is_string() ? value.get<std::string>() : value.dump());
-    return keys;
+    if (plan == of.json.end() || !plan->is_object()) return {};
+    return plan_values(*plan);
 }
 
 std::vector<std::string> plan_changes(const PredictionFigures& before,

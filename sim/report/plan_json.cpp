@@ -1,5 +1,7 @@
 #include "sim/report/plan_json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -83,6 +85,27 @@ Json plan_json(const scenarios::Scenario& s) {
             {"schedule", schedule_json(s)},
             {"training", training_json(s)},
             {"given", std::move(given)}};
+}
+
+std::map<std::string, std::string> plan_values(nlohmann::ordered_json plan) {
+    const auto text = [](const nlohmann::ordered_json& value) {
+        return value.is_string() ? value.get<std::string>() : value.dump();
+    };
+    plan.erase("words");
+    plan.erase("nodes");
+    const nlohmann::ordered_json given =
+        plan.contains("given") ? plan["given"] : nlohmann::ordered_json::object();
+    plan.erase("given");
+    std::map<std::string, std::string> values;
+    const nlohmann::ordered_json flat = plan.flatten();
+    for (const auto& [path, value] : flat.items()) {
+        std::string name = path.substr(1);
+        std::ranges::replace(name, '/', '.');
+        values[name] = text(value);
+    }
+    for (const auto& [name, value] : given.items())
+        if (name.find('.') != std::string::npos) values.try_emplace(name, text(value));
+    return values;
 }
 
 }  // namespace debubble::sim

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,5 +18,9 @@ nlohmann::ordered_json schema_json(std::string_view name);
 /// Model, cluster, cut, batch and schedule, as settled when the scenario was read, and under
 /// `given` every key that the scenario gave, as it gave it: plans that differ differ there.
 nlohmann::ordered_json plan_json(const scenarios::Scenario& scenario);
+
+/// The values of such a plan by dotted key, given ones where nothing settled has the key; without
+/// words, and without the nodes, which follow from the number of GPUs.
+std::map<std::string, std::string> plan_values(nlohmann::ordered_json plan);
 
 }  // namespace debubble::sim
