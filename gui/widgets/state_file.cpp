@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/sweep/scatter_view.h"
+#include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "schedule/action.h"
 
@@ -86,6 +87,8 @@ std::string StateFile::state() const {
     state["popup"] = name_of(QApplication::activePopupWidget());
     if (const auto* plot = window_.findChild<ScatterView*>())
         state["sweep_points"] = plot->point_count();
+    if (const auto* panel = window_.findChild<SweepPanel*>())
+        state["sweep_rows"] = panel->is_running() ? 0 : panel->table().rows().size();
     return state.dump() + "\n";
 }
 

@@ -24,7 +24,7 @@ class TimelineView;
 /// the main document (how many computes of each pass it has); `painted`, whether the timeline was
 /// painted since the document came; `focus` and `popup`, the object names of the widget that keys
 /// go to and of the list that is open, or the class of one without a name; `sweep_points`, drawn
-/// in the plot.
+/// in the plot; `sweep_rows`, of the last sweep, once it has ended (0 before).
 class StateFile : public QObject {
     Q_OBJECT
 

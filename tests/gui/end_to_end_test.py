@@ -2,6 +2,8 @@
 
 Skipped, with the reason, where Xvfb or xdotool is absent."""
 
+import collections
+import csv
 import json
 import os
 import pathlib
@@ -112,10 +114,20 @@ class EndToEnd(Display):
         self.assertEqual(state["sweep_points"], 0)
         self.xdotool("key", "ctrl+g")
         rows = wait_for(lambda: list(self.folder.rglob("sweeps/tales-*.csv")), "a sweep")[0]
-        points = 4 * 4 * 3 * 3
-        wait_for(lambda: len(rows.read_text().splitlines()) == 1 + points, "every point of the grid")
+        done = wait_for(lambda: self.state()["sweep_rows"], "the end of the sweep")
+        with rows.open(newline="") as file:
+            plans = list(csv.DictReader(file))
+        self.assertEqual(len(plans), done)
+        # All cuts of two ranks, each with every microbatch, and schedules where there is a pipeline.
+        cuts = collections.Counter((plan["parallel.tensor"], plan["parallel.pipeline"]) for plan in plans)
+        self.assertEqual(set(cuts), {("1", "1"), ("2", "1"), ("1", "2")})
+        self.assertEqual({plan["training.micro_batch"] for plan in plans}, {"1", "2", "4"})
+        self.assertEqual(cuts["1", "1"], cuts["2", "1"])
+        schedules = {plan["schedule"] for plan in plans if plan["parallel.pipeline"] == "2"}
+        self.assertGreaterEqual(len(schedules), 4)
+        self.assertEqual(cuts["1", "2"], cuts["1", "1"] * len(schedules))
         state = wait_for(lambda: (state := self.state())["sweep_points"] and state, "points in the plot")
-        self.assertLessEqual(state["sweep_points"], points)
+        self.assertLessEqual(state["sweep_points"], done)
 
         self.assertEqual(len(list(self.folder.rglob("executed.trace.json"))), 0)
         self.xdotool("key", "F5")
