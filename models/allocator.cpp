@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <iterator>
-#include <utility>
 
 namespace debubble::models {
 
@@ -33,6 +32,26 @@ std::int64_t page_size(bool small) {
 void add(Bytes& held, Bytes& peak, std::int64_t size) {
     held += Bytes{size};
     peak = std::max(peak, held);
+}
+
+/// The place of a value in a sorted row.
+template <class Row, class Value>
+auto place_in(Row& row, const Value& value) {
+    return std::lower_bound(row.begin(), row.end(), value);
+}
+
+/// Puts a value in the place of one of a sorted row, and moves it to where it belongs.
+template <class Row, class Value>
+void replace(Row& row, typename Row::iterator at, const Value& value) {
+    if (value < *at) {
+        const auto to = std::lower_bound(row.begin(), at, value);
+        std::move_backward(to, at, std::next(at));
+        *to = value;
+    } else {
+        const auto to = std::lower_bound(std::next(at), row.end(), value);
+        std::move(std::next(at), to, at);
+        *std::prev(to) = value;
+    }
 }
 
 }  // namespace
@@ -76,7 +95,7 @@ int CachingAllocator::new_segment(std::int64_t size, bool small) {
     return index;
 }
 
-/// The last block of the pool's segment, made as large as asked for by pages behind it.
+/// The last block of the pool's segment, made as large as asked for by pages after it.
 int CachingAllocator::grown_segment(std::int64_t size, bool small) {
     int& last = last_[small ? 1 : 0];
     const bool free = last >= 0 && !blocks_[last].used;
@@ -85,7 +104,7 @@ int CachingAllocator::grown_segment(std::int64_t size, bool small) {
     add(usage_.reserved, usage_.peak_reserved, more);
     if (free) {
         Pool& pool = small ? small_ : large_;
-        take(pool, pool.find({there, blocks_[last].address, last}));
+        pool.erase(place_in(pool, free_block(last)));
         blocks_[last].size += more;
         return last;
     }
@@ -96,12 +115,10 @@ int CachingAllocator::grown_segment(std::int64_t size, bool small) {
     return index;
 }
 
-CachingAllocator::Pool::const_iterator CachingAllocator::best_fit(const Pool& pool,
-                                                                  std::int64_t size) const {
-    const auto fit = pool.lower_bound({size, 0, 0});
+CachingAllocator::Pool::iterator CachingAllocator::best_fit(Pool& pool, std::int64_t size) const {
+    const auto fit = place_in(pool, FreeBlock{size, 0, 0});
     if (segments_ == Segments::Fixed || fit == pool.end()) return fit;
-    const int index = std::get<2>(*fit);
-    const bool can_grow = blocks_[index].after < 0;
+    const bool can_grow = blocks_[fit->block].after < 0;
     return can_grow && std::next(fit) != pool.end() ? std::next(fit) : fit;
 }
 
@@ -111,7 +128,8 @@ bool CachingAllocator::is_split(const Block& block, std::int64_t size) const {
     return remaining > kLargestSmall;
 }
 
-void CachingAllocator::split(int index, std::int64_t size) {
+/// Cuts what is asked for off a block; the rest is free.
+CachingAllocator::FreeBlock CachingAllocator::split(int index, std::int64_t size) {
     const Block whole = blocks_[index];
     const int rest = new_block(
         {whole.size - size, whole.address + size, index, whole.after, whole.small, false});
@@ -119,23 +137,7 @@ void CachingAllocator::split(int index, std::int64_t size) {
     blocks_[index].size = size;
     blocks_[index].after = rest;
     if (last_[whole.small ? 1 : 0] == index) last_[whole.small ? 1 : 0] = rest;
-    put(pool_of(whole), {whole.size - size, whole.address + size, rest});
-}
-
-void CachingAllocator::put(Pool& pool, const FreeBlock& block) {
-    if (spare_.empty()) {
-        pool.insert(block);
-        return;
-    }
-    spare_.back().value() = block;
-    pool.insert(std::move(spare_.back()));
-    spare_.pop_back();
-}
-
-int CachingAllocator::take(Pool& pool, Pool::const_iterator at) {
-    const int index = std::get<2>(*at);
-    spare_.push_back(pool.extract(at));
-    return index;
+    return free_block(rest);
 }
 
 void CachingAllocator::merge_with_next(int index) {
@@ -153,14 +155,24 @@ int CachingAllocator::allocate(Bytes asked) {
     const std::int64_t size = std::max(kGranule, round_up(asked.count, kGranule));
     const bool small = size <= kLargestSmall;
     Pool& pool = small ? small_ : large_;
+    const auto fit = best_fit(pool, size);
+    const bool found = fit != pool.end();
     int index = 0;
-    if (const auto fit = best_fit(pool, size); fit != pool.end())
-        index = take(pool, fit);
+    if (found)
+        index = fit->block;
     else if (segments_ == Segments::Fixed)
         index = new_segment(segment_size(size), small);
     else
         index = grown_segment(size, small);
-    if (is_split(blocks_[index], size)) split(index, size);
+    if (is_split(blocks_[index], size)) {
+        const FreeBlock rest = split(index, size);
+        if (found)
+            replace(pool, fit, rest);
+        else
+            pool.insert(place_in(pool, rest), rest);
+    } else if (found) {
+        pool.erase(fit);
+    }
     blocks_[index].used = true;
     add(usage_.allocated, usage_.peak_allocated, blocks_[index].size);
     return index;
@@ -171,22 +183,30 @@ void CachingAllocator::free(int handle) {
     int index = handle;
     blocks_[index].used = false;
     usage_.allocated -= Bytes{blocks_[index].size};
-    const auto take_out = [&](int neighbour) {
-        const Block& block = blocks_[neighbour];
-        Pool& pool = pool_of(block);
-        take(pool, pool.find({block.size, block.address, neighbour}));
-    };
+    Pool& pool = pool_of(blocks_[index]);
+    const auto place_of = [&](int neighbour) { return place_in(pool, free_block(neighbour)); };
+    std::optional<Pool::iterator> merged;  // the place of a block that is part of a larger one now
     if (const int after = blocks_[index].after; after >= 0 && !blocks_[after].used) {
-        take_out(after);
+        merged = place_of(after);
         merge_with_next(index);
     }
     if (const int before = blocks_[index].before; before >= 0 && !blocks_[before].used) {
-        take_out(before);
+        const auto place = place_of(before);
+        if (merged) {
+            // The later of the two goes first, so that the other stays where it is.
+            pool.erase(std::max(*merged, place));
+            merged = std::min(*merged, place);
+        } else {
+            merged = place;
+        }
         merge_with_next(before);
         index = before;
     }
-    const Block& block = blocks_[index];
-    put(pool_of(block), {block.size, block.address, index});
+    const FreeBlock block = free_block(index);
+    if (merged)
+        replace(pool, *merged, block);
+    else
+        pool.insert(place_in(pool, block), block);
 }
 
 }  // namespace debubble::models

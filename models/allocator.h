@@ -2,8 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
-#include <tuple>
+#include <optional>
 #include <vector>
 
 #include "base/units.h"
@@ -65,18 +64,27 @@ private:
         bool small = false;
         bool used = false;
     };
-    using FreeBlock = std::tuple<std::int64_t, std::int64_t, int>;  ///< size, address, block
-    using Pool = std::set<FreeBlock>;
+    struct FreeBlock {
+        std::int64_t size = 0;
+        std::int64_t address = 0;
+        int block = 0;
+        friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
+            return a.size != b.size ? a.size < b.size : a.address < b.address;
+        }
+    };
+    /// Sorted. A pool has some tens of blocks, which are moved faster than a tree is balanced.
+    using Pool = std::vector<FreeBlock>;
 
     int new_block(Block block);
     int new_segment(std::int64_t size, bool small);
     int grown_segment(std::int64_t size, bool small);
-    Pool::const_iterator best_fit(const Pool& pool, std::int64_t size) const;
+    Pool::iterator best_fit(Pool& pool, std::int64_t size) const;
     bool is_split(const Block& block, std::int64_t size) const;
-    void split(int index, std::int64_t size);
+    FreeBlock split(int index, std::int64_t size);
     void merge_with_next(int index);
-    void put(Pool& pool, const FreeBlock& block);
-    int take(Pool& pool, Pool::const_iterator at);
+    FreeBlock free_block(int index) const {
+        return {blocks_[index].size, blocks_[index].address, index};
+    }
     Pool& pool_of(const Block& block) { return block.small ? small_ : large_; }
 
     Segments segments_;
@@ -86,7 +94,6 @@ private:
                              -1};  ///< last block of the grown segments: of large ones, of small
     Pool small_;
     Pool large_;
-    std::vector<Pool::node_type> spare_;  ///< nodes taken out of a pool, to be used again
     std::int64_t next_address_ = 0;
     MemoryUsage usage_;
 };

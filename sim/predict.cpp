@@ -93,7 +93,7 @@ bool reserve_decides(const Prediction& out, const Scenario& scenario) {
     const Bytes room = scenarios::room_of(scenario);
     Bytes asked;
     for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
-    return may_fit(asked, scenario) && Bytes{kMostReserved * asked.count} > room;
+    return may_fit(asked, scenario) && most_reserved(asked) > room;
 }
 
 void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,

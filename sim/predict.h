@@ -22,7 +22,7 @@ struct PredictOptions {
     bool explain = true;         ///< if false, no notes, range and provenance
     bool play_allocator = true;  ///< predicts reserved memory too; slower
     /// Skips the allocator where the requested memory is too much already, and where the device has
-    /// so much more that no allocator can exceed it (kMostReserved).
+    /// so much more that no allocator can exceed it (most_reserved()).
     bool only_where_it_decides = false;
     bool bill = false;          ///< PredictionWithTrace::bill, by some ten plays of the plan
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws

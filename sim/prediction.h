@@ -160,7 +160,11 @@ struct Prediction {
 /// A share of a device's memory. Reserved peaks are predicted within 3 % on average.
 inline constexpr double kTight = 0.03;
 
-/// A multiple of the requested memory that an allocator never reserves (docs/decisions/0018).
-inline constexpr int kMostReserved = 2;
+/// What an allocator never reserves of a request: half as much again, and some segments that hold
+/// little (docs/decisions/0018).
+constexpr Bytes most_reserved(Bytes requested) {
+    constexpr Bytes kSegments{256LL << 20};
+    return requested + Bytes{requested.count / 2} + kSegments;
+}
 
 }  // namespace debubble::sim

@@ -20,6 +20,13 @@ void AllocatorPlayer::run_steps(const AtStage& key, const models::PassSteps& pas
                                 std::size_t begin, std::size_t end, const Before& before) {
     const models::StageGraph& graph = graph_of(key);
     std::vector<int>& handles = passes_[key];
+    const auto allocate_if_new = [&](const AtStage& of, int& handle, std::size_t i) {
+        if (handle != MemoryLog::kNone) return;
+        const auto index = static_cast<std::size_t>(pass.steps[i].index);
+        const models::Tensor& tensor = graph.tensors[index];
+        const std::string_view op = log_.records() ? kernel_after(pass, i) : std::string_view();
+        handle = log_.allocate(bytes_of(of, graph, index), tensor.held_as, tensor.name, op);
+    };
     for (std::size_t i = begin; i < end; ++i) {
         before(i);
         const Step& step = pass.steps[i];
@@ -30,18 +37,14 @@ void AllocatorPlayer::run_steps(const AtStage& key, const models::PassSteps& pas
             continue;
         }
         if (tensor.slices != models::Across::Summed) {
-            int& handle = handles[step.index];
-            if (handle == MemoryLog::kNone)
-                handle = allocate(key, static_cast<std::size_t>(step.index), kernel_after(pass, i));
+            allocate_if_new(key, handles[step.index], i);
             continue;
         }
         AtStage of = key;
         const int slice = key.second.slice.value_or(0);
         for (int s = 0; s <= slice; ++s) {
             if (key.second.slice) of.second.slice = static_cast<std::int16_t>(s);
-            int& handle = passes_[of][step.index];
-            if (handle == MemoryLog::kNone)
-                handle = allocate(of, static_cast<std::size_t>(step.index), kernel_after(pass, i));
+            allocate_if_new(of, passes_[of][step.index], i);
         }
     }
 }
@@ -130,17 +133,18 @@ void AllocatorPlayer::at_once(const Compute& first, const Compute& second) {
     };
     const auto side_of = [&](const Compute& c) {
         const AtStage key = key_of(c);
-        passes_[key].resize(graph_of(key).tensors.size(), MemoryLog::kNone);
+        const models::StageGraph& graph = graph_of(key);
+        std::vector<int>& handles = passes_[key];
+        handles.resize(graph.tensors.size(), MemoryLog::kNone);
         const models::PassSteps& steps = stages_.steps(c);
         Side side{key, steps, HeldAtSteps(steps, stages_.held_during(c))};
         Bytes level, most;
         for (std::size_t i = 0; i < steps.steps.size(); ++i) {
             const Step& step = steps.steps[i];
             if (step.kind == Step::Kind::Free)
-                level += Bytes{-bytes_of(key, static_cast<std::size_t>(step.index)).count};
-            else if (step.kind == Step::Kind::Allocate &&
-                     passes_[key][step.index] == MemoryLog::kNone)
-                level += bytes_of(key, static_cast<std::size_t>(step.index));
+                level += Bytes{-bytes_of(key, graph, static_cast<std::size_t>(step.index)).count};
+            else if (step.kind == Step::Kind::Allocate && handles[step.index] == MemoryLog::kNone)
+                level += bytes_of(key, graph, static_cast<std::size_t>(step.index));
             if (step.kind == Step::Kind::Free) continue;
             if (level + total(side.held.at(i)) <= most) continue;
             most = level + total(side.held.at(i));

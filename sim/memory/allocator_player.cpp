@@ -144,14 +144,9 @@ int AllocatorPlayer::allocate(const Allocation& a) {
 }
 
 int AllocatorPlayer::allocate(const AtStage& of, std::size_t index, std::string_view op) {
-    const models::Tensor& tensor = graph_of(of).tensors[index];
-    return log_.allocate(bytes_of(of, index), tensor.held_as, tensor.name, op);
-}
-
-Bytes AllocatorPlayer::bytes_of(const AtStage& of, std::size_t index) const {
-    if (bytes_)
-        if (const auto bytes = bytes_(of.first, of.second, index)) return *bytes;
-    return graph_of(of).tensors[index].bytes;
+    const models::StageGraph& graph = graph_of(of);
+    const models::Tensor& tensor = graph.tensors[index];
+    return log_.allocate(bytes_of(of, graph, index), tensor.held_as, tensor.name, op);
 }
 
 void AllocatorPlayer::offload(const AtStage& key) {

@@ -49,7 +49,11 @@ private:
 
     int allocate(const Allocation& a);
     int allocate(const AtStage& of, std::size_t index, std::string_view op);
-    Bytes bytes_of(const AtStage& of, std::size_t index) const;
+    Bytes bytes_of(const AtStage& of, const models::StageGraph& graph, std::size_t index) const {
+        if (bytes_)
+            if (const auto bytes = bytes_(of.first, of.second, index)) return *bytes;
+        return graph.tensors[index].bytes;
+    }
     void release(int& handle) { log_.free(std::exchange(handle, MemoryLog::kNone)); }
     void offload(const AtStage& key);
     void reload(const AtStage& key);

@@ -23,6 +23,7 @@ public:
 
     explicit MemoryLog(scenarios::AllocatorModel model, Keeps keeps = Keeps::Record);
 
+    bool records() const { return records_; }
     /// The following requests belong to this action; nullptr means the optimizer step.
     void now_in(const Action* action) { action_ = action; }
     /// Names must outlive the log. `op` is the kernel that the tensor is for.
