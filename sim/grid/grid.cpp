@@ -17,6 +17,7 @@ namespace debubble::sim {
 namespace {
 
 constexpr std::size_t kMostPoints = 10'000'000;
+constexpr std::string_view kRecomputeKey = "training.recompute";
 
 std::string one_line(std::string text) {
     while (text.ends_with('\n')) text.pop_back();
@@ -78,26 +79,6 @@ void check_spelling(const Grid& grid) {
         stride *= key->values.size();
     }
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
-}
-
-/// Flash attention keeps no scores, so that there is nothing to recompute selectively: the point is
-/// the same plan as the point of the grid without recomputation, if there is one.
-std::string twin_reason(const Grid& grid, std::size_t index, const scenarios::Scenario& scenario) {
-    constexpr std::string_view kKey = "training.recompute";
-    if (scenario.training.recompute != models::Recompute::Selective ||
-        scenario.training.attention != models::AttentionKernel::Flash)
-        return {};
-    std::size_t stride = 1;
-    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
-        const std::size_t value = index / stride % key->values.size();
-        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
-        const std::size_t twin = index + stride * (static_cast<std::size_t>(none) - value);
-        if (key->key == kKey && none < std::ssize(key->values) &&
-            std::ranges::binary_search(grid.points, twin))
-            return fmt::format("the same plan as {}=none: flash attention keeps no scores", kKey);
-        stride *= key->values.size();
-    }
-    return {};
 }
 
 /// A value that is listed twice makes the same point twice; one is enough.
@@ -187,31 +168,82 @@ std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario) {
     return grid.any_schedule ? std::string() : scenarios::lacking_schedule(scenario);
 }
 
-SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing) {
+std::optional<std::size_t> same_without_recompute(const Grid& grid, std::size_t index,
+                                                  const scenarios::Scenario& scenario) {
+    if (scenario.training.recompute != models::Recompute::Selective ||
+        scenario.training.attention != models::AttentionKernel::Flash)
+        return std::nullopt;
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        const std::size_t value = index / stride % key->values.size();
+        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
+        const std::size_t twin = index + stride * (static_cast<std::size_t>(none) - value);
+        if (key->key == kRecomputeKey && none < std::ssize(key->values) &&
+            std::ranges::binary_search(grid.points, twin))
+            return twin;
+        stride *= key->values.size();
+    }
+    return std::nullopt;
+}
+
+namespace {
+
+/// The figures of a row that is known are those of its twin, unless words or a measured step that
+/// depend on the keys belong to them.
+bool has_figures_of(const Grid& grid, const scenarios::Scenario& scenario, const SweepRow& twin) {
+    return twin.possible() && !grid.correction &&
+           scenario.parallel.partition != scenarios::Partition::Balanced;
+}
+
+void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& scenario,
+                  const ChoicesDone& choosing, const KnownRow& known) {
+    const auto twin = same_without_recompute(grid, row.index, scenario);
+    if (twin)
+        row.reason =
+            fmt::format("the same plan as {}=none: flash attention keeps no scores", kRecomputeKey);
+    const auto same = twin && known ? known(*twin) : std::nullopt;
+    if (same && has_figures_of(grid, scenario, *same)) {
+        row.figures = same->figures;
+        row.fits = same->fits;
+        if (!same->reason.empty()) row.reason = same->reason;
+        return;
+    }
+    Prediction p = predict(scenario, {.keep_trace = false,
+                                      .draw_loads = draws_steps(grid, scenario),
+                                      .explain = false,
+                                      .only_where_it_decides = true,
+                                      .choosing = choosing})
+                       .prediction;
+    if (grid.correction) grid.correction->apply(scenario, p);
+    row.figures = figures_of(p);
+    if (p.cut) row.plan += "; balanced is " + p.cut->list();
+    if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
+    row.fits = p.fits;
+    if (!p.reason.empty()) row.reason = p.reason;
+}
+
+}  // namespace
+
+SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing,
+                  const KnownRow& known) {
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     row.figures.resize(figure_names().size());
+    const auto impossible = [&](std::string reason) {
+        row.reason = std::move(reason);
+        row.plan.clear();
+        row.unvalidated.clear();
+    };
     try {
         const scenarios::Scenario scenario = grid.instantiate(index);
         row.reason = not_ranked(grid, scenario);
         if (!row.reason.empty()) return row;
-        Prediction p = predict(scenario, {.keep_trace = false,
-                                          .draw_loads = draws_steps(grid, scenario),
-                                          .explain = false,
-                                          .only_where_it_decides = true,
-                                          .choosing = choosing})
-                           .prediction;
-        if (grid.correction) grid.correction->apply(scenario, p);
-        row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
-        if (p.cut) row.plan += "; balanced is " + p.cut->list();
-        if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
-        row.fits = p.fits;
         row.unvalidated = fmt::format("{}", fmt::join(unvalidated_features(scenario), "; "));
-        row.reason = p.reason.empty() ? twin_reason(grid, index, scenario) : p.reason;
+        fill_figures(row, grid, scenario, choosing, known);
     } catch (const InputError& error) {
-        row.reason = reason_of(error);
+        impossible(reason_of(error));
     } catch (const scenarios::InvalidSchedule& error) {
-        row.reason = one_line(error.what());
+        impossible(one_line(error.what()));
     }
     return row;
 }

@@ -54,8 +54,17 @@ bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);
 /// its schedule, and the grid does not admit any one. Empty if there is none.
 std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario);
 
+/// The point of the grid that is the same plan without recomputation, if there is one: flash
+/// attention keeps no scores, so that there is nothing to recompute selectively.
+std::optional<std::size_t> same_without_recompute(const Grid& grid, std::size_t index,
+                                                  const scenarios::Scenario& scenario);
+
+/// The row of another point, if it is known already.
+using KnownRow = std::function<std::optional<SweepRow>(std::size_t index)>;
+
 /// Predicts one point. An impossible plan is a row with its reason, and so is one that is not
-/// ranked.
-SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing = {});
+/// ranked. A point that is the plan of a known row gets its figures, without being predicted.
+SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing = {},
+                  const KnownRow& known = {});
 
 }  // namespace debubble::sim

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,9 +92,17 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
         for (const SweepRow& row : result.rows) options.row(row, true);
 
     std::mutex mutex;
-    run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
-        SweepRow row = evaluate(grid, to_do[i], options.choosing);
+    std::unordered_map<std::size_t, std::size_t> place_of;  // of each point's row
+    for (std::size_t i = 0; i < result.rows.size(); ++i) place_of[result.rows[i].index] = i;
+    const KnownRow known = [&](std::size_t index) -> std::optional<SweepRow> {
         const std::lock_guard lock(mutex);
+        const auto at = place_of.find(index);
+        return at == place_of.end() ? std::nullopt : std::optional(result.rows[at->second]);
+    };
+    run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
+        SweepRow row = evaluate(grid, to_do[i], options.choosing, known);
+        const std::lock_guard lock(mutex);
+        place_of[row.index] = result.rows.size();
         file.append(row);
         if (options.row) options.row(row, false);
         result.rows.push_back(std::move(row));
