@@ -176,30 +176,45 @@ LowerOptions lowering_of(const Scenario& scenario, const Schedule& schedule) {
     return options;
 }
 
-Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+namespace {
+
+Plan imported_plan(const Scenario& scenario) {
     Plan plan;
-    const ScheduleChoice& choice = scenario.schedule;
-    const auto cut = [&] {
-        plan.stages = partition_of(scenario, plan.schedule.stage_count());
-        plan.lowering = lowering_of(scenario, plan.schedule);
-    };
-    if (choice.csv.empty()) {
-        const GeneratorOptions options = options_of(scenario, costs);
-        plan.schedule = generate(choice.name, scenario.pipeline_shape(), options);
-        cut();
-        plan.lowered = lowered({choice.name, scenario.pipeline_shape(), options, plan.lowering},
-                               plan.schedule);
-        plan.program = plan.lowered ? plan.lowered->program() : lower(plan.schedule, plan.lowering);
-        return plan;
-    }
     plan.schedule = valid_imported_schedule(scenario);
-    cut();
+    plan.stages = partition_of(scenario, plan.schedule.stage_count());
+    plan.lowering = lowering_of(scenario, plan.schedule);
     plan.program = complete(plan.schedule, plan.lowering);
     auto violations = validate(plan.program);
     if (violations.empty() && shares_streams(plan.lowering.transport))
         violations = validate(plan.program, plan.lowering.transport);
     if (violations.empty()) violations = check_training(plan.program, plan.lowering);
-    if (!violations.empty()) throw InvalidSchedule(choice.csv, std::move(violations));
+    if (!violations.empty()) throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
+    return plan;
+}
+
+Plan generated_plan(const Scenario& scenario, const GeneratorOptions& options) {
+    Plan plan;
+    plan.schedule = generate(scenario.schedule.name, scenario.pipeline_shape(), options);
+    plan.stages = partition_of(scenario, plan.schedule.stage_count());
+    plan.lowering = lowering_of(scenario, plan.schedule);
+    return plan;
+}
+
+}  // namespace
+
+Plan plan_of_passes(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+    if (!scenario.schedule.csv.empty()) return imported_plan(scenario);
+    return generated_plan(scenario, options_of(scenario, costs));
+}
+
+Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
+    const ScheduleChoice& choice = scenario.schedule;
+    if (!choice.csv.empty()) return imported_plan(scenario);
+    const GeneratorOptions options = options_of(scenario, costs);
+    Plan plan = generated_plan(scenario, options);
+    plan.lowered =
+        lowered({choice.name, scenario.pipeline_shape(), options, plan.lowering}, plan.schedule);
+    plan.program = plan.lowered ? plan.lowered->program() : lower(plan.schedule, plan.lowering);
     return plan;
 }
 

@@ -43,6 +43,10 @@ bool needs_costs(const Scenario& scenario);
 /// generators that use them (Generator::uses_costs).
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs = {});
 
+/// The same before it is lowered, with an empty program: who asks only for passes need not wait for
+/// their messages. An order from a file comes whole, since it is checked so.
+Plan plan_of_passes(const Scenario& scenario, const std::optional<PipelineCosts>& costs = {});
+
 /// True where DeepSpeed's BF16_Optimizer steps the parameters: in bf16, with a pipeline at ZeRO-0
 /// and with gradients summed in fp32 at ZeRO-1 (runtime/engine.py, _do_optimizer_sanity_check).
 bool has_bf16_optimizer(const Scenario& scenario);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "scenarios/gather_limits.h"
 #include "scenarios/headroom.h"
 #include "scenarios/plan.h"
+#include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/cuts_to_choose_from.h"
@@ -20,11 +22,11 @@
 namespace debubble::sim {
 namespace {
 
-/// Durations of the plan's actions, each kind of pass priced once.
+/// Durations of the plan's actions, each kind of pass of a rank priced once.
 class Durations {
 public:
-    Durations(const CostModel& costs, const Placement& placement)
-        : costs_(costs), index_(placement) {}
+    Durations(const CostModel& costs, const Placement& placement, int slices)
+        : costs_(costs), placement_(placement), index_(placement), slices_(slices) {}
 
     Duration of(const Action& action, Rank rank) {
         return std::visit(
@@ -45,7 +47,7 @@ public:
             const Stage before{static_cast<int>(sums.size()) - 1};
             std::optional<Duration> least;
             for (const Rank rank : index_.ranks_of(before)) {
-                const Duration d = of({pass, before, mb}, rank);
+                const Duration d = costs_.compute({pass, before, mb}, rank).duration;
                 least = std::min(least.value_or(d), d);
             }
             sums.push_back(checked(sums.back() + least.value_or(Duration{})));
@@ -54,19 +56,32 @@ public:
     }
 
 private:
+    static constexpr std::size_t kPasses = 4;
+
     /// The cost of a pass depends on its slice, not on its microbatch.
     Duration of(const Compute& c, Rank rank) {
-        const auto key = std::tuple(c.pass, c.stage, rank, c.micro_batch.slice);
-        const auto [at, is_new] = known_.try_emplace(key);
-        if (is_new) at->second = costs_.compute(c, rank).duration;
-        return at->second;
+        const std::span<const Stage> stages = placement_.stages_of(rank);
+        if (rank != of_) {
+            of_ = rank;
+            known_.assign(stages.size() * static_cast<std::size_t>(slices_) * kPasses, {});
+        }
+        const auto local =
+            static_cast<std::size_t>(std::ranges::find(stages, c.stage) - stages.begin());
+        const auto slice = static_cast<std::size_t>(c.micro_batch.slice.value_or(0));
+        const std::size_t row = local * static_cast<std::size_t>(slices_) + slice;
+        std::optional<Duration>& known = known_[row * kPasses + static_cast<std::size_t>(c.pass)];
+        if (!known) known = costs_.compute(c, rank).duration;
+        return *known;
     }
 
     const CostModel& costs_;
+    const Placement& placement_;
     PlacementIndex index_;
+    int slices_;
     /// The sums that are known so far, by stage.
     std::map<std::tuple<Pass, std::optional<std::int16_t>>, std::vector<Duration>> ways_;
-    std::map<std::tuple<Pass, Stage, Rank, std::optional<std::int16_t>>, Duration> known_;
+    std::optional<Rank> of_;                      ///< whose passes are known
+    std::vector<std::optional<Duration>> known_;  ///< by its stage, slice and pass
 };
 
 struct RankBound {
@@ -125,23 +140,69 @@ bool order_has_price(const scenarios::Scenario& scenario) {
     return scenarios::gather_limits(scenario).has_value();
 }
 
+/// A plan's passes, without messages, and whether they are in the order in which they are played.
+struct Passes {
+    scenarios::Plan plan;
+    Order order = Order::Played;
+};
+
+/// Passes whose order would have to be searched by their costs, in the order of microbatches: each
+/// down all stages of a rank, and then up again, the first stage last.
+Schedule unsearched(const scenarios::Scenario& scenario) {
+    Schedule schedule = priced_schedule(scenario);
+    const PipelineShape shape = scenario.pipeline_shape();
+    const bool splits = find_generator(scenario.schedule.name)->splits_backward;
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        ActionList& list = schedule.ranks[static_cast<std::size_t>(rank)];
+        std::vector<Stage> stages(schedule.placement.stages_of(Rank{rank}).begin(),
+                                  schedule.placement.stages_of(Rank{rank}).end());
+        std::ranges::sort(stages);
+        list.clear();
+        for (int mb = 0; mb < shape.micro_batches; ++mb) {
+            for (const Stage stage : stages)
+                list.push_back(Compute{Pass::Forward, stage, {mb, {}}});
+            for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+                if (splits) list.push_back(Compute{Pass::BackwardWeight, *stage, {mb, {}}});
+                const Pass back = splits ? Pass::BackwardInput : Pass::Backward;
+                list.push_back(Compute{back, *stage, {mb, {}}});
+            }
+        }
+    }
+    return schedule;
+}
+
+Passes passes_of(const scenarios::Scenario& scenario) {
+    const bool searched = needs_costs(scenario);
+    if (order_has_price(scenario))
+        return {searched ? price(scenario).plan : make_plan(scenario), Order::Played};
+    if (scenario.imbalance.documents)
+        return {make_plan(scenario), searched ? Order::Another : Order::Played};
+    if (!searched) return {scenarios::plan_of_passes(scenario), Order::Played};
+    if (find_generator(scenario.schedule.name)->overlaps)
+        return {scenarios::plan_of_passes(scenario), Order::Another};
+    scenarios::Plan plan;
+    plan.schedule = unsearched(scenario);
+    plan.stages = scenarios::partition_of(scenario, plan.schedule.stage_count());
+    plan.lowering = scenarios::lowering_of(scenario, plan.schedule);
+    return {std::move(plan), Order::Another};
+}
+
 PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
-    const bool played = order_has_price(scenario) || !needs_costs(scenario);
-    const scenarios::Plan plan =
-        played && needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
-    const Order order = played ? Order::Played : Order::Another;
+    const auto [plan, order] = passes_of(scenario);
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
     const auto whole = make_cost_model(prices);
     const EvenCosts even(scenario, plan, *whole);
     const CostModel& costs = even.costs();
     const auto memory = make_memory_model(prices);
-    Durations durations(costs, plan.schedule.placement);
+    // An order from a file may run stages again, which its program knows.
+    const Schedule& actions = plan.program.ranks.empty() ? plan.schedule : plan.program;
+    Durations durations(costs, actions.placement, actions.shape.slices);
     Duration barrier_step{};
     Duration least_period = Duration::max();
     PlanBound bound{0, {}, scenarios::room_of(scenario)};
-    for (Rank rank{0}; rank.index < plan.program.placement.ranks(); ++rank.index) {
-        const ActionList& list = plan.program.ranks[static_cast<std::size_t>(rank.index)];
+    for (Rank rank{0}; rank.index < actions.placement.ranks(); ++rank.index) {
+        const ActionList& list = actions.ranks[static_cast<std::size_t>(rank.index)];
         const RankBound of_rank = rank_bound(list, rank, durations, order);
         const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
