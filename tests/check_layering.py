@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven", "sim/grid/parallel.h"},  # predict.h
     "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
     "sim/grid": PLANNING | {"sim"},
-    "sim/anchor": PLANNING | {"sim", "sim/report/plan_json.h"},
+    "sim/anchor": PLANNING | {"sim", "sim/grid", "sim/report/plan_json.h"},
     "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network", "sim/cost"},
     "sim/commands": PLANNING
     | {"scenarios/jobs", "sim", "sim/memory", "sim/report", "sim/grid", "sim/measured", "sim/anchor"},

@@ -79,6 +79,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     jobs: int = 0,
     any_schedule: bool = False,
+    anchor: str | Iterable[str] | None = None,
     progress: bool | Progress = False,
     **keys: Any,
 ) -> Table:
@@ -86,11 +87,12 @@ def sweep(
 
     With `out`, a CSV file, rows are kept as they are done, and the same call continues from there. `jobs` threads compute
     (0: all cores), and none holds the interpreter's lock. `progress` is True for a line on standard error, or called with the
-    points that are done and all; where it returns False the sweep stops (Stopped), and goes on from `out` next time. The
+    points that are done and all; where it returns False the sweep stops (Stopped), and goes on from `out` next time. `anchor`
+    is a measured step of the scenario's own plan, or of a file's, by which every plan is corrected (as in simulate). The
     table has a row a point: its keys, figures in seconds and bytes, `fits`, `pareto`, and the `reason` where it has none.
     """
     request = _scenario.plan(scenario, keys)
-    request.update({"jobs": jobs, "any_schedule": any_schedule})
+    request.update({"jobs": jobs, "any_schedule": any_schedule, "anchors": _anchors(anchor)})
     if grid is not None:
         request["sweep"] = {key: list(values) for key, values in grid.items()}
     with tempfile.TemporaryDirectory() as folder:
@@ -133,13 +135,14 @@ def search(
     objective: str = "tokens_per_s",
     jobs: int = 0,
     any_schedule: bool = False,
+    anchor: str | Iterable[str] | None = None,
     progress: bool | Progress = False,
     **keys: Any,
 ) -> Found:
     """The best plan of a grid that fits, by tokens_per_s, mfu, step_time or peak_memory: that of a whole sweep, though plans
     that cannot win are not played."""
     request = _scenario.plan(scenario, keys)
-    request.update({"jobs": jobs, "any_schedule": any_schedule, "objective": objective})
+    request.update({"jobs": jobs, "any_schedule": any_schedule, "anchors": _anchors(anchor), "objective": objective})
     if grid is not None:
         request["sweep"] = {key: list(values) for key, values in grid.items()}
     answer = call("search", request, _told(progress))

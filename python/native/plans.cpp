@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "python/native/request.h"
 #include "python/native/verbs.h"
-#include "sim/anchor/anchor.h"
+#include "sim/anchor/anchored_grid.h"
 #include "sim/commands/plan_pages.h"
 #include "sim/grid/not_apart.h"
 #include "sim/grid/search.h"
@@ -31,6 +31,11 @@ sim::Grid grid_of(const Json& request) {
     sim::Grid grid(text.text, text.file, overrides_of(request));
     grid.any_schedule = flag_of(request, "any_schedule");
     grid.basis.emplace("--any-schedule", grid.any_schedule ? "given" : "not given");
+    if (const auto anchors = texts_of(request, "anchors"); !anchors.empty())
+        sim::correct_by(grid, std::make_shared<const sim::AnchoredBy>(
+                                  sim::read_anchor(anchors, scenario_of(request))));
+    else
+        sim::leave_uncorrected(grid);
     return grid;
 }
 
@@ -163,7 +168,8 @@ Answered search(const Json& request, const Progress& progress) {
     for (std::size_t i = 0; i < result.best->values.size(); ++i)
         point[grid.sweep.keys[i].key] = result.best->values[i];
     answered.json["point"] = std::move(point);
-    const sim::PredictionWithTrace best = sim::predict(scenario);
+    sim::PredictionWithTrace best = sim::predict(scenario);
+    if (grid.correction) grid.correction->add(scenario, best.prediction);
     Json prediction = sim::schema_json("prediction");
     prediction["plan"] = sim::plan_json(scenario);
     prediction.update(sim::report_json(best));

@@ -4,10 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
-#include "sim/anchor/anchor.h"
+#include "sim/anchor/anchored_grid.h"
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
-#include "sim/plan_words.h"
 
 namespace debubble::sim {
 namespace {
@@ -35,16 +34,7 @@ void say_even_loads(const Grid& grid) {
 void anchor(Grid& grid, const GridArguments& arguments) {
     const auto by = std::make_shared<const AnchoredBy>(
         read_anchor(arguments.anchors, scenarios::read_scenario(arguments.scenario)));
-    const auto text = [](const std::optional<double>& ratio) {
-        return ratio ? fmt::format("{}", *ratio) : std::string("not measured");
-    };
-    grid.basis.emplace("--anchor", fmt::format("{}, {}, {}, {}", whole_plan_of(by->scenario()),
-                                               text(by->time_ratio()), text(by->memory_ratio()),
-                                               by->least_ratio()));
-    grid.correction = Correction{
-        [by](const scenarios::Scenario& plan, Prediction& of) { by->correct(plan, of); },
-        [by](const scenarios::Scenario& plan, Prediction& of) { of.anchored = by->of(plan, of); },
-        by->least_ratio()};
+    correct_by(grid, by);
     if (is_quiet()) return;
     fmt::print(stderr, "all plans are corrected by the measured one{}{}\n",
                by->time_ratio()
@@ -91,7 +81,7 @@ Grid read_grid(const GridArguments& arguments) {
     if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt
     say_even_loads(grid);
     if (arguments.anchors.empty())
-        grid.basis.emplace("--anchor", "not given");
+        leave_uncorrected(grid);
     else
         anchor(grid, arguments);
     return grid;

@@ -195,6 +195,19 @@ class Grids(unittest.TestCase):
         self.assertEqual(found.best.timeline().rows, again.timeline().rows)
         self.assertLess(db.search(PLAN, GRID, objective="peak_memory").best.peak_memory, found.best.peak_memory + 1)
 
+    def test_a_measured_step_corrects_every_plan(self):
+        own = db.simulate(PLAN)
+        line = f"{own.tokens_per_s / 8 / 2:.3f} tps"  # of a step twice as long
+        for log in (line, [line]):
+            plain, corrected = db.sweep(PLAN, GRID).to_dicts(), db.sweep(PLAN, GRID, anchor=log).to_dicts()
+            self.assertEqual(len(plain), len(corrected))
+            for before, after in zip(plain, corrected):
+                if before["step_time_s"] is not None:
+                    self.assertAlmostEqual(after["step_time_s"] / before["step_time_s"], 2, delta=1e-3)
+        found = db.search(PLAN, GRID, anchor=line)
+        self.assertEqual(dict(found.point), dict(db.search(PLAN, GRID).point))
+        self.assertAlmostEqual(found.best.raw["anchored"]["step_time_s"] / found.best.step_time, 2, delta=1e-3)
+
     def test_a_grid_that_nothing_fits_has_no_best(self):
         found = db.search("gpt3-175b", {"parallel.pipeline": [1]}, parallel={"tensor": 1}, gpus=8)
         self.assertIsNone(found.best)
