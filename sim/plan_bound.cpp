@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/overloaded.h"
@@ -32,7 +33,7 @@ public:
         return std::visit(
             Overloaded{
                 [&](const Compute& c) { return of(c, rank); },
-                [&](const Overlap& o) { return costs_.overlap(o, rank).duration; },
+                [&](const Overlap& o) { return of(o, rank); },
                 [&](const Recompute& r) { return costs_.recompute(r, rank).duration; },
                 [](const auto&) { return Duration{}; },
             },
@@ -74,12 +75,22 @@ private:
         return *known;
     }
 
+    /// Nor does that of a pair.
+    Duration of(Overlap pair, Rank rank) {
+        const Overlap asked = pair;
+        pair.first.micro_batch.index = pair.second.micro_batch.index = 0;
+        const auto [at, is_new] = pairs_.try_emplace({pair, rank});
+        if (is_new) at->second = costs_.overlap(asked, rank).duration;
+        return at->second;
+    }
+
     const CostModel& costs_;
     const Placement& placement_;
     PlacementIndex index_;
     int slices_;
     /// The sums that are known so far, by stage.
     std::map<std::tuple<Pass, std::optional<std::int16_t>>, std::vector<Duration>> ways_;
+    std::map<std::pair<Overlap, Rank>, Duration> pairs_;
     std::optional<Rank> of_;                      ///< whose passes are known
     std::vector<std::optional<Duration>> known_;  ///< by its stage, slice and pass
 };

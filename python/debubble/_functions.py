@@ -140,7 +140,8 @@ def search(
     **keys: Any,
 ) -> Found:
     """The best plan of a grid that fits, by tokens_per_s, mfu, step_time or peak_memory: that of a whole sweep, though plans
-    that cannot win are not played."""
+    that cannot win are not played. Without a grid, and a scenario that has none, it is made of what the network and the machine
+    allow, and `keys` stay as they are."""
     request = _scenario.plan(scenario, keys)
     request.update({"jobs": jobs, "any_schedule": any_schedule, "anchors": _anchors(anchor), "objective": objective})
     if grid is not None:

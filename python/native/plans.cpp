@@ -10,6 +10,7 @@
 #include "python/native/verbs.h"
 #include "sim/anchor/anchored_grid.h"
 #include "sim/commands/plan_pages.h"
+#include "sim/grid/first_grid.h"
 #include "sim/grid/not_apart.h"
 #include "sim/grid/search.h"
 #include "sim/grid/sweep.h"
@@ -26,9 +27,12 @@
 namespace debubble::python {
 namespace {
 
-sim::Grid grid_of(const Json& request) {
+/// The scenario's grid, or, where a search may make one, that of its network and machine.
+sim::Grid grid_of(const Json& request, bool may_make) {
     const ScenarioText text = grid_text_of(request);
-    sim::Grid grid(text.text, text.file, overrides_of(request));
+    sim::Grid grid = may_make && !sim::has_grid(text.text, text.file)
+                         ? sim::made_grid(text.text, text.file, overrides_of(request)).grid
+                         : sim::Grid(text.text, text.file, overrides_of(request));
     grid.any_schedule = flag_of(request, "any_schedule");
     grid.basis.emplace("--any-schedule", grid.any_schedule ? "given" : "not given");
     if (const auto anchors = texts_of(request, "anchors"); !anchors.empty())
@@ -128,7 +132,7 @@ Answered save(const Json& request, const Progress&) {
 }
 
 Answered sweep(const Json& request, const Progress& progress) {
-    const sim::Grid grid = grid_of(request);
+    const sim::Grid grid = grid_of(request, false);
     Batch batch(request, progress);
     const std::string out = text_of(request, "out");
     if (out.empty()) throw InputError("a results file is required");
@@ -141,11 +145,11 @@ Answered sweep(const Json& request, const Progress& progress) {
 }
 
 Answered search(const Json& request, const Progress& progress) {
-    const sim::Grid grid = grid_of(request);
+    const sim::Grid grid = grid_of(request, true);
     Batch batch(request, progress);
     const sim::Objective objective =
         sim::parse_objective(text_of(request, "objective", "tokens_per_s"));
-    const sim::SearchResult result = sim::search(grid, objective, batch.options);
+    const sim::SearchResult result = sim::search(grid, objective, batch.options, 10);
     std::vector<const sim::SweepRow*> played;
     for (const sim::SweepRow& row : result.played) played.push_back(&row);
     Json apart = Json::array();

@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
+#include "base/file.h"
 #include "sim/anchor/anchored_grid.h"
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
+#include "sim/grid/first_grid.h"
 
 namespace debubble::sim {
 namespace {
@@ -49,8 +51,7 @@ void anchor(Grid& grid, const GridArguments& arguments) {
 }  // namespace
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
-    verb.add_option("SCENARIO", arguments.scenario, "name or file of a scenario with a 'sweep:'")
-        ->required();
+    verb.add_option("SCENARIO", arguments.scenario, "name or file of a scenario")->required();
     verb.add_option(
             "--set", arguments.set,
             "key=value for every point, as parallel.tensor=4; key=null is the key's default")
@@ -74,8 +75,10 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
     return overrides;
 }
 
-Grid read_grid(const GridArguments& arguments) {
-    Grid grid(arguments.scenario, parse_overrides(arguments.set));
+namespace {
+
+/// What the arguments make of a grid that was read.
+Grid with_arguments(Grid grid, const GridArguments& arguments) {
     grid.any_schedule = arguments.any_schedule;
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");
     if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt
@@ -85,6 +88,20 @@ Grid read_grid(const GridArguments& arguments) {
     else
         anchor(grid, arguments);
     return grid;
+}
+
+}  // namespace
+
+Grid read_grid(const GridArguments& arguments) {
+    return with_arguments(Grid(arguments.scenario, parse_overrides(arguments.set)), arguments);
+}
+
+ReadGrid read_or_make_grid(const GridArguments& arguments) {
+    const std::string file = scenarios::find_scenario(arguments.scenario).string();
+    const std::string text = read_file(file);
+    if (has_grid(text, file)) return {read_grid(arguments), std::nullopt};
+    MadeGrid made = made_grid(text, file, parse_overrides(arguments.set));
+    return {with_arguments(std::move(made.grid), arguments), std::move(made.left_out)};
 }
 
 }  // namespace debubble::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,14 @@ struct GridArguments {
 };
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments);
+/// The scenario's own grid.
 Grid read_grid(const GridArguments& arguments);
+/// The same, or one made of the network and the machine where the scenario has none.
+struct ReadGrid {
+    Grid grid;
+    std::optional<std::vector<std::string>> left_out;  ///< of a grid that was made
+};
+ReadGrid read_or_make_grid(const GridArguments& arguments);
 
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
 

@@ -32,9 +32,17 @@ std::string left_cell(const SweepRow& row) {
     return gib_cell(left) + (row.surely_fits() ? "" : ", cannot be told");
 }
 
-Cells cells_of(const SweepRow& row) {
+/// The places of the keys that differ between points; of all keys where none does.
+std::vector<std::size_t> shown_keys(const Grid& grid) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < grid.sweep.keys.size(); ++i)
+        if (grid.sweep.keys[i].values.size() > 1 || grid.points.size() == 1) places.push_back(i);
+    return places;
+}
+
+Cells cells_of(const SweepRow& row, std::span<const std::size_t> keys) {
     Cells cells;
-    for (const std::string& value : row.values) cells.push_back(printable(value));
+    for (const std::size_t key : keys) cells.push_back(printable(row.values[key]));
     const double step = row.figure("step_time_s");
     cells.push_back(fmt::format("{:.6g}", row.figure("tokens_per_s")));
     cells.push_back(fmt::format("{:.4g} s", step));
@@ -95,8 +103,9 @@ Cells unvalidated_in_all(std::span<const SweepRow* const> rows) {
 }  // namespace
 
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
-    std::vector<Cells> table{grid.keys()};
-    const std::size_t keys = table.front().size();
+    const std::vector<std::size_t> keys = shown_keys(grid);
+    std::vector<Cells> table(1);
+    for (const std::size_t key : keys) table.front().push_back(grid.sweep.keys[key].key);
     for (const char* title : {"tokens/s", "step", "MFU", "causal", "bubble", "exposed",
                               "peak memory", "left", "Pareto", "unvalidated"})
         table.front().emplace_back(title);
@@ -104,13 +113,13 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
     for (const SweepRow* row : rows) {
         Cells own = features_of(*row);
         std::erase_if(own, [&](const std::string& f) { return holds(common, f); });
-        table.push_back(cells_of(*row));
+        table.push_back(cells_of(*row, keys));
         table.back().push_back(fmt::format("{}", fmt::join(own, ", ")));
     }
     const auto nothing = [](const Cells& cells) { return cells.back().empty(); };
     if (std::ranges::all_of(table.begin() + 1, table.end(), nothing))
         for (Cells& cells : table) cells.pop_back();
-    std::string text = aligned(table, keys);
+    std::string text = aligned(table, keys.size());
     if (!common.empty())
         text += fmt::format("unvalidated{}: {}\n", rows.size() > 1 ? " in all of them" : "",
                             fmt::join(common, ", "));

@@ -33,6 +33,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kShownOfMadeGrid = 10;
+
 struct SearchArguments {
     GridArguments grid;
     std::string objective = "tokens_per_s";
@@ -55,8 +57,9 @@ std::string ruled_out(const SearchResult& result) {
 }
 
 /// The overrides that make the scenario the best plan.
-std::string set_options(const SweepRow& best, const Grid& grid) {
+std::string set_options(const SweepRow& best, const Grid& grid, std::span<const std::string> set) {
     std::string text;
+    for (const std::string& given : set) text += fmt::format(" --set '{}'", given);
     for (std::size_t i = 0; i < best.values.size(); ++i)
         text += fmt::format(" --set '{}={}'", grid.sweep.keys[i].key, best.values[i]);
     return text;
@@ -124,7 +127,7 @@ PredictionWithTrace predict_best(const Grid& grid, const scenarios::Scenario& sc
 
 /// Searches some points of the grid. Ends by the signal that stopped it.
 SearchResult searched(const Grid& grid, const SearchArguments& args,
-                      std::span<const std::size_t> points) {
+                      std::span<const std::size_t> points, std::size_t ranks = 1) {
     const Objective objective = parse_objective(args.objective);
     Interruption interruption;
     SearchResult result;
@@ -139,7 +142,7 @@ SearchResult searched(const Grid& grid, const SearchArguments& args,
             choices.point_done(done, total);
         };
         options.choosing = [&](std::size_t done, std::size_t all) { choices.show(done, all); };
-        result = search(grid, points, objective, options);
+        result = search(grid, points, objective, options, ranks);
     }
     if (!result.finished) interruption.end_by_signal();
     return result;
@@ -158,7 +161,7 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
         best.push_back(result.best ? &*result.best : nullptr);
         if (!result.best) continue;
         commands += fmt::format("debubble simulate {}{}\n", args.grid.scenario,
-                                set_options(*result.best, grid));
+                                set_options(*result.best, grid, args.grid.set));
         if (args.json.empty()) continue;
         const scenarios::Scenario scenario = grid.instantiate(result.best->index);
         all.push_back(best_json(result, scenario, predict(scenario), grid));
@@ -175,16 +178,32 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
     return any ? ExitStatus::Done : ExitStatus::No;
 }
 
+/// The best plan; of a grid that nobody has chosen, the ten best.
+std::vector<const SweepRow*> shown_of(const SearchResult& result, std::size_t shown) {
+    std::vector<const SweepRow*> rows;
+    for (const SweepRow& row : result.played)
+        if (rows.size() < shown) rows.push_back(&row);
+    return rows;
+}
+
+std::string words_of_made(std::span<const std::string> left_out) {
+    return fmt::format(
+        "\nthe grid is made of what the network and the machine allow, as there is no 'sweep:'; "
+        "left out: {}",
+        fmt::join(left_out, "; "));
+}
+
 ExitStatus carry_out(const SearchArguments& args) {
     if (args.layouts && !args.grid.by.empty())
         throw InputError("--by is of a grid, and --layouts searches one scenario: give only one");
     if (args.layouts) return search_and_print_layouts(args.grid, args.json);
-    const Grid grid = read_grid(args.grid);
+    const auto [grid, left_out] = read_or_make_grid(args.grid);
     Outputs outputs;
     outputs.add("--json", args.json);
     outputs.check();
     if (!args.grid.by.empty()) return search_by(grid, args);
-    const SearchResult result = searched(grid, args, grid.points);
+    const std::size_t shown = left_out ? kShownOfMadeGrid : 1;
+    const SearchResult result = searched(grid, args, grid.points, shown);
     if (!result.best) {
         fmt::print(stderr, "no plan of the grid fits ({})\n", ruled_out(result));
         return ExitStatus::No;
@@ -194,27 +213,29 @@ ExitStatus carry_out(const SearchArguments& args) {
     if (!args.json.empty()) {
         Json json = schema_json("search");
         json["objective"] = args.objective;
+        if (left_out) json["left_out"] = *left_out;
         json["not_apart"] = not_apart_json(not_apart(result, args, grid.keys()), grid.keys());
         json.update(best_json(result, scenario, prediction, grid));
         write_output(args.json, json.dump(2) + "\n");
     }
     if (args.json == "-") return ExitStatus::Done;
-    const std::array best{&*result.best};
+    const std::vector<const SweepRow*> best = shown_of(result, shown);
     const std::vector<std::string> keys = grid.keys();
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
-    print_report(fmt::format(
-        "{}\n\nbest by {}:\n{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
-        args.objective, table_of(best, grid), twins_text(result, grid),
-        not_apart_text(
-            not_apart(result, args, keys), keys,
-            fmt::format("of the {} plans that were played and fit", result.played.size())),
-        args.grid.scenario, set_options(*result.best, grid),
-        report_text(scenario, prediction, style)));
+    print_report(fmt::format("{}{}\n\nbest by {}:\n{}{}{}\ndebubble simulate {}{}\n\n{}",
+                             ruled_out(result), left_out ? words_of_made(*left_out) : std::string(),
+                             args.objective, table_of(best, grid), twins_text(result, grid),
+                             not_apart_text(not_apart(result, args, keys), keys,
+                                            fmt::format("of the {} plans that were played and fit",
+                                                        result.played.size())),
+                             args.grid.scenario, set_options(*result.best, grid, args.grid.set),
+                             report_text(scenario, prediction, style)));
     return ExitStatus::Done;
 }
 
 constexpr const char* kSearchFooter =
-    R"(The grid is the scenario's 'sweep:' map. The plan is the one that a full sweep would find; plans
+    R"(The grid is the scenario's 'sweep:' map; without one it is made of what the network and the
+machine allow, but for the keys of --set, and the ten best are shown. The plan is the one that a full sweep would find; plans
 whose bound cannot win are not played, and those whose schedule the framework's software lacks are
 left out unless --any-schedule admits them. Exit code 1 if no plan fits. With --layouts no grid is
 needed: the scenario's layers are cut into stages in other ways, and the best cut is shown beside

@@ -168,22 +168,26 @@ std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario) {
     return grid.any_schedule ? std::string() : scenarios::lacking_schedule(scenario);
 }
 
+std::optional<std::size_t> without_recompute(const Grid& grid, std::size_t index) {
+    std::size_t stride = 1;
+    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
+        const std::size_t value = index / stride % key->values.size();
+        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
+        const std::size_t other = index + stride * (static_cast<std::size_t>(none) - value);
+        if (key->key == kRecomputeKey && none < std::ssize(key->values) && other != index &&
+            std::ranges::binary_search(grid.points, other))
+            return other;
+        stride *= key->values.size();
+    }
+    return std::nullopt;
+}
+
 std::optional<std::size_t> same_without_recompute(const Grid& grid, std::size_t index,
                                                   const scenarios::Scenario& scenario) {
     if (scenario.training.recompute != models::Recompute::Selective ||
         scenario.training.attention != models::AttentionKernel::Flash)
         return std::nullopt;
-    std::size_t stride = 1;
-    for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
-        const std::size_t value = index / stride % key->values.size();
-        const auto none = std::ranges::find(key->values, "none") - key->values.begin();
-        const std::size_t twin = index + stride * (static_cast<std::size_t>(none) - value);
-        if (key->key == kRecomputeKey && none < std::ssize(key->values) &&
-            std::ranges::binary_search(grid.points, twin))
-            return twin;
-        stride *= key->values.size();
-    }
-    return std::nullopt;
+    return without_recompute(grid, index);
 }
 
 namespace {

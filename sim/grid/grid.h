@@ -54,6 +54,9 @@ bool draws_steps(const Grid& grid, const scenarios::Scenario& scenario);
 /// its schedule, and the grid does not admit any one. Empty if there is none.
 std::string not_ranked(const Grid& grid, const scenarios::Scenario& scenario);
 
+/// The point of the grid that differs in nothing but that it computes nothing again, if there is
+/// another one.
+std::optional<std::size_t> without_recompute(const Grid& grid, std::size_t index);
 /// The point of the grid that is the same plan without recomputation, if there is one: flash
 /// attention keeps no scores, so that there is nothing to recompute selectively.
 std::optional<std::size_t> same_without_recompute(const Grid& grid, std::size_t index,

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <mutex>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -48,10 +50,12 @@ double score(const SweepRow& row, Objective objective) {
     return row_of(objective).sign * figure;
 }
 
-/// A plan that may still be the best, and the best score that it can reach.
+/// A plan that may still be the best, and the best score that it can reach: by its own bound, or by
+/// that of the plan that computes nothing again, which is faster.
 struct Candidate {
     std::size_t index = 0;
     double promise = 0;
+    bool own = true;
 };
 
 double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
@@ -72,8 +76,8 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
 class Race {
 public:
     Race(const Grid& grid, std::span<const std::size_t> points, Objective objective,
-         const BatchOptions& options)
-        : grid_(grid), points_(points), objective_(objective), options_(options) {
+         const BatchOptions& options, std::size_t ranks)
+        : grid_(grid), points_(points), objective_(objective), options_(options), ranks_(ranks) {
         result_.points = points.size();
     }
 
@@ -92,29 +96,56 @@ public:
     }
 
 private:
+    /// The points that compute nothing again first: their bounds are bounds of the others.
     std::vector<Candidate> bound_all() {
+        std::vector<std::size_t> first;
+        std::vector<Candidate> later;
+        for (const std::size_t index : points_) {
+            const bool other = objective_ != Objective::PeakMemory && !grid_.correction &&
+                               without_recompute(grid_, index).has_value();
+            if (other)
+                later.push_back({index, 0, false});
+            else
+                first.push_back(index);
+        }
         std::vector<Candidate> candidates;
-        run_parallel(points_.size(), options_.jobs, options_.stop, [&](std::size_t i) {
-            const std::size_t index = points_[i];
-            try {
-                const scenarios::Scenario scenario = grid_.instantiate(index);
-                if (!not_ranked(grid_, scenario).empty()) return leave_out();
-                PlanBound bound = bound_of(scenario);
-                if (draws_steps(grid_, scenario)) bound.step_time_s = 0;
-                if (grid_.correction) bound = corrected(bound);
-                const double promise = promise_of(bound, scenario, objective_);
-                const std::lock_guard lock(mutex_);
-                if (bound.fits())
-                    candidates.push_back({index, promise});
-                else
-                    settle(result_.too_big);
-            } catch (const InputError&) {
-                rule_out_impossible();
-            } catch (const scenarios::InvalidSchedule&) {
-                rule_out_impossible();
-            }
+        run_parallel(first.size(), options_.jobs, options_.stop, [&](std::size_t i) {
+            const auto bounded = bound(first[i]);
+            const std::lock_guard lock(mutex_);
+            if (bounded) candidates.push_back(*bounded);
         });
+        for (Candidate& candidate : later) {
+            const auto of_other = promises_.find(*without_recompute(grid_, candidate.index));
+            candidate.promise = of_other != promises_.end()
+                                    ? of_other->second
+                                    : std::numeric_limits<double>::infinity();
+            candidates.push_back(candidate);
+        }
         return candidates;
+    }
+
+    /// A point with its own bound; nothing where that settles it.
+    std::optional<Candidate> bound(std::size_t index) {
+        try {
+            const scenarios::Scenario scenario = grid_.instantiate(index);
+            if (!not_ranked(grid_, scenario).empty()) {
+                leave_out();
+                return std::nullopt;
+            }
+            PlanBound bound = bound_of(scenario);
+            if (draws_steps(grid_, scenario)) bound.step_time_s = 0;
+            if (grid_.correction) bound = corrected(bound);
+            const double promise = promise_of(bound, scenario, objective_);
+            const std::lock_guard lock(mutex_);
+            promises_[index] = promise;
+            if (bound.fits()) return Candidate{index, promise};
+            settle(result_.too_big);
+        } catch (const InputError&) {
+            rule_out_impossible();
+        } catch (const scenarios::InvalidSchedule&) {
+            rule_out_impossible();
+        }
+        return std::nullopt;
     }
 
     /// What a measured step leaves of a bound: of memory only the device's limit.
@@ -134,24 +165,43 @@ private:
         settle(result_.lacking);
     }
 
-    void play(const Candidate& candidate) {
-        {
-            const std::lock_guard lock(mutex_);
-            const double within = kRoundingOfBound * std::abs(candidate.promise);
-            if (result_.best && candidate.promise + within < score(*result_.best, objective_))
-                return settle(result_.too_slow);
+    /// Settles a point that cannot be among the best.
+    bool is_too_slow(const Candidate& candidate) {
+        const std::lock_guard lock(mutex_);
+        const double within = kRoundingOfBound * std::abs(candidate.promise);
+        if (best_scores_.size() < ranks_ || candidate.promise + within >= best_scores_.back())
+            return false;
+        settle(result_.too_slow);
+        return true;
+    }
+
+    void play(Candidate candidate) {
+        if (is_too_slow(candidate)) return;
+        if (!candidate.own) {
+            const auto bounded = bound(candidate.index);
+            if (!bounded || is_too_slow(*bounded)) return;
         }
         const SweepRow row = evaluate(grid_, candidate.index, options_.choosing);
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
-        result_.played.push_back(row);
         const double of_row = score(row, objective_);
+        if (std::ranges::none_of(result_.played,
+                                 [&](const SweepRow& known) { return are_twins(known, row); }))
+            rank(of_row);
+        result_.played.push_back(row);
         const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
         if (of_row < of_best) return;
         if (of_row > of_best) as_good_.clear();
         as_good_.push_back(row);
         result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
+    }
+
+    /// Notes the score of a plan that is no twin of an earlier one.
+    void rank(double score) {
+        best_scores_.insert(std::ranges::upper_bound(best_scores_, score, std::ranges::greater{}),
+                            score);
+        if (best_scores_.size() > ranks_) best_scores_.pop_back();
     }
 
     /// No twin of the best is ruled out by its bound, which promises the same score.
@@ -186,7 +236,10 @@ private:
     std::span<const std::size_t> points_;
     Objective objective_;
     const BatchOptions& options_;
+    std::size_t ranks_;
+    std::vector<double> best_scores_;  ///< the greatest first, as many as are asked for
     std::mutex mutex_;
+    std::unordered_map<std::size_t, double> promises_;  ///< by index, of points with their own
     SearchResult result_;
     std::vector<SweepRow> as_good_;  ///< rows with the score of the best one
     std::size_t settled_ = 0;
@@ -221,13 +274,14 @@ const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective) {
     return best;
 }
 
-SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options) {
-    return search(grid, grid.points, objective, options);
+SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options,
+                    std::size_t ranks) {
+    return search(grid, grid.points, objective, options, ranks);
 }
 
 SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
-                    const BatchOptions& options) {
-    return Race(grid, points, objective, options).run();
+                    const BatchOptions& options, std::size_t ranks) {
+    return Race(grid, points, objective, options, ranks).run();
 }
 
 }  // namespace debubble::sim

@@ -39,10 +39,12 @@ struct SearchResult {
 };
 
 /// The best plan of the grid: the same as best_of() a full sweep, but plans
-/// whose bound (see plan_bound.h) cannot beat the best one found are not played.
-SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {});
+/// whose bound (see plan_bound.h) cannot beat the best one found are not played. With `ranks` the
+/// first so many of SearchResult::played are those of a full sweep, too.
+SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {},
+                    std::size_t ranks = 1);
 /// The same among some points of the grid, in grid order.
 SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
-                    const BatchOptions& options = {});
+                    const BatchOptions& options = {}, std::size_t ranks = 1);
 
 }  // namespace debubble::sim

@@ -11,8 +11,8 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
-#include "gui/viewmodel/sweep/first_grid.h"
 #include "scenarios/edit.h"
+#include "sim/grid/first_grid.h"
 #include "sim/grid/sweep.h"
 #include "text/shipped_files.h"
 
@@ -54,7 +54,7 @@ std::string grid_lines(const ScenarioText& source) {
             lines += key + ": " + values + '\n';
     } catch (const InputError&) {  // mistakes of the text are shown where it is edited
     }
-    return lines.empty() ? first_grid(source) : lines;
+    return lines.empty() ? sim::first_grid(source.text, source.file).lines : lines;
 }
 
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines) {

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "gui/viewmodel/sweep/first_grid.h"
 #include "gui/viewmodel/sweep/plot_range.h"
 #include "gui/viewmodel/sweep/search_words.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
@@ -12,6 +11,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "scenarios/edit.h"
+#include "sim/grid/first_grid.h"
 #include "tests/gui/viewmodel/shipped.h"
 
 namespace debubble::gui {
@@ -75,7 +75,7 @@ TEST(FirstGrid, finds_a_plan_of_a_large_network_from_a_cut_that_is_impossible) {
         with(shipped("gpt2-xl-1f1b"),
              {{"model", "llama3-70b"}, {"cluster", "hgx-h100"}, {"gpus", "64"}});
     ASSERT_FALSE(answer(source).plan) << "its degrees do not make 64 GPUs";
-    const std::string lines = first_grid(source);
+    const std::string lines = sim::first_grid(source.text, source.file).lines;
     EXPECT_THAT(lines, HasSubstr("parallel.data: [auto]"));
     EXPECT_THAT(lines, HasSubstr("training.micro_batches: [~]"));
     EXPECT_THAT(lines, HasSubstr("parallel.tensor * parallel.pipeline <= 64"));
@@ -101,8 +101,10 @@ TEST(FirstGrid, finds_a_plan_of_a_large_network_from_a_cut_that_is_impossible) {
 }
 
 TEST(FirstGrid, of_experts_cuts_them_too_and_of_a_text_without_network_is_plain) {
-    EXPECT_THAT(first_grid(shipped("mixtral-8x7b")), HasSubstr("parallel.expert: [1, 2, 4, 8]"));
-    EXPECT_THAT(first_grid({"model: nobody", "x.yaml"}),
+    const ScenarioText mixtral = shipped("mixtral-8x7b");
+    EXPECT_THAT(sim::first_grid(mixtral.text, mixtral.file).lines,
+                HasSubstr("parallel.expert: [1, 2, 4, 8]"));
+    EXPECT_THAT(sim::first_grid("model: nobody", "x.yaml").lines,
                 HasSubstr("parallel.tensor: [1, 2, 4, 8]"));
 }
 

@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
+#include "sim/grid/twins.h"
 #include "sim/plan_bound.h"
 #include "tests/sim/grid/random_grids.h"
 
@@ -40,6 +41,24 @@ void expect_bounds_below(const Grid& grid, const std::vector<SweepRow>& rows) {
         EXPECT_LE(static_cast<double>(bound.memory.count), row.figure("peak_memory_bytes"));
         EXPECT_TRUE(bound.fits() || !row.fits);
     }
+}
+
+/// The first ones of a search that is asked for several are those of the sweep.
+void expect_same_ranks(const Grid& grid, const std::vector<SweepRow>& rows) {
+    constexpr std::size_t kRanks = 4;
+    const auto twins = twins_in(rows);
+    std::vector<double> of_sweep, of_search;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].fits && !twins[i]) of_sweep.push_back(rows[i].figure("tokens_per_s"));
+    std::ranges::sort(of_sweep, std::ranges::greater{});
+    of_sweep.resize(std::min(of_sweep.size(), kRanks));
+    BatchOptions options;
+    options.jobs = 1;
+    for (const SweepRow& row : search(grid, Objective::TokensPerS, options, kRanks).played)
+        of_search.push_back(row.figure("tokens_per_s"));
+    ASSERT_GE(of_search.size(), of_sweep.size());
+    of_search.resize(of_sweep.size());
+    EXPECT_EQ(of_search, of_sweep);
 }
 
 int expect_same_winner(const Grid& grid, const std::vector<SweepRow>& rows) {
@@ -73,6 +92,7 @@ TEST(RandomGrids, HaveTheWinnerOfTheirSweep) {
             possible[key] += static_cast<int>(std::ranges::count_if(rows, &SweepRow::possible));
         expect_bounds_below(grid, rows);
         winners += expect_same_winner(grid, rows);
+        expect_same_ranks(grid, rows);
     }
     for (const std::string& key : keys_of_random_grids())
         EXPECT_GE(possible[key], 10) << key << " is in no grid with plans";

@@ -1,0 +1,293 @@
+#include "sim/grid/first_grid.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/edit.h"
+#include "scenarios/lacking_schedule.h"
+#include "scenarios/read_scenario.h"
+
+namespace debubble::sim {
+namespace {
+
+constexpr int kMostTensor = 8;
+constexpr int kMostPipeline = 16;
+constexpr int kMostExpert = 64;
+constexpr int kMostContext = 8;
+constexpr std::int64_t kLongSequence = 8192;  ///< tokens from which context parallelism is tried
+
+constexpr std::string_view kOfAnyScenario =
+    "parallel.tensor: [1, 2, 4, 8]\n"
+    "parallel.pipeline: [1, 2, 4, 8]\n"
+    "training.micro_batch: [1, 2, 4]\n"
+    "schedule: [1f1b, gpipe, zb-h1]\n";
+
+struct Source {
+    std::string text;
+    std::string file;
+};
+
+std::optional<scenarios::Scenario> parsed(const Source& source) {
+    try {
+        return scenarios::parse_scenario(source.text, source.file);
+    } catch (const std::exception&) {  // its mistakes are shown beside its fields
+        return std::nullopt;
+    }
+}
+
+/// The scenario with its GPUs as replicas of one rank and the smallest batch: what it says of its
+/// network and machine, whatever its cut.
+std::optional<scenarios::Scenario> uncut(Source source) {
+    const auto set = [&](const char* key, const char* value) {
+        source.text = scenarios::with_key(source.text, source.file, {key, value});
+    };
+    // Key by key: an included file may have degrees of its own.
+    set("parallel",
+        "{tensor: 1, pipeline: 1, context: 1, expert: 1, stages_per_rank: 1, partition: uniform, "
+        "sequence: false, zero_stage: 0, data: auto}");
+    set("schedule", "1f1b");
+    set("training.global_batch", "~");
+    set("training.micro_batches", "1");
+    set("training.micro_batch", "1");
+    return parsed(source);
+}
+
+int whole_at(const Source& source, const char* key, int otherwise) {
+    const auto written = scenarios::written_at(source.text, source.file, key);
+    int value = otherwise;
+    if (written) std::from_chars(written->data(), written->data() + written->size(), value);
+    return std::max(value, 1);
+}
+
+/// The samples of a step: the written number, or what follows from the rest; where the cut is
+/// impossible, from its degrees.
+int batch_of(const Source& source, int gpus) {
+    if (const auto as_written = parsed(source)) return as_written->training.global_batch;
+    const int ranks = whole_at(source, "parallel.tensor", 1) *
+                      whole_at(source, "parallel.pipeline", 1) *
+                      whole_at(source, "parallel.context", 1);
+    const int replicas = std::max(gpus / ranks, 1);
+    return whole_at(source, "training.global_batch",
+                    replicas * whole_at(source, "training.micro_batch", 1) *
+                        whole_at(source, "training.micro_batches", 1));
+}
+
+/// The degrees up to `most` that divide a number.
+std::vector<int> divisors(int of, int most) {
+    std::vector<int> degrees;
+    for (int n = 1; n <= std::min(of, most); ++n)
+        if (of % n == 0) degrees.push_back(n);
+    return degrees;
+}
+
+class Lines {
+public:
+    Lines(const Source& source, std::span<const std::string> fixed)
+        : source_(source), fixed_(fixed) {}
+
+    bool is_written(const char* key) const {
+        return scenarios::written_at(source_.text, source_.file, key).has_value();
+    }
+    bool is_fixed(std::string_view key) const {
+        return std::ranges::any_of(fixed_, [&](const std::string& one) {
+            return one == key || key.starts_with(one + '.') ||
+                   one.starts_with(std::string(key) + '.');
+        });
+    }
+    void line(std::string_view key, const std::string& values) {
+        if (!is_fixed(key)) text_ += fmt::format("{}: [{}]\n", key, values);
+    }
+    void degrees(std::string_view key, const std::vector<int>& values) {
+        if (values.size() > 1) line(key, fmt::format("{}", fmt::join(values, ", ")));
+    }
+    /// Sets a key that is written, since its value belongs to another cut.
+    void instead(const char* key, const char* value) {
+        if (is_written(key)) line(key, value);
+    }
+    /// Sets a key that nobody has chosen.
+    void unless_written(const char* key, const char* value) {
+        if (!is_written(key)) line(key, value);
+    }
+    void leave_out(std::string clause) { left_out_.push_back(std::move(clause)); }
+    FirstGrid done(const std::vector<std::string>& conditions) {
+        text_ += "where:\n";
+        for (const std::string& one : conditions) text_ += fmt::format("  - {}\n", one);
+        return {std::move(text_), std::move(left_out_)};
+    }
+
+private:
+    const Source& source_;
+    std::span<const std::string> fixed_;
+    std::string text_;
+    std::vector<std::string> left_out_;
+};
+
+/// Whether the layers are cut evenly into stages of so many ranks and chunks, or may be unevenly.
+bool is_cut_into(const scenarios::Scenario& scenario, bool balanced, int ranks, int chunks) {
+    const int layers = scenario.model.layers.count();
+    return balanced ? ranks * chunks <= layers : layers % (ranks * chunks) == 0;
+}
+
+/// The schedules that the framework's software has, interleaved ones with the chunks that the
+/// layers divide into.
+std::string schedules_of(const scenarios::Scenario& scenario, const std::vector<int>& pipeline,
+                         bool balanced) {
+    std::vector<std::string> words{"1f1b"};
+    const auto has = [&](const char* name) {
+        scenarios::Scenario with = scenario;
+        with.schedule.name = name;
+        return pipeline.size() > 1 && scenarios::lacking_schedule(with).empty();
+    };
+    const auto with_chunks = [&](const char* name, std::initializer_list<int> all) {
+        for (const int chunks : all)
+            if (std::ranges::any_of(pipeline, [&](int ranks) {
+                    return ranks > 1 && is_cut_into(scenario, balanced, ranks, chunks);
+                }))
+                words.push_back(fmt::format("{{name: {}, stages_per_rank: {}}}", name, chunks));
+    };
+    if (has("interleaved-1f1b")) with_chunks("interleaved-1f1b", {2, 3, 4, 5, 6, 8, 10});
+    if (scenario.model.has_experts() && has("combined-1f1b")) with_chunks("combined-1f1b", {2, 4});
+    for (const char* name : {"zb-h1", "zb-v", "dualpipe", "dualpipe-v"})
+        if (has(name)) words.emplace_back(name);
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// What the backward computes again: nothing, whole layers, and modules that hold much for their
+/// time; what is written, too.
+std::string recomputations_of(const Source& source, const scenarios::Scenario& scenario) {
+    const models::Layers& layers = scenario.model.layers;
+    const bool latent = layers.most<models::Attention>([](const models::Attention& attention) {
+        return std::int64_t{attention.latent.has_value()};
+    }) > 0;
+    std::vector<std::string> words{"none"};
+    if (scenario.training.attention != models::AttentionKernel::Flash)
+        words.emplace_back("selective");
+    if (latent) words.emplace_back("{modules: [mla_up_proj]}");
+    const std::string first = latent ? "mla_up_proj, layernorm" : "layernorm";
+    if (scenario.model.has_experts()) {
+        words.push_back(fmt::format("{{modules: [{}, moe_act]}}", first));
+        words.push_back(fmt::format("{{modules: [{}, moe]}}", first));
+    } else if (layers.first<models::DenseMlp>() != nullptr) {
+        words.push_back(fmt::format("{{modules: [{}, mlp]}}", first));
+    }
+    words.emplace_back("full");
+    const auto written =
+        scenarios::written_at(source.text, source.file, "training.recompute").value_or("none");
+    if (written != "auto" && std::ranges::find(words, written) == words.end())
+        words.push_back(written);
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// The degrees of parallelism, and the conditions that keep them within the GPUs.
+std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scenario,
+                                  const std::vector<int>& pipeline) {
+    const int gpus = scenario.gpus;
+    const int node = std::min(gpus, scenario.cluster.gpus_per_node);
+    lines.degrees("parallel.tensor", divisors(node, kMostTensor));
+    if (gpus > kMostTensor)
+        lines.leave_out(fmt::format("tensor parallelism beyond {} GPUs of a node",
+                                    std::min(node, kMostTensor)));
+    lines.degrees("parallel.pipeline", pipeline);
+    if (gpus > kMostPipeline)
+        lines.leave_out(fmt::format("pipelines of more than {} ranks", pipeline.back()));
+    std::string cut = "parallel.tensor * parallel.pipeline";
+    const auto times_long = scenario.training.seq_length / kLongSequence;
+    if (times_long >= 1 && gpus > 1) {
+        const int most = static_cast<int>(std::min<std::int64_t>(kMostContext, 2 * times_long));
+        lines.degrees("parallel.context", divisors(gpus, most));
+        cut += " * parallel.context";
+    } else {
+        lines.instead("parallel.context", "1");
+        if (gpus > 1)
+            lines.leave_out(fmt::format("context parallelism, for sequences of less than {} tokens",
+                                        kLongSequence));
+    }
+    std::vector<std::string> conditions{fmt::format("{} <= {}", cut, gpus)};
+    const auto* experts = scenario.model.layers.first<models::Experts>();
+    if (experts != nullptr && gpus > 1) {
+        const int most = std::min(int(experts->count), kMostExpert);
+        lines.degrees("parallel.expert", divisors(gpus, most));
+        lines.instead("parallel.expert_tensor", "1");
+        conditions.push_back(fmt::format("parallel.expert * parallel.pipeline <= {}", gpus));
+        if (std::min(int(experts->count), gpus) > kMostExpert)
+            lines.leave_out(fmt::format("experts over more than {} ranks", kMostExpert));
+    } else {
+        lines.instead("parallel.expert", "1");
+    }
+    return conditions;
+}
+
+/// ZeRO-1, and without a pipeline also ZeRO-3, which would gather parameters for every microbatch
+/// of a stage.
+void add_sharding(Lines& lines, std::vector<std::string>& conditions) {
+    if (lines.is_fixed("parallel.zero_stage")) return;
+    lines.line("parallel.zero_stage", "1, 3");
+    conditions.emplace_back("parallel.zero_stage == 1 or parallel.pipeline == 1");
+    lines.leave_out("ZeRO-3 with a pipeline");
+}
+
+FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
+                  std::span<const std::string> fixed) {
+    Lines lines(source, fixed);
+    const int layers = scenario.model.layers.count();
+    const std::vector<int> pipeline = divisors(scenario.gpus, std::min(layers, kMostPipeline));
+    const std::string cut =
+        scenarios::written_at(source.text, source.file, "parallel.partition").value_or("");
+    const bool evenly = std::ranges::all_of(pipeline, [&](int n) { return layers % n == 0; });
+    const bool balanced = cut == "balanced" || cut.starts_with('[') || !evenly;
+    std::vector<std::string> conditions = add_cuts(lines, scenario, pipeline);
+    lines.instead("parallel.data", "auto");
+    for (const char* of_one_cut : {"parallel.shard", "parallel.stages_per_rank", "parallel.layout"})
+        lines.instead(of_one_cut, "~");
+    if (balanced && cut != "balanced") lines.line("parallel.partition", "balanced");
+    lines.unless_written("parallel.sequence", "true");
+    add_sharding(lines, conditions);
+    lines.unless_written("training.global_batch",
+                         std::to_string(batch_of(source, scenario.gpus)).c_str());
+    lines.instead("training.micro_batches", "~");
+    lines.line("training.micro_batch", "1, 2, 4");
+    lines.line("training.recompute", recomputations_of(source, scenario));
+    lines.line("schedule", schedules_of(scenario, pipeline, balanced));
+    if (pipeline.size() > 1 && !lines.is_fixed("schedule"))
+        conditions.emplace_back("parallel.pipeline > 1 or schedule == '1f1b'");
+    return lines.done(conditions);
+}
+
+}  // namespace
+
+FirstGrid first_grid(const std::string& text, const std::string& file,
+                     std::span<const std::string> fixed) {
+    const Source source{text, file};
+    try {
+        const auto scenario = uncut(source);
+        if (scenario) return grid_of(source, *scenario, fixed);
+    } catch (const InputError&) {  // not YAML
+    }
+    return {std::string(kOfAnyScenario), {}};
+}
+
+bool has_grid(const std::string& text, const std::string& file) {
+    return !scenarios::ScenarioTemplate(text, file).sweep().keys.empty();
+}
+
+MadeGrid made_grid(std::string text, const std::string& file,
+                   std::span<const scenarios::Override> set) {
+    std::vector<std::string> keys;
+    for (const scenarios::Override& change : set) {
+        text = scenarios::with_key(text, file, change);
+        keys.push_back(change.first);
+    }
+    FirstGrid first = first_grid(text, file, keys);
+    return {Grid(scenarios::with_block(text, file, "sweep", first.lines), file, {}),
+            std::move(first.left_out)};
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,90 @@
+#include "sim/grid/first_grid.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/diagnostic.h"
+#include "sim/grid/search.h"
+
+namespace debubble::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string job(const std::string& model, const std::string& more) {
+    return fmt::format(
+        "model: {}\ncluster: hgx-h100\nframework: megatron-2026\nschedule: 1f1b\n"
+        "training: {{global_batch: 192, seq_length: 4096, attention: flash}}\n{}",
+        model, more);
+}
+
+const scenarios::SweepKey& key(const Grid& grid, const std::string& name) {
+    const auto at = std::ranges::find(grid.sweep.keys, name, &scenarios::SweepKey::key);
+    if (at == grid.sweep.keys.end()) throw InputError("no key " + name);
+    return *at;
+}
+
+TEST(MadeGrid, HasTheDegreesThatDivideTheGpus) {
+    const Grid grid = made_grid(job("llama3-8b", "gpus: 24\n"), "x.yaml", {}).grid;
+    EXPECT_EQ(key(grid, "parallel.pipeline").values,
+              (std::vector<std::string>{"1", "2", "3", "4", "6", "8", "12"}));
+    EXPECT_EQ(key(grid, "parallel.tensor").values, (std::vector<std::string>{"1", "2", "4", "8"}));
+    EXPECT_EQ(key(grid, "parallel.zero_stage").values, (std::vector<std::string>{"1", "3"}));
+    for (const std::size_t index : grid.points) {
+        const scenarios::Scenario plan = grid.instantiate(index);
+        EXPECT_EQ(plan.gpus, 24);
+        EXPECT_EQ(plan.training.global_batch, 192);
+        if (plan.parallel.zero_stage == 3) EXPECT_EQ(plan.parallel.pipeline, 1);
+        if (&index - grid.points.data() > 40) break;
+    }
+}
+
+TEST(MadeGrid, LeavesWhatIsSetAsItIs) {
+    const std::vector<scenarios::Override> set{{"parallel.tensor", "2"}, {"gpus", "16"}};
+    const Grid grid = made_grid(job("llama3-8b", "gpus: 8\n"), "x.yaml", set).grid;
+    EXPECT_THROW((void)key(grid, "parallel.tensor"), InputError);
+    BatchOptions options;
+    const SearchResult found = search(grid, Objective::TokensPerS, options);
+    ASSERT_TRUE(found.best);
+    EXPECT_EQ(grid.instantiate(found.best->index).parallel.tensor, 2);
+    EXPECT_EQ(grid.instantiate(found.best->index).gpus, 16);
+}
+
+TEST(MadeGrid, CutsUnevenLayersByTheirTimes) {
+    const std::string deepseek = job("deepseek-v3", "gpus: 64\n");
+    const FirstGrid first = first_grid(deepseek, "x.yaml");
+    EXPECT_THAT(first.lines, HasSubstr("parallel.partition: [balanced]"));  // 61 layers
+    EXPECT_THAT(first.lines, HasSubstr("{modules: [mla_up_proj, layernorm, moe]}"));
+    EXPECT_THAT(first.lines, HasSubstr("{name: combined-1f1b, stages_per_rank: 2}"));
+    EXPECT_THAT(first.left_out, testing::Contains(HasSubstr("pipelines of more than 16")));
+    EXPECT_THAT(first_grid(job("llama3-8b", "gpus: 8\n"), "x.yaml").lines,
+                Not(HasSubstr("balanced")));
+}
+
+TEST(MadeGrid, TriesContextParallelismOfLongSequences) {
+    const auto degrees = [](const char* length) {
+        const std::string text = fmt::format(
+            "model: llama3-8b\ncluster: hgx-h100\ngpus: 64\nframework: megatron-2026\n"
+            "training: {{global_batch: 64, seq_length: {}, attention: flash}}\n",
+            length);
+        return first_grid(text, "x.yaml");
+    };
+    EXPECT_THAT(degrees("32768").lines, HasSubstr("parallel.context: [1, 2, 4, 8]"));
+    EXPECT_THAT(degrees("8192").lines, HasSubstr("parallel.context: [1, 2]"));
+    EXPECT_THAT(degrees("2048").lines, Not(HasSubstr("parallel.context")));
+    EXPECT_THAT(degrees("2048").left_out, testing::Contains(HasSubstr("context parallelism")));
+}
+
+TEST(MadeGrid, IsNotMadeWhereThereIsOne) {
+    EXPECT_FALSE(has_grid(job("llama3-8b", "gpus: 8\n"), "x.yaml"));
+    EXPECT_TRUE(
+        has_grid(job("llama3-8b", "gpus: 8\nsweep: {parallel.tensor: [1, 2]}\n"), "x.yaml"));
+}
+
+}  // namespace
+}  // namespace debubble::sim
