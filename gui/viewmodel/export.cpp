@@ -176,6 +176,9 @@ std::vector<ExportChoice> export_choices(const Screen& screen) {
             {ExportFormat::Html, "Page to mail", "html"},
             {ExportFormat::Png, "Picture", "png"},
             {ExportFormat::Pdf, "Document", "pdf"},
+            {ExportFormat::Gif, pair ? "Race of both" : "Step that is played", "gif"},
+            {ExportFormat::WebM, pair ? "Race of both, as video" : "Step that is played, as video",
+             "webm"},
             {ExportFormat::Json, pair ? "Comparison in figures" : "Trace for Perfetto", "json"},
             {ExportFormat::Csv, pair ? "Table of the actions of both" : "Table of actions", "csv"}};
 }

@@ -21,6 +21,7 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/picture_export.h"
 #include "gui/widgets/state_file.h"
+#include "gui/widgets/timeline/film.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
@@ -106,8 +107,10 @@ void export_picture(const CommandLine& line, int& argc, char** argv) {
     else
         view.set_document(plan ? plan->document : opened.traces.front().document);
     const QSize size = line.size ? QSize(line.size->width, line.size->height) : QSize();
-    write_picture(view, QString::fromStdString(*line.export_to), export_format_of(*line.export_to),
-                  size);
+    const QString file = QString::fromStdString(*line.export_to);
+    const ExportFormat format = export_format_of(*line.export_to);
+    if (is_film_format(format)) return write_film(view.film(size), file, format);
+    write_picture(view, file, format, size);
 }
 
 }  // namespace debubble::gui

@@ -123,7 +123,7 @@ void MainWindow::build_file_menu() {
                       tr("Under another name"));
     connect(save_as_, &QAction::triggered, this, &MainWindow::save_as);
     export_ = action(file, tr("&Export the timeline..."), QKeySequence("Ctrl+E"),
-                     tr("SVG, PNG, PDF, Chrome JSON or CSV"));
+                     tr("SVG, PNG, PDF, a page, a film, Chrome JSON or CSV"));
     connect(export_, &QAction::triggered, this, &MainWindow::choose_export);
     file->addSeparator();
     QAction* quit = action(file, tr("&Quit"), QKeySequence("Ctrl+Q"),
@@ -154,6 +154,12 @@ void MainWindow::build_view_menu() {
                              tr("Its lanes end at what is held, or at the limit again"));
     memory->setCheckable(true);
     connect(memory, &QAction::triggered, timeline_, &TimelineView::toggle_memory_scale);
+    QAction* fold =
+        action(view, tr("Fold &ranks alike"), {},
+               tr("Of more than 32 ranks, those whose steps look the same share a row"));
+    connect(fold, &QAction::triggered, timeline_, &TimelineView::toggle_folding);
+    QAction* every = action(view, tr("Show every ran&k"), {}, tr("Not only those of a brush"));
+    connect(every, &QAction::triggered, timeline_, &TimelineView::show_every_rank);
     QAction* find =
         action(view, tr("Find &actions..."), QKeySequence::Find, tr("By name, kind, rank, length"));
     connect(find, &QAction::triggered, this, [this] {
@@ -180,7 +186,8 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         [this] { show_page(bill_); });
     add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
         [this] { show_page(zoo_); });
-    add(tr("Show all ran&ks"), "Alt+5", tr("A line of pixels each; a drag opens their rows"),
+    add(tr("Show all ran&ks"), "Alt+5",
+        tr("A line of pixels each; a brush shows the rows of some alone"),
         [this] { show_page(overview_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "trace/picture/legend.h"
 #include "trace/picture/row_shapes.h"
 #include "trace/picture/step_parts.h"
@@ -14,7 +16,8 @@ namespace {
 
 constexpr double kTickDistance = 9;  ///< in letters
 constexpr double kVeil = 0.67;       ///< opacity over the part of the map that is out of sight
-constexpr double kNameSize = 1.2;    ///< in letters, as the next two
+constexpr double kBesideRuler = 8;
+constexpr double kNameSize = 1.2;  ///< in letters, as the next two
 constexpr double kSideSize = 1.1;
 constexpr double kLine = 1.4;  ///< distance of the lines of text beside a row
 
@@ -52,7 +55,15 @@ Sheet map_sheet(const Timeline& timeline, const View& view) {
 Sheet ruler_sheet(const Timeline& timeline, const View& view) {
     const Rect ruler = view.geometry.ruler();
     const Ground& ground = view.ground();
-    Sheet sheet{ruler, {}, {Area{ruler, ground.gutter}}};
+    const Rect left{0, ruler.y, ruler.x, ruler.height};
+    Sheet sheet{{0, ruler.y, ruler.right(), ruler.height}, {}, {Area{ruler, ground.gutter}}};
+    if (const auto& only = timeline.layout.only)
+        sheet.shapes.emplace_back(
+            Text{{kBesideRuler, left.y + left.height / 2},
+                 fmt::format("only ranks {} to {}", only->first, only->second),
+                 view.letter(),
+                 ground.accent,
+                 Anchor::Start});
     const Instant origin = timeline.main.range().begin;
     for (const Tick& tick : ticks_of(view.axis, origin, kTickDistance * view.letter())) {
         const double x = std::floor(view.x(tick.at)) + 0.5;
@@ -79,6 +90,8 @@ public:
         if (row.stream) {
             text({right_, y + row.whole.height / 2.0}, device.streams[*row.stream].name,
                  view_.ground().faint_text, Anchor::End);
+        } else if (row.folded) {
+            if (row.run_to) run(row, document);
         } else {
             const StepBars bars = bars_of(row);
             words(gutter_text(document, device), y, row.whole.height - bars.taken());
@@ -89,6 +102,19 @@ public:
     }
 
 private:
+    /// The words of ranks alike stand beside all of their lines.
+    void run(const Row& row, const TimelineDocument& document) {
+        Row whole = row;
+        whole.whole.height = row.run_height;
+        GutterText text = gutter_text(document, document.devices[row.device]);
+        text.name = fmt::format("ranks {} to {}", document.devices[row.device].rank.index,
+                                document.devices[*row.run_to].rank.index);
+        text.copies = "alike";
+        const StepBars bars = bars_of(whole);
+        words(text, view_.y(row, row.whole.y), row.run_height - bars.taken());
+        step_bars(whole, bars);
+    }
+
     static constexpr double kLeft = 8;
     static constexpr int kApart = 1;
     double line() const { return kLine * view_.letter(); }

@@ -121,6 +121,7 @@ void RowShapes::columns(Band band, std::vector<std::uint32_t> colours) {
 }
 
 void RowShapes::work(const Lane& lane, bool full) {
+    if (!lane.layer.colouring) return work_without_colours(lane, full);
     if (are_few(lane.device.work, lane.axis))
         work_boxes(lane, full);
     else
@@ -130,6 +131,14 @@ void RowShapes::work(const Lane& lane, bool full) {
     pairs(lane);
     operators(lane);
     labels(lane);
+}
+
+/// The kinds of work need no colouring, so that a long trace is seen while a worker colours it.
+void RowShapes::work_without_colours(const Lane& lane, bool full) {
+    if (!full)
+        return box({0, double(lane.band.y), width_, double(lane.band.height)}, view_.ground().lane);
+    work_stacked(lane);
+    bubbles(lane, kLeastHatched);
 }
 
 void RowShapes::work_blended(const Lane& lane, bool full) {
@@ -309,6 +318,8 @@ void RowShapes::streams(const Row& row, Side side) {
     const Device* device = band.height > 0 ? timeline_.device(row, side) : nullptr;
     if (device == nullptr) return;
     const Lane where = lane(side, *device, band);
+    if (!where.layer.colouring)
+        return box({0, double(band.y), width_, double(band.height)}, view_.ground().lane);
     const DeviceColours& colours = where.layer.colours_of(*device);
     const Stream* only = timeline_.stream(row, side);
     std::vector<const ColourSums*> tracks;

@@ -37,6 +37,7 @@ private:
     Lane lane(Side side, const Device& device, Band band) const;
     void background(const Row& row);
     void work(const Lane& lane, bool full);
+    void work_without_colours(const Lane& lane, bool full);
     void work_blended(const Lane& lane, bool full);
     void work_boxes(const Lane& lane, bool full);
     /// Bars narrower than pixels: what a column covers, kind above kind, as shares of its height.

@@ -73,6 +73,8 @@ private:
         const double x = std::floor(view_.x(*scene_.cursor)) + 0.5;
         const Rect lanes = view_.geometry.lanes();
         out_.emplace_back(Line{{x, lanes.y}, {x, lanes.bottom()}, accent(), 1.5});
+        if (const std::string words = race_words(scene_, *scene_.cursor); !words.empty())
+            plate(x + 6, lanes.y + kLetter * view_.geometry.scale, words, accent());
     }
 
     void of_side(Side side) {
@@ -177,6 +179,34 @@ Now now_at(const TimelineDocument& document, Instant at) {
         add_messages(now, document, device, at);
     }
     return now;
+}
+
+namespace {
+
+std::string progress_words(const Scene& scene, Side side, Instant at) {
+    const Layer& layer = scene.layer(side);
+    const Instant there = at - layer.shift;
+    const char* name = side == Side::A ? "A" : "B";
+    std::size_t all = 0;
+    std::size_t ended = 0;
+    Instant last = layer.document->range.begin;
+    for (const Device& device : layer.document->devices) {
+        all += device.work.size();
+        ended += static_cast<std::size_t>(
+            std::ranges::upper_bound(device.work, there, {}, &Bar::end) - device.work.begin());
+        if (!device.work.empty()) last = std::max(last, device.work.back().end);
+    }
+    if (ended == all)
+        return fmt::format("{} done at {}", name,
+                           text::time_text(last - layer.document->range.begin));
+    return fmt::format("{} {} %", name, 100 * ended / all);
+}
+
+}  // namespace
+
+std::string race_words(const Scene& scene, Instant at) {
+    if (!scene.comparison || !scene.main || !scene.other) return {};
+    return progress_words(scene, Side::A, at) + ", " + progress_words(scene, Side::B, at);
 }
 
 std::optional<Instant> advanced(const TimeAxis& axis, Instant at, double wall_s) {
