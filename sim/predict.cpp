@@ -20,6 +20,7 @@
 #include "sim/drawn_loads.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
+#include "sim/link_lanes.h"
 #include "sim/pass_operators.h"
 #include "sim/priced_plan.h"
 #include "sim/ranges.h"
@@ -275,6 +276,7 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     if (options.keep_spans) result.trace.spans = std::move(simulation.trace.spans);
     if (!options.keep_trace) return result;
     result.operators = operators_of(*of_plan.prices, plan.schedule);
+    result.links = links_of(*of_plan.prices, costs, simulation.trace);
     result.trace = std::move(simulation.trace);
     TraceHeader& header = result.trace.header;
     header.scenario = scenario.name;

@@ -8,6 +8,7 @@
 #include "scenarios/scenario.h"
 #include "sim/bill.h"
 #include "sim/prediction.h"
+#include "trace/picture/link_table.h"
 #include "trace/picture/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
@@ -48,7 +49,8 @@ struct PredictionWithTrace {
     scenarios::Scenario played;
     /// The operators of the passes, where a trace was kept.
     std::shared_ptr<const picture::OperatorTable> operators = {};
-    std::optional<Bill> bill = {};  ///< if PredictOptions asks for it
+    std::shared_ptr<const picture::LinkTable> links = {};  ///< of the spans, where a trace was kept
+    std::optional<Bill> bill = {};                         ///< if PredictOptions asks for it
     std::shared_ptr<const StepToAllocate> to_allocate = {};
 };
 

@@ -90,6 +90,8 @@ public:
         if (row.stream) {
             text({right_, y + row.whole.height / 2.0}, device.streams[*row.stream].name,
                  view_.ground().faint_text, Anchor::End);
+        } else if (row.links_of) {
+            if (document.link_table) links(row, document);
         } else if (row.folded) {
             if (row.run_to) run(row, document);
         } else {
@@ -113,6 +115,22 @@ private:
         const StepBars bars = bars_of(whole);
         words(text, view_.y(row, row.whole.y), row.run_height - bars.taken());
         step_bars(whole, bars);
+    }
+
+    /// The limit of a class of links, and how much of it is used on average.
+    void links(const Row& row, const TimelineDocument& document) {
+        const Device& device = document.devices[row.device];
+        const LinkClass& of = document.link_table->classes[*row.links_of];
+        const auto rank = static_cast<std::size_t>(device.rank.index);
+        const double y = view_.y(row, row.whole.y) + 1 + line() / 2;
+        text({kLeft + 2 * view_.letter(), y}, of.name + " links", view_.ground().text,
+             Anchor::Start);
+        text({kLeft + 2 * view_.letter(), y + line()},
+             fmt::format("{:.1f} % of {:.3g} GB/s",
+                         100 * mean_link_use(document, device, *row.links_of),
+                         of.limits[rank].value / 1e9),
+             view_.ground().faint_text, Anchor::Start);
+        sides(row);
     }
 
     static constexpr double kLeft = 8;
@@ -186,7 +204,8 @@ private:
         const double least = 0.9 * view_.letter();
         for (const auto& [name, band] :
              {std::pair("A", row.bars), std::pair("B", row.other), std::pair("A", row.memory),
-              std::pair("B", row.other_memory)})
+              std::pair("B", row.other_memory), std::pair("A", row.use),
+              std::pair("B", row.other_use)})
             if (band.height >= least)
                 out_.emplace_back(
                     Text{{view_.geometry.gutter() - 6.0, view_.y(row, band.y + band.height / 2.0)},
@@ -243,12 +262,25 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
     }
 }
 
+/// The limit of a class of links.
+void mark_links(Shapes& out, const View& view, const Row& row) {
+    for (const Band lane : {row.use, row.other_use}) {
+        if (lane.height == 0) continue;
+        const double y = std::floor(view.y(row, lane.y + kLimitRoom)) - 0.5;
+        out.emplace_back(Line{{double(view.geometry.gutter()), y},
+                              {double(view.geometry.width), y},
+                              view.ground().warning,
+                              1,
+                              Dash::Dashed});
+    }
+}
+
 }  // namespace
 
 std::optional<Point> peak_point(const Timeline& timeline, const Row& row, Side side,
                                 const TimeAxis& axis) {
     const Band lane = side == Side::A ? row.memory : row.other_memory;
-    if (row.stream || row.heat || lane.height == 0) return std::nullopt;
+    if (!row.is_own() || row.heat || lane.height == 0) return std::nullopt;
     const Device* device = timeline.device(row, side);
     if (device == nullptr || device->peak == nullptr) return std::nullopt;
     const Instant at = device->peak->at + timeline.layer(side).shift;
@@ -260,6 +292,7 @@ Sheets memory_marks(const Timeline& timeline, const View& view) {
     add_rows(sheets, timeline, view, view.geometry.gutter(), {}, {}, [&](const Row& row) {
         Shapes marks;
         if (!row.heat) mark_memory(marks, timeline, view, row);
+        if (row.links_of) mark_links(marks, view, row);
         return marks;
     });
     return sheets;

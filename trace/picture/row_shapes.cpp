@@ -41,7 +41,7 @@ LabelStyle label_style(const Timeline& timeline, const View& view) {
     std::vector<double> widths;
     int height = 0;
     for (const Row& row : timeline.layout.rows) {
-        if (row.stream || row.collapsed || !view.shows(timeline, row)) continue;
+        if (!row.is_own() || row.collapsed || !view.shows(timeline, row)) continue;
         const Device& device = *timeline.device(row, Side::A);
         const TimeAxis axis = view.axis.shifted(timeline.main.shift);
         if (mean_width(device.work, axis) < font.digit * font.smallest) continue;
@@ -69,6 +69,10 @@ Shapes RowShapes::of(const Row& row) {
         if (device == nullptr) continue;
         const Band bars = side == Side::A ? row.bars : row.other;
         // A ghost is colour only, so that it is not taken for the plan itself.
+        if (row.links_of) {
+            links(row, side);
+            continue;
+        }
         if (!row.stream && bars.height > 0)
             work(lane(side, *device, bars), side == Side::A || timeline_.comparison);
         streams(row, side);
@@ -88,9 +92,9 @@ void RowShapes::background(const Row& row) {
     };
     const bool no_other = timeline_.other && timeline_.device(row, Side::B) == nullptr;
     for (const Band band : {row.bars, row.error, row.other, row.links, row.other_links, row.memory,
-                            row.other_memory}) {
-        const bool empty =
-            no_other && (band == row.other || band == row.other_links || band == row.other_memory);
+                            row.other_memory, row.use, row.other_use}) {
+        const bool empty = no_other && (band == row.other || band == row.other_links ||
+                                        band == row.other_memory || band == row.other_use);
         if (band.height == 0 || empty) continue;
         fill_to(band.y);
         y = band.bottom();

@@ -18,6 +18,8 @@ constexpr int kLeastRun = 44;  ///< height of a run's lines, where they can be h
 constexpr int kAfterRun = 4;
 constexpr int kStream = 18;
 constexpr int kStreamOfTwo = 26;
+constexpr int kLinks = 32;
+constexpr int kLinksOfTwo = 44;
 constexpr int kHeatStrip = 4;
 constexpr int kErrorStrip = 3;
 constexpr int kMostStripHeight = 7;
@@ -151,7 +153,7 @@ private:
     bool is_chosen(std::size_t device) const {
         const int rank = rank_of(device);
         return choices_.pinned.contains(rank) || choices_.streams.contains(rank) ||
-               choices_.replicas.contains(rank);
+               choices_.replicas.contains(rank) || choices_.link_use.contains(rank);
     }
 
     std::vector<Run> runs_of_rows() const {
@@ -226,7 +228,24 @@ private:
             layout_.rows.push_back(stream_row(d, s, pinned, needs_, layout_.height));
             layout_.height += layout_.rows.back().whole.height;
         }
+        add_links(d, pinned);
         if (pinned) layout_.pinned_height = layout_.height;
+    }
+
+    void add_links(std::size_t d, bool pinned) {
+        const auto& table = document_.link_table;
+        if (!table || !(choices_.all_link_use || choices_.link_use.contains(rank_of(d)))) return;
+        for (std::size_t of = 0; of < table->classes.size(); ++of) {
+            Row row{.device = d,
+                    .links_of = of,
+                    .heat = true,
+                    .pinned = pinned,
+                    .whole = {layout_.height, needs_.comparison ? kLinksOfTwo : kLinks}};
+            row.use = {row.whole.y, row.whole.height - 4};
+            if (needs_.comparison) row.other_use = take_half(row.use);
+            layout_.height += row.whole.height;
+            layout_.rows.push_back(row);
+        }
     }
 
     const TimelineDocument& document_;
@@ -261,7 +280,7 @@ const Row* RowLayout::run_of(const Row& row) const {
 
 const Row* RowLayout::row_of(std::size_t device) const {
     const auto found = std::ranges::find_if(
-        rows, [&](const Row& row) { return row.device == device && !row.stream; });
+        rows, [&](const Row& row) { return row.device == device && row.is_own(); });
     return found == rows.end() ? nullptr : &*found;
 }
 

@@ -19,6 +19,8 @@ struct RowChoices {
     std::set<int> replicas = {};   ///< ranks whose replicas have rows of their own
     std::set<int> collapsed = {};  ///< ranks that are drawn thin
     std::set<int> pinned = {};     ///< ranks that stay at the top
+    std::set<int> link_use = {};   ///< ranks whose links have rows of their own
+    bool all_link_use = false;     ///< all have, but for those that are folded
     std::set<int> unfolded = {};   ///< first ranks of runs alike that are not folded
     /// Of more than kManyDevices ranks, runs of kFoldedRun and more that are alike share a row.
     bool fold_alike = false;
@@ -42,6 +44,10 @@ struct Row {
     std::size_t device = 0;  ///< index in TimelineDocument::devices
     /// Stream of that device; nothing for the device's own row.
     std::optional<std::size_t> stream = {};
+    /// Class of links of that device, as an index in LinkTable::classes.
+    std::optional<std::size_t> links_of = {};
+    /// Whether it is the device's own row: its bars and its memory.
+    bool is_own() const { return !stream && !links_of; }
     bool heat = false;  ///< whether memory is a strip of colour
     bool pinned = false;
     bool collapsed = false;
@@ -59,6 +65,8 @@ struct Row {
     Band other_links = {};
     Band memory = {};
     Band other_memory = {};
+    Band use = {};  ///< of a class of links
+    Band other_use = {};
 };
 
 struct RowLayout {
