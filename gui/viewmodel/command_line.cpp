@@ -48,6 +48,8 @@ private:
             line_.help = true;
         else if (word == "--version")
             line_.version = true;
+        else if (word == "--links")
+            line_.links = true;
         else if (is_option(word, "--export"))
             line_.export_to = value_of(word, "--export");
         else if (is_option(word, "--size"))
@@ -90,8 +92,8 @@ private:
     }
 
     void unknown(const std::string& word) {
-        static const std::array<std::string, 5> known{"--export", "--size", "--set", "--help",
-                                                      "--version"};
+        static const std::array<std::string, 6> known{"--export", "--size", "--set",
+                                                      "--links",  "--help", "--version"};
         const auto guess = did_you_mean(word.substr(0, word.find('=')), known);
         complain(fmt::format("gui takes no '{}'{} (see debubble gui --help)", word,
                              guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
@@ -150,6 +152,7 @@ write it). Two traces are compared: the first is A, the second B.
                      ffmpeg), .json (a trace for Perfetto), .csv (a row per action)
   --size WIDTHxHEIGHT  of a .png, .pdf, .gif or .webm, in pixels of the screen (a .png has two for
                      each); unless said, 1920 wide, a film 1280, and as high as its rows
+  --links            draw how much of its links each rank uses, inside its node and on the network
   --set key=value    change a key of the scenario, as parallel.tensor=4
   --help, --version
 

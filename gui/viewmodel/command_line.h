@@ -21,6 +21,7 @@ struct CommandLine {
     std::vector<std::string> set;    ///< key=value settings of the scenario
     std::optional<std::string> export_to;
     std::optional<PictureSize> size;  ///< size of a PNG, a PDF or a film
+    bool links = false;               ///< pictures have lanes of the use of links
     bool help = false;
     bool version = false;
 };

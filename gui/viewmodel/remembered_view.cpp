@@ -35,6 +35,8 @@ std::string remembered(const ViewState& state) {
                 {"replicas", state.rows.replicas},
                 {"collapsed", state.rows.collapsed},
                 {"pinned", state.rows.pinned},
+                {"link_use", state.rows.link_use},
+                {"all_link_use", state.rows.all_link_use},
                 {"unfolded", state.rows.unfolded},
                 {"fold_alike", state.rows.fold_alike},
                 {"only", only},
@@ -55,6 +57,8 @@ ViewState recalled(const std::string& text, ViewState now) {
         if (begin < end) now.axis.show({at_share(whole, begin), at_share(whole, end)});
         now.rows = {kept.at("streams"), kept.at("replicas"), kept.at("collapsed"),
                     kept.at("pinned")};
+        now.rows.link_use = kept.value("link_use", std::set<int>{});
+        now.rows.all_link_use = kept.value("all_link_use", false);
         now.rows.unfolded = kept.value("unfolded", std::set<int>{});
         now.rows.fold_alike = kept.value("fold_alike", true);
         const auto only = kept.value("only", std::vector<int>{});

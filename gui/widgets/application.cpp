@@ -18,6 +18,7 @@
 #include "gui/viewmodel/export.h"
 #include "gui/viewmodel/opened.h"
 #include "gui/viewmodel/what_if/answer.h"
+#include "gui/widgets/language.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/picture_export.h"
 #include "gui/widgets/state_file.h"
@@ -75,6 +76,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     QApplication::setOrganizationName("debubble");
     QApplication::setDesktopFileName("org.debubble.debubble");
     QSettings::setDefaultFormat(QSettings::IniFormat);
+    speak(remembered_language());
     const std::string state_file(environment("DEBUBBLE_GUI_STATE"));
     if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
@@ -106,6 +108,7 @@ void export_picture(const CommandLine& line, int& argc, char** argv) {
         view.set_comparison(opened.traces[0].document, opened.traces[1].document, opened.pairing);
     else
         view.set_document(plan ? plan->document : opened.traces.front().document);
+    if (line.links) view.toggle_link_use();
     const QSize size = line.size ? QSize(line.size->width, line.size->height) : QSize();
     const QString file = QString::fromStdString(*line.export_to);
     const ExportFormat format = export_format_of(*line.export_to);

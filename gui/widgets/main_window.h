@@ -102,6 +102,7 @@ private:
     void build_menus();
     void build_arrangement_menu(QMenu* menu);
     void build_theme_menu(QMenu* menu);
+    void build_language_menu(QMenu* menu);
     void build_file_menu();
     void build_view_menu();
     void build_colour_menu(QMenu* menu);

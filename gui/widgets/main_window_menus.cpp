@@ -11,7 +11,9 @@
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
+#include "gui/widgets/language.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/message_strip.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/overview_view.h"
@@ -154,6 +156,10 @@ void MainWindow::build_view_menu() {
                              tr("Its lanes end at what is held, or at the limit again"));
     memory->setCheckable(true);
     connect(memory, &QAction::triggered, timeline_, &TimelineView::toggle_memory_scale);
+    QAction* links =
+        action(view, tr("Show the &links"), {},
+               tr("A lane per rank and class of links: how much of their limit a plan uses"));
+    connect(links, &QAction::triggered, timeline_, &TimelineView::toggle_link_use);
     QAction* fold =
         action(view, tr("Fold &ranks alike"), {},
                tr("Of more than 32 ranks, those whose steps look the same share a row"));
@@ -168,6 +174,7 @@ void MainWindow::build_view_menu() {
     });
     build_colour_menu(view->addMenu(tr("Colour &by")));
     build_theme_menu(view->addMenu(tr("&Theme")));
+    build_language_menu(view->addMenu(tr("Lan&guage")));
     view->addSeparator();
     build_arrangement_menu(view);
 }
@@ -224,6 +231,23 @@ void MainWindow::build_theme_menu(QMenu* menu) {
     add(tr("Theme of the &system"), WindowTheme::System);
     add(tr("&Light theme"), WindowTheme::Light);
     add(tr("&Dark theme"), WindowTheme::Dark);
+}
+
+/// Texts are made by workers too, so that a language is spoken from a start to the next one.
+void MainWindow::build_language_menu(QMenu* menu) {
+    auto* group = new QActionGroup(menu);
+    QList<Language> all = languages();
+    all.prepend({{}, tr("Language of the s&ystem")});
+    for (const Language& language : all) {
+        QAction* made = action(menu, language.name, {}, tr("From the next start on"));
+        made->setCheckable(true);
+        made->setChecked(remembered_language() == language.code);
+        group->addAction(made);
+        connect(made, &QAction::triggered, this, [this, language] {
+            remember_language(language.code);
+            messages_->say(tr("The window speaks this language from its next start on"));
+        });
+    }
 }
 
 void MainWindow::build_colour_menu(QMenu* menu) {

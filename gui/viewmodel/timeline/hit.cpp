@@ -40,6 +40,7 @@ struct SideLanes {
 Hit side_hit(const Scene& scene, const Row& row, const SideLanes& lanes, Instant at, int y) {
     const Device* device = scene.device(row, lanes.side);
     if (device == nullptr) return {Hit::Part::Lane, &row, {}};
+    if (row.links_of) return {Hit::Part::Lane, &row, {}};
     if (inside(lanes.memory, y)) return {Hit::Part::Memory, &row, {}, lanes.side};
     if (inside(lanes.links, y)) return span_hit(row, top_of_streams(*device, at), lanes.side);
     if (!inside(lanes.bars, y)) return {Hit::Part::Lane, &row, {}};
@@ -70,7 +71,7 @@ std::optional<SpanPlace> place_of(const Scene& scene, const SpanRef& ref) {
     const Row* closed = nullptr;  // the row of the device itself, where its streams share a strip
     for (const Row& row : scene.layout.rows) {
         if (scene.main.document->devices[row.device].rank != span.rank) continue;
-        const Device* device = scene.device(row, ref.side);
+        const Device* device = row.links_of ? nullptr : scene.device(row, ref.side);
         if (device == nullptr || device->replica != span.replica) continue;
         const Stream* stream = scene.stream(row, ref.side);
         if (row.stream ? stream != nullptr && holds(stream->bars) : holds(device->work))

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "trace/picture/alike.h"
 #include "trace/picture/raster.h"
 
@@ -16,8 +17,8 @@ namespace {
 std::string name_of_band(const TimelineDocument& document, const RankBand& band) {
     const Device& first = document.devices[band.first];
     if (!band.alike()) return first.name;
-    return fmt::format("ranks {} to {} alike", first.rank.index,
-                       document.devices[band.last].rank.index);
+    return filled(said("details", "ranks {} to {} alike"), first.rank.index,
+                  document.devices[band.last].rank.index);
 }
 
 std::vector<std::uint32_t> memory_line(const TimelineDocument& document, const Device& device,

@@ -7,6 +7,7 @@
 
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/waits.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 #include "trace/picture/svg_text.h"
 
@@ -19,19 +20,20 @@ constexpr double kMessage = 4;  ///< radius in pixels
 std::string waiting_words(const TimelineDocument& document, const Bubble& bubble, Instant at) {
     const std::string left = text::time_text(bubble.end - at);
     switch (bubble.cause) {
-        case BubbleCause::WarmUp: return "begins in " + left;
-        case BubbleCause::CoolDown: return "has done its passes";
-        case BubbleCause::Optimizer: return "waits at the optimizer, " + left;
-        case BubbleCause::Launch: return "waits for its host, " + left;
+        case BubbleCause::WarmUp: return filled(said("play", "begins in {}"), left);
+        case BubbleCause::CoolDown: return said("play", "has done its passes");
+        case BubbleCause::Optimizer:
+            return filled(said("play", "waits at the optimizer, {}"), left);
+        case BubbleCause::Launch: return filled(said("play", "waits for its host, {}"), left);
         default: break;
     }
     const auto end = ends_wait(document, bubble);
-    if (!end) return "waits, " + left;
+    if (!end) return filled(said("play", "waits, {}"), left);
     const Span& span = document.span(*end);
     const bool other = span.rank != bubble.rank;
-    return other ? fmt::format("waits for {} of rank {}, {}", to_text(span.action), span.rank.index,
-                               left)
-                 : fmt::format("waits for {}, {}", to_text(span.action), left);
+    return other ? filled(said("play", "waits for {} of rank {}, {}"), to_text(span.action),
+                          span.rank.index, left)
+                 : filled(said("play", "waits for {}, {}"), to_text(span.action), left);
 }
 
 const Device* device_with(const TimelineDocument& document, Rank rank, std::int32_t replica) {
@@ -83,7 +85,7 @@ private:
         const Instant at = *scene_.cursor - layer.shift;
         const Now now = now_at(*layer.document, at);
         for (const Row& row : scene_.layout.rows) {
-            if (row.stream || !view_.shows(scene_, row)) continue;
+            if (!row.is_own() || !view_.shows(scene_, row)) continue;
             const Device* device = scene_.device(row, side);
             const auto doing = std::ranges::find(now.devices, device, &Doing::device);
             if (doing == now.devices.end()) continue;
@@ -138,7 +140,8 @@ private:
         const Layer& layer = scene_.layer(side);
         const auto index = static_cast<std::size_t>(device - layer.document->devices.data());
         for (const Row& row : scene_.layout.rows) {
-            if (row.stream || scene_.device(row, side) != &layer.document->devices[index]) continue;
+            if (!row.is_own() || scene_.device(row, side) != &layer.document->devices[index])
+                continue;
             const Band band = bars(row, side);
             return view_.y(row, band.y) + band.height / 2.0;
         }
@@ -197,8 +200,8 @@ std::string progress_words(const Scene& scene, Side side, Instant at) {
         if (!device.work.empty()) last = std::max(last, device.work.back().end);
     }
     if (ended == all)
-        return fmt::format("{} done at {}", name,
-                           text::time_text(last - layer.document->range.begin));
+        return filled(said("play", "{} done at {}"), name,
+                      text::time_text(last - layer.document->range.begin));
     return fmt::format("{} {} %", name, 100 * ended / all);
 }
 

@@ -198,6 +198,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
         action->setChecked(ranks.contains(rank));
     };
     add(tr("Show its streams"), state_.rows.streams);
+    if (document.link_table) add(tr("Show its links"), state_.rows.link_use);
     add(tr("Keep at the top"), state_.rows.pinned);
     add(tr("Make thin"), state_.rows.collapsed);
     QAction* folds = menu.addAction(tr("Fold ranks alike"), this, &TimelineView::toggle_folding);

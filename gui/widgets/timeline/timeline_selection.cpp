@@ -133,6 +133,12 @@ void TimelineView::show_ranks(int first, int last) {
     changed();
 }
 
+void TimelineView::toggle_link_use() {
+    state_.rows.all_link_use = !state_.rows.all_link_use;
+    lay_out_again();
+    changed();
+}
+
 void TimelineView::show_every_rank() {
     state_.rows.only.reset();
     lay_out_again();

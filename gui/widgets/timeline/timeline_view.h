@@ -105,6 +105,8 @@ public Q_SLOTS:
     /// Shows the rows of these ranks, and of pinned ones, alone.
     void show_ranks(int first, int last);
     void show_every_rank();
+    /// Gives the links of every rank lanes of their use, or not.
+    void toggle_link_use();
     /// Lets runs of ranks alike share a row, or not.
     void toggle_folding();
 
