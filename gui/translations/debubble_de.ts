@@ -85,6 +85,153 @@
     </message>
 </context>
 <context>
+    <name>bill</name>
+    <message>
+        <source>model FLOPs at the peak rate</source>
+        <translation>FLOPs des Modells bei Spitzenrate</translation>
+    </message>
+    <message>
+        <source>compute (the peak rate is not known)</source>
+        <translation>Rechnen (die Spitzenrate ist unbekannt)</translation>
+    </message>
+    <message>
+        <source>kernels below the peak rate</source>
+        <translation>Kernels unter der Spitzenrate</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>Neu berechnen</translation>
+    </message>
+    <message>
+        <source>host: launches, and time between steps</source>
+        <translation>Host: Starts, und Zeit zwischen Schritten</translation>
+    </message>
+    <message>
+        <source>pipeline messages on their way</source>
+        <translation>Nachrichten der Pipeline unterwegs</translation>
+    </message>
+    <message>
+        <source>exposed: tensor parallel</source>
+        <translation>sichtbar: tensorparallel</translation>
+    </message>
+    <message>
+        <source>exposed: context parallel</source>
+        <translation>sichtbar: kontextparallel</translation>
+    </message>
+    <message>
+        <source>exposed: expert parallel</source>
+        <translation>sichtbar: expertenparallel</translation>
+    </message>
+    <message>
+        <source>exposed: data parallel</source>
+        <translation>sichtbar: datenparallel</translation>
+    </message>
+    <message>
+        <source>exposed: copies to the host</source>
+        <translation>sichtbar: Kopien zum Host</translation>
+    </message>
+    <message>
+        <source>optimizer step</source>
+        <translation>Schritt des Optimizers</translation>
+    </message>
+    <message>
+        <source>uneven stages</source>
+        <translation>ungleiche Stufen</translation>
+    </message>
+    <message>
+        <source>warm-up</source>
+        <translation>Anlauf</translation>
+    </message>
+    <message>
+        <source>cool-down</source>
+        <translation>Auslauf</translation>
+    </message>
+    <message>
+        <source>waits for a stage</source>
+        <translation>wartet auf eine Stufe</translation>
+    </message>
+    <message>
+        <source>waits for a group</source>
+        <translation>wartet auf eine Gruppe</translation>
+    </message>
+    <message>
+        <source>uneven loads</source>
+        <translation>ungleiche Lasten</translation>
+    </message>
+    <message>
+        <source>optimizer barrier</source>
+        <translation>Schranke des Optimizers</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>Schritt</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s steps take no time</source>
+        <translation>die Schritte des Optimizers dauern nicht</translation>
+    </message>
+    <message>
+        <source>all kernels run the model&apos;s FLOPs at the peak rate</source>
+        <translation>alle Kernels rechnen die FLOPs des Modells bei Spitzenrate</translation>
+    </message>
+    <message>
+        <source>nothing is computed again</source>
+        <translation>nichts wird neu berechnet</translation>
+    </message>
+    <message>
+        <source>hosts launch and prepare in no time</source>
+        <translation>Hosts starten und bereiten ohne Zeit vor</translation>
+    </message>
+    <message>
+        <source>tensor parallel communication takes no time</source>
+        <translation>tensorparallele Kommunikation dauert nicht</translation>
+    </message>
+    <message>
+        <source>context parallel communication takes no time</source>
+        <translation>kontextparallele Kommunikation dauert nicht</translation>
+    </message>
+    <message>
+        <source>expert parallel communication takes no time</source>
+        <translation>expertenparallele Kommunikation dauert nicht</translation>
+    </message>
+    <message>
+        <source>data parallel communication takes no time</source>
+        <translation>datenparallele Kommunikation dauert nicht</translation>
+    </message>
+    <message>
+        <source>pipeline communication takes no time</source>
+        <translation>Kommunikation der Pipeline dauert nicht</translation>
+    </message>
+    <message>
+        <source>copies to the host communication takes no time</source>
+        <translation>Kopien zum Host dauern nicht</translation>
+    </message>
+    <message>
+        <source>every stage takes the mean of all</source>
+        <translation>jede Stufe dauert das Mittel aller</translation>
+    </message>
+    <message>
+        <source>each rank begins its next step at once</source>
+        <translation>jeder Rank beginnt seinen nächsten Schritt sofort</translation>
+    </message>
+    <message>
+        <source>no rank ever waits for another</source>
+        <translation>kein Rank wartet je auf einen anderen</translation>
+    </message>
+    <message>
+        <source>all loads are even</source>
+        <translation>alle Lasten sind gleich</translation>
+    </message>
+    <message>
+        <source>{}, no shorter</source>
+        <translation>{}, nicht kürzer</translation>
+    </message>
+    <message>
+        <source>{} shorter</source>
+        <translation>{} kürzer</translation>
+    </message>
+</context>
+<context>
     <name>causes</name>
     <message>
         <source>warm-up</source>
@@ -1746,7 +1893,7 @@
     </message>
     <message>
         <source>Step %1; at half and at twice of</source>
-        <translation>Schritt %1; bei der Hälfte und beim Doppelten von</translation>
+        <translation>Schritt %1; halb und doppelt:</translation>
     </message>
 </context>
 <context>
@@ -2604,6 +2751,10 @@
         <source>program</source>
         <translation>Programm</translation>
     </message>
+    <message>
+        <source>cannot be told</source>
+        <translation>nicht zu sagen</translation>
+    </message>
 </context>
 <context>
     <name>formula</name>
@@ -3107,7 +3258,7 @@
     </message>
     <message>
         <source>node links</source>
-        <translation>Verbindungen im Knoten</translation>
+        <translation>Knotenlinks</translation>
     </message>
     <message>
         <source>GPU</source>
@@ -3124,6 +3275,89 @@
     <message>
         <source>jitter</source>
         <translation>Jitter</translation>
+    </message>
+</context>
+<context>
+    <name>schedules</name>
+    <message>
+        <source>two 1F1B pipelines in opposite directions, two copies of the parameters</source>
+        <translation>zwei 1F1B-Pipelines in Gegenrichtung, zwei Kopien der Parameter</translation>
+    </message>
+    <message>
+        <source>interleaved 1F1B whose experts&apos; exchange hides in pairs (Megatron-Core)</source>
+        <translation>verschränktes 1F1B, dessen Expertenaustausch sich in Paaren verbirgt (Megatron-Core)</translation>
+    </message>
+    <message>
+        <source>a handmade ZB-V whose experts&apos; exchange hides in pairs (Primus)</source>
+        <translation>ein handgemachtes ZB-V, dessen Expertenaustausch sich in Paaren verbirgt (Primus)</translation>
+    </message>
+    <message>
+        <source>fed from both ends, forward and backward overlapped (DeepSeek-V3)</source>
+        <translation>von beiden Enden gespeist, Forward und Backward überlappt (DeepSeek-V3)</translation>
+    </message>
+    <message>
+        <source>DualPipe cut in half, one copy of the parameters</source>
+        <translation>DualPipe halbiert, eine Kopie der Parameter</translation>
+    </message>
+    <message>
+        <source>1F1B with twice the warm-up, which hides the links (Alpa)</source>
+        <translation>1F1B mit doppeltem Anlauf, der die Verbindungen verdeckt (Alpa)</translation>
+    </message>
+    <message>
+        <source>all forwards, then all backwards</source>
+        <translation>alle Forwards, dann alle Backwards</translation>
+    </message>
+    <message>
+        <source>interleaved 1F1B in groups, down to half the memory (GIS)</source>
+        <translation>verschränktes 1F1B in Gruppen, bis hinab zum halben Speicher (GIS)</translation>
+    </message>
+    <message>
+        <source>1F1B over several chunks per rank, depth first (Megatron-LM)</source>
+        <translation>1F1B über mehrere Chunks je Rank, Tiefe zuerst (Megatron-LM)</translation>
+    </message>
+    <message>
+        <source>ZB-H1 over several chunks per rank (PyTorch)</source>
+        <translation>ZB-H1 über mehrere Chunks je Rank (PyTorch)</translation>
+    </message>
+    <message>
+        <source>several chunks per rank, breadth first</source>
+        <translation>mehrere Chunks je Rank, Breite zuerst</translation>
+    </message>
+    <message>
+        <source>one forward, one backward (PipeDream-Flush)</source>
+        <translation>ein Forward, ein Backward (PipeDream-Flush)</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, backward fused, two thirds of 1F1B&apos;s memory</source>
+        <translation>zwei Chunks je Rank im V, Backward verschmolzen, zwei Drittel des Speichers von 1F1B</translation>
+    </message>
+    <message>
+        <source>1F1B over slices of sequences, for causal attention</source>
+        <translation>1F1B über Scheiben von Sequenzen, für kausale Attention</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, half of 1F1B&apos;s memory</source>
+        <translation>zwei Chunks je Rank im V, halber Speicher von 1F1B</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, a third of 1F1B&apos;s memory</source>
+        <translation>zwei Chunks je Rank im V, ein Drittel des Speichers von 1F1B</translation>
+    </message>
+    <message>
+        <source>zero bubble by search, under --memory-limit and for measured costs</source>
+        <translation>Zero-Bubble durch Suche, unter --memory-limit und für gemessene Kosten</translation>
+    </message>
+    <message>
+        <source>zero bubble with 1F1B&apos;s memory</source>
+        <translation>Zero-Bubble mit dem Speicher von 1F1B</translation>
+    </message>
+    <message>
+        <source>zero bubble with twice 1F1B&apos;s memory</source>
+        <translation>Zero-Bubble mit doppeltem Speicher von 1F1B</translation>
+    </message>
+    <message>
+        <source>zero bubble with two chunks per rank in a V, and 1F1B&apos;s memory</source>
+        <translation>Zero-Bubble mit zwei Chunks je Rank im V und dem Speicher von 1F1B</translation>
     </message>
 </context>
 <context>

@@ -85,6 +85,153 @@
     </message>
 </context>
 <context>
+    <name>bill</name>
+    <message>
+        <source>model FLOPs at the peak rate</source>
+        <translation>以峰值速率计算的模型 FLOPs</translation>
+    </message>
+    <message>
+        <source>compute (the peak rate is not known)</source>
+        <translation>计算（峰值速率未知）</translation>
+    </message>
+    <message>
+        <source>kernels below the peak rate</source>
+        <translation>核函数低于峰值速率</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>host: launches, and time between steps</source>
+        <translation>主机：启动以及步间时间</translation>
+    </message>
+    <message>
+        <source>pipeline messages on their way</source>
+        <translation>途中的流水线消息</translation>
+    </message>
+    <message>
+        <source>exposed: tensor parallel</source>
+        <translation>暴露：张量并行</translation>
+    </message>
+    <message>
+        <source>exposed: context parallel</source>
+        <translation>暴露：上下文并行</translation>
+    </message>
+    <message>
+        <source>exposed: expert parallel</source>
+        <translation>暴露：专家并行</translation>
+    </message>
+    <message>
+        <source>exposed: data parallel</source>
+        <translation>暴露：数据并行</translation>
+    </message>
+    <message>
+        <source>exposed: copies to the host</source>
+        <translation>暴露：到主机的拷贝</translation>
+    </message>
+    <message>
+        <source>optimizer step</source>
+        <translation>优化器步</translation>
+    </message>
+    <message>
+        <source>uneven stages</source>
+        <translation>阶段不均</translation>
+    </message>
+    <message>
+        <source>warm-up</source>
+        <translation>预热</translation>
+    </message>
+    <message>
+        <source>cool-down</source>
+        <translation>收尾</translation>
+    </message>
+    <message>
+        <source>waits for a stage</source>
+        <translation>等待阶段</translation>
+    </message>
+    <message>
+        <source>waits for a group</source>
+        <translation>等待通信组</translation>
+    </message>
+    <message>
+        <source>uneven loads</source>
+        <translation>负载不均</translation>
+    </message>
+    <message>
+        <source>optimizer barrier</source>
+        <translation>优化器屏障</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>训练步</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s steps take no time</source>
+        <translation>优化器步不耗时</translation>
+    </message>
+    <message>
+        <source>all kernels run the model&apos;s FLOPs at the peak rate</source>
+        <translation>所有核函数以峰值速率计算模型 FLOPs</translation>
+    </message>
+    <message>
+        <source>nothing is computed again</source>
+        <translation>没有重计算</translation>
+    </message>
+    <message>
+        <source>hosts launch and prepare in no time</source>
+        <translation>主机启动与准备不耗时</translation>
+    </message>
+    <message>
+        <source>tensor parallel communication takes no time</source>
+        <translation>张量并行通信不耗时</translation>
+    </message>
+    <message>
+        <source>context parallel communication takes no time</source>
+        <translation>上下文并行通信不耗时</translation>
+    </message>
+    <message>
+        <source>expert parallel communication takes no time</source>
+        <translation>专家并行通信不耗时</translation>
+    </message>
+    <message>
+        <source>data parallel communication takes no time</source>
+        <translation>数据并行通信不耗时</translation>
+    </message>
+    <message>
+        <source>pipeline communication takes no time</source>
+        <translation>流水线通信不耗时</translation>
+    </message>
+    <message>
+        <source>copies to the host communication takes no time</source>
+        <translation>到主机的拷贝不耗时</translation>
+    </message>
+    <message>
+        <source>every stage takes the mean of all</source>
+        <translation>每个阶段取所有阶段的均值</translation>
+    </message>
+    <message>
+        <source>each rank begins its next step at once</source>
+        <translation>每个 rank 立即开始下一步</translation>
+    </message>
+    <message>
+        <source>no rank ever waits for another</source>
+        <translation>rank 之间从不等待</translation>
+    </message>
+    <message>
+        <source>all loads are even</source>
+        <translation>负载均衡</translation>
+    </message>
+    <message>
+        <source>{}, no shorter</source>
+        <translation>{}，并未缩短</translation>
+    </message>
+    <message>
+        <source>{} shorter</source>
+        <translation>缩短至 {}</translation>
+    </message>
+</context>
+<context>
     <name>causes</name>
     <message>
         <source>warm-up</source>
@@ -2601,6 +2748,10 @@
         <source>program</source>
         <translation>程序</translation>
     </message>
+    <message>
+        <source>cannot be told</source>
+        <translation>无法判断</translation>
+    </message>
 </context>
 <context>
     <name>formula</name>
@@ -3121,6 +3272,89 @@
     <message>
         <source>jitter</source>
         <translation>抖动</translation>
+    </message>
+</context>
+<context>
+    <name>schedules</name>
+    <message>
+        <source>two 1F1B pipelines in opposite directions, two copies of the parameters</source>
+        <translation>两条方向相反的 1F1B 流水线，参数两份</translation>
+    </message>
+    <message>
+        <source>interleaved 1F1B whose experts&apos; exchange hides in pairs (Megatron-Core)</source>
+        <translation>交错 1F1B，专家交换在配对中被掩盖（Megatron-Core）</translation>
+    </message>
+    <message>
+        <source>a handmade ZB-V whose experts&apos; exchange hides in pairs (Primus)</source>
+        <translation>手工 ZB-V，专家交换在配对中被掩盖（Primus）</translation>
+    </message>
+    <message>
+        <source>fed from both ends, forward and backward overlapped (DeepSeek-V3)</source>
+        <translation>从两端输入，前向与反向重叠（DeepSeek-V3）</translation>
+    </message>
+    <message>
+        <source>DualPipe cut in half, one copy of the parameters</source>
+        <translation>DualPipe 对半切分，参数一份</translation>
+    </message>
+    <message>
+        <source>1F1B with twice the warm-up, which hides the links (Alpa)</source>
+        <translation>预热加倍的 1F1B，可掩盖链路（Alpa）</translation>
+    </message>
+    <message>
+        <source>all forwards, then all backwards</source>
+        <translation>先全部前向，再全部反向</translation>
+    </message>
+    <message>
+        <source>interleaved 1F1B in groups, down to half the memory (GIS)</source>
+        <translation>分组交错 1F1B，显存可降至一半（GIS）</translation>
+    </message>
+    <message>
+        <source>1F1B over several chunks per rank, depth first (Megatron-LM)</source>
+        <translation>每 rank 多块的 1F1B，深度优先（Megatron-LM）</translation>
+    </message>
+    <message>
+        <source>ZB-H1 over several chunks per rank (PyTorch)</source>
+        <translation>每 rank 多块的 ZB-H1（PyTorch）</translation>
+    </message>
+    <message>
+        <source>several chunks per rank, breadth first</source>
+        <translation>每 rank 多块，广度优先</translation>
+    </message>
+    <message>
+        <source>one forward, one backward (PipeDream-Flush)</source>
+        <translation>一前向一反向（PipeDream-Flush）</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, backward fused, two thirds of 1F1B&apos;s memory</source>
+        <translation>每 rank 两块呈 V 形，反向融合，显存为 1F1B 的三分之二</translation>
+    </message>
+    <message>
+        <source>1F1B over slices of sequences, for causal attention</source>
+        <translation>按序列切片的 1F1B，用于因果注意力</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, half of 1F1B&apos;s memory</source>
+        <translation>每 rank 两块呈 V 形，显存为 1F1B 的一半</translation>
+    </message>
+    <message>
+        <source>two chunks per rank in a V, a third of 1F1B&apos;s memory</source>
+        <translation>每 rank 两块呈 V 形，显存为 1F1B 的三分之一</translation>
+    </message>
+    <message>
+        <source>zero bubble by search, under --memory-limit and for measured costs</source>
+        <translation>搜索得到的零气泡，受 --memory-limit 约束并按测得代价</translation>
+    </message>
+    <message>
+        <source>zero bubble with 1F1B&apos;s memory</source>
+        <translation>零气泡，显存同 1F1B</translation>
+    </message>
+    <message>
+        <source>zero bubble with twice 1F1B&apos;s memory</source>
+        <translation>零气泡，显存为 1F1B 的两倍</translation>
+    </message>
+    <message>
+        <source>zero bubble with two chunks per rank in a V, and 1F1B&apos;s memory</source>
+        <translation>零气泡，每 rank 两块呈 V 形，显存同 1F1B</translation>
     </message>
 </context>
 <context>

@@ -65,7 +65,8 @@ std::string program_version() {
 std::vector<HelpWord> help_schedules() {
     std::vector<HelpWord> words;
     for (const Generator& generator : generators())
-        words.push_back({std::string(generator.name), std::string(generator.summary)});
+        words.push_back(
+            {std::string(generator.name), said("schedules", std::string(generator.summary))});
     return words;
 }
 

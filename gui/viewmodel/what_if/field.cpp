@@ -227,8 +227,9 @@ private:
                 said("fields", "who computes what, in which order"), scenario_.schedule.name);
         schedule.value = scenario_.schedule.name;
         for (const Generator& row : generators())
-            schedule.choices.push_back(
-                {std::string(row.name), std::string(row.summary), why_not(row, scenario_, is_written)});
+            schedule.choices.push_back({std::string(row.name),
+                                        said("schedules", std::string(row.summary)),
+                                        why_not(row, scenario_, is_written)});
         const std::string of_schedule = "schedule.stages_per_rank";
         add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
                   said("fields", "Stages per rank"),

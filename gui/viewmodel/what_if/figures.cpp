@@ -138,7 +138,9 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
                 filled(said("figures", "{} (span {})"), text::percent(p.bubble),
                        text::percent(p.span_bubble)));
     summary.row(said("figures", "memory"),
-                p.fits ? sim::fits_text(p) : sim::fits_text(p) + ": " + p.reason, !p.fits);
+                p.fits ? said("figures", sim::fits_text(p))
+                       : said("figures", sim::fits_text(p)) + ": " + p.reason,
+                !p.fits);
     if (p.memory_range)
         summary.row(said("figures", "published peaks"),
                     filled(said("figures", "{} to {} GiB"), text::gib_text(p.memory_range->low),

@@ -5,6 +5,10 @@
 #include "gui/viewmodel/dynamic_words.h"
 #include "gui/viewmodel/timeline/answer_line.h"
 #include "gui/viewmodel/timeline/wording.h"
+#include "gui/viewmodel/what_if/bill_words.h"
+#include "scenarios/read_scenario.h"
+#include "schedule/generators/generators.h"
+#include "sim/bill_rows.h"
 #include "sim/communication.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
 
@@ -52,6 +56,14 @@ TEST_F(SaidWords, of_details_and_answers_are_all_in_the_language) {
         for (const Detail& detail : details) EXPECT_FALSE(has_small(detail.name)) << detail.name;
 }
 
+TEST_F(SaidWords, of_a_step_without_a_cost_keep_their_figures) {
+    EXPECT_EQ(said_if_free("13.51 s, no shorter"), "13.51 s, no shorter");
+    set_translator(loud);
+    EXPECT_EQ(said_if_free("13.51 s, no shorter"), "13.51 s, NO SHORTER");
+    EXPECT_EQ(said_if_free("9.435 s, 30.2 % shorter"), "9.435 s, 30.2 % SHORTER");
+    EXPECT_EQ(said_if_free(""), "");
+}
+
 TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
     const auto knows = [](std::string_view context, std::string_view text) {
         return std::ranges::any_of(kDynamicWords, [&](const DynamicWord& word) {
@@ -67,6 +79,14 @@ TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
         const std::string kind = sim::words_of(static_cast<CommunicationKind>(i));
         EXPECT_TRUE(knows("kinds", kind)) << kind;
     }
+    for (const Generator& schedule : generators())
+        EXPECT_TRUE(knows("schedules", schedule.summary)) << schedule.name;
+    for (const char* plan : {"gpt3-175b", "deepseek-v3", "a40-fsdp-7b"})
+        for (const sim::BillRow& row :
+             sim::bill_rows(sim::bill_of_plan(scenarios::read_scenario(plan)))) {
+            EXPECT_TRUE(knows("bill", row.name)) << row.name;
+            EXPECT_TRUE(row.freed.empty() || knows("bill", row.freed)) << row.freed;
+        }
     for (std::size_t i = 0; i < kMemoryClasses; ++i)
         EXPECT_TRUE(knows("classes", name_of(static_cast<MemoryClass>(i)))) << i;
 }
