@@ -2755,6 +2755,10 @@
         <source>cannot be told</source>
         <translation>nicht zu sagen</translation>
     </message>
+    <message>
+        <source>{}: {} GiB too much</source>
+        <translation>{}: {} GiB zu viel</translation>
+    </message>
 </context>
 <context>
     <name>formula</name>

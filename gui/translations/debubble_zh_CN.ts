@@ -2752,6 +2752,10 @@
         <source>cannot be told</source>
         <translation>无法判断</translation>
     </message>
+    <message>
+        <source>{}: {} GiB too much</source>
+        <translation>{}：超出 {} GiB</translation>
+    </message>
 </context>
 <context>
     <name>formula</name>

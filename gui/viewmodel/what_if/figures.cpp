@@ -137,10 +137,14 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.row(said("figures", "bubble"),
                 filled(said("figures", "{} (span {})"), text::percent(p.bubble),
                        text::percent(p.span_bubble)));
-    summary.row(said("figures", "memory"),
-                p.fits ? said("figures", sim::fits_text(p))
-                       : said("figures", sim::fits_text(p)) + ": " + p.reason,
-                !p.fits);
+    const std::string fits = said("figures", sim::fits_text(p));
+    if (p.fits)
+        summary.row(said("figures", "memory"), fits, false);
+    else
+        summary.row(said("figures", "memory"),
+                    filled(said("figures", "{}: {} GiB too much"), fits,
+                           text::gib_text(Bytes{} - p.memory_left)),
+                    true, fits + ": " + p.reason);
     if (p.memory_range)
         summary.row(said("figures", "published peaks"),
                     filled(said("figures", "{} to {} GiB"), text::gib_text(p.memory_range->low),
