@@ -304,10 +304,6 @@
         <translation>Teil des Schritts</translation>
     </message>
     <message>
-        <source>from the ideal to the step</source>
-        <translation>vom Ideal zum Schritt</translation>
-    </message>
-    <message>
         <source>takes</source>
         <translation>dauert</translation>
     </message>
@@ -334,6 +330,10 @@
     <message>
         <source>A click sets %1 to %2; undo takes it back</source>
         <translation>Ein Klick setzt %1 auf %2; Rückgängig nimmt es zurück</translation>
+    </message>
+    <message>
+        <source>waterfall</source>
+        <translation>Wasserfall</translation>
     </message>
 </context>
 <context>

@@ -304,10 +304,6 @@
         <translation>训练步的组成</translation>
     </message>
     <message>
-        <source>from the ideal to the step</source>
-        <translation>从理想到实际</translation>
-    </message>
-    <message>
         <source>takes</source>
         <translation>耗时</translation>
     </message>
@@ -334,6 +330,10 @@
     <message>
         <source>A click sets %1 to %2; undo takes it back</source>
         <translation>点击将 %1 设为 %2；可撤销</translation>
+    </message>
+    <message>
+        <source>waterfall</source>
+        <translation>瀑布图</translation>
     </message>
 </context>
 <context>

@@ -53,7 +53,7 @@ public:
 BillPanel::BillPanel(QWidget* parent) : QTreeWidget(parent) {
     setObjectName("bill");
     setAccessibleName(tr("Where the step goes"));
-    setHeaderLabels({tr("part of the step"), tr("from the ideal to the step"), tr("takes"),
+    setHeaderLabels({tr("part of the step"), tr("waterfall"), tr("takes"),
                      tr("step if it were free"), tr("knob, for the same tokens")});
     setRootIsDecorated(false);
     setAllColumnsShowFocus(true);
