@@ -2222,6 +2222,30 @@
         <source>each</source>
         <translation>je</translation>
     </message>
+    <message>
+        <source>node</source>
+        <translation>im Knoten</translation>
+    </message>
+    <message>
+        <source>network</source>
+        <translation>Netz</translation>
+    </message>
+    <message>
+        <source>links</source>
+        <translation>Verbindungen</translation>
+    </message>
+    <message>
+        <source>used</source>
+        <translation>genutzt</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {:.3g} GB/s</source>
+        <translation>{:.1f} % von {:.3g} GB/s</translation>
+    </message>
+    <message>
+        <source>on average</source>
+        <translation>im Mittel</translation>
+    </message>
 </context>
 <context>
     <name>export</name>

@@ -2219,6 +2219,30 @@
         <source>each</source>
         <translation>每个</translation>
     </message>
+    <message>
+        <source>node</source>
+        <translation>节点内</translation>
+    </message>
+    <message>
+        <source>network</source>
+        <translation>网络</translation>
+    </message>
+    <message>
+        <source>links</source>
+        <translation>链路</translation>
+    </message>
+    <message>
+        <source>used</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {:.3g} GB/s</source>
+        <translation>{1:.3g} GB/s 的 {0:.1f} %</translation>
+    </message>
+    <message>
+        <source>on average</source>
+        <translation>平均</translation>
+    </message>
 </context>
 <context>
     <name>export</name>

@@ -37,6 +37,8 @@ inline constexpr std::array kDynamicWords{
     DEBUBBLE_SAID("classes", "activations"),
     DEBUBBLE_SAID("classes", "buffers"),
     DEBUBBLE_SAID("classes", "workspace"),
+    DEBUBBLE_SAID("details", "node"),
+    DEBUBBLE_SAID("details", "network"),
     DEBUBBLE_SAID("parts", "compute"),
     DEBUBBLE_SAID("parts", "exposed communication"),
     DEBUBBLE_SAID("parts", "optimizer"),

@@ -39,6 +39,11 @@ std::string spoken(const std::vector<Detail>& details);
 std::vector<Detail> details_of_memory(const TimelineDocument& document, const Device& device,
                                       Instant at);
 
+/// How much of a class of links a device uses at an instant, and on average. Precondition: the
+/// document has a table of links.
+std::vector<Detail> details_of_links(const TimelineDocument& document, const Device& device,
+                                     std::size_t of, Instant at);
+
 /// The memory of a device at its peak, by class.
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device);
 

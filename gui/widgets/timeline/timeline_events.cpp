@@ -216,6 +216,15 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
 QString TimelineView::tool_tip(QPointF at) const {
     const Hit found = hit(at);
     if (found.selected != Selection{}) return html_of(details_of(scene_, found.selected));
+    if (found.row != nullptr && found.row->links_of) {
+        const Layer& layer = scene_.layer(found.side);
+        const Device* device = scene_.device(*found.row, found.side);
+        if (device == nullptr || !layer.document->link_table ||
+            *found.row->links_of >= layer.document->link_table->classes.size())
+            return {};
+        return html_of(details_of_links(*layer.document, *device, *found.row->links_of,
+                                        state_.axis.at(axis_x(at)) - layer.shift));
+    }
     if (found.part == Hit::Part::Memory) {
         const Layer& layer = scene_.layer(found.side);
         return html_of(details_of_memory(*layer.document, *scene_.device(*found.row, found.side),

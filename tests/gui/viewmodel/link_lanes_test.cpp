@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/viewmodel/export.h"
+#include "gui/viewmodel/timeline/wording.h"
 #include "scenarios/read_scenario.h"
 #include "sim/predict.h"
 #include "trace/picture/document.h"
@@ -89,6 +90,27 @@ TEST(LinkLanes, of_a_message_are_its_bytes_over_the_limit) {
         ++messages;
     }
     EXPECT_GT(messages, 100U);
+}
+
+TEST(LinkLanes, say_at_the_pointer_what_is_sent_there) {
+    const Document document = document_of_plan(predicted("gpt3-175b"));
+    const Device& device = document->devices[1];
+    // In the middle of the first message of rank 1 the network is used, and nothing before it.
+    for (std::uint32_t i = 0; i < document->trace.spans.size(); ++i) {
+        const Span& span = document->trace.spans[i];
+        if (span.rank != device.rank || !std::holds_alternative<Send>(span.action)) continue;
+        const auto used = [&](Instant at) {
+            for (const Detail& detail : details_of_links(*document, device, 1, at))
+                if (detail.name == "used") return detail.value;
+            return std::string();
+        };
+        EXPECT_EQ(used(document->range.begin), "0.0 % of 23 GB/s");
+        const std::string there = used(span.begin + span.length() / 2);
+        EXPECT_THAT(there, testing::EndsWith(" % of 23 GB/s"));
+        EXPECT_GT(std::stod(there), 50) << there;
+        return;
+    }
+    ADD_FAILURE() << "no message";
 }
 
 TEST(LinkLanes, are_rows_below_their_rank_where_somebody_asks_for_them) {
