@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kKey = "window/language";
 
-/// The files of gui/translations, by QLocale's names of their languages. That of English has plurals
-/// alone.
+/// The files of gui/translations, by QLocale's names of their languages. That of English has
+/// plurals alone.
 QString file_of(const QLocale& locale) {
     if (locale.language() == QLocale::German) return "de";
     const bool simplified =
