@@ -58,6 +58,17 @@ private:
         table_.uses.push_back(std::move(stretches));
     }
 
+    /// The same for spans of one key, which share what is made for the first of them.
+    template <class Known, class Key, class Make>
+    void share(std::uint32_t span, Known& known, const Key& key, const Make& make) {
+        const auto [place, added] = known.try_emplace(key, 0);
+        if (added) {
+            put(span, make());
+            place->second = table_.use_of_span[span];
+        }
+        table_.use_of_span[span] = place->second;
+    }
+
     /// Key of a pass: its kind, or the number after the last one for a recomputed forward.
     using Key = std::tuple<int, Stage, int>;
     std::uint32_t use_of(const Key& key, const std::vector<PricePart>& parts,
@@ -134,10 +145,13 @@ private:
         note(pass, span, i);
     }
     void add(const Overlap& both, const Span& span, std::uint32_t i) {
-        LinkStretches stretches = table_.uses[use_of(both.first)];
-        const LinkStretches& second = table_.uses[use_of(both.second)];
-        stretches.insert(stretches.end(), second.begin(), second.end());
-        put(i, std::move(stretches));
+        const std::pair parts(use_of(both.first), use_of(both.second));
+        share(i, pairs_, parts, [&] {
+            LinkStretches stretches = table_.uses[parts.first];
+            const LinkStretches& second = table_.uses[parts.second];
+            stretches.insert(stretches.end(), second.begin(), second.end());
+            return stretches;
+        });
         note(both.first, span, i);
         note(both.second, span, i);
     }
@@ -148,7 +162,12 @@ private:
                                        price.parts_again(), price.busy_again());
     }
     void add(const Send& send, const Span& span, std::uint32_t i) {
-        put(i, stretches_of(costs_.transfer(send.message, span.rank, send.to), span.rank));
+        const Message& message = send.message;
+        const std::tuple key(span.rank, send.to, message.kind, message.producer,
+                             message.micro_batch.slice.value_or(0));
+        share(i, messages_, key, [&] {
+            return stretches_of(costs_.transfer(message, span.rank, send.to), span.rank);
+        });
     }
     void add(const Unshard& gather, const Span& span, std::uint32_t i) {
         put(i, stretches_of(costs_.unshard(gather.stage, span.rank), span.rank));
@@ -201,6 +220,8 @@ private:
     PlacementIndex index_;
     picture::LinkTable table_;
     std::map<Key, std::uint32_t> passes_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> pairs_;
+    std::map<std::tuple<Rank, Rank, Message::Kind, Stage, int>, std::uint32_t> messages_;
     std::map<std::pair<Rank, Stage>, std::uint32_t> last_backward_;
     std::set<std::pair<Rank, Stage>> begun_;
 };
