@@ -11,6 +11,7 @@
 #include "sim/grid/grid.h"
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
+#include "sim/zoo.h"
 
 /// The cost of a prediction: the figures of docs/benchmarks.md.
 namespace debubble::sim {
@@ -138,6 +139,31 @@ void sweep_gpt2_xl_searched(benchmark::State& state) {
     play_grid(state, "gpt2-xl-sweep");
 }
 BENCHMARK(sweep_gpt2_xl_searched)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+
+/// Every schedule that GPT-3 175B could have, as the window shows them: once in a process that has
+/// predicted nothing else, and again with the prices that are kept.
+void zoo_of_gpt3(benchmark::State& state) {
+    const scenarios::ScenarioTemplate plan("gpt3-175b");
+    ZooRequest request;
+    request.present = "interleaved-1f1b";
+    request.stages = {3};
+    request.plan_with = [&](const std::string& schedule, int stages) {
+        return plan.instantiate(
+            {{"schedule", schedule}, {"parallel.stages_per_rank", std::to_string(stages)}});
+    };
+    for (auto _ : state) benchmark::DoNotOptimize(schedule_zoo(request));
+}
+BENCHMARK(zoo_of_gpt3)
+    ->Name("zoo_of_gpt3/first")
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Iterations(1);
+BENCHMARK(zoo_of_gpt3)
+    ->Name("zoo_of_gpt3/again")
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 }  // namespace
 }  // namespace debubble::sim

@@ -85,6 +85,7 @@ void paint_a_frame(benchmark::State& state) {
     Scene scene;
     scene.main = {document(), colour(*document(), {}), {}};
     ViewState view;
+    view.rows.fold_alike = false;  // a row for each rank
     view.axis = TimeAxis(scene.range(), geometry.lanes_width());
     scene.layout =
         lay_out(*scene.main.document, view.rows, {.memory = true}, geometry.lanes_height());

@@ -79,6 +79,7 @@ actions trains networks on the processor cores of this machine.
 This package has the command line, with models, clusters and scenarios.")
 set(CPACK_DEBIAN_GUI_PACKAGE_NAME debubble-gui)
 set(CPACK_DEBIAN_GUI_PACKAGE_DEPENDS "debubble (= ${DEBUBBLE_VERSION})")
+set(CPACK_DEBIAN_GUI_PACKAGE_SUGGESTS "ffmpeg, qt6-translations-l10n")
 set(CPACK_COMPONENT_GUI_DESCRIPTION "window of the pipeline-parallel training planner
 debubble plans the training of transformers on many GPUs. This package has
 its window, in which a plan is predicted as it is typed: timelines with the

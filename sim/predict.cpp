@@ -11,19 +11,19 @@
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
+#include "sim/allocators_later.h"
 #include "sim/bill.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
 #include "sim/communication.h"
 #include "sim/cost/physical_cost_model.h"
+#include "sim/drawn_loads.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain.h"
-#include "sim/memory/memory_play.h"
+#include "sim/link_lanes.h"
 #include "sim/pass_operators.h"
 #include "sim/priced_plan.h"
 #include "sim/ranges.h"
-#include "sim/uneven/drawn_memory.h"
-#include "sim/uneven/packed_steps.h"
 #include "sim/uneven/uneven_steps.h"
 
 namespace debubble::sim {
@@ -87,45 +87,6 @@ void settle(Duration& step_time, Statistics& statistics) {
     statistics = in_steady_state(std::move(statistics), step_time);
 }
 
-/// True if the memory that allocators reserve says more about fitting than the memory that is
-/// requested.
-bool reserve_decides(const Prediction& out, const Scenario& scenario) {
-    const Bytes room = scenarios::room_of(scenario);
-    Bytes asked;
-    for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
-    return may_fit(asked, scenario) && most_reserved(asked) > room;
-}
-
-void play_allocators(Prediction& out, const Scenario& scenario, const Plan& plan,
-                     const Program& program, const std::vector<std::vector<ActionTimes>>& times,
-                     const DrawnMemory* drawn, const PredictOptions& options) {
-    if (!options.play_allocator) return;
-    if (options.only_where_it_decides && !reserve_decides(out, scenario)) return;
-    const std::vector<Bytes> reserved =
-        drawn ? drawn->reserved()
-              : play_reserved(with_full_ranks(scenario), plan.stages, program, times, options.stop);
-    for (RankPrediction& rank : out.ranks)
-        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
-}
-
-/// The times of a step in which all layers and microbatches have the mean of the drawn loads, and
-/// what its ranks hold with the loads that are drawn.
-struct LoadedMemory {
-    std::vector<std::vector<ActionTimes>> times;
-    std::optional<DrawnMemory> drawn;
-};
-
-std::unique_ptr<const LoadedMemory> draw_memory(const Scenario& scenario, const PricedPlan& priced,
-                                                const CostModel& mean, SimulateOptions how) {
-    if (!scenario.imbalance.routers_differ()) return nullptr;
-    how.record_spans = false;
-    const Program& program = priced.plan.program;
-    auto loaded = std::make_unique<LoadedMemory>();
-    loaded->times = simulate(program, mean, *priced.memory, how).times;
-    loaded->drawn.emplace(scenario, priced.plan, program, *priced.memory, loaded->times, how.stop);
-    return loaded;
-}
-
 /// Where one load is drawn again and again, all steps hold the same.
 DrawnMemoryFigures of_one_load(const Scenario& scenario, const std::vector<MemoryPeak>& peaks) {
     DrawnMemoryFigures figures;
@@ -136,65 +97,12 @@ DrawnMemoryFigures of_one_load(const Scenario& scenario, const std::vector<Memor
     return figures;
 }
 
-/// The step in the middle of those that were drawn, and all of them; or the step of even loads.
-struct DrawnLoads {
-    std::unique_ptr<const PackedSteps> packed;  ///< null unless steps pack their documents
-    std::unique_ptr<const EvenCosts> of_even;
-    std::unique_ptr<const LoadCurves> curves;
-    std::unique_ptr<const CostModel> of_curves;
-    std::unique_ptr<const CostModel> of_even_routers;  ///< null where that is `of_even`
-    const CostModel* costs = nullptr;                  ///< of the step
-    const CostModel* even = nullptr;   ///< of the same step with even loads; null if it is that
-    const Program* program = nullptr;  ///< of that step
-    double attended = 1;               ///< pairs of tokens, relative to sequences of one document
-    std::optional<UnevenSteps> steps;
-};
-
 bool is_balanced(const Scenario& scenario) {
     return scenario.parallel.partition == scenarios::Partition::Balanced;
 }
 
 std::string hash_of(const Plan& plan) {
     return plan.lowered ? plan.lowered->hash() : program_hash(plan.program);
-}
-
-DrawnLoads even_loads(const Scenario& scenario, const PricedPlan& priced) {
-    DrawnLoads loads;
-    loads.of_even = std::make_unique<const EvenCosts>(scenario, priced.plan, *priced.costs);
-    loads.costs = &loads.of_even->costs();
-    loads.attended = loads.of_even->attended();
-    loads.program = &priced.plan.program;
-    return loads;
-}
-
-DrawnLoads draw_packed_loads(const Scenario& scenario, const PricedPlan& priced,
-                             const SimulateOptions& how) {
-    DrawnLoads drawn;
-    drawn.packed = std::make_unique<const PackedSteps>(scenario, priced.plan, how);
-    drawn.costs = &drawn.packed->costs();
-    drawn.even = &drawn.packed->even();
-    drawn.program = &drawn.packed->program();
-    drawn.steps = drawn.packed->steps();
-    return drawn;
-}
-
-DrawnLoads draw_loads(const Scenario& scenario, const PricedPlan& priced,
-                      const SimulateOptions& how) {
-    if (scenarios::packs_in_step(scenario)) return draw_packed_loads(scenario, priced, how);
-    DrawnLoads drawn = even_loads(scenario, priced);
-    const Plan& plan = priced.plan;
-    drawn.even = drawn.costs;
-    drawn.curves = std::make_unique<const LoadCurves>(scenario, plan.stages, plan.schedule,
-                                                      plan.program, *priced.costs);
-    if (const auto even = scenario.imbalance.even_load) {
-        drawn.of_even_routers =
-            std::make_unique<const UnevenCostModel>(*drawn.curves, EvenLoads{drawn.attended, even});
-        drawn.even = drawn.of_even_routers.get();
-    }
-    drawn.steps = play_draws(*drawn.curves, *drawn.even, plan.program, how);
-    drawn.of_curves = std::make_unique<const UnevenCostModel>(*drawn.curves, drawn.steps->ends);
-    drawn.costs = drawn.of_curves.get();
-    return drawn;
 }
 
 /// The figures by which plans are chosen: of even loads, as two plans are compared in a sweep.
@@ -287,32 +195,13 @@ PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOpti
     return result;
 }
 
-}  // namespace
-
-Plan priced_plan(const Scenario& scenario) {
-    if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);
-    return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
-}
-
-Scenario with_choices_made(Scenario scenario, const ChoicesDone& choosing) {
-    PredictOptions how;
-    how.choosing = choosing;
-    if (scenario.training.chooses_recompute) scenario = chosen_by_playing(scenario, how).first;
-    return is_balanced(scenario) ? cut_by_playing(scenario, {}).scenario : scenario;
-}
-
-PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
-    give_up_if(options.stop);
-    if (scenario.training.chooses_recompute) {
-        const auto [chosen, how] = chosen_by_playing(scenario, options);
-        PredictionWithTrace result = predict(chosen, options);
-        say_what_was_chosen(result.prediction, how);
-        return result;
-    }
-    if (is_balanced(scenario))
-        return options.plan ? predict(with_cut(scenario, options.plan->stages), options)
-                            : predict_balanced(scenario, options);
-    const PricedPlan of_plan = options.plan ? priced(*options.plan, scenario) : price(scenario);
+/// Predicts a plan whose choices are made. `step` is of the scenario; its other parts are filled
+/// in.
+PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& options) {
+    const Scenario& scenario = step.scenario;
+    step.priced = std::make_unique<const PricedPlan>(options.plan ? priced(*options.plan, scenario)
+                                                                  : price(scenario));
+    const PricedPlan& of_plan = *step.priced;
     const Plan& plan = of_plan.plan;
 
     // Without a barrier the next step begins before this one has ended everywhere.
@@ -331,11 +220,13 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     how.hash_program = false;  // the plan knows it
     how.stop = options.stop;
     const bool draws = options.draw_loads && scenario.imbalance.any();
-    DrawnLoads drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
+    step.drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
+    DrawnLoads& drawn = step.drawn;
     const CostModel& costs = *drawn.costs;
     const Program& program = *drawn.program;
     const CostModel& mean = drawn.of_even ? drawn.of_even->costs() : costs;
-    const auto loaded = draw_memory(scenario, of_plan, mean, how);
+    step.loaded = draw_memory(scenario, of_plan, mean, how);
+    const LoadedMemory* loaded = step.loaded.get();
     const bool shows = loaded && options.keep_trace;
     const MemoryModel& memory = shows ? loaded->drawn->memory() : *of_plan.memory;
     how.follow_memory = shows || !loaded;
@@ -372,17 +263,20 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     fill_ranks(out, plan, result.statistics, peaks);
     fill_communication(out.ranks, simulation.trace, result.statistics, program.placement, costs);
     out.headroom = scenarios::headroom_of(scenario);
-    play_allocators(out, scenario, plan, program, simulation.times,
-                    loaded ? &*loaded->drawn : nullptr, options);
     add_ranges(out, scenario);
+    step.times = std::move(simulation.times);
+    if (options.play_allocator)
+        play_allocators(out, step, options.only_where_it_decides, options.stop);
     if (options.hash_program)
         out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
     if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);
+    if (options.keep_spans) result.trace.spans = std::move(simulation.trace.spans);
     if (!options.keep_trace) return result;
     result.operators = operators_of(*of_plan.prices, plan.schedule);
+    result.links = links_of(*of_plan.prices, costs, simulation.trace);
     result.trace = std::move(simulation.trace);
     TraceHeader& header = result.trace.header;
     header.scenario = scenario.name;
@@ -390,6 +284,37 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     header.context = parallel.context;
     header.data = parallel.data;
     header.pipeline = parallel.pipeline;
+    return result;
+}
+
+}  // namespace
+
+Plan priced_plan(const Scenario& scenario) {
+    if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);
+    return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
+}
+
+Scenario with_choices_made(Scenario scenario, const ChoicesDone& choosing) {
+    PredictOptions how;
+    how.choosing = choosing;
+    if (scenario.training.chooses_recompute) scenario = chosen_by_playing(scenario, how).first;
+    return is_balanced(scenario) ? cut_by_playing(scenario, {}).scenario : scenario;
+}
+
+PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& options) {
+    give_up_if(options.stop);
+    if (scenario.training.chooses_recompute) {
+        const auto [chosen, how] = chosen_by_playing(scenario, options);
+        PredictionWithTrace result = predict(chosen, options);
+        say_what_was_chosen(result.prediction, how);
+        return result;
+    }
+    if (is_balanced(scenario))
+        return options.plan ? predict(with_cut(scenario, options.plan->stages), options)
+                            : predict_balanced(scenario, options);
+    const auto step = std::make_shared<StepToAllocate>(scenario);
+    PredictionWithTrace result = predict_plan(*step, options);
+    if (options.allocators_later) result.to_allocate = step;
     return result;
 }
 

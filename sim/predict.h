@@ -8,12 +8,15 @@
 #include "scenarios/scenario.h"
 #include "sim/bill.h"
 #include "sim/prediction.h"
+#include "trace/picture/link_table.h"
 #include "trace/picture/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
 /// The prediction of a scenario.
 namespace debubble::sim {
+
+struct StepToAllocate;
 
 struct PredictOptions {
     bool keep_trace = true;      ///< if false, only the figures
@@ -24,6 +27,11 @@ struct PredictOptions {
     /// Skips the allocator where the requested memory is too much already, and where the device has
     /// so much more that no allocator can exceed it (most_reserved()).
     bool only_where_it_decides = false;
+    /// Without keep_trace: PredictionWithTrace::trace has the spans, and nothing else.
+    bool keep_spans = false;
+    /// Without play_allocator: PredictionWithTrace::to_allocate is set, for play_allocators()
+    /// (sim/allocators_later.h).
+    bool allocators_later = false;
     bool bill = false;          ///< PredictionWithTrace::bill, by some ten plays of the plan
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
                                 ///< Cancelled soon
@@ -41,7 +49,9 @@ struct PredictionWithTrace {
     scenarios::Scenario played;
     /// The operators of the passes, where a trace was kept.
     std::shared_ptr<const picture::OperatorTable> operators = {};
-    std::optional<Bill> bill = {};  ///< if PredictOptions asks for it
+    std::shared_ptr<const picture::LinkTable> links = {};  ///< of the spans, where a trace was kept
+    std::optional<Bill> bill = {};                         ///< if PredictOptions asks for it
+    std::shared_ptr<const StepToAllocate> to_allocate = {};
 };
 
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and

@@ -60,33 +60,45 @@ std::vector<std::uint32_t> coloured(const Line& line, double end, picture::Theme
 
 }  // namespace
 
-SmallTimeline small_timeline(const Trace& trace, Duration axis, int width) {
-    SmallTimeline small{width, {}, {}};
-    if (trace.spans.empty() || axis <= Duration{}) return small;
+SmallBars small_bars(const std::vector<Span>& spans) {
+    SmallBars small;
+    if (spans.empty()) return small;
     int ranks = 0;
-    Instant begin = Instant::max();
-    Instant end = Instant::min();
-    for (const Span& span : trace.spans) {
+    small.range = {Instant::max(), Instant::min()};
+    for (const Span& span : spans) {
         ranks = std::max(ranks, span.rank.index + 1);
-        begin = std::min(begin, span.begin);
-        end = std::max(end, span.end);
+        small.range = {std::min(small.range.begin, span.begin),
+                       std::max(small.range.end, span.end)};
     }
     const int step = (ranks + static_cast<int>(kMostLines) - 1) / static_cast<int>(kMostLines);
-    std::vector<Line> lines(static_cast<std::size_t>((ranks + step - 1) / step), Line(width));
-    const double per_ns = width / static_cast<double>(axis.count());
-    const auto x = [&](Instant at) { return per_ns * static_cast<double>((at - begin).count()); };
-    for (const Span& span : trace.spans) {
+    small.lines = (ranks + step - 1) / step;
+    for (const Span& span : spans) {
         if (span.lane != Lane::Compute || span.replica != 0 || span.rank.index % step != 0)
             continue;
-        Line& line = lines[static_cast<std::size_t>(span.rank.index / step)];
-        const auto* both = std::get_if<Overlap>(&span.action);
-        line.add(x(span.begin), x(span.end), paint_of(span.action), both != nullptr ? 0.5 : 1);
-        if (both != nullptr)
-            line.add(x(span.begin), x(span.end), paint_of(Action(both->second)), 0.5);
+        SmallBars::Bar bar{span.begin, span.end, span.rank.index / step, paint_of(span.action), {}};
+        if (const auto* both = std::get_if<Overlap>(&span.action))
+            bar.second = paint_of(Action(both->second));
+        small.bars.push_back(bar);
+    }
+    return small;
+}
+
+SmallTimeline small_timeline(const SmallBars& step, Duration axis, int width) {
+    SmallTimeline small{width, {}, {}};
+    if (step.lines == 0 || axis <= Duration{}) return small;
+    std::vector<Line> lines(static_cast<std::size_t>(step.lines), Line(width));
+    const double per_ns = width / static_cast<double>(axis.count());
+    const auto x = [&](Instant at) {
+        return per_ns * static_cast<double>((at - step.range.begin).count());
+    };
+    for (const SmallBars::Bar& bar : step.bars) {
+        Line& line = lines[static_cast<std::size_t>(bar.line)];
+        line.add(x(bar.begin), x(bar.end), bar.paint, bar.second ? 0.5 : 1);
+        if (bar.second) line.add(x(bar.begin), x(bar.end), *bar.second, 0.5);
     }
     for (const Line& line : lines) {
-        small.light.push_back(coloured(line, x(end), picture::Theme::Light));
-        small.dark.push_back(coloured(line, x(end), picture::Theme::Dark));
+        small.light.push_back(coloured(line, x(step.range.end), picture::Theme::Light));
+        small.dark.push_back(coloured(line, x(step.range.end), picture::Theme::Dark));
     }
     return small;
 }

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "trace/picture/palette.h"
+#include "trace/picture/time_axis.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {
@@ -16,9 +19,26 @@ struct SmallTimeline {
     friend bool operator==(const SmallTimeline&, const SmallTimeline&) = default;
 };
 
-/// Draws the first kMostLines of evenly chosen ranks, on an axis of that length from the trace's
-/// begin on; time after its end has the colour of the window.
-SmallTimeline small_timeline(const Trace& trace, Duration axis, int width);
+/// What such a picture is drawn from: a step without all else that a trace has.
+struct SmallBars {
+    struct Bar {
+        Instant begin;
+        Instant end;
+        int line = 0;
+        Paint paint{};
+        std::optional<Paint> second;  ///< of a pair, which has half of the bar
+    };
+    std::vector<Bar> bars;
+    int lines = 0;
+    picture::TimeRange range;  ///< of the step
+};
+
+/// The bars of the first kMostLines of evenly chosen ranks.
+SmallBars small_bars(const std::vector<Span>& spans);
 inline constexpr std::size_t kMostLines = 16;
+
+/// Draws them on an axis of that length from the step's begin on; time after its end has the colour
+/// of the window.
+SmallTimeline small_timeline(const SmallBars& step, Duration axis, int width);
 
 }  // namespace debubble::sim

@@ -6,6 +6,7 @@
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "schedule/generators/generators.h"
+#include "sim/allocators_later.h"
 #include "sim/grid/parallel.h"
 #include "sim/predict.h"
 
@@ -20,8 +21,8 @@ struct Try {
     int stages = 1;
     std::optional<std::string> why_not = {};
     Prediction figures = {};
-    scenarios::Scenario scenario = {};
-    Trace trace = {};  ///< of the best number of stages
+    std::shared_ptr<const StepToAllocate> to_allocate = {};  ///< until a number of stages is best
+    SmallBars bars = {};                                     ///< of the step
 
     bool fits_without_allocator() const { return figures.memory_left_of_requested >= Bytes{}; }
 };
@@ -33,6 +34,8 @@ PredictOptions figures_without_allocator(const std::stop_token& stop) {
     options.explain = false;
     options.draw_loads = false;
     options.play_allocator = false;
+    options.allocators_later = true;
+    options.keep_spans = true;
     options.stop = stop;
     return options;
 }
@@ -96,19 +99,11 @@ public:
     ZooKeeper(const ZooRequest& request, std::stop_token stop)
         : request_(request), stop_(std::move(stop)) {}
 
-    /// The step and the memory that is requested.
-    void look_at(Try& one) const {
-        give_up_if(stop_);
-        attempt(one, [&] {
-            const std::string name(generators()[one.generator].name);
-            one.scenario = request_.plan_with(name, one.stages);
-            one.figures = predict(one.scenario, figures_without_allocator(stop_)).prediction;
-        });
-    }
-
     /// The number of stages with which a schedule is the fastest that fits. What an allocator
-    /// reserves is asked of the fastest first, and of others only if that one does not fit.
+    /// reserves is asked of the fastest first, and of others only if that one does not fit. Only
+    /// its figures and bars are kept.
     Try best_of(std::vector<Try>& tries) const {
+        for (Try& one : tries) look_at(one);
         std::ranges::stable_sort(tries, [](const Try& a, const Try& b) {
             if (!a.why_not && !b.why_not &&
                 a.fits_without_allocator() != b.fits_without_allocator())
@@ -117,25 +112,38 @@ public:
         });
         for (Try& one : tries) {
             if (one.why_not || !one.fits_without_allocator()) break;
-            if (play(one); !one.why_not && one.figures.fits) return std::move(one);
+            if (play(one); !one.why_not && one.figures.fits) return taken(tries, one);
         }
         Try& best = *std::ranges::min_element(tries, is_better);
-        if (!best.why_not && best.trace.spans.empty()) play(best);
-        return std::move(best);
+        if (!best.why_not) play(best);
+        return taken(tries, best);
     }
 
 private:
-    void play(Try& one) const {
+    /// The step and the memory that is requested.
+    void look_at(Try& one) const {
         give_up_if(stop_);
         attempt(one, [&] {
-            PredictOptions options = figures_without_allocator(stop_);
-            options.keep_trace = true;
-            options.play_allocator = true;
-            options.only_where_it_decides = true;
-            PredictionWithTrace played = predict(one.scenario, options);
+            const std::string name(generators()[one.generator].name);
+            PredictionWithTrace played =
+                predict(request_.plan_with(name, one.stages), figures_without_allocator(stop_));
             one.figures = std::move(played.prediction);
-            one.trace = std::move(played.trace);
+            one.to_allocate = std::move(played.to_allocate);
+            one.bars = small_bars(played.trace.spans);
         });
+    }
+
+    void play(Try& one) const {
+        if (!one.to_allocate) return;  // it has been played
+        give_up_if(stop_);
+        attempt(one, [&] { play_allocators(one.figures, *one.to_allocate, true, stop_); });
+        one.to_allocate = nullptr;
+    }
+
+    static Try taken(std::vector<Try>& tries, Try& one) {
+        Try best = std::move(one);
+        tries.clear();
+        return best;
     }
 
     const ZooRequest& request_;
@@ -147,10 +155,6 @@ private:
 std::vector<ZooRow> schedule_zoo(const ZooRequest& request, const std::stop_token& stop) {
     const ZooKeeper keeper(request, stop);
     std::vector<std::vector<Try>> tries = tries_of(request.stages);
-    std::vector<Try*> all;
-    for (std::vector<Try>& of_schedule : tries)
-        for (Try& one : of_schedule) all.push_back(&one);
-    run_parallel(all.size(), 0, nullptr, [&](std::size_t i) { keeper.look_at(*all[i]); });
     std::vector<Try> best(tries.size());
     run_parallel(tries.size(), 0, nullptr,
                  [&](std::size_t g) { best[g] = keeper.best_of(tries[g]); });
@@ -165,7 +169,7 @@ std::vector<ZooRow> schedule_zoo(const ZooRequest& request, const std::stop_toke
     run_parallel(rows.size(), 0, nullptr, [&](std::size_t i) {
         give_up_if(stop);
         if (rows[i].possible())
-            rows[i].picture = small_timeline(best[i].trace, from_seconds(longest), kSmallWidth);
+            rows[i].picture = small_timeline(best[i].bars, from_seconds(longest), kSmallWidth);
     });
     return rows;
 }

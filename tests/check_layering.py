@@ -64,6 +64,7 @@ COMPOSES = {  # files of no room's own: they put a program together from these
 }
 FOREIGN = {  # libraries, and the only folders that may see their headers
     re.compile(r"<(Q[A-Z]|qt)"): {"gui/widgets"},
+    re.compile(r"<gif_lib"): {"gui/widgets"},
     re.compile(r"<yaml-cpp/"): {"text"},
     re.compile(r"<toml\+\+/"): {"scenarios/jobs"},
     re.compile(r"<(cuda|nccl|cublas|cudnn)"): {"exec/cuda"},

@@ -20,7 +20,8 @@ struct Ending {
 constexpr std::array kEndings{
     Ending{".svg", ExportFormat::Svg},   Ending{".csv", ExportFormat::Csv},
     Ending{".json", ExportFormat::Json}, Ending{".png", ExportFormat::Png},
-    Ending{".pdf", ExportFormat::Pdf},   Ending{".html", ExportFormat::Html}};
+    Ending{".pdf", ExportFormat::Pdf},   Ending{".html", ExportFormat::Html},
+    Ending{".gif", ExportFormat::Gif},   Ending{".webm", ExportFormat::WebM}};
 
 /// Qt's own options that take a value as the next word.
 constexpr std::array<std::string_view, 6> kQtOptions{"-platform", "-style",    "-stylesheet",
@@ -47,6 +48,8 @@ private:
             line_.help = true;
         else if (word == "--version")
             line_.version = true;
+        else if (word == "--links")
+            line_.links = true;
         else if (is_option(word, "--export"))
             line_.export_to = value_of(word, "--export");
         else if (is_option(word, "--size"))
@@ -89,8 +92,8 @@ private:
     }
 
     void unknown(const std::string& word) {
-        static const std::array<std::string, 5> known{"--export", "--size", "--set", "--help",
-                                                      "--version"};
+        static const std::array<std::string, 6> known{"--export", "--size", "--set",
+                                                      "--links",  "--help", "--version"};
         const auto guess = did_you_mean(word.substr(0, word.find('=')), known);
         complain(fmt::format("gui takes no '{}'{} (see debubble gui --help)", word,
                              guess ? fmt::format("; did you mean '{}'?", *guess) : ""));
@@ -133,6 +136,10 @@ bool is_text_format(ExportFormat format) {
            format == ExportFormat::Json || format == ExportFormat::Html;
 }
 
+bool is_film_format(ExportFormat format) {
+    return format == ExportFormat::Gif || format == ExportFormat::WebM;
+}
+
 std::string usage() {
     return R"(usage: debubble gui [--export FILE [--size WxH]] [--set key=value]... [FILE]...
 
@@ -141,9 +148,11 @@ write it). Two traces are compared: the first is A, the second B.
 
   --export FILE      write a picture or a table and end, without a window; by its ending:
                      .svg, .png, .pdf, .html (a page to mail: to zoom and to play),
-                     .json (a trace for Perfetto), .csv (a row per action)
-  --size WIDTHxHEIGHT  of a .png or .pdf, in pixels of the screen (a .png has two for each);
-                     1920 wide and as high as its rows unless said
+                     .gif (the step as it is played, two plans on one clock), .webm (the same, by
+                     ffmpeg), .json (a trace for Perfetto), .csv (a row per action)
+  --size WIDTHxHEIGHT  of a .png, .pdf, .gif or .webm, in pixels of the screen (a .png has two for
+                     each); unless said, 1920 wide, a film 1280, and as high as its rows
+  --links            draw how much of its links each rank uses, inside its node and on the network
   --set key=value    change a key of the scenario, as parallel.tensor=4
   --help, --version
 
@@ -151,6 +160,7 @@ Examples:
   debubble gui gpt2-xl
   debubble gui simulated.trace.json executed.trace.json
   debubble gui --export plan.png gpt2-xl --set schedule=zb-h1
+  debubble gui --export race.gif gpt2-xl-1f1b gpt2-xl-zb-v
 
 Exit codes: 0 done, 2 the input is wrong, 3 the world failed (no display, disk full).
 )";

@@ -8,7 +8,7 @@
 namespace debubble::gui {
 
 /// The format of an exported picture or table, which the ending of its file gives.
-enum class ExportFormat { Svg, Csv, Json, Png, Pdf, Html };
+enum class ExportFormat { Svg, Csv, Json, Png, Pdf, Html, Gif, WebM };
 
 struct PictureSize {
     int width = 0;
@@ -20,7 +20,8 @@ struct CommandLine {
     std::vector<std::string> files;  ///< scenarios or traces, as given
     std::vector<std::string> set;    ///< key=value settings of the scenario
     std::optional<std::string> export_to;
-    std::optional<PictureSize> size;  ///< size of a PNG or PDF
+    std::optional<PictureSize> size;  ///< size of a PNG, a PDF or a film
+    bool links = false;               ///< pictures have lanes of the use of links
     bool help = false;
     bool version = false;
 };
@@ -34,6 +35,9 @@ ExportFormat export_format_of(const std::string& file);
 
 /// Whether the format needs no display, no fonts and no Qt.
 bool is_text_format(ExportFormat format);
+
+/// Whether the format shows the step as it is played.
+bool is_film_format(ExportFormat format);
 
 std::string usage();
 

@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "sim/report/compare_report.h"
 #include "sim/report/plan_page.h"
 #include "sim/report/report_text.h"
@@ -62,8 +63,9 @@ std::string csv_of_pair(const Shown& upper, const Shown& lower) {
 
 /// The page of an exhibit as it is drawn.
 page::Page page_of(const Exhibit& exhibit) {
-    picture::DocumentFacts facts{
-        {exhibit.picture.title, exhibit.picture.subtitle}, exhibit.picture.operators, {}};
+    picture::DocumentFacts facts{{exhibit.picture.title, exhibit.picture.subtitle},
+                                 exhibit.picture.operators,
+                                 exhibit.picture.links};
     page::Page page;
     page.title = exhibit.picture.title;
     if (!exhibit.picture.subtitle.empty()) page.lines = {exhibit.picture.subtitle};
@@ -172,12 +174,23 @@ std::string exported(const Screen& screen, ExportFormat format) {
 
 std::vector<ExportChoice> export_choices(const Screen& screen) {
     const bool pair = std::holds_alternative<on_screen::Comparison>(screen);
-    return {{ExportFormat::Svg, "Vector picture", "svg"},
-            {ExportFormat::Html, "Page to mail", "html"},
-            {ExportFormat::Png, "Picture", "png"},
-            {ExportFormat::Pdf, "Document", "pdf"},
-            {ExportFormat::Json, pair ? "Comparison in figures" : "Trace for Perfetto", "json"},
-            {ExportFormat::Csv, pair ? "Table of the actions of both" : "Table of actions", "csv"}};
+    return {
+        {ExportFormat::Svg, said("export", "Vector picture"), "svg"},
+        {ExportFormat::Html, said("export", "Page to mail"), "html"},
+        {ExportFormat::Png, said("export", "Picture"), "png"},
+        {ExportFormat::Pdf, said("export", "Document"), "pdf"},
+        {ExportFormat::Gif,
+         pair ? said("export", "Race of both") : said("export", "Step that is played"), "gif"},
+        {ExportFormat::WebM,
+         pair ? said("export", "Race of both, as video")
+              : said("export", "Step that is played, as video"),
+         "webm"},
+        {ExportFormat::Json,
+         pair ? said("export", "Comparison in figures") : said("export", "Trace for Perfetto"),
+         "json"},
+        {ExportFormat::Csv,
+         pair ? said("export", "Table of the actions of both") : said("export", "Table of actions"),
+         "csv"}};
 }
 
 void check_folder_of(const std::string& file) {
@@ -195,9 +208,10 @@ void export_text(const CommandLine& line) {
     if (line.files.size() > most)
         throw InputError(fmt::format("--export {} takes at most {} file{}", *line.export_to, most,
                                      most > 1 ? "s" : ""));
-    write_file(*line.export_to, line.files.size() == 2
-                                    ? pair_of(line, format)
-                                    : exported(read_exhibit(line.files[0], line.set), format));
+    if (line.files.size() == 2) return write_file(*line.export_to, pair_of(line, format));
+    Exhibit exhibit = read_exhibit(line.files[0], line.set);
+    exhibit.picture.draw_links = line.links;
+    write_file(*line.export_to, exported(exhibit, format));
 }
 
 }  // namespace debubble::gui

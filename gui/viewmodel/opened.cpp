@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "scenarios/edit.h"
 #include "scenarios/plan.h"
@@ -51,8 +52,9 @@ Document document_of(const Trace& step, const std::string& file, const std::stri
 }
 
 std::string words_of_step(const SplitSteps& steps, std::size_t step, const std::string& words) {
-    const std::string which = fmt::format("step {} of {}{}", step + 1, steps.steps.size(),
-                                          step == steps.median ? ", the median one" : "");
+    const std::string which =
+        filled(said("opening", "step {} of {}{}"), step + 1, steps.steps.size(),
+               step == steps.median ? said("opening", ", the median one") : "");
     return words.empty() ? which : which + "; " + words;
 }
 
@@ -93,13 +95,15 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
     const Sorted by_kind = sorted(files);
     const bool two = by_kind.traces() == 2;
     if (by_kind.traces() > 2)
-        throw InputError(fmt::format("{} files: at most two can be compared", by_kind.traces()));
+        throw InputError(
+            filled(said("opening", "{} files: at most two can be compared"), by_kind.traces()));
     Opened opened;
     for (const std::string& file : by_kind.others) {
         Source source = open_source(file, set);
         if (auto* trace = std::get_if<TraceFile>(&source)) {
             if (!set.empty() && !two)
-                throw InputError(fmt::format("--set changes a scenario, and {} is a trace", file));
+                throw InputError(
+                    filled(said("opening", "--set changes a scenario, and {} is a trace"), file));
             opened.traces.push_back(shown(std::move(*trace), two));
             continue;
         }
@@ -111,8 +115,8 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
     }
     if (by_kind.of_profiler.empty()) return opened;
     if (!set.empty() && !two)
-        throw InputError(fmt::format("--set changes a scenario, and {} is a trace",
-                                     by_kind.of_profiler.front()));
+        throw InputError(filled(said("opening", "--set changes a scenario, and {} is a trace"),
+                                by_kind.of_profiler.front()));
     if (two) return open_run(opened.traces.front(), by_kind.of_profiler);
     opened.traces.push_back(shown_profile(by_kind.of_profiler, nullptr, false));
     return opened;
@@ -155,21 +159,22 @@ void beside_profile(Opened& opened, const Shown& predicted,
                     const std::vector<std::string>& executed) {
     const Trace& simulated = predicted.document->trace;
     if (simulated.program.ranks.empty())
-        throw InputError(fmt::format("{} holds no program that {} could be of", predicted.file,
-                                     executed.front()));
+        throw InputError(filled(said("opening", "{} holds no program that {} could be of"),
+                                predicted.file, executed.front()));
     ExecutedPlan plan{simulated.program, {}};
     if (predicted.plan) plan = executed_plan(predicted.plan->played, simulated.program);
     const TraceFile run = read_profile(executed, &plan);
     sim::OnCommonGround ground = sim::on_common_ground(simulated, run.trace, simulated.program);
     if (ground.executed.spans.empty())
-        throw InputError(fmt::format("{} shows no action of this plan", executed.front()));
+        throw InputError(
+            filled(said("opening", "{} shows no action of this plan"), executed.front()));
     Shown of_plan = shown(TraceFile{std::move(ground.simulated), predicted.file}, true);
     of_plan.plan = predicted.plan;
     Shown of_run = shown(TraceFile{std::move(ground.executed), run.file, run.words}, true);
     of_run.files = executed;
     opened.traces = {std::move(of_plan), std::move(of_run)};
     for (const std::string& sentence : ground.left_out)
-        opened.comparison += "not compared: " + sentence + '\n';
+        opened.comparison += filled(said("opening", "not compared: {}"), sentence) + '\n';
 }
 
 /// Runs `work`; exceptions become part of the answer.
@@ -239,7 +244,7 @@ std::vector<std::string> names_of_steps(const Shown& shown) {
             length = last->end - step.spans.front().begin;
         }
         names.push_back(fmt::format("{}: {}{}", k + 1, text::time_text(length),
-                                    k == shown.steps->median ? " (median)" : ""));
+                                    k == shown.steps->median ? said("opening", " (median)") : ""));
     }
     return names;
 }

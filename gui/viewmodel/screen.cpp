@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "trace/picture/exposed.h"
 #include "trace/picture/wording.h"
 
@@ -20,8 +21,8 @@ std::string title_of_files(const std::string& a, const std::string& b) {
         return folder.empty() ? title_of(file) : folder + '/' + title_of(file);
     };
     if (title_of(a) != title_of(b) || a == b)
-        return fmt::format("{} and {}", title_of(a), title_of(b));
-    return fmt::format("{} and {}", in_folder(a), in_folder(b));
+        return filled(said("titles", "{} and {}"), title_of(a), title_of(b));
+    return filled(said("titles", "{} and {}"), in_folder(a), in_folder(b));
 }
 
 /// Two plans of one scenario are named by what differs in them, if their words tell it.
@@ -30,9 +31,10 @@ std::string title_of_plans(const Shown& a, const Shown& b) {
     const auto words = [](const Shown& of) { return of.plan ? of.plan->picture.subtitle : ""; };
     const std::string of_a = picture::only_in(words(a), words(b));
     const std::string of_b = picture::only_in(words(b), words(a));
-    if (of_a.empty() && of_b.empty()) return fmt::format("{}, {} and {}", scenario, a.file, b.file);
-    return fmt::format("{}: {} and {}", scenario, of_a.empty() ? a.file : of_a,
-                       of_b.empty() ? b.file : of_b);
+    if (of_a.empty() && of_b.empty())
+        return filled(said("titles", "{}, {} and {}"), scenario, a.file, b.file);
+    return filled(said("titles", "{}: {} and {}"), scenario, of_a.empty() ? a.file : of_a,
+                  of_b.empty() ? b.file : of_b);
 }
 
 }  // namespace
@@ -49,8 +51,8 @@ std::string title_of(const Screen& screen) {
                                   case Compares::Plans: return title_of_plans(both.a, both.b);
                                   case Compares::Run: break;
                               }
-                              return fmt::format(
-                                  "{}, predicted and executed",
+                              return filled(
+                                  said("titles", "{}, predicted and executed"),
                                   both.a.plan ? title_of(both.a.plan->file) : both.a.file);
                           },
                       },

@@ -18,9 +18,11 @@
 #include "gui/viewmodel/export.h"
 #include "gui/viewmodel/opened.h"
 #include "gui/viewmodel/what_if/answer.h"
+#include "gui/widgets/language.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/picture_export.h"
 #include "gui/widgets/state_file.h"
+#include "gui/widgets/timeline/film.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
 namespace debubble::gui {
@@ -74,6 +76,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     QApplication::setOrganizationName("debubble");
     QApplication::setDesktopFileName("org.debubble.debubble");
     QSettings::setDefaultFormat(QSettings::IniFormat);
+    speak(remembered_language());
     const std::string state_file(environment("DEBUBBLE_GUI_STATE"));
     if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
@@ -105,9 +108,12 @@ void export_picture(const CommandLine& line, int& argc, char** argv) {
         view.set_comparison(opened.traces[0].document, opened.traces[1].document, opened.pairing);
     else
         view.set_document(plan ? plan->document : opened.traces.front().document);
+    if (line.links) view.toggle_link_use();
     const QSize size = line.size ? QSize(line.size->width, line.size->height) : QSize();
-    write_picture(view, QString::fromStdString(*line.export_to), export_format_of(*line.export_to),
-                  size);
+    const QString file = QString::fromStdString(*line.export_to);
+    const ExportFormat format = export_format_of(*line.export_to);
+    if (is_film_format(format)) return write_film(view.film(size), file, format);
+    write_picture(view, file, format, size);
 }
 
 }  // namespace debubble::gui

@@ -115,10 +115,12 @@ void MainWindow::connect_parts() {
         tensors_->list(plan, rank);
     });
     connect(overview_, &OverviewView::brushed, this, [this](int first, int last) {
-        show_page(timeline_);
         timeline_->show_ranks(first, last);
+        show_page(timeline_);
         timeline_->setFocus();
     });
+    connect(timeline_, &TimelineView::state_changed, this,
+            [this] { overview_->set_brush(timeline_->state().rows.only); });
     connect(bill_, &BillPanel::looked_at, this, [this](const QString& part) {
         const Document document = timeline_->scene().main.document;
         if (document) timeline_->light(lit_by(*document, part.toStdString()));

@@ -77,6 +77,8 @@ public Q_SLOTS:
 Q_SIGNALS:
     /// The timeline shows the last question's answer, or the strip says why not.
     void settled();
+    /// The film that was asked for is written, or the strip says why not.
+    void filmed();
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -100,10 +102,12 @@ private:
     void build_menus();
     void build_arrangement_menu(QMenu* menu);
     void build_theme_menu(QMenu* menu);
+    void build_language_menu(QMenu* menu);
     void build_file_menu();
     void build_view_menu();
     void build_colour_menu(QMenu* menu);
     void connect_parts();
+    void film_to(const QString& file, ExportFormat format);
     QAction* action(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip);
 
     void take(const Opened& opened);
@@ -194,6 +198,8 @@ private:
     QAction* export_ = nullptr;
     QAction* fold_beside_ = nullptr;
     QAction* fold_below_ = nullptr;
+    bool film_is_written_ = false;
+    std::jthread filming_;                                     ///< writes a film
     std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last, since it calls back
 };
 

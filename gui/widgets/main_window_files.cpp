@@ -12,6 +12,7 @@
 #include <QStatusBar>
 #include <QUrl>
 
+#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "gui/viewmodel/copied.h"
@@ -20,6 +21,7 @@
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/picture_export.h"
 #include "gui/widgets/save_dialog.h"
+#include "gui/widgets/timeline/film.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "text/shipped_files.h"
 
@@ -143,12 +145,44 @@ void MainWindow::export_to(const QString& file) {
         if (!desk_.can_export()) throw InputError("nothing is open that could be exported");
         if (is_text_format(format) && format != ExportFormat::Svg)
             write_file(file.toStdString(), exported(desk_.screen(), format));
+        else if (is_film_format(format))
+            return film_to(file, format);
         else
             write_picture(*timeline_, file, format, {});
         messages_->say(tr("Written: %1").arg(file));
     } catch (const std::exception& error) {
         messages_->warn(QString::fromStdString(error.what()));
     }
+}
+
+/// A film takes some seconds, so it is written elsewhere; one at a time.
+void MainWindow::film_to(const QString& file, ExportFormat format) {
+    if (filming_.joinable() && !film_is_written_)
+        return messages_->warn(tr("A film is being written; wait until it is"));
+    film_is_written_ = false;
+    messages_->say(tr("The film is being made: %1").arg(file));
+    filming_ = std::jthread(
+        [this, file, format, film = timeline_->film({})](const std::stop_token& stop) mutable {
+            QString mistake;
+            try {
+                write_film(std::move(film), file, format, stop);
+            } catch (const Cancelled&) {
+                return;  // the window is gone
+            } catch (const std::exception& error) {
+                mistake = QString::fromStdString(error.what());
+            }
+            QMetaObject::invokeMethod(
+                this,
+                [this, file, mistake] {
+                    film_is_written_ = true;
+                    if (mistake.isEmpty())
+                        messages_->say(tr("Written: %1").arg(file));
+                    else
+                        messages_->warn(mistake);
+                    Q_EMIT filmed();
+                },
+                Qt::QueuedConnection);
+        });
 }
 
 void MainWindow::copy() {

@@ -11,7 +11,9 @@
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
+#include "gui/widgets/language.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/message_strip.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/overview_view.h"
@@ -123,7 +125,7 @@ void MainWindow::build_file_menu() {
                       tr("Under another name"));
     connect(save_as_, &QAction::triggered, this, &MainWindow::save_as);
     export_ = action(file, tr("&Export the timeline..."), QKeySequence("Ctrl+E"),
-                     tr("SVG, PNG, PDF, Chrome JSON or CSV"));
+                     tr("SVG, PNG, PDF, a page, a film, Chrome JSON or CSV"));
     connect(export_, &QAction::triggered, this, &MainWindow::choose_export);
     file->addSeparator();
     QAction* quit = action(file, tr("&Quit"), QKeySequence("Ctrl+Q"),
@@ -154,6 +156,16 @@ void MainWindow::build_view_menu() {
                              tr("Its lanes end at what is held, or at the limit again"));
     memory->setCheckable(true);
     connect(memory, &QAction::triggered, timeline_, &TimelineView::toggle_memory_scale);
+    QAction* links =
+        action(view, tr("Show the &links"), {},
+               tr("A lane per rank and class of links: how much of their limit a plan uses"));
+    connect(links, &QAction::triggered, timeline_, &TimelineView::toggle_link_use);
+    QAction* fold =
+        action(view, tr("Fold &ranks alike"), {},
+               tr("Of more than 32 ranks, those whose steps look the same share a row"));
+    connect(fold, &QAction::triggered, timeline_, &TimelineView::toggle_folding);
+    QAction* every = action(view, tr("Show every ran&k"), {}, tr("Not only those of a brush"));
+    connect(every, &QAction::triggered, timeline_, &TimelineView::show_every_rank);
     QAction* find =
         action(view, tr("Find &actions..."), QKeySequence::Find, tr("By name, kind, rank, length"));
     connect(find, &QAction::triggered, this, [this] {
@@ -162,6 +174,7 @@ void MainWindow::build_view_menu() {
     });
     build_colour_menu(view->addMenu(tr("Colour &by")));
     build_theme_menu(view->addMenu(tr("&Theme")));
+    build_language_menu(view->addMenu(tr("Lan&guage")));
     view->addSeparator();
     build_arrangement_menu(view);
 }
@@ -180,7 +193,8 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         [this] { show_page(bill_); });
     add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
         [this] { show_page(zoo_); });
-    add(tr("Show all ran&ks"), "Alt+5", tr("A line of pixels each; a drag opens their rows"),
+    add(tr("Show all ran&ks"), "Alt+5",
+        tr("A line of pixels each; a brush shows the rows of some alone"),
         [this] { show_page(overview_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");
@@ -217,6 +231,23 @@ void MainWindow::build_theme_menu(QMenu* menu) {
     add(tr("Theme of the &system"), WindowTheme::System);
     add(tr("&Light theme"), WindowTheme::Light);
     add(tr("&Dark theme"), WindowTheme::Dark);
+}
+
+/// Texts are made by workers too, so that a language is spoken from a start to the next one.
+void MainWindow::build_language_menu(QMenu* menu) {
+    auto* group = new QActionGroup(menu);
+    QList<Language> all = languages();
+    all.prepend({{}, tr("Language of the s&ystem")});
+    for (const Language& language : all) {
+        QAction* made = action(menu, language.name, {}, tr("From the next start on"));
+        made->setCheckable(true);
+        made->setChecked(remembered_language() == language.code);
+        group->addAction(made);
+        connect(made, &QAction::triggered, this, [this, language] {
+            remember_language(language.code);
+            messages_->say(tr("The window speaks this language from its next start on"));
+        });
+    }
 }
 
 void MainWindow::build_colour_menu(QMenu* menu) {

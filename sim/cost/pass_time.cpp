@@ -132,6 +132,12 @@ Duration PassPricer::collective(const models::Collective& collective) const {
     return cost_of(collective).total() * collective.count;
 }
 
+TierSeconds PassPricer::traffic(const models::Collective& collective) const {
+    TierSeconds busy{};
+    add_traffic(collective, 1, busy);
+    return busy;
+}
+
 void PassPricer::add_traffic(const models::Collective& collective, int times,
                              TierSeconds& busy) const {
     const GroupPlacement& group = place_of(collective.group).among_own;

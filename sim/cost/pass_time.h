@@ -72,6 +72,8 @@ public:
 
     PassTime time(std::span<const models::Kernel> kernels, LayerFold fold = {}) const;
     Duration collective(const models::Collective& collective) const;
+    /// The time for which each tier's links are busy with what one pipeline rank sends of them.
+    TierSeconds traffic(const models::Collective& collective) const;
 
 private:
     CollectiveCost cost_of(const models::Collective& collective, const GroupPlacement& group) const;

@@ -11,7 +11,8 @@ namespace {
 
 picture::Document document_of(const PlanOnPage& plan) {
     const SvgOptions of_picture = picture_of(*plan.scenario, *plan.answer);
-    picture::DocumentFacts facts{{of_picture.title, of_picture.subtitle}, of_picture.operators, {}};
+    picture::DocumentFacts facts{
+        {of_picture.title, of_picture.subtitle}, of_picture.operators, of_picture.links};
     return make_document(plan.answer->trace, plan.answer->statistics, of_picture.memory_limit, {},
                          std::move(facts));
 }

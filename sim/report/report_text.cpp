@@ -390,6 +390,7 @@ SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithT
     options.subtitle = std::move(below);
     options.memory_limit = answer.memory_limit;
     options.operators = answer.operators;
+    options.links = answer.links;
     return options;
 }
 

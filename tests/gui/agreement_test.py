@@ -50,14 +50,16 @@ def areas_of_pdf(svg, scale):
     areas = []
     for element in xml.etree.ElementTree.parse(svg).getroot().iter():
         fill = colour_of(element.get("style", ""))
-        corners = re.findall(r"[ML] ([\d.-]+) ([\d.-]+)", element.get("d", ""))
         matrix = re.fullmatch(r"matrix\(([\d.]+),0,0,([\d.]+),([\d.-]+),([\d.-]+)\)", element.get("transform", "matrix(1,0,0,1,0,0)"))
-        if not fill or not matrix or len(corners) not in (4, 5):
+        if not fill or not matrix:
             continue
         a, d, e, f = map(float, matrix.groups())
-        xs = [(a * float(x) + e) / scale for x, _ in corners]
-        ys = [(d * float(y) + f) / scale for _, y in corners]
-        areas.append((min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys), fill))
+        for outline in element.get("d", "").split("Z"):  # one path may have several of a colour
+            corners = re.findall(r"[ML] ([\d.-]+) ([\d.-]+)", outline)
+            if len(corners) == 4:
+                xs = [(a * float(x) + e) / scale for x, _ in corners]
+                ys = [(d * float(y) + f) / scale for _, y in corners]
+                areas.append((min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys), fill))
     return areas
 
 

@@ -47,7 +47,7 @@ class Display(unittest.TestCase):
         self.addCleanup(self.end, self.display)
         with os.fdopen(read_end) as number:
             self.environment = os.environ | {
-                "DISPLAY": f":{number.readline().strip()}", "XDG_CONFIG_HOME": str(self.folder),
+                "LC_ALL": "C.UTF-8", "LANGUAGE": "", "DISPLAY": f":{number.readline().strip()}", "XDG_CONFIG_HOME": str(self.folder),
                 "QT_SCALE_FACTOR": str(self.SCALE), "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
                 "DEBUBBLE_GUI_STATE": str(self.folder / "state.json")}
         self.environment.pop("QT_QPA_PLATFORM", None)
@@ -147,6 +147,17 @@ class EndToEnd(Display):
         self.xdotool("key", "Return")
         self.assertEqual(window.wait(DEADLINE), 0)
 
+    def test_the_language_is_the_systems(self):
+        self.environment["LC_ALL"] = "de_DE.UTF-8"
+        window = self.start("gpt2-xl")
+        self.xdotool("windowfocus", "--sync", self.window_named("^gpt2-xl - debubble$"))
+        self.wait_for_state("a plan on the screen", view="single", painted=True)
+        self.xdotool("key", "ctrl+shift+p")
+        self.wait_for_state("the list of commands", popup="commands")
+        self.xdotool("type", "--delay", "20", "beenden")
+        self.xdotool("key", "Return")
+        self.assertEqual(window.wait(DEADLINE), 0)
+
     def test_what_is_typed_into_the_text_is_kept_over_a_crash(self):
         (self.folder / "plan.yaml").write_text(
             "include: gpt2-xl\n# the end\n")
@@ -185,14 +196,24 @@ class WithoutADisplay(unittest.TestCase):
     def test_writes_every_format(self):
         with tempfile.TemporaryDirectory() as folder:
             for ending, start in {"svg": b"<", "png": b"\x89PNG", "pdf": b"%PDF", "csv": b"rank,",
-                                  "json": b"{", "html": b"<!DOCTYPE html>"}.items():
+                                  "json": b"{", "html": b"<!DOCTYPE html>", "gif": b"GIF89a"}.items():
                 file = pathlib.Path(folder) / f"plan.{ending}"
                 done = self.run_gui("--export", str(file), "gpt2-xl-zb-v")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(file.read_bytes().startswith(start), ending)
 
+    def test_two_plans_are_a_race_and_links_have_lanes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            race, links = (pathlib.Path(folder) / name for name in ("race.gif", "links.svg"))
+            for arguments in (("--export", race, "--size", "640x360", "gpt2-xl-gpipe", "gpt2-xl-1f1b"),
+                              ("--export", links, "--links", "gpt3-175b")):
+                done = self.run_gui(*map(str, arguments))
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(race.read_bytes()[6:10], (640).to_bytes(2, "little") + (360).to_bytes(2, "little"))
+            self.assertEqual(links.read_text().count(">network links<"), 8)
+
     def test_an_ending_that_is_not_known_is_the_persons_mistake(self):
-        self.assertEqual(self.run_gui("--export", "plan.gif", "gpt2-xl").returncode, 2)
+        self.assertEqual(self.run_gui("--export", "plan.bmp", "gpt2-xl").returncode, 2)
 
 
 class Desktop(unittest.TestCase):

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/picture/device.h"
+#include "trace/picture/link_table.h"
 #include "trace/picture/links.h"
 #include "trace/picture/operators.h"
 #include "trace/picture/palette.h"
@@ -28,6 +29,7 @@ struct Caption {
 struct DocumentFacts {
     Caption caption = {};
     std::shared_ptr<const OperatorTable> operators = {};  ///< of its passes
+    std::shared_ptr<const LinkTable> link_table = {};     ///< of its spans
     /// The memory that is left on each rank once what the allocator reserves and the headroom are
     /// taken off the limit: below 0 where the plan does not fit.
     std::vector<Bytes> memory_left = {};
@@ -47,6 +49,7 @@ struct TimelineDocument {
     std::array<bool, kPaints> paints{};        ///< whether anything in it has this paint
     Links links;
     std::shared_ptr<const OperatorTable> operators;  ///< of the passes, if they are known
+    std::shared_ptr<const LinkTable> link_table;     ///< of the spans, if it is known
     std::vector<Duration> net_lengths;  ///< length of each span, without its wait for a peer
 
     TimelineDocument() = default;

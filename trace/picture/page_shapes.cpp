@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "trace/picture/legend.h"
 #include "trace/picture/row_shapes.h"
 #include "trace/picture/step_parts.h"
@@ -14,7 +16,8 @@ namespace {
 
 constexpr double kTickDistance = 9;  ///< in letters
 constexpr double kVeil = 0.67;       ///< opacity over the part of the map that is out of sight
-constexpr double kNameSize = 1.2;    ///< in letters, as the next two
+constexpr double kBesideRuler = 8;
+constexpr double kNameSize = 1.2;  ///< in letters, as the next two
 constexpr double kSideSize = 1.1;
 constexpr double kLine = 1.4;  ///< distance of the lines of text beside a row
 
@@ -52,7 +55,15 @@ Sheet map_sheet(const Timeline& timeline, const View& view) {
 Sheet ruler_sheet(const Timeline& timeline, const View& view) {
     const Rect ruler = view.geometry.ruler();
     const Ground& ground = view.ground();
-    Sheet sheet{ruler, {}, {Area{ruler, ground.gutter}}};
+    const Rect left{0, ruler.y, ruler.x, ruler.height};
+    Sheet sheet{{0, ruler.y, ruler.right(), ruler.height}, {}, {Area{ruler, ground.gutter}}};
+    if (const auto& only = timeline.layout.only)
+        sheet.shapes.emplace_back(
+            Text{{kBesideRuler, left.y + left.height / 2},
+                 fmt::format("only ranks {} to {}", only->first, only->second),
+                 view.letter(),
+                 ground.accent,
+                 Anchor::Start});
     const Instant origin = timeline.main.range().begin;
     for (const Tick& tick : ticks_of(view.axis, origin, kTickDistance * view.letter())) {
         const double x = std::floor(view.x(tick.at)) + 0.5;
@@ -79,6 +90,10 @@ public:
         if (row.stream) {
             text({right_, y + row.whole.height / 2.0}, device.streams[*row.stream].name,
                  view_.ground().faint_text, Anchor::End);
+        } else if (row.links_of) {
+            if (document.link_table) links(row, document);
+        } else if (row.folded) {
+            if (row.run_to) run(row, document);
         } else {
             const StepBars bars = bars_of(row);
             words(gutter_text(document, device), y, row.whole.height - bars.taken());
@@ -89,6 +104,35 @@ public:
     }
 
 private:
+    /// The words of ranks alike stand beside all of their lines.
+    void run(const Row& row, const TimelineDocument& document) {
+        Row whole = row;
+        whole.whole.height = row.run_height;
+        GutterText text = gutter_text(document, document.devices[row.device]);
+        text.name = fmt::format("ranks {} to {}", document.devices[row.device].rank.index,
+                                document.devices[*row.run_to].rank.index);
+        text.copies = "alike";
+        const StepBars bars = bars_of(whole);
+        words(text, view_.y(row, row.whole.y), row.run_height - bars.taken());
+        step_bars(whole, bars);
+    }
+
+    /// The limit of a class of links, and how much of it is used on average.
+    void links(const Row& row, const TimelineDocument& document) {
+        const Device& device = document.devices[row.device];
+        const LinkClass& of = document.link_table->classes[*row.links_of];
+        const auto rank = static_cast<std::size_t>(device.rank.index);
+        const double y = view_.y(row, row.whole.y) + 1 + line() / 2;
+        text({kLeft + 2 * view_.letter(), y}, of.name + " links", view_.ground().text,
+             Anchor::Start);
+        text({kLeft + 2 * view_.letter(), y + line()},
+             fmt::format("{:.1f} % of {:.3g} GB/s",
+                         100 * mean_link_use(document, device, *row.links_of),
+                         of.limits[rank].value / 1e9),
+             view_.ground().faint_text, Anchor::Start);
+        sides(row);
+    }
+
     static constexpr double kLeft = 8;
     static constexpr int kApart = 1;
     double line() const { return kLine * view_.letter(); }
@@ -160,7 +204,8 @@ private:
         const double least = 0.9 * view_.letter();
         for (const auto& [name, band] :
              {std::pair("A", row.bars), std::pair("B", row.other), std::pair("A", row.memory),
-              std::pair("B", row.other_memory)})
+              std::pair("B", row.other_memory), std::pair("A", row.use),
+              std::pair("B", row.other_use)})
             if (band.height >= least)
                 out_.emplace_back(
                     Text{{view_.geometry.gutter() - 6.0, view_.y(row, band.y + band.height / 2.0)},
@@ -217,12 +262,25 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
     }
 }
 
+/// The limit of a class of links.
+void mark_links(Shapes& out, const View& view, const Row& row) {
+    for (const Band lane : {row.use, row.other_use}) {
+        if (lane.height == 0) continue;
+        const double y = std::floor(view.y(row, lane.y + kLimitRoom)) - 0.5;
+        out.emplace_back(Line{{double(view.geometry.gutter()), y},
+                              {double(view.geometry.width), y},
+                              view.ground().warning,
+                              1,
+                              Dash::Dashed});
+    }
+}
+
 }  // namespace
 
 std::optional<Point> peak_point(const Timeline& timeline, const Row& row, Side side,
                                 const TimeAxis& axis) {
     const Band lane = side == Side::A ? row.memory : row.other_memory;
-    if (row.stream || row.heat || lane.height == 0) return std::nullopt;
+    if (!row.is_own() || row.heat || lane.height == 0) return std::nullopt;
     const Device* device = timeline.device(row, side);
     if (device == nullptr || device->peak == nullptr) return std::nullopt;
     const Instant at = device->peak->at + timeline.layer(side).shift;
@@ -234,6 +292,7 @@ Sheets memory_marks(const Timeline& timeline, const View& view) {
     add_rows(sheets, timeline, view, view.geometry.gutter(), {}, {}, [&](const Row& row) {
         Shapes marks;
         if (!row.heat) mark_memory(marks, timeline, view, row);
+        if (row.links_of) mark_links(marks, view, row);
         return marks;
     });
     return sheets;

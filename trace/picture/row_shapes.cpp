@@ -41,7 +41,7 @@ LabelStyle label_style(const Timeline& timeline, const View& view) {
     std::vector<double> widths;
     int height = 0;
     for (const Row& row : timeline.layout.rows) {
-        if (row.stream || row.collapsed || !view.shows(timeline, row)) continue;
+        if (!row.is_own() || row.collapsed || !view.shows(timeline, row)) continue;
         const Device& device = *timeline.device(row, Side::A);
         const TimeAxis axis = view.axis.shifted(timeline.main.shift);
         if (mean_width(device.work, axis) < font.digit * font.smallest) continue;
@@ -69,6 +69,10 @@ Shapes RowShapes::of(const Row& row) {
         if (device == nullptr) continue;
         const Band bars = side == Side::A ? row.bars : row.other;
         // A ghost is colour only, so that it is not taken for the plan itself.
+        if (row.links_of) {
+            links(row, side);
+            continue;
+        }
         if (!row.stream && bars.height > 0)
             work(lane(side, *device, bars), side == Side::A || timeline_.comparison);
         streams(row, side);
@@ -88,9 +92,9 @@ void RowShapes::background(const Row& row) {
     };
     const bool no_other = timeline_.other && timeline_.device(row, Side::B) == nullptr;
     for (const Band band : {row.bars, row.error, row.other, row.links, row.other_links, row.memory,
-                            row.other_memory}) {
-        const bool empty =
-            no_other && (band == row.other || band == row.other_links || band == row.other_memory);
+                            row.other_memory, row.use, row.other_use}) {
+        const bool empty = no_other && (band == row.other || band == row.other_links ||
+                                        band == row.other_memory || band == row.other_use);
         if (band.height == 0 || empty) continue;
         fill_to(band.y);
         y = band.bottom();
@@ -121,6 +125,7 @@ void RowShapes::columns(Band band, std::vector<std::uint32_t> colours) {
 }
 
 void RowShapes::work(const Lane& lane, bool full) {
+    if (!lane.layer.colouring) return work_without_colours(lane, full);
     if (are_few(lane.device.work, lane.axis))
         work_boxes(lane, full);
     else
@@ -130,6 +135,14 @@ void RowShapes::work(const Lane& lane, bool full) {
     pairs(lane);
     operators(lane);
     labels(lane);
+}
+
+/// The kinds of work need no colouring, so that a long trace is seen while a worker colours it.
+void RowShapes::work_without_colours(const Lane& lane, bool full) {
+    if (!full)
+        return box({0, double(lane.band.y), width_, double(lane.band.height)}, view_.ground().lane);
+    work_stacked(lane);
+    bubbles(lane, kLeastHatched);
 }
 
 void RowShapes::work_blended(const Lane& lane, bool full) {
@@ -309,6 +322,8 @@ void RowShapes::streams(const Row& row, Side side) {
     const Device* device = band.height > 0 ? timeline_.device(row, side) : nullptr;
     if (device == nullptr) return;
     const Lane where = lane(side, *device, band);
+    if (!where.layer.colouring)
+        return box({0, double(band.y), width_, double(band.height)}, view_.ground().lane);
     const DeviceColours& colours = where.layer.colours_of(*device);
     const Stream* only = timeline_.stream(row, side);
     std::vector<const ColourSums*> tracks;

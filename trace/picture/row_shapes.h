@@ -14,6 +14,9 @@ LabelStyle label_style(const Timeline& timeline, const View& view);
 /// The part of a wide bar that shows its operators.
 Band operator_row(Band bar);
 
+/// Pixels between the limit of links and the top of their lane.
+inline constexpr double kLimitRoom = 3;
+
 /// Draws the rows of a timeline: bars, bubbles, labels, messages, errors, memory.
 class RowShapes {
 public:
@@ -37,6 +40,7 @@ private:
     Lane lane(Side side, const Device& device, Band band) const;
     void background(const Row& row);
     void work(const Lane& lane, bool full);
+    void work_without_colours(const Lane& lane, bool full);
     void work_blended(const Lane& lane, bool full);
     void work_boxes(const Lane& lane, bool full);
     /// Bars narrower than pixels: what a column covers, kind above kind, as shares of its height.
@@ -71,6 +75,8 @@ private:
     void label(const Action& action, Rgb under, Rect bar, double exposed);
     void streams(const Row& row, Side side);
     void errors(const Row& row);
+    /// The share of its limit that a class of links uses, over time.
+    void links(const Row& row, Side side);
     void memory(const Row& row, Side side);
     void memory_heat(const Lane& lane);
     void memory_curve(const Lane& lane);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/picture/alike.h"
+
 namespace debubble::picture {
 namespace {
 
@@ -11,22 +13,31 @@ constexpr int kLowestOfTwo = 76;  ///< least height of a row in a comparison
 constexpr int kLowestOfMany = 14;
 constexpr int kLowestOfManyTwo = 22;
 constexpr int kCollapsed = 11;
+constexpr int kFoldedLine = 2;
+constexpr int kLeastRun = 44;  ///< height of a run's lines, where they can be higher
+constexpr int kAfterRun = 4;
 constexpr int kStream = 18;
 constexpr int kStreamOfTwo = 26;
+constexpr int kLinks = 32;
+constexpr int kLinksOfTwo = 44;
 constexpr int kHeatStrip = 4;
 constexpr int kErrorStrip = 3;
 constexpr int kMostStripHeight = 7;
 constexpr double kMemoryShare = 0.4;
 constexpr double kGhostShare = 0.22;
 
-/// The devices that have rows of their own: one of each rank, or all of its replicas.
+/// The devices that have rows of their own: one of each rank, or all of its replicas. A choice of
+/// ranks that there are not is none.
 std::vector<std::size_t> shown_devices(const TimelineDocument& document,
                                        const RowChoices& choices) {
+    const bool any = std::ranges::any_of(
+        document.devices, [&](const Device& device) { return choices.shows(device.rank.index); });
     std::vector<std::size_t> shown;
     for (std::size_t d = 0; d < document.devices.size(); ++d) {
         const Device& device = document.devices[d];
-        if (choices.replicas.contains(device.rank.index) ||
-            document.device_of(device.rank) == &device)
+        if ((!any || choices.shows(device.rank.index)) &&
+            (choices.replicas.contains(device.rank.index) ||
+             document.device_of(device.rank) == &device))
             shown.push_back(d);
     }
     std::stable_partition(shown.begin(), shown.end(), [&](std::size_t d) {
@@ -100,33 +111,158 @@ Row stream_row(std::size_t device, std::size_t stream, bool pinned, const RowNee
     return row;
 }
 
+class Layout {
+public:
+    Layout(const TimelineDocument& document, const RowChoices& choices, const RowNeeds& needs,
+           int available)
+        : document_(document),
+          choices_(choices),
+          needs_(needs),
+          shown_(shown_devices(document, choices)),
+          folds_(choices.fold_alike && !needs.comparison && shown_.size() > kManyDevices) {
+        std::vector<Run> runs = runs_of_rows();
+        int folded_height = 0;
+        std::size_t rows = 0;
+        for (const Run& run : runs)
+            if (run.folded)
+                folded_height += height_of(run);
+            else
+                rows += run.devices.size();
+        many_ = rows > kManyDevices;
+        height_ = device_height(rows, needs, std::max(available - folded_height, 0));
+        for (const Run& run : runs)
+            if (run.folded)
+                add_folded(run.devices);
+            else
+                for (const std::size_t device : run.devices) add(device);
+    }
+    RowLayout made() {
+        layout_.only = choices_.only;
+        return std::move(layout_);
+    }
+
+private:
+    struct Run {
+        std::vector<std::size_t> devices;
+        bool folded = false;
+    };
+
+    int rank_of(std::size_t device) const { return document_.devices[device].rank.index; }
+
+    /// Ranks that a person has chosen for something are not folded with others.
+    bool is_chosen(std::size_t device) const {
+        const int rank = rank_of(device);
+        return choices_.pinned.contains(rank) || choices_.streams.contains(rank) ||
+               choices_.replicas.contains(rank) || choices_.link_use.contains(rank);
+    }
+
+    std::vector<Run> runs_of_rows() const {
+        if (!folds_) return {{shown_, false}};
+        std::vector<Run> runs;
+        const auto flush = [&](std::vector<std::size_t>& others) {
+            for (const AlikeRun& run : alike_runs(document_, others)) {
+                const std::vector<std::size_t> devices(
+                    others.begin() + static_cast<std::ptrdiff_t>(run.first),
+                    others.begin() + static_cast<std::ptrdiff_t>(run.last + 1));
+                const bool opened = choices_.unfolded.contains(rank_of(devices.front()));
+                runs.push_back({devices, run.size() >= kFoldedRun && !opened});
+            }
+            others.clear();
+        };
+        std::vector<std::size_t> others;
+        for (const std::size_t device : shown_) {
+            if (!is_chosen(device)) {
+                others.push_back(device);
+                continue;
+            }
+            flush(others);
+            runs.push_back({{device}, false});
+        }
+        flush(others);
+        return runs;
+    }
+
+    static std::size_t lines_of(std::size_t devices) { return std::min(devices, kMostLinesOfRun); }
+    /// A short run has higher lines, so that the words beside it have room.
+    static int line_of(std::size_t lines) {
+        return std::max(kFoldedLine, kLeastRun / static_cast<int>(lines));
+    }
+    static int height_of(const Run& run) {
+        const std::size_t lines = lines_of(run.devices.size());
+        return static_cast<int>(lines) * line_of(lines) + kAfterRun;
+    }
+
+    void add_folded(const std::vector<std::size_t>& devices) {
+        const std::size_t lines = lines_of(devices.size());
+        const int line = line_of(lines);
+        for (std::size_t i = 0; i < lines; ++i) {
+            Row row{.device = devices[i * devices.size() / lines],
+                    .heat = true,
+                    .collapsed = true,
+                    .folded = true,
+                    .whole = {layout_.height, line + (i + 1 == lines ? kAfterRun : 0)}};
+            row.bars = {row.whole.y, line};
+            if (i == 0) {
+                row.run_to = devices.back();
+                row.run_height = static_cast<int>(lines) * line + kAfterRun;
+            }
+            layout_.height += row.whole.height;
+            layout_.rows.push_back(row);
+        }
+    }
+
+    void add(std::size_t d) {
+        const Device& device = document_.devices[d];
+        const int rank = device.rank.index;
+        const bool pinned = choices_.pinned.contains(rank);
+        const bool collapsed = choices_.collapsed.contains(rank);
+        Row row{.device = d,
+                .heat = many_,
+                .pinned = pinned,
+                .collapsed = collapsed,
+                .whole = {layout_.height, collapsed ? kCollapsed : height_}};
+        divide(row, needs_, !device.streams.empty());
+        layout_.height += row.whole.height;
+        layout_.rows.push_back(row);
+        for (std::size_t s = 0; choices_.streams.contains(rank) && s < device.streams.size(); ++s) {
+            layout_.rows.push_back(stream_row(d, s, pinned, needs_, layout_.height));
+            layout_.height += layout_.rows.back().whole.height;
+        }
+        add_links(d, pinned);
+        if (pinned) layout_.pinned_height = layout_.height;
+    }
+
+    void add_links(std::size_t d, bool pinned) {
+        const auto& table = document_.link_table;
+        if (!table || !(choices_.all_link_use || choices_.link_use.contains(rank_of(d)))) return;
+        for (std::size_t of = 0; of < table->classes.size(); ++of) {
+            Row row{.device = d,
+                    .links_of = of,
+                    .heat = true,
+                    .pinned = pinned,
+                    .whole = {layout_.height, needs_.comparison ? kLinksOfTwo : kLinks}};
+            row.use = {row.whole.y, row.whole.height - 4};
+            if (needs_.comparison) row.other_use = take_half(row.use);
+            layout_.height += row.whole.height;
+            layout_.rows.push_back(row);
+        }
+    }
+
+    const TimelineDocument& document_;
+    const RowChoices& choices_;
+    const RowNeeds needs_;
+    std::vector<std::size_t> shown_;
+    bool folds_;
+    bool many_ = false;
+    int height_ = 0;
+    RowLayout layout_;
+};
+
 }  // namespace
 
 RowLayout lay_out(const TimelineDocument& document, const RowChoices& choices,
                   const RowNeeds& needs, int available) {
-    RowLayout layout;
-    const std::vector<std::size_t> shown = shown_devices(document, choices);
-    const int height = device_height(shown.size(), needs, available);
-    for (const std::size_t d : shown) {
-        const Device& device = document.devices[d];
-        const int rank = device.rank.index;
-        const bool pinned = choices.pinned.contains(rank);
-        const bool collapsed = choices.collapsed.contains(rank);
-        Row row{.device = d,
-                .heat = shown.size() > kManyDevices,
-                .pinned = pinned,
-                .collapsed = collapsed,
-                .whole = {layout.height, collapsed ? kCollapsed : height}};
-        divide(row, needs, !device.streams.empty());
-        layout.height += row.whole.height;
-        layout.rows.push_back(row);
-        for (std::size_t s = 0; choices.streams.contains(rank) && s < device.streams.size(); ++s) {
-            layout.rows.push_back(stream_row(d, s, pinned, needs, layout.height));
-            layout.height += layout.rows.back().whole.height;
-        }
-        if (pinned) layout.pinned_height = layout.height;
-    }
-    return layout;
+    return Layout(document, choices, needs, available).made();
 }
 
 const Row* RowLayout::row_at(int y) const {
@@ -135,9 +271,16 @@ const Row* RowLayout::row_at(int y) const {
     return &*std::prev(next);
 }
 
+const Row* RowLayout::run_of(const Row& row) const {
+    if (!row.folded) return nullptr;
+    const Row* first = &row;
+    while (!first->run_to) --first;
+    return first;
+}
+
 const Row* RowLayout::row_of(std::size_t device) const {
     const auto found = std::ranges::find_if(
-        rows, [&](const Row& row) { return row.device == device && !row.stream; });
+        rows, [&](const Row& row) { return row.device == device && row.is_own(); });
     return found == rows.end() ? nullptr : &*found;
 }
 

@@ -36,7 +36,7 @@ public:
                                             caption.subtitle.empty() ? "" : "; ", kMostRows, ranks);
         const auto document =
             picture::make_document(*panel.trace, *panel.statistics, options.memory_limit, {},
-                                   {std::move(caption), options.operators});
+                                   {std::move(caption), options.operators, options.links});
         timeline_.main = {document, colour(*document, {}), {}};
         lay_out(options, static_cast<int>(ranks));
     }
@@ -62,7 +62,8 @@ private:
     void lay_out(const SvgOptions& options, int ranks) {
         const picture::TimelineDocument& document = *timeline_.main.document;
         picture::RowLayout& layout = timeline_.layout;
-        layout = picture::lay_out(document, {}, timeline_.needs(), height_of_row(ranks) * ranks);
+        layout = picture::lay_out(document, {.all_link_use = options.draw_links}, timeline_.needs(),
+                                  height_of_row(ranks) * ranks);
         if (layout.rows.size() > kMostRows) {
             layout.rows.resize(kMostRows);
             layout.height = layout.rows.back().whole.bottom();

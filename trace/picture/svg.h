@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "trace/picture/link_table.h"
 #include "trace/picture/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
@@ -18,6 +19,8 @@ struct SvgOptions {
     std::optional<Bytes> memory_limit;  ///< limit of one device
     int width = 1600;                   ///< in pixels
     std::shared_ptr<const picture::OperatorTable> operators = {};  ///< of the passes, if known
+    std::shared_ptr<const picture::LinkTable> links = {};          ///< of the spans, if known
+    bool draw_links = false;  ///< a lane for each rank and class of links
 };
 
 /// The picture that the window shows of this trace at first, in its light theme: see page_shapes.h.

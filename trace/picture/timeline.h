@@ -12,8 +12,8 @@ namespace debubble::picture {
 /// A document on the axis.
 struct Layer {
     Document document;
-    std::shared_ptr<const Colouring> colouring;
-    Duration shift{};  ///< time on the axis = the document's time + shift
+    std::shared_ptr<const Colouring> colouring;  ///< nullptr while a worker makes it
+    Duration shift{};                            ///< time on the axis = the document's time + shift
 
     explicit operator bool() const { return document != nullptr; }
     TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "sim/grid/not_apart.h"
 #include "text/wording.h"
 
@@ -12,12 +13,12 @@ namespace {
 
 /// "116 played, 300 too slow and 200 too big by their bounds, 104 impossible".
 std::string ruled_out(const sim::SearchResult& found) {
-    std::string words =
-        fmt::format("{} played, {} too slow and {} too big by their bounds, {} impossible",
-                    found.predicted, found.too_slow, found.too_big, found.impossible);
+    std::string words = filled(
+        said("sweep", "{} played, {} too slow and {} too big by their bounds, {} impossible"),
+        found.predicted, found.too_slow, found.too_big, found.impossible);
     if (found.lacking > 0)
-        words +=
-            fmt::format(", {} of schedules that the framework's software lacks", found.lacking);
+        words += filled(said("sweep", ", {} of schedules that the framework's software lacks"),
+                        found.lacking);
     return words;
 }
 
@@ -26,17 +27,24 @@ std::string ruled_out(const sim::SearchResult& found) {
 std::string search_words(const sim::SearchResult& found, const std::string& plan,
                          std::span<const std::string> keys) {
     if (!found.best)
-        return fmt::format("No plan of {} {}fits: {}.", found.points,
-                           found.finished ? "" : "so far ", ruled_out(found));
+        return found.finished ? filled(said("sweep", "No plan of {} fits: {}."), found.points,
+                                       ruled_out(found))
+                              : filled(said("sweep", "No plan of {} so far fits: {}."),
+                                       found.points, ruled_out(found));
     std::vector<const sim::SweepRow*> rows;
     for (const sim::SweepRow& row : found.played) rows.push_back(&row);
     const std::size_t near = sim::not_apart_from_best(rows, keys).plans;
-    std::string words = fmt::format(
-        "Best of {} plans{}: {} tokens/s by {}. {}.", found.points, found.finished ? "" : " so far",
-        text::rate_text(found.best->figure("tokens_per_s")), plan, ruled_out(found));
-    if (near > 0)
-        words += fmt::format(" {} other{} not apart from it by the error of predictions.", near,
-                             near == 1 ? " is" : "s are");
+    const std::string rate = text::rate_text(found.best->figure("tokens_per_s"));
+    std::string words =
+        found.finished ? filled(said("sweep", "Best of {} plans: {} tokens/s by {}. {}."),
+                                found.points, rate, plan, ruled_out(found))
+                       : filled(said("sweep", "Best of {} plans so far: {} tokens/s by {}. {}."),
+                                found.points, rate, plan, ruled_out(found));
+    if (near == 1)
+        words += said("sweep", " 1 other is not apart from it by the error of predictions.");
+    if (near > 1)
+        words += filled(
+            said("sweep", " {} others are not apart from it by the error of predictions."), near);
     return words;
 }
 

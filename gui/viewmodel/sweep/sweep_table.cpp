@@ -11,6 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "scenarios/edit.h"
 #include "sim/grid/twins.h"
 #include "text/csv_row.h"
@@ -74,8 +75,10 @@ std::size_t figure_index(std::string_view key) {
 }
 
 std::string state_of(const sim::SweepRow& row) {
-    if (row.fits && !row.surely_fits()) return "cannot be told";
-    return row.fits ? "fits" : row.possible() ? "out of memory" : "impossible";
+    if (row.fits && !row.surely_fits()) return said("sweep", "cannot be told");
+    return row.fits         ? said("sweep", "fits")
+           : row.possible() ? said("sweep", "out of memory")
+                            : said("sweep", "impossible");
 }
 
 }  // namespace
@@ -86,11 +89,12 @@ SweepTable::SweepTable(const sim::Grid& grid) {
                             key.values.size() == 1});
     keys_ = columns_.size();
     for (const Figure& figure : kFigures)
-        columns_.push_back(
-            {std::string(figure.key), std::string(figure.title), true, figure.better, false});
-    columns_.push_back({"fits", "memory", false, Better::Neither, false});
-    columns_.push_back({"unvalidated", "unvalidated", false, Better::Neither, false});
-    columns_.push_back({"reason", "why not", false, Better::Neither, false});
+        columns_.push_back({std::string(figure.key), said("sweep", std::string(figure.title)), true,
+                            figure.better, false});
+    columns_.push_back({"fits", said("sweep", "memory"), false, Better::Neither, false});
+    columns_.push_back(
+        {"unvalidated", said("sweep", "unvalidated"), false, Better::Neither, false});
+    columns_.push_back({"reason", said("sweep", "why not"), false, Better::Neither, false});
 }
 
 std::size_t SweepTable::column_of(std::string_view key) const {
@@ -223,7 +227,7 @@ std::string ground_of_rows(const ScenarioText& swept, const ScenarioText& now,
             if (is_swept(key)) continue;
             const auto then = scenarios::written_at(swept.text, swept.file, key);
             words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key,
-                                 then.value_or("as it follows"));
+                                 then.value_or(said("sweep", "as it follows")));
         }
     } catch (const InputError&) {  // what is being typed is shown where it is edited
     }

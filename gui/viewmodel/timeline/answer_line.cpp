@@ -7,6 +7,7 @@
 #include "gui/viewmodel/timeline/area_totals.h"
 #include "gui/viewmodel/timeline/waits.h"
 #include "gui/viewmodel/timeline/wording.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 
 namespace debubble::gui {
@@ -47,13 +48,14 @@ public:
     void because(std::uint32_t span) {
         const Span& of = document_.span(span);
         const Index need = last_need(document_, span);
-        if (!need) return words(", which waits for nothing");
+        if (!need) return words(said("answer", ", which waits for nothing"));
         const Span& before = document_.span(*need);
         const Duration after = of.begin - before.end;
-        words(after > Duration{} ? fmt::format(", which begins {} after ", time_text(after))
-                                 : std::string(", which begins when "));
+        words(after > Duration{}
+                  ? filled(said("answer", ", which begins {} after "), time_text(after))
+                  : said("answer", ", which begins when "));
         action(*need, before.rank != of.rank);
-        if (after <= Duration{}) words(" ends");
+        if (after <= Duration{}) words(said("answer", " ends"));
     }
 
     std::vector<Phrase> done() {
@@ -69,14 +71,17 @@ private:
 
 std::string waits_for(const Bubble& bubble) {
     switch (bubble.cause) {
-        case BubbleCause::WarmUp: return "before its first compute; the bubble ends with ";
-        case BubbleCause::CoolDown: return "after its last compute; the last one of all is ";
-        case BubbleCause::OtherStage: return "for another stage: ";
-        case BubbleCause::Link: return "for a message on its way: ";
-        case BubbleCause::Collective: return "for its group: ";
-        case BubbleCause::Optimizer: return "at the optimizer's barrier; the bubble ends with ";
-        case BubbleCause::Launch: return "for the host, which is late with ";
-        case BubbleCause::UnevenLoad: return "for a greater load than the mean: ";
+        case BubbleCause::WarmUp:
+            return said("answer", "before its first compute; the bubble ends with ");
+        case BubbleCause::CoolDown:
+            return said("answer", "after its last compute; the last one of all is ");
+        case BubbleCause::OtherStage: return said("answer", "for another stage: ");
+        case BubbleCause::Link: return said("answer", "for a message on its way: ");
+        case BubbleCause::Collective: return said("answer", "for its group: ");
+        case BubbleCause::Optimizer:
+            return said("answer", "at the optimizer's barrier; the bubble ends with ");
+        case BubbleCause::Launch: return said("answer", "for the host, which is late with ");
+        case BubbleCause::UnevenLoad: return said("answer", "for a greater load than the mean: ");
     }
     return {};
 }
@@ -86,11 +91,12 @@ std::vector<Phrase> of_bubble(const TimelineDocument& document, const Bubble& bu
     const Index end = ends_wait(document, bubble);
     const std::string length = time_text(bubble.end - bubble.begin);
     if (!end) {
-        line.words(fmt::format("Rank {} is idle for {}: {}", bubble.rank.index, length,
-                               cause_of(document, bubble)));
+        line.words(filled(said("answer", "Rank {} is idle for {}: {}"), bubble.rank.index, length,
+                          cause_of(document, bubble)));
         return line.done();
     }
-    line.words(fmt::format("Rank {} waits {} {}", bubble.rank.index, length, waits_for(bubble)));
+    line.words(filled(said("answer", "Rank {} waits {} {}"), bubble.rank.index, length,
+                      waits_for(bubble)));
     line.action(*end);
     const bool computes = document.span(*end).lane == Lane::Compute;
     if (computes && bubble.cause != BubbleCause::Launch) line.because(*end);
@@ -101,21 +107,24 @@ std::vector<Phrase> of_span(const TimelineDocument& document, std::uint32_t inde
     const Span& span = document.span(index);
     Sentence line(document, side);
     line.action(index);
-    line.words(fmt::format(" ({}) takes {}", describe(span.action), time_text(span.length())));
+    line.words(
+        filled(said("answer", " ({}) takes {}"), describe(span.action), time_text(span.length())));
     if (span.exposed > Duration{})
-        line.words(fmt::format(", of it exposed {}", exposed_text(span)));
+        line.words(filled(said("answer", ", of it exposed {}"), exposed_text(span)));
     const Duration waited = span.length() - document.net_lengths[index];
-    if (waited > Duration{}) line.words(fmt::format(", of it waiting {}", time_text(waited)));
+    if (waited > Duration{})
+        line.words(filled(said("answer", ", of it waiting {}"), time_text(waited)));
     const Index need = last_need(document, index);
     if (!need) return line.done();
     const Span& before = document.span(*need);
     const Duration after = span.begin - before.end;
     const bool own = Index(*need) == bar_before(document, index);
-    line.words(after > Duration{} ? fmt::format("; it begins {} after ", time_text(after))
-               : own              ? std::string("; it follows ")
-                                  : std::string("; it begins when "));
+    line.words(after > Duration{}
+                   ? filled(said("answer", "; it begins {} after "), time_text(after))
+               : own ? said("answer", "; it follows ")
+                     : said("answer", "; it begins when "));
     line.action(*need, before.rank != span.rank);
-    if (after <= Duration{} && !own) line.words(" ends");
+    if (after <= Duration{} && !own) line.words(said("answer", " ends"));
     return line.done();
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/wording.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 
 namespace debubble::gui {
@@ -83,7 +85,7 @@ void add_work(Table& table, const TimelineDocument& document, const Device& devi
     const auto [from, to] = bars_in(device.between, range);
     for (std::size_t i = from; i < to; ++i)
         exposed += overlap(device.between[i].begin, device.between[i].end, range);
-    table.add("exposed communication", device, exposed);
+    table.add(said("details", "exposed communication"), device, exposed);
 }
 
 void add_idle(Table& table, const TimelineDocument& document, const Device& device,
@@ -95,8 +97,8 @@ void add_idle(Table& table, const TimelineDocument& document, const Device& devi
         idle[static_cast<std::size_t>(bubble.cause)] += overlap(bubble.begin, bubble.end, range);
     }
     for (std::size_t cause = 0; cause < kBubbleCauses; ++cause)
-        table.add(fmt::format("idle: {}", wording_of(static_cast<BubbleCause>(cause))), device,
-                  idle[cause]);
+        table.add(filled(said("details", "idle: {}"), said_cause(static_cast<BubbleCause>(cause))),
+                  device, idle[cause]);
 }
 
 std::string share_text(Duration part, Duration all) {
@@ -139,8 +141,10 @@ std::string sentence_of_totals(const Scene& scene, const DraggedArea& area) {
     const std::size_t count = devices_in(scene, area).size();
     if (count == 0) return {};
     const Duration all = area.range.length() * static_cast<Duration::rep>(count);
-    std::string words = fmt::format("{} of {} rank{}: ", time_text(area.range.length()), count,
-                                    count == 1 ? "" : "s");
+    std::string words =
+        count == 1
+            ? filled(said("details", "{} of 1 rank: "), time_text(area.range.length()))
+            : filled(said("details", "{} of {} ranks: "), time_text(area.range.length()), count);
     bool first = true;
     for (const AreaTotal& total : totals_of(scene, area)) {
         words += fmt::format("{}{} {}", first ? "" : ", ", total.kind, share_text(total.all, all));

@@ -40,6 +40,7 @@ struct SideLanes {
 Hit side_hit(const Scene& scene, const Row& row, const SideLanes& lanes, Instant at, int y) {
     const Device* device = scene.device(row, lanes.side);
     if (device == nullptr) return {Hit::Part::Lane, &row, {}};
+    if (row.links_of) return {Hit::Part::Lane, &row, {}, lanes.side};
     if (inside(lanes.memory, y)) return {Hit::Part::Memory, &row, {}, lanes.side};
     if (inside(lanes.links, y)) return span_hit(row, top_of_streams(*device, at), lanes.side);
     if (!inside(lanes.bars, y)) return {Hit::Part::Lane, &row, {}};
@@ -70,7 +71,7 @@ std::optional<SpanPlace> place_of(const Scene& scene, const SpanRef& ref) {
     const Row* closed = nullptr;  // the row of the device itself, where its streams share a strip
     for (const Row& row : scene.layout.rows) {
         if (scene.main.document->devices[row.device].rank != span.rank) continue;
-        const Device* device = scene.device(row, ref.side);
+        const Device* device = row.links_of ? nullptr : scene.device(row, ref.side);
         if (device == nullptr || device->replica != span.replica) continue;
         const Stream* stream = scene.stream(row, ref.side);
         if (row.stream ? stream != nullptr && holds(stream->bars) : holds(device->work))
@@ -111,8 +112,9 @@ Hit hit_test(const Scene& scene, const TimeAxis& axis, double x, int y) {
             if (std::hypot(peak->x - x, peak->y - y) <= kPeakRadius)
                 return {Hit::Part::Peak, row, {}, side};
     const Instant at = axis.at(x);
-    const bool of_b = scene.comparison && (inside(row->other, y) || inside(row->other_links, y) ||
-                                           inside(row->other_memory, y));
+    const bool of_b =
+        scene.comparison && (inside(row->other, y) || inside(row->other_links, y) ||
+                             inside(row->other_memory, y) || inside(row->other_use, y));
     if (of_b)
         return side_hit(scene, *row, {Side::B, row->other, row->other_links, row->other_memory},
                         at - scene.other.shift, y);

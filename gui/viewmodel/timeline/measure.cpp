@@ -7,6 +7,7 @@
 
 #include "gui/viewmodel/timeline/area_totals.h"
 #include "gui/viewmodel/timeline/hit.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 
 namespace debubble::gui {
@@ -20,7 +21,7 @@ struct ShownBars {
 
 ShownBars bars_at(const Scene& scene, int y) {
     const Row* row = scene.main ? scene.layout.row_at(y) : nullptr;
-    if (row == nullptr) return {};
+    if (row == nullptr || row->links_of) return {};
     const bool below = row->other.y <= y && y < row->other.bottom();
     const Side side = scene.comparison && below ? Side::B : Side::A;
     const Device* device = scene.device(*row, side);
@@ -47,8 +48,10 @@ std::string edge_name(const Scene& scene, int y, Instant at) {
     const TimelineDocument& document = *shown.layer->document;
     for_each_near(*shown.bars, at - shown.layer->shift, [&](const Bar& bar) {
         const std::string action = to_text(document.span(bar.span).action);
-        if (bar.begin + shown.layer->shift == at) name = "start of " + action;
-        if (bar.end + shown.layer->shift == at && name.empty()) name = "end of " + action;
+        if (bar.begin + shown.layer->shift == at)
+            name = filled(said("details", "start of {}"), action);
+        if (bar.end + shown.layer->shift == at && name.empty())
+            name = filled(said("details", "end of {}"), action);
     });
     return name;
 }
@@ -78,11 +81,11 @@ Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y) {
 std::vector<Detail> details_of_range(const Scene& scene, const ViewState& state) {
     if (!state.measured) return {};
     const TimeRange range = *state.measured;
-    std::vector<Detail> details{{"measured", text::time_text(range.length())}};
+    std::vector<Detail> details{{said("details", "measured"), text::time_text(range.length())}};
     const std::string from = edge_name(scene, state.measured_y, range.begin);
     const std::string to = edge_name(scene, state.measured_y, range.end);
-    if (!from.empty()) details.push_back({"from", from});
-    if (!to.empty()) details.push_back({"to", to});
+    if (!from.empty()) details.push_back({said("details", "from"), from});
+    if (!to.empty()) details.push_back({said("details", "to"), to});
     std::ranges::move(details_of_totals(scene, {range, state.measured_y, state.measured_to_y}),
                       std::back_inserter(details));
     return details;

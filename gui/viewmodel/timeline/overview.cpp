@@ -2,30 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
+#include "gui/viewmodel/timeline/words.h"
+#include "trace/picture/alike.h"
 #include "trace/picture/raster.h"
 
 namespace debubble::gui {
 namespace {
 
-bool are_alike(const Device& a, const Device& b, Duration step) {
-    if (a.statistics == nullptr || b.statistics == nullptr) return a.statistics == b.statistics;
-    const double most = kAlike * seconds(step);
-    const auto near = [&](Duration x, Duration y) { return std::abs(seconds(x - y)) <= most; };
-    const RankStatistics& s = *a.statistics;
-    const RankStatistics& t = *b.statistics;
-    return near(s.busy, t.busy) && near(s.exposed, t.exposed) && near(s.optimizer, t.optimizer) &&
-           near(s.idle, t.idle);
-}
-
 std::string name_of_band(const TimelineDocument& document, const RankBand& band) {
     const Device& first = document.devices[band.first];
     if (!band.alike()) return first.name;
-    return fmt::format("ranks {} to {} alike", first.rank.index,
-                       document.devices[band.last].rank.index);
+    return filled(said("details", "ranks {} to {} alike"), first.rank.index,
+                  document.devices[band.last].rank.index);
 }
 
 std::vector<std::uint32_t> memory_line(const TimelineDocument& document, const Device& device,
@@ -52,15 +45,13 @@ std::vector<std::uint32_t> memory_line(const TimelineDocument& document, const D
 }  // namespace
 
 std::vector<RankBand> rank_bands(const TimelineDocument& document) {
+    std::vector<std::size_t> all(document.devices.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<RankBand> bands;
-    for (std::size_t i = 0; i < document.devices.size(); ++i) {
-        if (!bands.empty() && are_alike(document.devices[bands.back().first], document.devices[i],
-                                        document.statistics.step))
-            bands.back().last = i;
-        else
-            bands.push_back({i, i, {}});
+    for (const picture::AlikeRun& run : picture::alike_runs(document, all)) {
+        RankBand& band = bands.emplace_back(RankBand{run.first, run.last, {}});
+        band.name = name_of_band(document, band);
     }
-    for (RankBand& band : bands) band.name = name_of_band(document, band);
     return bands;
 }
 

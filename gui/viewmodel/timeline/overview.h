@@ -21,10 +21,8 @@ struct RankBand {
     friend bool operator==(const RankBand&, const RankBand&) = default;
 };
 
-/// The devices in bands: each is busy, exposes communication, steps the optimizer and is idle as
-/// long as the first of its band, within kAlike of the step.
+/// The devices in bands of those that are alike (trace/picture/alike.h).
 std::vector<RankBand> rank_bands(const TimelineDocument& document);
-inline constexpr double kAlike = 0.01;
 
 /// Colours are 0xffRRGGBB, a line for each device.
 struct OverviewPicture {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 #include "trace/picture/subject.h"
 
@@ -100,7 +101,7 @@ void add_sums(const TimelineDocument& document, Side side, Sums& kinds, Sums& ra
         const auto place = static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
         add_sum(kinds[place + 1], kind, length, side);
         if (!is_work(span.action)) continue;
-        add_sum(kinds[0], "all passes", length, side);
+        add_sum(kinds[0], said("details", "all passes"), length, side);
         add_sum(ranks[static_cast<std::size_t>(span.rank.index)], device->name, length, side);
     }
 }
@@ -115,9 +116,10 @@ std::vector<SumRow> rows_of(const Sums& sums) {
 
 std::string words_of_sums(const Pairing& pairing) {
     std::string words;
-    const auto table = [&](const char* title, const std::vector<SumRow>& rows) {
-        words += fmt::format("{:<16}{:>10}{:>10}{:>14}{:>14}{:>11}\n", title, "count A", "count B",
-                             "A", "B", "change");
+    const auto table = [&](const std::string& title, const std::vector<SumRow>& rows) {
+        words +=
+            fmt::format("{:<16}{:>10}{:>10}{:>14}{:>14}{:>11}\n", title, said("details", "count A"),
+                        said("details", "count B"), "A", "B", said("details", "change"));
         for (const SumRow& row : rows)
             words +=
                 fmt::format("{:<16}{:>10}{:>10}{:>14}{:>14}{:>11}\n", "  " + row.name,
@@ -125,9 +127,9 @@ std::string words_of_sums(const Pairing& pairing) {
                             text::time_text(row.sum.simulated), text::time_text(row.sum.executed),
                             row.change() ? fmt::format("{:+.1f} %", 100 * *row.change()) : "-");
     };
-    table("by kind", pairing.kind_sums);
+    table(said("details", "by kind"), pairing.kind_sums);
     words += '\n';
-    table("passes by rank", pairing.rank_sums);
+    table(said("details", "passes by rank"), pairing.rank_sums);
     return words;
 }
 
@@ -210,15 +212,17 @@ std::vector<Detail> details_of(const Scene& scene, const Selection& selection) {
     const Partners& partners = scene.pairing->of(ref->side);
     const TimelineDocument& other = *scene.layer(of_a ? Side::B : Side::A).document;
     const std::string name = of_a ? "B" : "A";
-    details.insert(details.begin(), {"of", of_a ? "A" : "B"});
+    details.insert(details.begin(), {said("details", "of"), of_a ? "A" : "B"});
     if (!partners.partner[ref->index]) {
-        details.push_back({"in " + name, "does not occur"});
+        details.push_back(
+            {filled(said("details", "in {}"), name), said("details", "does not occur")});
         return details;
     }
     const std::uint32_t partner = *partners.partner[ref->index];
-    details.push_back({"in " + name, text::time_text(other.span(partner).length())});
+    details.push_back(
+        {filled(said("details", "in {}"), name), text::time_text(other.span(partner).length())});
     if (const auto error = (*partners.error)[ref->index])
-        details.push_back({"A against B", fmt::format("{:+.1f} %", 100 * *error)});
+        details.push_back({said("details", "A against B"), fmt::format("{:+.1f} %", 100 * *error)});
     return details;
 }
 
@@ -230,7 +234,7 @@ std::vector<Detail> details_of_step(const Scene& scene, const Row& row) {
         if (device == nullptr) continue;
         const GutterText text = gutter_text(*scene.layer(side).document, *device);
         details.push_back({scene.comparison ? side == Side::A ? "A" : "B" : "", device->name});
-        if (!text.memory.empty()) details.push_back({"memory", text.memory});
+        if (!text.memory.empty()) details.push_back({said("details", "memory"), text.memory});
         std::ranges::move(details_of_step(*device), std::back_inserter(details));
     }
     return details;

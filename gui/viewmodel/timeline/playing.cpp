@@ -7,6 +7,7 @@
 
 #include "gui/viewmodel/timeline/hit.h"
 #include "gui/viewmodel/timeline/waits.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 #include "trace/picture/svg_text.h"
 
@@ -19,19 +20,20 @@ constexpr double kMessage = 4;  ///< radius in pixels
 std::string waiting_words(const TimelineDocument& document, const Bubble& bubble, Instant at) {
     const std::string left = text::time_text(bubble.end - at);
     switch (bubble.cause) {
-        case BubbleCause::WarmUp: return "begins in " + left;
-        case BubbleCause::CoolDown: return "has done its passes";
-        case BubbleCause::Optimizer: return "waits at the optimizer, " + left;
-        case BubbleCause::Launch: return "waits for its host, " + left;
+        case BubbleCause::WarmUp: return filled(said("play", "begins in {}"), left);
+        case BubbleCause::CoolDown: return said("play", "has done its passes");
+        case BubbleCause::Optimizer:
+            return filled(said("play", "waits at the optimizer, {}"), left);
+        case BubbleCause::Launch: return filled(said("play", "waits for its host, {}"), left);
         default: break;
     }
     const auto end = ends_wait(document, bubble);
-    if (!end) return "waits, " + left;
+    if (!end) return filled(said("play", "waits, {}"), left);
     const Span& span = document.span(*end);
     const bool other = span.rank != bubble.rank;
-    return other ? fmt::format("waits for {} of rank {}, {}", to_text(span.action), span.rank.index,
-                               left)
-                 : fmt::format("waits for {}, {}", to_text(span.action), left);
+    return other ? filled(said("play", "waits for {} of rank {}, {}"), to_text(span.action),
+                          span.rank.index, left)
+                 : filled(said("play", "waits for {}, {}"), to_text(span.action), left);
 }
 
 const Device* device_with(const TimelineDocument& document, Rank rank, std::int32_t replica) {
@@ -73,6 +75,8 @@ private:
         const double x = std::floor(view_.x(*scene_.cursor)) + 0.5;
         const Rect lanes = view_.geometry.lanes();
         out_.emplace_back(Line{{x, lanes.y}, {x, lanes.bottom()}, accent(), 1.5});
+        if (const std::string words = race_words(scene_, *scene_.cursor); !words.empty())
+            plate(x + 6, lanes.y + kLetter * view_.geometry.scale, words, accent());
     }
 
     void of_side(Side side) {
@@ -81,7 +85,7 @@ private:
         const Instant at = *scene_.cursor - layer.shift;
         const Now now = now_at(*layer.document, at);
         for (const Row& row : scene_.layout.rows) {
-            if (row.stream || !view_.shows(scene_, row)) continue;
+            if (!row.is_own() || !view_.shows(scene_, row)) continue;
             const Device* device = scene_.device(row, side);
             const auto doing = std::ranges::find(now.devices, device, &Doing::device);
             if (doing == now.devices.end()) continue;
@@ -136,7 +140,8 @@ private:
         const Layer& layer = scene_.layer(side);
         const auto index = static_cast<std::size_t>(device - layer.document->devices.data());
         for (const Row& row : scene_.layout.rows) {
-            if (row.stream || scene_.device(row, side) != &layer.document->devices[index]) continue;
+            if (!row.is_own() || scene_.device(row, side) != &layer.document->devices[index])
+                continue;
             const Band band = bars(row, side);
             return view_.y(row, band.y) + band.height / 2.0;
         }
@@ -177,6 +182,34 @@ Now now_at(const TimelineDocument& document, Instant at) {
         add_messages(now, document, device, at);
     }
     return now;
+}
+
+namespace {
+
+std::string progress_words(const Scene& scene, Side side, Instant at) {
+    const Layer& layer = scene.layer(side);
+    const Instant there = at - layer.shift;
+    const char* name = side == Side::A ? "A" : "B";
+    std::size_t all = 0;
+    std::size_t ended = 0;
+    Instant last = layer.document->range.begin;
+    for (const Device& device : layer.document->devices) {
+        all += device.work.size();
+        ended += static_cast<std::size_t>(
+            std::ranges::upper_bound(device.work, there, {}, &Bar::end) - device.work.begin());
+        if (!device.work.empty()) last = std::max(last, device.work.back().end);
+    }
+    if (ended == all)
+        return filled(said("play", "{} done at {}"), name,
+                      text::time_text(last - layer.document->range.begin));
+    return fmt::format("{} {} %", name, 100 * ended / all);
+}
+
+}  // namespace
+
+std::string race_words(const Scene& scene, Instant at) {
+    if (!scene.comparison || !scene.main || !scene.other) return {};
+    return progress_words(scene, Side::A, at) + ", " + progress_words(scene, Side::B, at);
 }
 
 std::optional<Instant> advanced(const TimeAxis& axis, Instant at, double wall_s) {

@@ -34,6 +34,11 @@ struct Now {
 
 Now now_at(const TimelineDocument& document, Instant at);
 
+/// How far both sides of a comparison are when their clock shows this instant of the axis, in
+/// passes that have ended: "A 61 %, B 58 %"; a side that has ended says so. Empty where there is
+/// one side.
+std::string race_words(const Scene& scene, Instant at);
+
 /// The instant of the axis after the cursor has run for `wall_s` seconds: the part in sight takes
 /// kSecondsAcross. Nothing once the end of the whole is reached.
 std::optional<Instant> advanced(const TimeAxis& axis, Instant at, double wall_s);

@@ -41,7 +41,7 @@ struct ComparisonChoices {
 struct ViewState {
     TimeAxis axis;
     int scroll = 0;  ///< pixels by which the rows are moved up
-    RowChoices rows;
+    RowChoices rows{.fold_alike = true};
     ColourBy colour_by = ColourBy::Kind;
     bool critical_path = false;
     Selection selection;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "schedule/csv.h"
 #include "trace/picture/subject.h"
 
@@ -79,7 +80,7 @@ public:
     explicit QueryParser(std::string_view text) : tokens_(tokens_of(text)) {}
 
     std::optional<Query> parse() {
-        if (tokens_.empty()) return fail("nothing to search for");
+        if (tokens_.empty()) return fail(said("search", "nothing to search for"));
         while (next_ < tokens_.size() && mistake_.empty()) term();
         if (!mistake_.empty()) return std::nullopt;
         return query_;
@@ -108,9 +109,10 @@ private:
         if (const auto* action = std::get_if<Action>(&parsed))
             query_.action = without_peer(*action);
         else
-            fail(fmt::format(
-                "\u201c{}\u201d is not an action, kind or place; try 2F0, send, rank 3, "
-                "bubble > 5 ms",
+            fail(filled(
+                said("search",
+                     "\u201c{}\u201d is not an action, kind or place; try 2F0, send, rank 3, "
+                     "bubble > 5 ms"),
                 token));
     }
 
@@ -118,7 +120,7 @@ private:
         std::string_view rest;
         const auto value = next_ < tokens_.size() ? number_in(tokens_[next_], rest) : std::nullopt;
         if (!value || !rest.empty() || *value < 0 || *value != std::floor(*value) || *value > 1e9)
-            return void(fail(fmt::format("{} needs a number", word)));
+            return void(fail(filled(said("search", "{} needs a number"), word)));
         ++next_;
         const int number = static_cast<int>(*value);
         if (word == "RANK")
@@ -151,13 +153,15 @@ private:
     void length(const std::string& sign) {
         std::string_view rest;
         const auto value = next_ < tokens_.size() ? number_in(tokens_[next_], rest) : std::nullopt;
-        if (!value) return void(fail(fmt::format("{} needs a time, as in {} 5 ms", sign, sign)));
+        if (!value)
+            return void(fail(filled(said("search", "{} needs a time, as in {} 5 ms"), sign, sign)));
         std::string unit(rest);
         ++next_;
         if (unit.empty() && next_ < tokens_.size()) unit = tokens_[next_++];
         const auto size = unit_of(unit);
         if (!size || std::abs(*value) > 1e9)
-            return void(fail(fmt::format("{} {} needs a unit: ns, us, ms or s", sign, *value)));
+            return void(
+                fail(filled(said("search", "{} {} needs a unit: ns, us, ms or s"), sign, *value)));
         const Duration time{std::llround(*value * *size)};
         if (sign == ">")
             query_.least = time + Duration{1};
@@ -168,7 +172,7 @@ private:
         else if (sign == "<=")
             query_.greatest = time;
         else
-            fail(fmt::format("{} is not a comparison", sign));
+            fail(filled(said("search", "{} is not a comparison"), sign));
     }
 
     std::vector<std::string> tokens_;

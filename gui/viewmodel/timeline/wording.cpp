@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/waits.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "text/wording.h"
 #include "trace/picture/step_parts.h"
 
@@ -20,11 +21,11 @@ std::string reason_of_begin(const TimelineDocument& document, std::uint32_t inde
     const Span* last = nullptr;
     for (const std::uint32_t needed : document.links.needs(index))
         if (last == nullptr || document.span(needed).end > last->end) last = &document.span(needed);
-    if (last == nullptr) return "waits for nothing";
+    if (last == nullptr) return said("details", "waits for nothing");
     const Duration after = span.begin - last->end;
     const std::string what = last->rank == span.rank ? to_text(last->action) : place_text(*last);
-    return after > Duration{} ? fmt::format("{} after {}", time_text(after), what)
-                              : fmt::format("follows {}", what);
+    return after > Duration{} ? filled(said("details", "{} after {}"), time_text(after), what)
+                              : filled(said("details", "follows {}"), what);
 }
 
 /// The idle time of a device and its share of the step.
@@ -41,34 +42,41 @@ std::vector<Detail> details_of_idle(const Device& device) {
     const std::vector<StepPart> parts = step_parts(device);
     std::vector<Detail> details;
     for (const StepPart& part : parts)
-        if (part.idle) details.push_back({part.name, text_of(part, length_of(parts))});
+        if (part.idle)
+            details.push_back({said("parts", part.name), text_of(part, length_of(parts))});
     return details;
 }
 
 }  // namespace
 
+std::string said_cause(BubbleCause cause) {
+    return said("causes", std::string(wording_of(cause)));
+}
+
 std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t index) {
     const Span& span = document.span(index);
     const Device* device = document.device_of(span);
     std::vector<Detail> details{
-        {"action", to_text(span.action)},
+        {said("details", "action"), to_text(span.action)},
         {"", describe(span.action)},
-        {"where", device == nullptr ? std::string() : device->name},
-        {"start", time_text(span.begin - document.range.begin)},
-        {"duration", time_text(span.length())},
+        {said("details", "where"), device == nullptr ? std::string() : device->name},
+        {said("details", "start"), time_text(span.begin - document.range.begin)},
+        {said("details", "duration"), time_text(span.length())},
     };
     const Duration waited = span.length() - document.net_lengths[index];
-    if (waited > Duration{}) details.push_back({"of it waiting", time_text(waited)});
-    if (span.exposed > Duration{}) details.push_back({"exposed communication", exposed_text(span)});
+    if (waited > Duration{})
+        details.push_back({said("details", "of it waiting"), time_text(waited)});
+    if (span.exposed > Duration{})
+        details.push_back({said("details", "exposed communication"), exposed_text(span)});
     if (span.bytes.count > 0) {
-        details.push_back({"bytes", size_text(span.bytes)});
+        details.push_back({said("details", "bytes"), size_text(span.bytes)});
         const double net = seconds(document.net_lengths[index]);
         if (net > 0)
             details.push_back(
                 {"rate",
                  fmt::format("{:.3g} GB/s", static_cast<double>(span.bytes.count) / net / 1e9)});
     }
-    details.push_back({"begins", reason_of_begin(document, index)});
+    details.push_back({said("details", "begins"), reason_of_begin(document, index)});
     return details;
 }
 
@@ -77,16 +85,18 @@ std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& b
     const Duration step = document.range.length();
     const double share = step > Duration{} ? seconds(length) / seconds(step) : 0;
     std::vector<Detail> details{
-        {"bubble", cause_of(document, bubble)},
-        {"where", fmt::format("rank {}", bubble.rank.index)},
-        {"start", time_text(bubble.begin - document.range.begin)},
-        {"duration", fmt::format("{}, {:.2g} % of the step", time_text(length), 100 * share)},
+        {said("details", "bubble"), cause_of(document, bubble)},
+        {said("details", "where"), filled(said("details", "rank {}"), bubble.rank.index)},
+        {said("details", "start"), time_text(bubble.begin - document.range.begin)},
+        {said("details", "duration"),
+         filled(said("details", "{}, {:.2g} % of the step"), time_text(length), 100 * share)},
     };
     if (const auto end = ends_wait(document, bubble))
-        details.push_back({"ended by", place_text(document.span(*end))});
+        details.push_back({said("details", "ended by"), place_text(document.span(*end))});
     const Device* device = document.device_of(bubble.rank);
     if (device != nullptr && device->statistics != nullptr)
-        details.push_back({"idle in all", idle_text(*device), details_of_idle(*device)});
+        details.push_back(
+            {said("details", "idle in all"), idle_text(*device), details_of_idle(*device)});
     return details;
 }
 
@@ -94,7 +104,7 @@ std::vector<Detail> details_of_step(const Device& device) {
     const std::vector<StepPart> parts = step_parts(device);
     std::vector<Detail> details;
     for (const StepPart& part : parts)
-        details.push_back({part.name, text_of(part, length_of(parts))});
+        details.push_back({said("parts", part.name), text_of(part, length_of(parts))});
     return details;
 }
 
@@ -112,20 +122,36 @@ std::vector<Detail> details_of_memory(const TimelineDocument& document, const De
                                       Instant at) {
     if (device.memory.empty()) return details_of_peak(document, device);
     std::vector<Detail> details{
-        {"held", text::gib_text(device.memory.held_at(at)) + " GiB"},
-        {"where", device.name},
-        {"at", time_text(at - document.range.begin)},
+        {said("details", "held"), text::gib_text(device.memory.held_at(at)) + " GiB"},
+        {said("details", "where"), device.name},
+        {said("details", "at"), time_text(at - document.range.begin)},
     };
     if (const Bar* bar = bar_at(device.work, at))
-        details.push_back({"during", to_text(document.span(bar->span).action)});
+        details.push_back({said("details", "during"), to_text(document.span(bar->span).action)});
     const MemoryByClass held = device.memory.held_by_class(at);
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         if (held[c].count > 0)
-            details.push_back(
-                {std::string(name_of(static_cast<MemoryClass>(c))), size_text(held[c])});
+            details.push_back({said("classes", std::string(name_of(static_cast<MemoryClass>(c)))),
+                               size_text(held[c])});
     if (device.peak != nullptr)
-        details.push_back({"peak", text::gib_text(total(device.peak->held)) + " GiB"});
+        details.push_back(
+            {said("details", "peak"), text::gib_text(total(device.peak->held)) + " GiB"});
     return details;
+}
+
+std::vector<Detail> details_of_links(const TimelineDocument& document, const Device& device,
+                                     std::size_t of, Instant at) {
+    const picture::LinkClass& links = document.link_table->classes[of];
+    const double limit = links.limits[static_cast<std::size_t>(device.rank.index)].value;
+    const TimeAxis instant({at, at + Duration{1}}, 1);
+    const double used = picture::link_use(document, device, of, instant).front();
+    return {{said("details", "links"), said("details", links.name)},
+            {said("details", "where"), device.name},
+            {said("details", "at"), time_text(at - document.range.begin)},
+            {said("details", "used"),
+             filled(said("details", "{:.1f} % of {:.3g} GB/s"), 100 * used, limit / 1e9)},
+            {said("details", "on average"),
+             fmt::format("{:.1f} %", 100 * picture::mean_link_use(document, device, of))}};
 }
 
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device) {
@@ -133,24 +159,27 @@ std::vector<Detail> details_of_peak(const TimelineDocument& document, const Devi
     const MemoryPeak& peak = *device.peak;
     const Bytes held = total(peak.held);
     std::vector<Detail> details{
-        {"peak", text::gib_text(held) + " GiB"},
-        {"where", device.name},
-        {"at", peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
+        {said("details", "peak"), text::gib_text(held) + " GiB"},
+        {said("details", "where"), device.name},
+        {said("details", "at"),
+         peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
     };
     const auto rank = static_cast<std::size_t>(device.rank.index);
     if (rank < document.memory_left.size()) {
         const Bytes left = document.memory_left[rank];
-        details.push_back(left < Bytes{} ? Detail{"lacking", size_text(Bytes{} - left)}
-                                         : Detail{"left", size_text(left)});
+        details.push_back(left < Bytes{}
+                              ? Detail{said("details", "lacking"), size_text(Bytes{} - left)}
+                              : Detail{said("details", "left"), size_text(left)});
     } else if (document.memory_limit) {
         const Bytes left = *document.memory_limit - held;
-        details.push_back(left < Bytes{} ? Detail{"above the limit", size_text(Bytes{} - left)}
-                                         : Detail{"left", size_text(left)});
+        details.push_back(
+            left < Bytes{} ? Detail{said("details", "above the limit"), size_text(Bytes{} - left)}
+                           : Detail{said("details", "left"), size_text(left)});
     }
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         if (peak.held[c].count > 0)
-            details.push_back(
-                {std::string(name_of(static_cast<MemoryClass>(c))), size_text(peak.held[c])});
+            details.push_back({said("classes", std::string(name_of(static_cast<MemoryClass>(c)))),
+                               size_text(peak.held[c])});
     return details;
 }
 
@@ -166,7 +195,7 @@ std::string idle_summary(const TimelineDocument& document) {
                              [&](std::size_t c) { return sums[c]; });
     Duration idle{};
     for (const Duration sum : sums) idle += sum;
-    std::string text = fmt::format("idle {:.1f} %", 100 * seconds(idle) / all);
+    std::string text = filled(said("details", "idle {:.1f} %"), 100 * seconds(idle) / all);
     for (std::size_t i = 0; i < causes.size(); ++i)
         text += fmt::format("{}{} {:.1f} %", i == 0 ? ": " : ", ",
                             name_of(static_cast<BubbleCause>(causes[i])),

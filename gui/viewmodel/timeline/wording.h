@@ -7,7 +7,7 @@
 #include "trace/picture/describe.h"
 #include "trace/picture/wording.h"
 
-/// The texts of a timeline, in English, with numbers as in the reports.
+/// The texts of a timeline, with numbers as in the reports.
 namespace debubble::gui {
 
 struct Detail {
@@ -16,6 +16,9 @@ struct Detail {
     std::vector<Detail> parts = {};  ///< parts of the value
     friend bool operator==(const Detail&, const Detail&) = default;
 };
+
+/// The cause of a bubble in the window's language.
+std::string said_cause(BubbleCause cause);
 
 /// The details of a span: its action, its time and length, the bytes that it moved, and why it did
 /// not start earlier.
@@ -35,6 +38,11 @@ std::string spoken(const std::vector<Detail>& details);
 /// The memory of a device at an instant, by class.
 std::vector<Detail> details_of_memory(const TimelineDocument& document, const Device& device,
                                       Instant at);
+
+/// How much of a class of links a device uses at an instant, and on average. Precondition: the
+/// document has a table of links.
+std::vector<Detail> details_of_links(const TimelineDocument& document, const Device& device,
+                                     std::size_t of, Instant at);
 
 /// The memory of a device at its peak, by class.
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device);

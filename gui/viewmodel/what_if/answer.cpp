@@ -16,7 +16,8 @@ Diagnostic without_place(const std::string& message) {
 
 picture::DocumentFacts facts_of(const sim::Prediction& prediction, Bytes limit,
                                 const SvgOptions& picture) {
-    picture::DocumentFacts facts{{picture.title, picture.subtitle}, picture.operators, {}};
+    picture::DocumentFacts facts{
+        {picture.title, picture.subtitle}, picture.operators, picture.links};
     for (const sim::RankPrediction& rank : prediction.ranks)
         facts.memory_left.push_back(limit - prediction.headroom - rank.needs());
     return facts;

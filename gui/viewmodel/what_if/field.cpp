@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "models/partition.h"
 #include "scenarios/edit.h"
 #include "schedule/generators/generators.h"
@@ -104,12 +105,12 @@ private:
 
     Field& add(std::string key, std::string label, std::string help, std::string follows) {
         Field field;
-        const auto said = written(key);
+        const auto given = written(key);
         field.key = std::move(key);
         field.label = std::move(label);
         field.help = std::move(help);
-        field.value = said.value_or(std::move(follows));
-        field.follows = !said;
+        field.value = given.value_or(std::move(follows));
+        field.follows = !given;
         field.group = group_;
         fields_.push_back(std::move(field));
         return fields_.back();
@@ -129,53 +130,63 @@ private:
     }
 
     void what_trains() {
-        add("model", "Model", "a model of the zoo; other files and maps in the text below",
+        add("model", said("fields", "Model"),
+            said("fields", "a model of the zoo; other files and maps in the text below"),
             scenario_.model.name)
             .choices = shipped("models/zoo");
         if (written("model.base"))
-            add_whole("model.layers", "Layers", "the first layers of the base, or all",
+            add_whole("model.layers", said("fields", "Layers"),
+                      said("fields", "the first layers of the base, or all"),
                       scenario_.model.layers.count(), 128);
-        add("cluster", "Cluster", "the machine", scenario_.cluster.name).choices =
-            shipped("scenarios/clusters");
+        add("cluster", said("fields", "Cluster"), said("fields", "the machine"),
+            scenario_.cluster.name)
+            .choices = shipped("scenarios/clusters");
         if (written("gpus"))
-            add_whole("gpus", "GPUs", "GPUs of all nodes", scenario_.gpus, 1024);
+            add_whole("gpus", said("fields", "GPUs"), said("fields", "GPUs of all nodes"),
+                      scenario_.gpus, 1024);
         else
-            add_whole("nodes", "Nodes", "nodes of the cluster", scenario_.cluster.nodes, 128);
+            add_whole("nodes", said("fields", "Nodes"), said("fields", "nodes of the cluster"),
+                      scenario_.cluster.nodes, 128);
     }
 
     void how_it_is_cut() {
         const scenarios::Parallel& parallel = scenario_.parallel;
-        add_whole("parallel.tensor", "Tensor", "GPUs that share each layer (TP)", parallel.tensor);
-        add_whole("parallel.pipeline", "Pipeline", "ranks that share out the layers (PP)",
-                  parallel.pipeline);
-        add_whole("parallel.context", "Context", "GPUs that share each sequence (CP)",
-                  parallel.context);
-        add_whole("parallel.expert", "Expert", "GPUs that share each layer's experts (EP)",
-                  parallel.expert);
+        add_whole("parallel.tensor", said("fields", "Tensor"),
+                  said("fields", "GPUs that share each layer (TP)"), parallel.tensor);
+        add_whole("parallel.pipeline", said("fields", "Pipeline"),
+                  said("fields", "ranks that share out the layers (PP)"), parallel.pipeline);
+        add_whole("parallel.context", said("fields", "Context"),
+                  said("fields", "GPUs that share each sequence (CP)"), parallel.context);
+        add_whole("parallel.expert", said("fields", "Expert"),
+                  said("fields", "GPUs that share each layer's experts (EP)"), parallel.expert);
         for_experts();
-        Field& data =
-            add("parallel.data", "Data", "replicas (DP); auto: all GPUs that are left", "auto");
+        Field& data = add("parallel.data", said("fields", "Data"),
+                          said("fields", "replicas (DP); auto: all GPUs that are left"), "auto");
         data.whole = true;
         data.choices = powers_of_two(kMostSuggested);
         data.choices.insert(data.choices.begin(),
-                            {"auto", fmt::format("now {}", parallel.data), {}});
+                            {"auto", filled(said("fields", "now {}"), parallel.data), {}});
     }
 
     void how_finely_it_is_cut() {
         const scenarios::Parallel& parallel = scenario_.parallel;
-        add_flag("parallel.sequence", "Sequence parallel",
-                 "norms and dropout cut along the sequence, inside the tensor group",
-                 parallel.sequence);
-        add_flag("parallel.dynamic_context_parallel", "Dynamic context",
-                 "groups of GPUs as large as the documents of a packed microbatch need",
-                 parallel.dynamic_context_parallel);
+        add_flag(
+            "parallel.sequence", said("fields", "Sequence parallel"),
+            said("fields", "norms and dropout cut along the sequence, inside the tensor group"),
+            parallel.sequence);
+        add_flag(
+            "parallel.dynamic_context_parallel", said("fields", "Dynamic context"),
+            said("fields", "groups of GPUs as large as the documents of a packed microbatch need"),
+            parallel.dynamic_context_parallel);
         if (!scenario_.imbalance.documents)
-            fields_.back().why_not = "imbalance.sequence gives no lengths of documents";
-        add_whole("parallel.expert_tensor", "Expert tensor", "GPUs that cut each expert (ETP)",
-                  parallel.expert_tensor);
+            fields_.back().why_not =
+                said("fields", "imbalance.sequence gives no lengths of documents");
+        add_whole("parallel.expert_tensor", said("fields", "Expert tensor"),
+                  said("fields", "GPUs that cut each expert (ETP)"), parallel.expert_tensor);
         for_experts();
-        add("training.expert_load", "Expert load",
-            "rows at the fullest GPU's experts over the mean; 1: the router balances",
+        add("training.expert_load", said("fields", "Expert load"),
+            said("fields",
+                 "rows at the fullest GPU's experts over the mean; 1: the router balances"),
             fmt::format("{}", scenario_.training.expert_load))
             .choices = words({"1", "1.1", "1.25", "1.5", "2"});
         for_experts();
@@ -183,18 +194,19 @@ private:
 
     void how_routers_train() {
         const scenarios::RouterOptions& routers = scenario_.training.routers;
-        add("training.moe_aux_loss_coeff", "Balancing loss",
-            "the factor of the auxiliary loss; 0: there is none",
+        add("training.moe_aux_loss_coeff", said("fields", "Balancing loss"),
+            said("fields", "the factor of the auxiliary loss; 0: there is none"),
             fmt::format("{}", routers.aux_loss_coeff))
             .choices = words({"0", "0.0001", "0.001", "0.01"});
         for_experts();
-        add("training.moe_router_load_balancing_type", "Balanced tokens",
-            "those of a microbatch, of each sequence, or of a step on all replicas",
+        add("training.moe_router_load_balancing_type", said("fields", "Balanced tokens"),
+            said("fields", "those of a microbatch, of each sequence, or of a step on all replicas"),
             std::string(scenarios::word_of(routers.balancing)))
             .choices = words({"aux_loss", "seq_aux_loss", "global_aux_loss"});
         for_experts();
-        add("training.moe_z_loss_coeff", "Z-loss",
-            "the factor of the loss that keeps logits of routers small; 0: there is none",
+        add("training.moe_z_loss_coeff", said("fields", "Z-loss"),
+            said("fields",
+                 "the factor of the loss that keeps logits of routers small; 0: there is none"),
             fmt::format("{}", routers.z_loss_coeff))
             .choices = words({"0", "0.0001", "0.001"});
         for_experts();
@@ -203,34 +215,41 @@ private:
     /// Disables the last field if the model has no experts.
     void for_experts() {
         if (!scenario_.model.has_experts())
-            fields_.back().why_not = fmt::format("{} has no experts", scenario_.model.name);
+            fields_.back().why_not =
+                filled(said("fields", "{} has no experts"), scenario_.model.name);
     }
 
     void how_it_is_scheduled() {
-        const bool said =
+        const bool is_written =
             written("parallel.stages_per_rank") || written("schedule.stages_per_rank");
-        Field& schedule = add("schedule", "Schedule", "who computes what, in which order",
-                              scenario_.schedule.name);
+        Field& schedule =
+            add("schedule", said("fields", "Schedule"),
+                said("fields", "who computes what, in which order"), scenario_.schedule.name);
         schedule.value = scenario_.schedule.name;
         for (const Generator& row : generators())
-            schedule.choices.push_back(
-                {std::string(row.name), std::string(row.summary), why_not(row, scenario_, said)});
+            schedule.choices.push_back({std::string(row.name),
+                                        said("schedules", std::string(row.summary)),
+                                        why_not(row, scenario_, is_written)});
         const std::string of_schedule = "schedule.stages_per_rank";
         add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
-                  "Stages per rank", "pieces of the model on each pipeline rank",
+                  said("fields", "Stages per rank"),
+                  said("fields", "pieces of the model on each pipeline rank"),
                   scenario_.parallel.stages_per_rank, 8);
     }
 
     void what_a_step_takes() {
         const scenarios::Training& training = scenario_.training;
-        add_whole("training.micro_batch", "Microbatch", "samples that pass the pipeline together",
-                  training.micro_batch);
-        add_whole("training.micro_batches", "Microbatches", "microbatches per replica and step",
-                  training.micro_batches, 1024);
-        add_whole("training.global_batch", "Global batch", "samples of a step, of all replicas",
-                  training.global_batch, 4096);
-        Field& length = add("training.seq_length", "Sequence", "tokens of a sample",
-                            std::to_string(training.seq_length));
+        add_whole("training.micro_batch", said("fields", "Microbatch"),
+                  said("fields", "samples that pass the pipeline together"), training.micro_batch);
+        add_whole("training.micro_batches", said("fields", "Microbatches"),
+                  said("fields", "microbatches per replica and step"), training.micro_batches,
+                  1024);
+        add_whole("training.global_batch", said("fields", "Global batch"),
+                  said("fields", "samples of a step, of all replicas"), training.global_batch,
+                  4096);
+        Field& length =
+            add("training.seq_length", said("fields", "Sequence"),
+                said("fields", "tokens of a sample"), std::to_string(training.seq_length));
         length.whole = true;
         for (int n = 512; n <= 131'072; n *= 2)
             length.choices.push_back({std::to_string(n), {}, {}});
@@ -239,53 +258,65 @@ private:
     void what_memory_holds() {
         const scenarios::Training& training = scenario_.training;
         const scenarios::Parallel& parallel = scenario_.parallel;
-        add("training.recompute", "Recompute", "activations computed again instead of kept",
+        add("training.recompute", said("fields", "Recompute"),
+            said("fields", "activations computed again instead of kept"),
             scenarios::recompute_text(training))
             .choices = words({"none", "selective", "full", "auto"});
-        add("parallel.zero_stage", "ZeRO",
-            "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters",
+        add("parallel.zero_stage", said("fields", "ZeRO"),
+            said("fields",
+                 "sharded over replicas: 1 optimizer state, 2 and gradients, 3 and parameters"),
             std::to_string(parallel.zero_stage))
             .choices = words({"0", "1", "2", "3"});
-        add_whole("parallel.shard", "Shards",
-                  "replicas that ZeRO shards over; copies of them add up what each has reduced",
-                  parallel.shards());
-        add("training.precision", "Precision",
-            "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss scaling",
+        add_whole(
+            "parallel.shard", said("fields", "Shards"),
+            said("fields",
+                 "replicas that ZeRO shards over; copies of them add up what each has reduced"),
+            parallel.shards());
+        add("training.precision", said("fields", "Precision"),
+            said("fields",
+                 "bf16: 18 bytes a parameter, pure-bf16: 8, fp32: 16; fp16 as bf16 with loss "
+                 "scaling"),
             "bf16")
             .choices = words({"bf16", "pure-bf16", "fp16", "fp32", "fp8-delayed", "fp8-current",
                               "fp8-blockwise", "fp8-rowwise", "mxfp8", "nvfp4"});
-        add("training.attention", "Attention", "flash keeps no scores",
+        add("training.attention", said("fields", "Attention"),
+            said("fields", "flash keeps no scores"),
             training.attention == models::AttentionKernel::Flash ? "flash" : "unfused")
             .choices = words({"flash", "unfused"});
-        add_flag("training.offload_optimizer", "Offload optimizer",
-                 "main parameters and moments in the host's memory", training.offload_optimizer);
+        add_flag("training.offload_optimizer", said("fields", "Offload optimizer"),
+                 said("fields", "main parameters and moments in the host's memory"),
+                 training.offload_optimizer);
     }
 
     void how_its_framework_runs() {
         const scenarios::Framework& framework = scenario_.framework;
-        add_flag("framework.tensor_overlap", "Tensor overlap",
-                 "products run piece by piece beside their tensor-parallel collectives",
-                 framework.tensor_overlap);
-        add("framework.dispatcher", "Dispatcher", "how tokens get to the ranks of their experts",
+        add_flag(
+            "framework.tensor_overlap", said("fields", "Tensor overlap"),
+            said("fields", "products run piece by piece beside their tensor-parallel collectives"),
+            framework.tensor_overlap);
+        add("framework.dispatcher", said("fields", "Dispatcher"),
+            said("fields", "how tokens get to the ranks of their experts"),
             word_of(framework.kernels.dispatcher))
             .choices = words({"alltoall", "allgather", "deepep", "hybridep"});
         for_experts();
-        add("framework.cuda_graphs", "CUDA graphs",
-            "what the host launches as graphs; lists of modules in the text below",
+        add("framework.cuda_graphs", said("fields", "CUDA graphs"),
+            said("fields", "what the host launches as graphs; lists of modules in the text below"),
             framework.cuda_graphs.full_iteration ? "full_iteration" : "none")
             .choices = words({"none", "full_iteration"});
     }
 
     void how_uneven_it_is() {
         const scenarios::Imbalance& imbalance = scenario_.imbalance;
-        add("imbalance.router.spread", "Router's spread",
-            "how much loads of experts differ by layer and microbatch, over their mean",
+        add("imbalance.router.spread", said("fields", "Router's spread"),
+            said("fields",
+                 "how much loads of experts differ by layer and microbatch, over their mean"),
             fmt::format("{}", imbalance.router_spread))
             .choices = words({"0", "0.05", "0.1", "0.2", "0.5"});
         for_experts();
         if (scenario_.model.has_experts() && scenario_.parallel.expert == 1)
-            fields_.back().why_not = "every GPU has all experts of a layer";
-        add("imbalance.jitter", "Jitter", "how much the times of computes differ, over their mean",
+            fields_.back().why_not = said("fields", "every GPU has all experts of a layer");
+        add("imbalance.jitter", said("fields", "Jitter"),
+            said("fields", "how much the times of computes differ, over their mean"),
             fmt::format("{}", imbalance.jitter))
             .choices = words({"0", "0.01", "0.02", "0.05"});
     }
@@ -298,13 +329,13 @@ private:
 
 }  // namespace
 
-std::string_view name_of(FieldGroup group) {
+std::string name_of(FieldGroup group) {
     switch (group) {
         case FieldGroup::Job: break;
-        case FieldGroup::Schedule: return "Schedule and parallelism";
-        case FieldGroup::Batch: return "Batch";
-        case FieldGroup::Memory: return "Memory";
-        case FieldGroup::More: return "More";
+        case FieldGroup::Schedule: return said("fields", "Schedule and parallelism");
+        case FieldGroup::Batch: return said("fields", "Batch");
+        case FieldGroup::Memory: return said("fields", "Memory");
+        case FieldGroup::More: return said("fields", "More");
     }
     return "";
 }

@@ -21,7 +21,7 @@ struct FieldChoice {
 
 /// The groups of fields, in the order in which they are shown.
 enum class FieldGroup : std::uint8_t { Job, Schedule, Batch, Memory, More };
-std::string_view name_of(FieldGroup group);  ///< heading: "Schedule"; empty for the first one
+std::string name_of(FieldGroup group);  ///< heading: "Schedule"; empty for the first one
 
 struct Field {
     std::string key;  ///< dotted key of the scenario

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/wording.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "models/graph.h"
 #include "sim/communication.h"
 #include "sim/report/layer_words.h"
@@ -28,20 +30,22 @@ std::string points(double fraction) {
 std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
     using enum sim::MemoryVerdict;
     if (now.memory_verdict == CannotBeTold)
-        return now.fits ? "fits within the error" : "does not fit, within the error";
-    if (!now.fits) return before.fits ? "no longer fits" : "does not fit";
-    return before.fits ? "fits" : "fits now";
+        return now.fits ? said("figures", "fits within the error")
+                        : said("figures", "does not fit, within the error");
+    if (!now.fits)
+        return before.fits ? said("figures", "no longer fits") : said("figures", "does not fit");
+    return before.fits ? said("figures", "fits") : said("figures", "fits now");
 }
 
 class Summary {
 public:
-    void headline(std::string name) { rows_.push_back({std::move(name), {}, false, -1}); }
-    void row(std::string name, std::string value, bool bad = false) {
-        rows_.push_back({std::move(name), std::move(value), bad, -1});
+    void headline(std::string name) { rows_.push_back({std::move(name), {}, false, -1, {}}); }
+    void row(std::string name, std::string value, bool bad = false, std::string more = {}) {
+        rows_.push_back({std::move(name), std::move(value), bad, -1, std::move(more)});
     }
     void share(std::string name, Duration part, Duration whole) {
         const double of = whole > Duration{} ? seconds(part) / seconds(whole) : 0;
-        rows_.push_back({std::move(name), text::percent(of), false, of});
+        rows_.push_back({std::move(name), text::percent(of), false, of, {}});
     }
 
     /// Adds the parts of a step, as means over the ranks.
@@ -57,19 +61,20 @@ public:
             idle += rank.idle;
         }
         const Duration whole = busy + exposed + optimizer + idle;
-        headline("Where the step goes");
-        share("compute", busy, whole);
-        share("exposed communication", exposed, whole);
+        headline(said("figures", "Where the step goes"));
+        share(said("figures", "compute"), busy, whole);
+        share(said("figures", "exposed communication"), exposed, whole);
         for (std::size_t k = 0; k < kCommunicationKinds; ++k)
             if (exposed_by[k] > Duration{})
-                share("exposed: " + sim::words_of(static_cast<CommunicationKind>(k)), exposed_by[k],
-                      whole);
-        share("optimizer", optimizer, whole);
+                share(filled(said("figures", "exposed: {}"),
+                             said("kinds", sim::words_of(static_cast<CommunicationKind>(k)))),
+                      exposed_by[k], whole);
+        share(said("figures", "optimizer"), optimizer, whole);
         const auto causes = idle_by_cause(statistics);
         for (std::size_t i = 0; i < kBubbleCauses; ++i)
             if (causes[i] > Duration{})
-                share(fmt::format("idle: {}", wording_of(static_cast<BubbleCause>(i))), causes[i],
-                      whole);
+                share(filled(said("figures", "idle: {}"), said_cause(static_cast<BubbleCause>(i))),
+                      causes[i], whole);
     }
 
     /// Adds a peak. `reserved` is the allocator's memory, 0 if it is not known.
@@ -77,11 +82,12 @@ public:
               Bytes reserved = {}, Bytes headroom = {}) {
         const bool over = limit && std::max(held, reserved) + headroom > *limit;
         std::string place = at;
-        if (reserved.count > 0) place += fmt::format("; {} reserved", text::gib_text(reserved));
-        row(fmt::format("rank {}", rank.index),
-            limit ? fmt::format("{} of {} GiB at {}", text::gib_text(held), text::gib_text(*limit),
-                                place)
-                  : fmt::format("{} GiB at {}", text::gib_text(held), place),
+        if (reserved.count > 0)
+            place += filled(said("figures", "; {} reserved"), text::gib_text(reserved));
+        row(filled(said("figures", "rank {}"), rank.index),
+            limit ? filled(said("figures", "{} of {} GiB at {}"), text::gib_text(held),
+                           text::gib_text(*limit), place)
+                  : filled(said("figures", "{} GiB at {}"), text::gib_text(held), place),
             over);
     }
 
@@ -104,50 +110,68 @@ std::string delta_line(const sim::Prediction& before, const sim::Prediction& now
     const double step = now.step_time_s / before.step_time_s - 1;
     if (step == 0 && now.bubble == before.bubble && worst_peak(before) == worst_peak(now) &&
         before.fits == now.fits && before.memory_verdict == now.memory_verdict)
-        return "no change";
-    return fmt::format("step {:+.1f} %, bubble {}, peak {}, {}", 100 * step,
-                       change(points(before.bubble), points(now.bubble), "%"),
-                       change(fmt::format("{:.1f}", gib(worst_peak(before))),
-                              fmt::format("{:.1f}", gib(worst_peak(now))), "GiB"),
-                       fitting(before, now));
+        return said("figures", "no change");
+    return filled(said("figures", "step {:+.1f} %, bubble {}, peak {}, {}"), 100 * step,
+                  change(points(before.bubble), points(now.bubble), "%"),
+                  change(fmt::format("{:.1f}", gib(worst_peak(before))),
+                         fmt::format("{:.1f}", gib(worst_peak(now))), "GiB"),
+                  fitting(before, now));
 }
 
 std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& statistics,
                                    std::optional<Bytes> limit, const DurationByKind& exposed) {
     Summary summary;
-    summary.row("step time", text::time_text(p.step_time_s));
-    if (p.range) summary.row("range", sim::range_words(*p.range, p.step_time_s));
-    summary.row("throughput", fmt::format("{} tokens/s", text::rate_text(p.tokens_per_s)));
-    summary.row("MFU", p.mfu ? text::percent(*p.mfu) : "unknown");
-    summary.row("MFU, causal", p.mfu_causal ? text::percent(*p.mfu_causal) : "unknown");
-    summary.row("HFU", p.hfu ? text::percent(*p.hfu) : "unknown");
-    summary.row("per GPU", fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
-    summary.row("bubble",
-                fmt::format("{} (span {})", text::percent(p.bubble), text::percent(p.span_bubble)));
-    summary.row("memory", p.fits ? sim::fits_text(p) : sim::fits_text(p) + ": " + p.reason,
-                !p.fits);
-    if (p.memory_range) summary.row("published peaks", sim::memory_range_words(*p.memory_range));
+    summary.row(said("figures", "step time"), text::time_text(p.step_time_s));
+    if (p.range)
+        summary.row(said("figures", "range"),
+                    filled(said("figures", "{} to {}"), text::time_text(p.range->low_s),
+                           text::time_text(p.range->high_s)),
+                    false, sim::range_words(*p.range, p.step_time_s));
+    summary.row(said("figures", "throughput"),
+                fmt::format("{} tokens/s", text::rate_text(p.tokens_per_s)));
+    summary.row(said("figures", "MFU"), p.mfu ? text::percent(*p.mfu) : said("figures", "unknown"));
+    summary.row(said("figures", "MFU, causal"),
+                p.mfu_causal ? text::percent(*p.mfu_causal) : said("figures", "unknown"));
+    summary.row(said("figures", "HFU"), p.hfu ? text::percent(*p.hfu) : said("figures", "unknown"));
+    summary.row(said("figures", "per GPU"), fmt::format("{:.1f} TFLOP/s", p.tflops_per_gpu));
+    summary.row(said("figures", "bubble"),
+                filled(said("figures", "{} (span {})"), text::percent(p.bubble),
+                       text::percent(p.span_bubble)));
+    const std::string fits = said("figures", sim::fits_text(p));
+    if (p.fits)
+        summary.row(said("figures", "memory"), fits, false);
+    else
+        summary.row(said("figures", "memory"),
+                    filled(said("figures", "{}: {} GiB too much"), fits,
+                           text::gib_text(Bytes{} - p.memory_left)),
+                    true, fits + ": " + p.reason);
+    if (p.memory_range)
+        summary.row(said("figures", "published peaks"),
+                    filled(said("figures", "{} to {} GiB"), text::gib_text(p.memory_range->low),
+                           text::gib_text(p.memory_range->high)),
+                    false, sim::memory_range_words(*p.memory_range));
     if (p.headroom.count > 0)
-        summary.row("headroom", fmt::format("{} GiB", text::gib_text(p.headroom)));
+        summary.row(said("figures", "headroom"), fmt::format("{} GiB", text::gib_text(p.headroom)));
     if (p.fits && !p.ranks.empty())
-        summary.row("memory left", fmt::format("{} GiB", text::gib_text(p.memory_left)));
-    summary.row("parameters", text::count_text(p.parameters));
+        summary.row(said("figures", "memory left"),
+                    fmt::format("{} GiB", text::gib_text(p.memory_left)));
+    summary.row(said("figures", "parameters"), text::count_text(p.parameters));
     summary.step(statistics, exposed);
-    summary.headline("Peak memory");
+    summary.headline(said("figures", "Peak memory"));
     for (const sim::RankPrediction& rank : p.ranks)
         summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit, rank.reserved, p.headroom);
-    if (!p.notes.empty()) summary.headline("Notes");
+    if (!p.notes.empty()) summary.headline(said("figures", "Notes"));
     for (const std::string& note : p.notes) summary.row("", note);
     return summary.done();
 }
 
 std::vector<SummaryRow> network_rows(const models::Architecture& a) {
     Summary summary;
-    summary.headline("Network");
+    summary.headline(said("figures", "Network"));
     if (a.has_experts())
-        summary.row(
-            "for one token",
-            fmt::format("{} parameters", text::count_text(models::active_parameter_count(a))));
+        summary.row(said("figures", "for one token"),
+                    filled(said("figures", "{} parameters"),
+                           text::count_text(models::active_parameter_count(a))));
     for (const sim::LayerKind& kind : sim::layer_kinds(a)) summary.row(kind.name(), kind.words);
     return summary.done();
 }
@@ -176,15 +200,16 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
                                    std::optional<Bytes> limit, const DurationByKind& exposed) {
     Summary summary;
     const TraceHeader& header = trace.header;
-    summary.row("trace", fmt::format("{} ({})", header.scenario, header.source));
-    summary.row("step time",
+    summary.row(said("figures", "trace"), fmt::format("{} ({})", header.scenario, header.source));
+    summary.row(said("figures", "step time"),
                 text::time_text(
                     seconds(header.step_time > Duration{} ? header.step_time : statistics.step)));
-    summary.row("bubble", fmt::format("{} (span {})", text::percent(statistics.bubble),
-                                      text::percent(statistics.span_bubble)));
-    summary.row("program", header.program_hash.substr(0, 12));
+    summary.row(said("figures", "bubble"),
+                filled(said("figures", "{} (span {})"), text::percent(statistics.bubble),
+                       text::percent(statistics.span_bubble)));
+    summary.row(said("figures", "program"), header.program_hash.substr(0, 12));
     summary.step(statistics, exposed);
-    if (!trace.peaks.empty()) summary.headline("Peak memory");
+    if (!trace.peaks.empty()) summary.headline(said("figures", "Peak memory"));
     for (std::size_t i = 0; i < trace.peaks.size(); ++i) {
         Bytes held;
         for (const Bytes part : trace.peaks[i].held) held += part;

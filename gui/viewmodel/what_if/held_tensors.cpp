@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "scenarios/plan.h"
 #include "sim/memory/memory_play.h"
 #include "text/wording.h"
@@ -107,7 +108,7 @@ std::vector<HeldRow> joined(const std::vector<HeldRow>& tensors) {
         }
     }
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (counts[i] > 1) rows[i].name += fmt::format(", {} of them", counts[i]);
+        if (counts[i] > 1) rows[i].name += filled(said("details", ", {} of them"), counts[i]);
     return rows;
 }
 
@@ -139,8 +140,8 @@ std::optional<HeldAtPeak> held_at_peak(const PredictedPlan& plan, Rank rank,
             of_action.parts = joined(of_action.parts);
         }
     sort_rows(held.rows);
-    held.when =
-        fmt::format("{} GiB at {} {}", text::gib_text(held.bytes), played.action, played.op);
+    held.when = filled(said("details", "{} GiB at {} {}"), text::gib_text(held.bytes),
+                       played.action, played.op);
     return held;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "models/kernel.h"
 #include "sim/cost/kernel_cost.h"
 #include "text/wording.h"
@@ -25,15 +26,16 @@ std::string flops_text(double flops) {
 std::string rate_text(double flops, Duration takes, double peak) {
     const double rate = flops / std::max(seconds(takes), 1e-12);
     std::string text = fmt::format("{:.3g} TFLOP/s", rate / 1e12);
-    if (peak > 0) text += fmt::format(", {:.0f} % of the peak", 100 * rate / peak);
+    if (peak > 0) text += filled(said("formula", ", {:.0f} % of the peak"), 100 * rate / peak);
     return text;
 }
 
 Detail bytes_of(const models::Kernel& kernel, const scenarios::Gpu& gpu) {
     const Bytes moved = models::traffic(kernel);
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
-    return {"bytes", fmt::format("{} / {:.4g} GB/s = {}", size_text(moved), bandwidth.value / 1e9,
-                                 time_text(moved / bandwidth))};
+    return {said("formula", "bytes"),
+            fmt::format("{} / {:.4g} GB/s = {}", size_text(moved), bandwidth.value / 1e9,
+                        time_text(moved / bandwidth))};
 }
 
 std::string product(const models::Gemm& g) {
@@ -43,11 +45,11 @@ std::string product(const models::Gemm& g) {
 }
 
 std::string product(const models::FlashAttention& a) {
-    const std::string seen = a.window > 0 ? fmt::format(", window {}", a.window)
-                             : a.causal   ? ", causal"
+    const std::string seen = a.window > 0 ? filled(said("formula", ", window {}"), a.window)
+                             : a.causal   ? said("formula", ", causal")
                                           : "";
-    const std::string pairs = fmt::format("{} heads \u00d7 {} queries \u00d7 {} keys",
-                                          a.batch * a.heads, a.queries, a.keys);
+    const std::string pairs = filled(said("formula", "{} heads \u00d7 {} queries \u00d7 {} keys"),
+                                     a.batch * a.heads, a.queries, a.keys);
     if (a.narrow_values == 0)
         return fmt::format("{} \u00d7 {} \u00d7 {}{}", a.backward ? "10" : "4", pairs, a.head_dim,
                            seen);
@@ -103,45 +105,49 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
     if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, *gemm);
         const std::string slower =
-            gemm->pace == 1 ? std::string()
-                            : fmt::format(", \u00d7 {:.3g} of the best library's time", gemm->pace);
-        return {{"formula", fmt::format("{} = {}{}", product(*gemm), flops_text(flops), slower)},
-                {"rate", rate_text(flops, takes, peak)},
+            gemm->pace == 1
+                ? std::string()
+                : filled(said("formula", ", \u00d7 {:.3g} of the best library's time"), gemm->pace);
+        return {{said("formula", "formula"),
+                 fmt::format("{} = {}{}", product(*gemm), flops_text(flops), slower)},
+                {said("formula", "rate"), rate_text(flops, takes, peak)},
                 bytes_of(kernel, gpu)};
     }
     if (const auto* attention = std::get_if<models::FlashAttention>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, attention->element_bytes);
-        return {{"formula", fmt::format("{}: {}", product(*attention), flops_text(flops))},
-                {"rate", rate_text(flops, takes, peak)}};
+        return {{said("formula", "formula"),
+                 fmt::format("{}: {}", product(*attention), flops_text(flops))},
+                {said("formula", "rate"), rate_text(flops, takes, peak)}};
     }
     const auto& traffic = std::get<models::Traffic>(kernel.work);
     const BytesPerSecond bandwidth = sim::effective_memory_bandwidth(gpu);
     const double bytes = static_cast<double>((traffic.read + traffic.written).count);
     if (traffic.busy / gpu.sms > traffic.pace * bytes / bandwidth.value)
-        return {{"formula", fmt::format("{} of one multiprocessor / {} + {}",
-                                        time_text(from_seconds(traffic.busy)), gpu.sms,
-                                        time_text(traffic.launches * gpu.kernel_overhead))}};
+        return {{said("formula", "formula"),
+                 filled(said("formula", "{} of one multiprocessor / {} + {}"),
+                        time_text(from_seconds(traffic.busy)), gpu.sms,
+                        time_text(traffic.launches * gpu.kernel_overhead))}};
     const std::string pace =
         traffic.pace == 1 ? std::string() : fmt::format(" \u00d7 {:.3g}", traffic.pace);
-    return {{"formula",
-             fmt::format("({} read + {} written) / {:.4g} GB/s{} + {}", size_text(traffic.read),
-                         size_text(traffic.written), bandwidth.value / 1e9, pace,
-                         time_text(traffic.launches * gpu.kernel_overhead))}};
+    return {{said("formula", "formula"),
+             filled(said("formula", "({} read + {} written) / {:.4g} GB/s{} + {}"),
+                    size_text(traffic.read), size_text(traffic.written), bandwidth.value / 1e9,
+                    pace, time_text(traffic.launches * gpu.kernel_overhead))}};
 }
 
 /// What runs at the same time as a collective, where the framework overlaps them.
 std::string hides(const models::Kernel& kernel, const models::Collective& collective) {
     using Pieces = models::Collective::Pieces;
     if (kernel.beside != models::Beside::Nothing)
-        return "the shared experts, on a stream of their own";
+        return said("formula", "the shared experts, on a stream of their own");
     if (collective.pieces == Pieces::OfNext)
-        return "what follows it, computed piece by piece as the pieces arrive";
+        return said("formula", "what follows it, computed piece by piece as the pieces arrive");
     if (collective.pieces == Pieces::OfPrevious)
-        return "what comes before it, computed piece by piece as the pieces are sent";
-    return fmt::format(
-        "the {} that follow{}",
-        collective.hidden_by == 1 ? "kernel" : fmt::format("{} kernels", collective.hidden_by),
-        collective.hidden_by == 1 ? "s" : "");
+        return said("formula",
+                    "what comes before it, computed piece by piece as the pieces are sent");
+    return collective.hidden_by == 1
+               ? said("formula", "the kernel that follows")
+               : filled(said("formula", "the {} kernels that follow"), collective.hidden_by);
 }
 
 /// What of a collective is hidden, and by what.
@@ -152,11 +158,12 @@ std::string hidden_text(const models::Kernel& kernel, const models::Collective& 
     const Duration hidden = alone - exposed;
     // Each of several is rounded.
     if (hidden <= std::max(Duration{1}, alone / 1'000'000))
-        return can ? "nothing of it; where the framework overlaps them, " +
-                         hides(kernel, collective) + " could be"
-                   : "by nothing";
-    return fmt::format("{} of it, overlapped with {}", time_text(hidden),
-                       hides(kernel, collective));
+        return can ? filled(said("formula",
+                                 "nothing of it; where the framework overlaps them, {} could be"),
+                            hides(kernel, collective))
+                   : said("formula", "by nothing");
+    return filled(said("formula", "{} of it, overlapped with {}"), time_text(hidden),
+                  hides(kernel, collective));
 }
 
 /// The formula of a collective. `alone` is its time if nothing runs at the same time, `exposed`
@@ -164,12 +171,12 @@ std::string hidden_text(const models::Kernel& kernel, const models::Collective& 
 std::vector<Detail> exchange_formula(const models::Kernel& kernel,
                                      const models::Collective& collective, Duration alone,
                                      Duration exposed) {
-    return {{"formula",
-             fmt::format("{}{} of {} in the {} group: {} alone",
-                         collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
-                         word_of(collective.kind), size_text(collective.bytes),
-                         word_of(collective.group), time_text(alone))},
-            {"hidden", hidden_text(kernel, collective, alone, exposed)}};
+    return {{said("formula", "formula"),
+             filled(said("formula", "{}{} of {} in the {} group: {} alone"),
+                    collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
+                    word_of(collective.kind), size_text(collective.bytes),
+                    word_of(collective.group), time_text(alone))},
+            {said("formula", "hidden"), hidden_text(kernel, collective, alone, exposed)}};
 }
 
 }  // namespace
@@ -184,11 +191,13 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
                 return kernel_formula(of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {
-                return {{"formula", of.measured ? "the median of the measurements"
-                                                : "not measured: by the rates of the device"}};
+                return {{said("formula", "formula"),
+                         of.measured
+                             ? said("formula", "the median of the measurements")
+                             : said("formula", "not measured: by the rates of the device")}};
             },
             [](const sim::CostTerm& term) -> std::vector<Detail> {
-                return {{"formula", std::string(term.formula)}};
+                return {{said("formula", "formula"), said("formula", std::string(term.formula))}};
             },
         },
         part.from);
@@ -203,11 +212,13 @@ std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& 
         const double bandwidth = costs.links()[static_cast<std::size_t>(link)].value;
         slowest = slowest > 0 ? std::min(slowest, bandwidth) : bandwidth;
     }
-    if (slowest <= 0) return {{"cost", fmt::format("{} alone", time_text(flow->latency))}};
+    if (slowest <= 0)
+        return {{said("formula", "cost"),
+                 filled(said("formula", "{} alone"), time_text(flow->latency))}};
     const Duration moving = flow->bytes / BytesPerSecond{slowest};
-    return {{"cost", fmt::format("{} + {} / {:.4g} GB/s = {} alone", time_text(flow->latency),
-                                 size_text(flow->bytes), slowest / 1e9,
-                                 time_text(flow->latency + moving))}};
+    return {{said("formula", "cost"),
+             filled(said("formula", "{} + {} / {:.4g} GB/s = {} alone"), time_text(flow->latency),
+                    size_text(flow->bytes), slowest / 1e9, time_text(flow->latency + moving))}};
 }
 
 }  // namespace debubble::gui

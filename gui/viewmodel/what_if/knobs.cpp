@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
 #include "scenarios/edit.h"
@@ -96,7 +97,7 @@ double per_token(const sim::Prediction& p) {
 
 std::string words_of(const Turn& turn, const std::string& value, const sim::Prediction& then,
                      const sim::Prediction& now) {
-    return fmt::format("{} {}: {:+.1f} %", turn.words, value,
+    return fmt::format("{} {}: {:+.1f} %", said("proposals", std::string(turn.words)), value,
                        100 * (per_token(then) / per_token(now) - 1));
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/kernel_formula.h"
 #include "scenarios/plan.h"
 #include "sim/cost/physical_cost_model.h"
@@ -66,8 +67,8 @@ PassCost cost_of(Duration takes, const std::vector<sim::PricePart>& priced,
 
 /// The detail "cost": the sum, with a part per operator.
 Detail words_of(const PassCost& cost) {
-    Detail words{"cost",
-                 fmt::format("{} in {} operators", time_text(cost.takes), cost.parts.size())};
+    Detail words{said("details", "cost"), filled(said("details", "{} in {} operators"),
+                                                 time_text(cost.takes), cost.parts.size())};
     const double all = std::max(seconds(cost.takes), 1e-12);
     for (const CostPart& part : cost.parts) {
         Detail row{
@@ -75,7 +76,8 @@ Detail words_of(const PassCost& cost) {
             fmt::format("{}, {:.1f} %", time_text(part.takes), 100 * seconds(part.takes) / all),
             part.formula};
         if (part.times > 1)
-            row.parts.insert(row.parts.begin(), {"each", time_text(part.takes / part.times)});
+            row.parts.insert(row.parts.begin(),
+                             {said("details", "each"), time_text(part.takes / part.times)});
         words.parts.push_back(std::move(row));
     }
     return words;

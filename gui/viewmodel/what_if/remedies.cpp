@@ -7,6 +7,7 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/figures.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
@@ -49,40 +50,43 @@ int whole_at(const ScenarioText& source, const std::string& key, int otherwise) 
 
 std::vector<Candidate> candidates_of(const ScenarioText& source) {
     std::vector<Candidate> all{
-        {"training.recompute", "selective", "recompute selective"},
-        {"training.recompute", "full", "recompute full"},
-        {"parallel.zero_stage", "1", "ZeRO 1"},
-        {"parallel.zero_stage", "2", "ZeRO 2"},
-        {"parallel.zero_stage", "3", "ZeRO 3"},
-        {"training.offload_optimizer", "true", "optimizer on the host"},
-        {"parallel.data", "auto", "all GPUs that are left as replicas"},
-        {"training.micro_batches", "~", "as many microbatches as the batch needs"},
-        {"schedule", "1f1b", "schedule 1f1b"},
-        {"training.micro_batch", "1", "microbatch 1"},
+        {"training.recompute", "selective", said("proposals", "recompute selective")},
+        {"training.recompute", "full", said("proposals", "recompute full")},
+        {"parallel.zero_stage", "1", said("proposals", "ZeRO 1")},
+        {"parallel.zero_stage", "2", said("proposals", "ZeRO 2")},
+        {"parallel.zero_stage", "3", said("proposals", "ZeRO 3")},
+        {"training.offload_optimizer", "true", said("proposals", "optimizer on the host")},
+        {"parallel.data", "auto", said("proposals", "all GPUs that are left as replicas")},
+        {"training.micro_batches", "~",
+         said("proposals", "as many microbatches as the batch needs")},
+        {"schedule", "1f1b", said("proposals", "schedule 1f1b")},
+        {"training.micro_batch", "1", said("proposals", "microbatch 1")},
     };
-    const auto scale = [&](const char* key, const char* words, int now, int factor) {
+    const auto scale = [&](const char* key, const std::string& words, int now, int factor) {
         const int value = factor > 0 ? now * factor : now / -factor;
         if (value >= 1 && value != now)
             all.push_back({key, std::to_string(value), fmt::format("{} {}", words, value)});
     };
-    for (const auto& [key, words] :
-         {std::pair("parallel.tensor", "tensor"), std::pair("parallel.pipeline", "pipeline"),
-          std::pair("parallel.context", "context"), std::pair("parallel.expert", "expert")}) {
+    for (const auto& [key, words] : {std::pair("parallel.tensor", said("proposals", "tensor")),
+                                     std::pair("parallel.pipeline", said("proposals", "pipeline")),
+                                     std::pair("parallel.context", said("proposals", "context")),
+                                     std::pair("parallel.expert", said("proposals", "expert"))}) {
         const int now = whole_at(source, key, 1);
         scale(key, words, now, 2);
         scale(key, words, now, -2);
     }
     for (const int factor : {2, 4})
         if (const int micro = whole_at(source, "training.micro_batch", 1); micro % factor == 0)
-            scale("training.micro_batch", "microbatch", micro, -factor);
+            scale("training.micro_batch", said("proposals", "microbatch"), micro, -factor);
     return all;
 }
 
 std::string words_of(const Candidate& candidate, const sim::Prediction& then,
                      const std::optional<sim::Prediction>& now) {
     const std::string step =
-        now ? fmt::format("step {:+.1f} %", 100 * (then.step_time_s / now->step_time_s - 1))
-            : "step " + text::time_text(then.step_time_s);
+        now ? filled(said("proposals", "step {:+.1f} %"),
+                     100 * (then.step_time_s / now->step_time_s - 1))
+            : filled(said("proposals", "step {}"), text::time_text(then.step_time_s));
     return fmt::format("{}: {} GiB, {}", candidate.words, text::gib_text(worst_peak(then)), step);
 }
 
@@ -145,9 +149,10 @@ std::vector<Remedy> remedies(const ScenarioText& source, const std::optional<sim
     const std::vector<Candidate> candidates = candidates_of(source);
     for (const Candidate& candidate : candidates) trial.attempt({}, candidate);
     if (const auto before = loosened(source); !trial.found_any() && !before.empty()) {
-        trial.attempt(before, {{}, {}, "replicas and microbatches as they come"});
+        trial.attempt(before,
+                      {{}, {}, said("proposals", "replicas and microbatches as they come")});
         for (Candidate candidate : candidates) {
-            candidate.words += ", replicas and microbatches as they come";
+            candidate.words += ", " + said("proposals", "replicas and microbatches as they come");
             trial.attempt(before, candidate);
         }
     }

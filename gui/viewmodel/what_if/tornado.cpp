@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/part_keys.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
 #include "scenarios/read_scenario.h"
@@ -43,7 +44,7 @@ public:
     void rate(const char* key, BytesPerSecond value) { add(key, value.value, Unit::Rate); }
     void flops(const char* key, double value) { add(key, value, Unit::FlopRate); }
     void time(const char* key, Duration value) { add(key, seconds(value), Unit::Duration); }
-    void done(std::vector<Lever>& levers, const char* name) {
+    void done(std::vector<Lever>& levers, const std::string& name) {
         if (!constants_.empty()) levers.emplace_back(name, std::move(constants_));
         constants_.clear();
     }
@@ -87,19 +88,19 @@ std::vector<Lever> levers_of(const scenarios::Scenario& scenario) {
     Builder of;
     if (several_nodes) {
         of.rate("cluster.network.nic_bandwidth", cluster.network.nic_bandwidth);
-        of.done(levers, "network");
+        of.done(levers, said("proposals", "network"));
     }
     if (cluster.gpus_per_node > 1 && scenario.gpus > 1) {
         of.rate("cluster.node_link.bandwidth", cluster.node_link.bandwidth);
-        of.done(levers, "node links");
+        of.done(levers, said("proposals", "node links"));
     }
     of.flops("cluster.gpu.fp16_flops", cluster.gpu.fp16_flops_per_s);
     of.flops("cluster.gpu.fp8_flops", cluster.gpu.fp8_flops_per_s);
     of.flops("cluster.gpu.fp4_flops", cluster.gpu.fp4_flops_per_s);
     of.flops("cluster.gpu.fp32_flops", cluster.gpu.fp32_flops_per_s);
-    of.done(levers, "GPU");
+    of.done(levers, said("proposals", "GPU"));
     of.rate("cluster.gpu.memory_bandwidth", cluster.gpu.memory_bandwidth);
-    of.done(levers, "memory");
+    of.done(levers, said("proposals", "memory"));
     if (several_nodes) {
         of.time("cluster.network.p2p_latency", cluster.network.p2p_latency);
         of.time("cluster.network.latency", cluster.network.latency);
@@ -108,9 +109,10 @@ std::vector<Lever> levers_of(const scenarios::Scenario& scenario) {
         of.time("cluster.node_link.base_latency", cluster.node_link.base_latency);
         of.time("cluster.node_link.latency", cluster.node_link.latency);
     }
-    of.done(levers, "latency");
-    levers.emplace_back("jitter", std::vector<Constant>{{"imbalance.jitter",
-                                                         scenario.imbalance.jitter, Unit::Share}});
+    of.done(levers, said("proposals", "latency"));
+    levers.emplace_back(
+        said("proposals", "jitter"),
+        std::vector<Constant>{{"imbalance.jitter", scenario.imbalance.jitter, Unit::Share}});
     return levers;
 }
 

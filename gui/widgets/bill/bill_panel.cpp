@@ -8,6 +8,8 @@
 #include <QStyledItemDelegate>
 
 #include "base/diagnostic.h"
+#include "gui/viewmodel/timeline/words.h"
+#include "gui/viewmodel/what_if/bill_words.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/widgets/colours.h"
 
@@ -51,7 +53,7 @@ public:
 BillPanel::BillPanel(QWidget* parent) : QTreeWidget(parent) {
     setObjectName("bill");
     setAccessibleName(tr("Where the step goes"));
-    setHeaderLabels({tr("part of the step"), tr("from the ideal to the step"), tr("takes"),
+    setHeaderLabels({tr("part of the step"), tr("waterfall"), tr("takes"),
                      tr("step if it were free"), tr("knob, for the same tokens")});
     setRootIsDecorated(false);
     setAllColumnsShowFocus(true);
@@ -131,18 +133,19 @@ void BillPanel::take(const Made& made) {
     QFont bold = font();
     bold.setBold(true);
     for (const sim::BillRow& row : made.rows) {
-        auto* item = new QTreeWidgetItem(this, {QString::fromStdString(row.name),
+        auto* item = new QTreeWidgetItem(this, {QString::fromStdString(said("bill", row.name)),
                                                 {},
                                                 QString::fromStdString(row.takes),
-                                                QString::fromStdString(row.if_free)});
+                                                QString::fromStdString(said_if_free(row.if_free))});
         item->setData(0, kPart, QString::fromStdString(row.key));
         item->setData(kWaterfall, kFrom, row.from);
         item->setData(kWaterfall, kTo, row.to);
         item->setData(kWaterfall, kLightInk, colour_of(row.light));
         item->setData(kWaterfall, kDarkInk, colour_of(row.dark));
         if (!row.freed.empty())
-            item->setToolTip(kIfFree,
-                             tr("Played again: %1").arg(QString::fromStdString(row.freed)));
+            item->setToolTip(
+                kIfFree,
+                tr("Played again: %1").arg(QString::fromStdString(said("bill", row.freed))));
         if (row.whole)
             for (int column = 0; column < kColumns; ++column) item->setFont(column, bold);
     }

@@ -14,6 +14,7 @@ namespace {
 constexpr int kGutter = 170;
 constexpr int kBetween = 10;          ///< pixels between the lines of work and those of memory
 constexpr double kMemoryShare = 0.2;  ///< of the width
+constexpr double kClick = 4;          ///< pixels below which a drag is a click
 constexpr double kMostLine = 24;      ///< height of a rank's line, if there are few
 
 QImage image_of(const std::vector<std::uint32_t>& pixels, std::size_t width) {
@@ -122,13 +123,35 @@ void OverviewView::paintEvent(QPaintEvent*) {
         painter.drawText(QRectF(6, middle - letters / 2, kGutter - 16, letters),
                          Qt::AlignRight | Qt::AlignVCenter, QString::fromStdString(band.name));
     }
-    if (!dragging_) return;
+    if (dragging_)
+        paint_brush(painter, pressed_, dragged_);
+    else if (brush_)
+        paint_brush(painter, line_of(brush_->first).top(), line_of(brush_->second).bottom());
+}
+
+void OverviewView::paint_brush(QPainter& painter, double a, double b) {
     QColor fill = palette().color(QPalette::Highlight);
-    painter.setPen(fill);
+    painter.setPen(QPen(fill, 2));
     fill.setAlphaF(0.2F);
     painter.setBrush(fill);
-    painter.drawRect(QRectF(work().left(), std::min(pressed_, dragged_), work().width(),
-                            std::abs(dragged_ - pressed_)));
+    painter.drawRect(
+        QRectF(work().left(), std::min(a, b), memory().right() - work().left(), std::abs(b - a)));
+}
+
+/// The line of a rank's first device; empty for a rank that there is not.
+QRectF OverviewView::line_of(int rank) const {
+    const std::vector<Device>& devices = document_->devices;
+    const auto at = std::ranges::find(devices, Rank{rank}, &Device::rank);
+    if (at == devices.end()) return {};
+    const double high = work().height() / double(devices.size());
+    return {work().left(), work().top() + high * double(at - devices.begin()), work().width(),
+            high};
+}
+
+void OverviewView::set_brush(std::optional<std::pair<int, int>> ranks) {
+    if (brush_ == ranks) return;
+    brush_ = ranks;
+    update();
 }
 
 void OverviewView::mousePressEvent(QMouseEvent* event) {
@@ -148,9 +171,16 @@ void OverviewView::mouseReleaseEvent(QMouseEvent* event) {
     if (!dragging_ || !document_ || document_->devices.empty()) return;
     dragging_ = false;
     update();
-    const auto [first, last] =
+    auto [first, last] =
         devices_between(document_->devices.size(), work().height(), pressed_ - work().top(),
                         event->position().y() - work().top());
+    if (std::abs(event->position().y() - pressed_) < kClick)
+        for (const RankBand& band : bands_)
+            if (band.first <= first && first <= band.last) {
+                first = band.first;
+                last = band.last;
+                break;
+            }
     Q_EMIT brushed(document_->devices[first].rank.index, document_->devices[last].rank.index);
 }
 

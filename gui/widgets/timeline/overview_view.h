@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <QImage>
@@ -12,7 +14,8 @@
 namespace debubble::gui {
 
 /// All ranks of a timeline at once: a line of pixels each, with their memory beside, and brackets
-/// around neighbours that are alike. A drag over some lines opens their rows.
+/// around neighbours that are alike. A brush over some lines shows the rows of these ranks alone, a
+/// click those of the band below it.
 class OverviewView : public QWidget {
     Q_OBJECT
 
@@ -22,6 +25,8 @@ public:
 
     void set_document(Document document);
     const std::vector<RankBand>& bands() const { return bands_; }
+    /// Marks the ranks whose rows are shown; nothing where all are.
+    void set_brush(std::optional<std::pair<int, int>> ranks);
 
 Q_SIGNALS:
     void brushed(int first_rank, int last_rank);
@@ -50,6 +55,8 @@ private:
     void ask();
     QRectF work() const;
     QRectF memory() const;
+    QRectF line_of(int rank) const;
+    void paint_brush(QPainter& painter, double a, double b);
 
     Document document_;
     std::vector<RankBand> bands_;
@@ -58,6 +65,7 @@ private:
     bool dragging_ = false;
     double pressed_ = 0;
     double dragged_ = 0;
+    std::optional<std::pair<int, int>> brush_;             ///< ranks
     std::unique_ptr<LatestWins<Question, Drawn>> worker_;  ///< last, since it calls back
 };
 

@@ -32,7 +32,9 @@ const std::vector<float>& utilisation_for(const Scene& scene, const TimeAxis& wh
     const auto columns = static_cast<std::size_t>(std::lround(whole.width()));
     if (look.utilisation_of != main.colouring || look.utilisation.size() != columns ||
         look.utilisation_range != whole.whole()) {
-        look.utilisation = utilisation(*main.document, *main.colouring, whole.shifted(main.shift));
+        look.utilisation =
+            main.colouring ? utilisation(*main.document, *main.colouring, whole.shifted(main.shift))
+                           : std::vector<float>(columns);
         look.utilisation_of = main.colouring;
         look.utilisation_range = whole.whole();
     }

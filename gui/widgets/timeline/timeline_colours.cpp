@@ -2,8 +2,8 @@
 
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// The colours of what is shown. Those of a long trace are made by a worker, and until then the
-/// ones before stay, so that no key waits for them.
+/// The colours of what is shown. Those of a long trace are made by a worker, so that no key waits
+/// for them: until then the ones before stay, and a new trace is drawn by its kinds of work alone.
 namespace debubble::gui {
 namespace {
 
@@ -49,9 +49,7 @@ void TimelineView::take_colours(Colours made) {
     Q_EMIT coloured();
 }
 
-/// A document that has no colours yet cannot be shown without them.
-void TimelineView::colour_again() {
-    if (!scene_.main) return;
+TimelineView::ColourQuestion TimelineView::colour_question() const {
     ColourQuestion question{
         scene_.main.document, scene_.other.document, scheme_of(Side::A), {}, {}};
     if (scene_.other) question.other_scheme = scheme_of(Side::B);
@@ -60,15 +58,26 @@ void TimelineView::colour_again() {
         question.errors->by = ColourBy::Error;
         question.errors->meant = nullptr;
     }
-    const bool has_colours = scene_.main.colouring && (!scene_.other || scene_.other.colouring) &&
-                             (scene_.comparison == (scene_.error_colouring != nullptr));
+    return question;
+}
+
+bool TimelineView::has_colours() const {
+    return scene_.main.colouring && (!scene_.other || scene_.other.colouring) &&
+           (scene_.comparison == (scene_.error_colouring != nullptr));
+}
+
+void TimelineView::colour_again() {
+    if (!scene_.main) return;
     std::size_t spans = scene_.main.document->trace.spans.size();
     if (scene_.other) spans += scene_.other.document->trace.spans.size();
-    if (!has_colours || spans <= kMostColouredHere) {
-        colourer_->forget();
-        return take_colours(colours_of(question));
-    }
-    colourer_->ask(std::move(question));
+    if (spans <= kMostColouredHere) return colour_now();
+    if (!has_colours()) scene_.error_colouring = nullptr;  // it is of the document before
+    colourer_->ask(colour_question());
+}
+
+void TimelineView::colour_now() {
+    colourer_->forget();
+    take_colours(colours_of(colour_question()));
 }
 
 void TimelineView::light(Lit lit) {

@@ -150,7 +150,10 @@ void TimelineView::pan_to_map(double x) {
 
 void TimelineView::click(QPointF at) {
     if (is_in_gutter(at)) {
-        if (const Row* row = row_at(at))
+        const Row* row = row_at(at);
+        if (const Row* run = row == nullptr ? nullptr : scene_.layout.run_of(*row))
+            toggle(state_.rows.unfolded, scene_.main.document->devices[run->device].rank.index);
+        else if (row != nullptr)
             toggle(state_.rows.streams, scene_.main.document->devices[row->device].rank.index);
         return;
     }
@@ -195,8 +198,14 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
         action->setChecked(ranks.contains(rank));
     };
     add(tr("Show its streams"), state_.rows.streams);
+    if (document.link_table) add(tr("Show its links"), state_.rows.link_use);
     add(tr("Keep at the top"), state_.rows.pinned);
     add(tr("Make thin"), state_.rows.collapsed);
+    QAction* folds = menu.addAction(tr("Fold ranks alike"), this, &TimelineView::toggle_folding);
+    folds->setCheckable(true);
+    folds->setChecked(state_.rows.fold_alike && state_.rows.unfolded.empty());
+    if (state_.rows.only)
+        menu.addAction(tr("Show every rank"), this, &TimelineView::show_every_rank);
     menu.addAction(tr("Tensors at its peak"), this, [this, rank] { Q_EMIT peak_clicked(rank); });
     const auto replicas = std::ranges::count(document.devices, Rank{rank}, &Device::rank);
     if (replicas > 1) add(tr("Show all %1 replicas").arg(replicas), state_.rows.replicas);
@@ -207,6 +216,15 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
 QString TimelineView::tool_tip(QPointF at) const {
     const Hit found = hit(at);
     if (found.selected != Selection{}) return html_of(details_of(scene_, found.selected));
+    if (found.row != nullptr && found.row->links_of) {
+        const Layer& layer = scene_.layer(found.side);
+        const Device* device = scene_.device(*found.row, found.side);
+        if (device == nullptr || !layer.document->link_table ||
+            *found.row->links_of >= layer.document->link_table->classes.size())
+            return {};
+        return html_of(details_of_links(*layer.document, *device, *found.row->links_of,
+                                        state_.axis.at(axis_x(at)) - layer.shift));
+    }
     if (found.part == Hit::Part::Memory) {
         const Layer& layer = scene_.layer(found.side);
         return html_of(details_of_memory(*layer.document, *scene_.device(*found.row, found.side),

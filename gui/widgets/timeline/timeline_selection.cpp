@@ -123,13 +123,32 @@ void TimelineView::show_selected() {
 void TimelineView::show_ranks(int first, int last) {
     if (!scene_.main) return;
     const std::vector<Device>& devices = scene_.main.document->devices;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        const Row* row = scene_.layout.row_of(i);
-        if (devices[i].rank.index != first || row == nullptr) continue;
-        verticalScrollBar()->setValue(row->whole.y - scene_.layout.pinned_height);
-        break;
-    }
+    const bool all = !devices.empty() && first <= devices.front().rank.index &&
+                     last >= devices.back().rank.index;
+    state_.rows.only.reset();
+    if (!all) state_.rows.only = {first, last};
     for (int rank = first; rank <= last; ++rank) state_.rows.collapsed.erase(rank);
+    verticalScrollBar()->setValue(0);
+    lay_out_again();
+    changed();
+}
+
+void TimelineView::toggle_link_use() {
+    state_.rows.all_link_use = !state_.rows.all_link_use;
+    lay_out_again();
+    changed();
+}
+
+void TimelineView::show_every_rank() {
+    state_.rows.only.reset();
+    lay_out_again();
+    changed();
+}
+
+/// Folds what was opened as well.
+void TimelineView::toggle_folding() {
+    state_.rows.fold_alike = !state_.rows.fold_alike || !state_.rows.unfolded.empty();
+    state_.rows.unfolded.clear();
     lay_out_again();
     changed();
 }

@@ -12,6 +12,9 @@
 namespace debubble::gui {
 namespace {
 
+constexpr int kFilmWidth = 1280;
+constexpr int kFilmHeight = 720;
+
 Theme theme_of(const QPalette& palette) {
     return palette.color(QPalette::Window).lightness() < 128 ? Theme::Dark : Theme::Light;
 }
@@ -162,6 +165,7 @@ std::vector<Detail> TimelineView::details() const {
 
 template <class Paint>
 void TimelineView::laid_out_for(QSize size, Paint&& paint) {
+    if (scene_.main && !has_colours()) colour_now();
     const ViewState before = state_;
     const RowLayout layout = scene_.layout;
     const Geometry drawn = geometry_of(size);
@@ -193,6 +197,21 @@ std::string TimelineView::svg(QSize size) {
     std::string text;
     laid_out_for(size, [&] { text = svg_of(size, scene_, state_, look_); });
     return text;
+}
+
+Film TimelineView::film(QSize size) {
+    if (size.isEmpty()) {
+        size = {kFilmWidth, kFilmHeight};
+        const Geometry drawn = geometry_of(size);
+        if (scene_.main)
+            size.setHeight(std::clamp(drawn.top() + lay_out(*scene_.main.document, state_.rows,
+                                                            scene_.needs(), drawn.lanes_height())
+                                                        .height,
+                                      kFilmHeight / 2, 2 * kFilmHeight));
+    }
+    Film film;
+    laid_out_for(size, [&] { film = {scene_, state_, {look_.theme, look_.font}, size}; });
+    return film;
 }
 
 QSize TimelineView::least_page() const {
@@ -263,6 +282,7 @@ void TimelineView::zoom_out() {
 
 void TimelineView::fit() {
     state_.axis.fit();
+    if (state_.rows.only) return show_every_rank();
     changed();
 }
 

@@ -14,6 +14,7 @@
 #include "gui/viewmodel/timeline/pairing.h"
 #include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/timeline/wording.h"
+#include "gui/widgets/timeline/film.h"
 #include "gui/widgets/timeline/geometry.h"
 #include "gui/widgets/timeline/paint_frame.h"
 
@@ -65,6 +66,9 @@ public:
     void paint_page(QPainter& painter, QSize size);
     /// The same as the text of an SVG file.
     std::string svg(QSize size);
+    /// What is in sight as a step that is played, for write_film(). An empty size means 1280 wide
+    /// and as high as the rows, but for very many.
+    Film film(QSize size);
     /// The size of an export: wide enough to be read on a page and at least as wide as the screen
     /// shows; exactly as high as all rows, which have the room of that page. A picture of this size
     /// cuts off no row.
@@ -98,8 +102,13 @@ public Q_SLOTS:
     void select(const debubble::gui::Selection& selection);
     /// Selects an action and moves it to the middle of the view.
     void show_action(const debubble::gui::SpanRef& action);
-    /// Moves the rows of these ranks into sight.
+    /// Shows the rows of these ranks, and of pinned ones, alone.
     void show_ranks(int first, int last);
+    void show_every_rank();
+    /// Gives the links of every rank lanes of their use, or not.
+    void toggle_link_use();
+    /// Lets runs of ranks alike share a row, or not.
+    void toggle_folding();
 
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);
@@ -151,7 +160,10 @@ private:
     const Row* row_at(QPointF at) const;
     Instant snapped(QPointF at) const;
     void lay_out_again();
+    ColourQuestion colour_question() const;
+    bool has_colours() const;
     void colour_again();
+    void colour_now();
     void place_layers();
     void show_again();
     void forget_choices();

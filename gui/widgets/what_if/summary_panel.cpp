@@ -94,7 +94,7 @@ void SummaryPanel::show_rows(const std::vector<SummaryRow>& rows) {
         auto* item = new QTreeWidgetItem(
             this, {QString::fromStdString(row.name), QString::fromStdString(row.value)});
         item->setToolTip(0, QString::fromStdString(row.name));
-        item->setToolTip(1, QString::fromStdString(row.value));
+        item->setToolTip(1, QString::fromStdString(row.more.empty() ? row.value : row.more));
         if (row.value.empty()) {
             QFont bold = font();
             bold.setBold(true);

@@ -135,7 +135,7 @@ WhatIfPanel::Row WhatIfPanel::make_row(const Field& field) {
 }
 
 void WhatIfPanel::add_heading(FieldGroup group) {
-    const std::string_view name = name_of(group);
+    const std::string name = name_of(group);
     auto* heading = new QLabel(QString::fromUtf8(name.data(), qsizetype(name.size())));
     heading->setObjectName("group");
     heading->setContentsMargins(0, 6, 0, 0);

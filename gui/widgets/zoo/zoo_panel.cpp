@@ -12,6 +12,7 @@
 #include <QToolTip>
 
 #include "base/diagnostic.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/widgets/colours.h"
 #include "text/wording.h"
 
@@ -177,10 +178,11 @@ void ZooPanel::add(const ZooRow& row) {
     const auto words = [](const std::string& text) { return QString::fromStdString(text); };
     QString name = words(row.schedule);
     if (row.stages_per_rank > 1) name += tr(", %1 stages a rank").arg(row.stages_per_rank);
-    auto* item = new QTreeWidgetItem(this, {name + '\n' + words(row.summary)});
-    item->setToolTip(0, tr("%1: Enter takes it, Space pins it").arg(words(row.summary)));
+    auto* item = new QTreeWidgetItem(this, {name + '\n' + words(said("schedules", row.summary))});
+    item->setToolTip(
+        0, tr("%1: Enter takes it, Space pins it").arg(words(said("schedules", row.summary))));
     if (std::ranges::find(pinned_, row.schedule) != pinned_.end())
-        item->setText(0, name + tr(" (pinned)") + '\n' + words(row.summary));
+        item->setText(0, name + tr(" (pinned)") + '\n' + words(said("schedules", row.summary)));
     if (row.present) {
         QFont bold = font();
         bold.setBold(true);

@@ -45,7 +45,7 @@ TEST(CommandLineOfTheWindow, suggests_the_option_that_was_meant) {
 }
 
 TEST(CommandLineOfTheWindow, tells_all_mistakes_at_once) {
-    const std::string complaint = complaint_about({"--wrong", "--export", "picture.gif"});
+    const std::string complaint = complaint_about({"--wrong", "--export", "picture.bmp"});
     EXPECT_THAT(complaint, HasSubstr("'--wrong'"));
     EXPECT_THAT(complaint, HasSubstr("needs a scenario or a trace"));
     EXPECT_THAT(complaint, HasSubstr(".svg, .csv, .json, .png, .pdf"));

@@ -96,7 +96,7 @@ TEST(SmallTimeline, has_the_colours_of_what_each_column_covers) {
         return one;
     };
     trace.spans = {span(0, 0, 40, Pass::Forward), span(1, 40, 80, Pass::Backward)};
-    const SmallTimeline small = small_timeline(trace, Duration{100}, 10);
+    const SmallTimeline small = small_timeline(sim::small_bars(trace.spans), Duration{100}, 10);
     ASSERT_EQ(small.light.size(), 2U);
     const auto colour = [](Paint paint) {
         const Rgb rgb = kLightPalette[static_cast<std::size_t>(paint)];

@@ -9,7 +9,7 @@ ViewState looked_at() {
     ViewState state;
     state.axis = TimeAxis({Instant{Duration{1000}}, Instant{Duration{9000}}}, 800);
     state.axis.show({Instant{Duration{3000}}, Instant{Duration{5000}}});
-    state.rows = {{1}, {2}, {3, 5}, {4}};
+    state.rows = {{1}, {2}, {3, 5}, {4}, {6}, true, {7}, false, std::pair(2, 9)};
     state.scroll = 70;
     state.colour_by = ColourBy::Stage;
     state.critical_path = true;

@@ -132,9 +132,8 @@ void turn_wheel(QWidget* over, int steps) {
 TEST_F(Window, the_wheel_scrolls_the_fields_and_changes_none) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
     window->resize(1000, 500);
-    QApplication::processEvents();
     auto* panel = window->findChild<WhatIfPanel*>();
-    ASSERT_GT(panel->verticalScrollBar()->maximum(), 0);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return panel->verticalScrollBar()->maximum() > 0; }));
     const QString before = text();
     turn_wheel(panel->viewport(), -2);
     const int down = panel->verticalScrollBar()->value();

@@ -180,8 +180,18 @@ TEST_F(Window, exports_the_timeline_in_every_format) {
         window->export_to(file);
         EXPECT_TRUE(read_file(file.toStdString()).starts_with(start)) << name;
     }
-    window->export_to(folder.filePath("a.gif"));
+    window->export_to(folder.filePath("a.bmp"));
     EXPECT_TRUE(window->message().contains(".svg"));
+    // A film takes a while, and is one at a time.
+    QSignalSpy filmed(window.get(), &MainWindow::filmed);
+    const QString film = folder.filePath("a.gif");
+    window->export_to(film);
+    window->export_to(folder.filePath("b.gif"));
+    EXPECT_TRUE(window->message().contains("wait"));
+    ASSERT_TRUE(!filmed.isEmpty() || filmed.wait(kDeadline));
+    EXPECT_TRUE(read_file(film.toStdString()).starts_with("GIF89a"));
+    EXPECT_TRUE(window->message().contains(film));
+    EXPECT_FALSE(QFileInfo::exists(folder.filePath("b.gif")));
 }
 
 TEST_F(Window, a_trace_over_a_plan_has_no_ghost_and_undo_waits_until_the_plan_is_back) {

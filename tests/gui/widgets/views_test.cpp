@@ -233,7 +233,7 @@ TEST_F(Window, remembers_how_each_file_was_looked_at) {
     timeline->set_state(looked);
     ASSERT_TRUE(opens({"gpt2-xl-zb-h1"}));
     EXPECT_EQ(timeline->state().axis.shown(), shown().range());
-    EXPECT_EQ(timeline->state().rows, RowChoices{});
+    EXPECT_EQ(timeline->state().rows, ViewState{}.rows);
     ASSERT_TRUE(opens({"gpt2-xl"}));
     EXPECT_EQ(timeline->state().rows, looked.rows);
     EXPECT_EQ(timeline->state().axis.shown(), looked.axis.shown());

@@ -55,6 +55,62 @@ TEST(Rows, DivideIntoBandsThatDoNotOverlap) {
         }
 }
 
+TEST(Rows, OfRanksAlikeAreThinLinesThatShareTheirWords) {
+    const Document document = many_ranks(100);
+    const RowChoices fold{.fold_alike = true};
+    const RowLayout layout = lay_out(*document, fold, {.memory = true}, 700);
+    // The ranks of a pipeline of even stages are all alike.
+    ASSERT_THAT(layout.rows, SizeIs(kMostLinesOfRun));
+    EXPECT_EQ(layout.rows[0].run_to, 99U);
+    EXPECT_EQ(layout.rows[0].run_height, layout.height);
+    std::size_t before = 0;
+    int y = 0;
+    for (const Row& row : layout.rows) {
+        EXPECT_TRUE(row.folded);
+        EXPECT_EQ(row.whole.y, y);
+        EXPECT_EQ(layout.run_of(row), layout.rows.data());
+        EXPECT_EQ(layout.row_at(y), &row) << "a click finds the rank of its line";
+        if (y > 0) {
+            EXPECT_FALSE(row.run_to);
+            EXPECT_GT(row.device, before);
+        }
+        before = row.device;
+        y = row.whole.bottom();
+    }
+    EXPECT_EQ(y, layout.height);
+}
+
+TEST(Rows, OfRanksThatSomebodyChoseAreNotFolded) {
+    const Document document = many_ranks(40);
+    const RowLayout layout =
+        lay_out(*document, {.pinned = {20}, .fold_alike = true}, {.memory = true}, 700);
+    EXPECT_EQ(layout.rows[0].device, 20U);
+    EXPECT_FALSE(layout.rows[0].folded);
+    EXPECT_EQ(layout.run_of(layout.rows[0]), nullptr);
+    EXPECT_GT(layout.rows[0].memory.height, 0);
+    const RowLayout opened =
+        lay_out(*document, {.unfolded = {0}, .fold_alike = true}, {.memory = true}, 700);
+    EXPECT_THAT(opened.rows, SizeIs(40));
+    EXPECT_FALSE(opened.rows[3].folded);
+    EXPECT_THAT(lay_out(*many_ranks(kManyDevices), {.fold_alike = true}, {}, 700).rows,
+                SizeIs(kManyDevices))
+        << "few ranks have room";
+    EXPECT_FALSE(
+        lay_out(*document, {.fold_alike = true}, {.comparison = true}, 700).rows[0].folded);
+}
+
+TEST(Rows, AreThoseOfABrushAlone) {
+    const Document document = many_ranks(12);
+    const RowLayout layout = lay_out(*document, {.pinned = {11}, .only = std::pair(3, 5)}, {}, 700);
+    ASSERT_THAT(layout.rows, SizeIs(4));
+    EXPECT_EQ(layout.rows[0].device, 11U);
+    EXPECT_EQ(layout.rows[1].device, 3U);
+    EXPECT_EQ(layout.only, std::pair(3, 5));
+    EXPECT_GT(layout.rows[1].whole.height, lay_out(*document, {}, {}, 700).rows[1].whole.height);
+    EXPECT_THAT(lay_out(*document, {.only = std::pair(70, 80)}, {}, 700).rows, SizeIs(12))
+        << "a plan that has fewer ranks now";
+}
+
 TEST(Rows, PutThePinnedOnesFirst) {
     const RowLayout layout = lay_out(*many_ranks(4), {.pinned = {2}}, {}, 400);
     EXPECT_EQ(layout.rows[0].device, 2U);

@@ -123,7 +123,7 @@ TEST_F(Room, with_large_letters_the_figures_of_the_summary_are_whole) {
                                                                          Qt::TextWordWrap, text);
                 EXPECT_LE(needed.height(), summary->visualItemRect(item).height())
                     << text.toStdString() << " in " << room;
-                EXPECT_EQ(item->toolTip(column), text);
+                EXPECT_TRUE(item->toolTip(column).startsWith(text)) << text.toStdString();
             }
         }
         EXPECT_GT(rows, 10);

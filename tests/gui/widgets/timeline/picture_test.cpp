@@ -164,8 +164,11 @@ TEST(ManyDevices, HaveStripsOfHeat) {
                                                       {"nodes", "48"},
                                                       {"training.global_batch", "96"}});
     view.set_document(document);
-    const QImage image = view.picture({1280, 720}, 1);
-    keep(image, "many-devices");
+    keep(view.picture({1280, 720}, 1), "many-devices-folded");
+    EXPECT_LT(view.scene().layout.height, 720) << "ranks alike share rows";
+    view.toggle_folding();
+    keep(view.picture({1280, 720}, 1), "many-devices");
+    EXPECT_EQ(view.scene().layout.rows.size(), 48U);
     EXPECT_TRUE(view.scene().layout.rows[0].heat);
 }
 

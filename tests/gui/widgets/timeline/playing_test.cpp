@@ -53,16 +53,33 @@ TEST(Playing, a_drag_along_the_ruler_moves_the_cursor) {
     EXPECT_FALSE(view.state().measured) << "nothing is measured there";
 }
 
+TEST(Colours, of_a_long_trace_are_made_at_once_for_a_picture) {
+    TimelineView view;
+    view.resize(1172, 450);
+    view.set_document(document_of(plan("1f1b", 32, 2048)));
+    ASSERT_FALSE(view.scene().main.colouring);
+    (void)view.picture(view.size(), 1);
+    EXPECT_TRUE(view.scene().main.colouring);
+}
+
 /// More spans than are coloured at once.
 TEST(Colours, of_a_long_trace_are_made_by_a_worker_while_those_before_stay) {
     TimelineView view;
     view.resize(1172, 450);
     const Document document = document_of(plan("1f1b", 32, 2048));
     ASSERT_GT(document->trace.spans.size(), TimelineView::kMostColouredHere);
-    view.set_document(document);
-    const auto before = view.scene().main.colouring;
-    ASSERT_TRUE(before) << "a new trace is shown with its colours";
     QSignalSpy coloured(&view, &TimelineView::coloured);
+    view.set_document(document);
+    EXPECT_FALSE(view.scene().main.colouring) << "the window does not wait for them";
+    const auto forward = [](const QImage& image) {
+        return count(image, picture::paint(Paint::Forward, picture::Theme::Light));
+    };
+    QImage seen(view.size(), QImage::Format_RGB32);
+    view.viewport()->render(&seen);
+    EXPECT_GT(forward(seen), 1000U) << "the kinds of work are seen at once";
+    ASSERT_TRUE(coloured.wait(kDeadline));
+    const auto before = view.scene().main.colouring;
+    ASSERT_TRUE(before);
     view.toggle_critical_path();
     EXPECT_EQ(view.scene().main.colouring, before) << "no key waits for them";
     ASSERT_TRUE(coloured.wait(kDeadline));
@@ -108,6 +125,41 @@ TEST(Overview, a_drag_names_the_ranks_of_its_lines) {
     ASSERT_EQ(brushed.size(), 1);
     EXPECT_EQ(brushed[0][0].toInt(), 2);
     EXPECT_EQ(brushed[0][1].toInt(), 4);
+    // A click takes the band below it: the ranks of a pipeline of even stages are alike.
+    QTest::mouseClick(&view, Qt::LeftButton, {}, QPoint(400, 8 + 2 * 24 + 5));
+    ASSERT_EQ(brushed.size(), 2);
+    EXPECT_EQ(brushed[1][0].toInt(), 0);
+    EXPECT_EQ(brushed[1][1].toInt(), 7);
+}
+
+TEST(Overview, the_rows_of_a_brush_are_shown_alone_until_all_are_asked_for) {
+    TimelineView view;
+    view.resize(1172, 450);
+    view.set_document(document_of(plan("1f1b", 8, 16)));
+    view.show_ranks(2, 4);
+    EXPECT_EQ(view.scene().layout.rows.size(), 3U);
+    EXPECT_EQ(view.state().rows.only, std::pair(2, 4));
+    view.fit();
+    EXPECT_EQ(view.scene().layout.rows.size(), 8U);
+    view.show_ranks(0, 7);
+    EXPECT_FALSE(view.state().rows.only);
+}
+
+TEST(Overview, a_click_beside_ranks_alike_opens_them) {
+    TimelineView view;
+    view.resize(1172, 450);
+    view.set_document(document_of(plan("1f1b", 64, 8)));
+    view.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&view));
+    ASSERT_TRUE(view.scene().layout.rows[0].folded);
+    const int y = PageGeometry{view.viewport()->width(), 450}.top() + 10;
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, QPoint(40, y));
+    EXPECT_FALSE(view.scene().layout.rows[0].folded);
+    EXPECT_EQ(view.scene().layout.rows.size(), 64U);
+    view.toggle_folding();
+    EXPECT_TRUE(view.scene().layout.rows[0].folded);
+    view.toggle_folding();
+    EXPECT_FALSE(view.scene().layout.rows[0].folded);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en">
+<context>
+    <name>debubble::gui::DetailsPanel</name>
+    <message numerus="yes">
+        <source>%n hit(s)</source>
+        <translation>
+            <numerusform>%n hit</numerusform>
+            <numerusform>%n hits</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::MainWindow</name>
+    <message numerus="yes">
+        <source>%n action(s)</source>
+        <translation>
+            <numerusform>%n action</numerusform>
+            <numerusform>%n actions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::RunPanel</name>
+    <message numerus="yes">
+        <source>Done: %n step(s); the files are in %1</source>
+        <translation>
+            <numerusform>Done: %n step; the files are in %1</numerusform>
+            <numerusform>Done: %n steps; the files are in %1</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

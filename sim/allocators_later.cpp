@@ -1,0 +1,35 @@
+#include "sim/allocators_later.h"
+
+#include <algorithm>
+
+#include "scenarios/headroom.h"
+#include "sim/memory/memory_play.h"
+#include "sim/ranges.h"
+
+namespace debubble::sim {
+namespace {
+
+/// True if the memory that allocators reserve says more about fitting than the memory that is
+/// requested.
+bool reserve_decides(const Prediction& out, const scenarios::Scenario& scenario) {
+    const Bytes room = scenarios::room_of(scenario);
+    Bytes asked;
+    for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
+    return may_fit(asked, scenario) && most_reserved(asked) > room;
+}
+
+}  // namespace
+
+void play_allocators(Prediction& out, const StepToAllocate& step, bool only_where_it_decides,
+                     const std::stop_token& stop) {
+    if (only_where_it_decides && !reserve_decides(out, step.scenario)) return;
+    const std::vector<Bytes> reserved =
+        step.loaded ? step.loaded->drawn->reserved()
+                    : play_reserved(with_full_ranks(step.scenario), step.priced->plan.stages,
+                                    *step.drawn.program, step.times, stop);
+    for (RankPrediction& rank : out.ranks)
+        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
+    add_ranges(out, step.scenario);
+}
+
+}  // namespace debubble::sim

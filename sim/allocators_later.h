@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "sim/drawn_loads.h"
+#include "sim/prediction.h"
+#include "sim/priced_plan.h"
+
+namespace debubble::sim {
+
+/// A plan whose step has been played: what its allocators are played from. The parts refer to each
+/// other and to the scenario, so it is not moved.
+struct StepToAllocate {
+    explicit StepToAllocate(const scenarios::Scenario& of) : scenario(of) {}
+    StepToAllocate(const StepToAllocate&) = delete;
+    StepToAllocate& operator=(const StepToAllocate&) = delete;
+
+    scenarios::Scenario scenario;
+    std::unique_ptr<const PricedPlan> priced;
+    DrawnLoads drawn;
+    std::unique_ptr<const LoadedMemory> loaded;
+    std::vector<std::vector<ActionTimes>> times;
+};
+
+/// Fills in what the allocator of every rank reserves, and whether the plan fits. With
+/// `only_where_it_decides` it leaves them out where the requested memory says it already.
+void play_allocators(Prediction& out, const StepToAllocate& step, bool only_where_it_decides,
+                     const std::stop_token& stop);
+
+}  // namespace debubble::sim
