@@ -20,6 +20,7 @@
 #include "sim/explain.h"
 #include "sim/memory/memory_play.h"
 #include "sim/pass_operators.h"
+#include "sim/plan_run.h"
 #include "sim/priced_plan.h"
 #include "sim/ranges.h"
 #include "sim/uneven/drawn_memory.h"
@@ -203,6 +204,7 @@ PredictOptions figures_to_choose_by(const std::stop_token& stop) {
     figures.keep_trace = false;
     figures.draw_loads = false;
     figures.explain = false;
+    figures.plan_run = false;
     figures.only_where_it_decides = true;
     figures.stop = stop;
     return figures;
@@ -278,6 +280,7 @@ PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOpti
     PredictionWithTrace result;
     if (asks_for_figures(scenario, options)) {
         result.prediction = std::move(chosen.prediction);
+        if (options.plan_run) plan_run(chosen.scenario, result.prediction);
         result.memory_limit = scenario.cluster.gpu.memory;
         result.played = std::move(chosen.scenario);
     } else {
@@ -378,6 +381,7 @@ PredictionWithTrace predict(const Scenario& scenario, const PredictOptions& opti
     if (options.hash_program)
         out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;
+    if (options.plan_run) plan_run(scenario, out);
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
     if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);

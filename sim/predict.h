@@ -24,6 +24,7 @@ struct PredictOptions {
     /// Skips the allocator where the requested memory is too much already, and where the device has
     /// so much more that no allocator can exceed it (kMostReserved).
     bool only_where_it_decides = false;
+    bool plan_run = true;       ///< Prediction::run, where the scenario has training.tokens
     bool bill = false;          ///< PredictionWithTrace::bill, by some ten plays of the plan
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
                                 ///< Cancelled soon

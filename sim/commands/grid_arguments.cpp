@@ -32,6 +32,13 @@ void say_even_loads(const Grid& grid) {
     }
 }
 
+/// The key `nodes` of --nodes.
+std::vector<scenarios::SweepKey> swept_nodes(const GridArguments& arguments) {
+    if (arguments.nodes.empty()) return {};
+    return scenarios::parse_sweep(fmt::format("sweep: {{nodes: [{}]}}", arguments.nodes), "--nodes")
+        .keys;
+}
+
 void anchor(Grid& grid, const GridArguments& arguments) {
     const auto by = std::make_shared<const AnchoredBy>(
         read_anchor(arguments.anchors, scenarios::read_scenario(arguments.scenario)));
@@ -65,6 +72,10 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
             "--set", arguments.set,
             "key=value for every point, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
+    add_tokens_option(verb, arguments.tokens);
+    verb.add_option("--nodes", arguments.nodes,
+                    "numbers of nodes to sweep over, as 512,1024,2048, beside the grid's keys")
+        ->type_name("LIST");
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));
     verb.add_flag("--any-schedule", arguments.any_schedule,
@@ -84,8 +95,26 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
     return overrides;
 }
 
+void add_tokens_option(CLI::App& verb, std::string& tokens) {
+    verb.add_option("--tokens", tokens,
+                    "tokens of the whole training, as 15T: also its days, cost and energy "
+                    "(training.tokens, in place of steps and epochs)")
+        ->type_name("COUNT");
+}
+
+std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts,
+                                                 const std::string& tokens) {
+    std::vector<scenarios::Override> overrides = parse_overrides(texts);
+    if (tokens.empty()) return overrides;
+    for (const char* other : {"training.steps", "training.epochs"})
+        overrides.emplace_back(other, "null");
+    overrides.emplace_back("training.tokens", tokens);
+    return overrides;
+}
+
 Grid read_grid(const GridArguments& arguments) {
-    Grid grid(arguments.scenario, parse_overrides(arguments.set));
+    Grid grid(arguments.scenario, parse_overrides(arguments.set, arguments.tokens),
+              swept_nodes(arguments));
     grid.any_schedule = arguments.any_schedule;
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");
     if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt

@@ -10,6 +10,7 @@
 #include "scenarios/lacking_schedule.h"
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
+#include "sim/plan_run.h"
 #include "sim/plan_words.h"
 #include "sim/unvalidated.h"
 
@@ -100,6 +101,17 @@ std::string twin_reason(const Grid& grid, std::size_t index, const scenarios::Sc
     return {};
 }
 
+scenarios::Sweep with_keys(scenarios::Sweep sweep, const std::vector<scenarios::SweepKey>& more) {
+    for (const scenarios::SweepKey& key : more) {
+        const auto own = std::ranges::find(sweep.keys, key.key, &scenarios::SweepKey::key);
+        if (own == sweep.keys.end())
+            sweep.keys.push_back(key);
+        else
+            *own = key;
+    }
+    return sweep;
+}
+
 /// A value that is listed twice makes the same point twice; one is enough.
 scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
     for (scenarios::SweepKey& key : sweep.keys) {
@@ -116,9 +128,10 @@ scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
 
 }  // namespace
 
-Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys)
+Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys,
+           const std::vector<scenarios::SweepKey>& swept)
     : scenario(name_or_path),
-      sweep(without_repetition(scenario.sweep())),
+      sweep(without_repetition(with_keys(scenario.sweep(), swept))),
       pinned(std::move(pinned_keys)) {
     choose_points(name_or_path);
     const std::filesystem::path file = scenarios::find_scenario(name_or_path);
@@ -200,7 +213,10 @@ SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosi
                                           .only_where_it_decides = true,
                                           .choosing = choosing})
                            .prediction;
-        if (grid.correction) grid.correction->apply(scenario, p);
+        if (grid.correction) {
+            grid.correction->apply(scenario, p);
+            plan_run(scenario, p);
+        }
         row.figures = figures_of(p);
         row.plan = whole_plan_of(scenario);
         if (p.cut) row.plan += "; balanced is " + p.cut->list();

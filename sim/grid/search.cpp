@@ -13,6 +13,7 @@
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
 #include "sim/grid/parallel.h"
+#include "sim/grid/run_frontier.h"
 #include "sim/grid/twins.h"
 #include "sim/plan_bound.h"
 
@@ -31,6 +32,8 @@ constexpr std::array kObjectives{
     ObjectiveRow{"mfu", "mfu", 1},
     ObjectiveRow{"step_time_s", "step_time_s", -1},
     ObjectiveRow{"peak_memory", "peak_memory_bytes", -1},
+    ObjectiveRow{"days", "days", -1},
+    ObjectiveRow{"cost", "cost", -1},
 };
 
 const ObjectiveRow& row_of(Objective objective) {
@@ -41,10 +44,11 @@ const ObjectiveRow& row_of(Objective objective) {
 double score(const SweepRow& row, Objective objective) {
     const double figure = row.figure(row_of(objective).figure);
     if (std::isnan(figure))
-        throw InputError(
-            fmt::format("there is no {} to choose by: the peak rate of this GPU is "
-                        "not known",
-                        row_of(objective).name));
+        throw InputError(fmt::format("there is no {} to choose by: {}", row_of(objective).name,
+                                     is_of_run(objective)
+                                         ? "it takes training.tokens (--tokens), and cost also "
+                                           "price.gpu_hour (--price)"
+                                         : "the peak rate of this GPU is not known"));
     return row_of(objective).sign * figure;
 }
 
@@ -52,7 +56,19 @@ double score(const SweepRow& row, Objective objective) {
 struct Candidate {
     std::size_t index = 0;
     double promise = 0;
+    RunPoint run = {};  ///< what the whole training takes at least
 };
+
+/// The whole training at the bound of the step, if nothing stopped it.
+RunPoint least_run(const PlanBound& bound, const scenarios::Scenario& scenario) {
+    if (!scenario.training.run.tokens) return {};
+    const auto per_step = static_cast<double>(scenario.training.global_batch) *
+                          static_cast<double>(scenario.training.seq_length);
+    const double steps = static_cast<double>(*scenario.training.run.tokens) / per_step;
+    const double days = steps * bound.step_time_s / 86400;
+    const double hours = 24 * days * scenario.gpus;
+    return {days, scenario.price ? hours * scenario.price->gpu_hour : hours};
+}
 
 double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
                   Objective objective) {
@@ -62,6 +78,8 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
         case Objective::TokensPerS: return tokens / bound.step_time_s;
         case Objective::StepTime: return -bound.step_time_s;
         case Objective::PeakMemory: return -static_cast<double>(bound.memory.count);
+        case Objective::Days: return -least_run(bound, scenario).days;
+        case Objective::Cost: return -least_run(bound, scenario).cost;
         case Objective::Mfu:
             return scenarios::model_flops_per_step(scenario) / bound.step_time_s /
                    scenario.parallel.gpus() / scenarios::peak_flops_per_s(scenario).value_or(0);
@@ -104,10 +122,13 @@ private:
                 if (grid_.correction) bound = corrected(bound);
                 const double promise = promise_of(bound, scenario, objective_);
                 const std::lock_guard lock(mutex_);
-                if (bound.fits())
-                    candidates.push_back({index, promise});
-                else
+                const RunPoint run = least_run(bound, scenario);
+                if (!bound.fits())
                     settle(result_.too_big);
+                else if (options_.most_days && run.days > *options_.most_days)
+                    settle(result_.too_late);
+                else
+                    candidates.push_back({index, promise, run});
             } catch (const InputError&) {
                 rule_out_impossible();
             } catch (const scenarios::InvalidSchedule&) {
@@ -137,21 +158,34 @@ private:
     void play(const Candidate& candidate) {
         {
             const std::lock_guard lock(mutex_);
-            const double within = kRoundingOfBound * std::abs(candidate.promise);
-            if (result_.best && candidate.promise + within < score(*result_.best, objective_))
-                return settle(result_.too_slow);
+            if (cannot_win(candidate)) return settle(result_.too_slow);
         }
         const SweepRow row = evaluate(grid_, candidate.index, options_.choosing);
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
         result_.played.push_back(row);
+        if (options_.most_days && row.figure("days") > *options_.most_days) {
+            ++result_.too_late;
+            return;
+        }
         const double of_row = score(row, objective_);
         const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
         if (of_row < of_best) return;
         if (of_row > of_best) as_good_.clear();
         as_good_.push_back(row);
         result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
+    }
+
+    bool cannot_win(const Candidate& candidate) const {
+        const double within = kRoundingOfBound * std::abs(candidate.promise);
+        if (!is_of_run(objective_))
+            return result_.best && candidate.promise + within < score(*result_.best, objective_);
+        return std::ranges::any_of(result_.played, [&](const SweepRow& row) {
+            const RunPoint played = run_point(row);
+            return played.days * (1 + kRoundingOfBound) < candidate.run.days &&
+                   played.cost * (1 + kRoundingOfBound) < candidate.run.cost;
+        });
     }
 
     /// No twin of the best is ruled out by its bound, which promises the same score.
