@@ -120,11 +120,13 @@ const Fields<PlannedMaintenance>& maintenance_fields() {
     return kFields;
 }
 
+constexpr const char* kNoSuchPart = "none";  ///< the word that takes away what a base has
+
 template <class T>
 void read_part_map(MappingReader& in, std::string_view key, const Fields<T>& fields,
                    std::optional<T>& out) {
     const NodePtr value = in.value(key);
-    if (!value) return;
+    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kNoSuchPart)) return;
     MappingReader inner(value, key, in.mistakes());
     read_fields(inner, fields, out.emplace());
     inner.finish();
@@ -175,11 +177,14 @@ const Fields<Reliability>& reliability_fields() {
          "Data-parallel replicas that lie on other machines go on while one is restarted.", "true"},
         {"stall", span(&Reliability::stall_s),
          "What the loss of a replica holds up the others for, if elastic.", "3 min"},
-        {"slow_rank", custom(read_slow_rank, {Form{text::MapForm{described(slow_rank_fields())}}}),
+        {"slow_rank",
+         custom(read_slow_rank, {Form{text::MapForm{described(slow_rank_fields())}},
+                                 Form{text::WordForm{{kNoSuchPart}}}}),
          "GPUs that become slow, until somebody finds them.",
          "{rate: 0.02, factor: 1.06, detect: 2 h}", "none"},
         {"maintenance",
-         custom(read_maintenance, {Form{text::MapForm{described(maintenance_fields())}}}),
+         custom(read_maintenance, {Form{text::MapForm{described(maintenance_fields())}},
+                                   Form{text::WordForm{{kNoSuchPart}}}}),
          "Planned stops, before which the job saves.", "{every: 1 d, takes: 30 min}", "none"},
         {"draws", whole(&Reliability::draws, 1, kMostDrawnRuns, "runs"),
          "The number of runs that are drawn.", "1000"},

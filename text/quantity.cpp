@@ -77,7 +77,8 @@ std::string unit_mistake(std::string_view text, std::string_view unit, std::span
     for (const Unit& u : units)
         if (!u.name.empty()) names.emplace_back(u.name);
     if (unit.empty()) return fmt::format("'{}' has no unit; write it as '{}'", text, example);
-    if (const auto guess = did_you_mean(unit, names))
+    const bool letters = units.data() == std::data(kCounts);  // each as near as any other
+    if (const auto guess = did_you_mean(unit, names); guess && !letters)
         return fmt::format("unknown unit '{}'; did you mean '{}'?", unit, *guess);
     return fmt::format("unknown unit '{}'; known: {}", unit, fmt::join(names, ", "));
 }

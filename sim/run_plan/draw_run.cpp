@@ -112,14 +112,15 @@ private:
 
     void spend(RunTime on, double s) {
         if (s <= 0) return;
+        const double begin = now_;
         of(run_.seconds, on) += s;
         now_ += s;
         if (!keep_) return;
-        if (!run_.spells.empty() && run_.spells.back().spent == on &&
-            run_.spells.back().end == now_ - s)
-            run_.spells.back() = {on, run_.spells.back().begin, now_, work_};
+        std::vector<RunSpell>& spells = run_.spells;
+        if (!spells.empty() && spells.back().spent == on)
+            spells.back() = {on, spells.back().begin, now_, work_};
         else
-            run_.spells.push_back({on, now_ - s, now_, work_});
+            spells.push_back({on, begin, now_, work_});
     }
 
     /// Steps for `s` seconds, of which missing replicas and a slow rank take their parts.
