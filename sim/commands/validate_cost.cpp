@@ -71,7 +71,9 @@ constexpr const char* kValidateCostFooter =
 stages_per_rank of an interleaved schedule, the fastest that fits is taken; so it is with cuda_graphs and
 dispatcher of a "nemo" release, and with communication_dtype, where they are not_stated. Rows that
 cannot be predicted are counted with their reasons. The null model is one constant, a rate per GPU,
-chosen to fit the rows: a prediction that does worse knows nothing.
+chosen to fit the rows: a prediction that does worse knows nothing. A table of whole trainings,
+{"row", "source", "kind", "run": {...}, "useful": {...}, "inputs", "why"}, is compared by the share of the
+time that was useful (bench/measured/runs).
 
 Examples:
   debubble validate-cost measured.jsonl --svg errors.svg

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
@@ -32,6 +33,23 @@ TEST(PublishedShares, ThatWereMeasuredArePredictedAsWell) {
             measured.push_back(std::move(run));
     EXPECT_GE(measured.size(), 8u);
     EXPECT_LE(median_error(measured), 3);
+}
+
+TEST(PublishedShares, StandOnTheirPage) {
+    const std::string page = read_file(source_folder() / "docs/jobs/plan-a-run.md");
+    const std::vector<PublishedRun> runs = published();
+    for (const PublishedRun& run : runs) {
+        const std::size_t at = page.find(fmt::format("| {} | {} |", run.row, run.kind));
+        ASSERT_NE(at, std::string::npos) << run.row;
+        EXPECT_THAT(page.substr(at, page.find('\n', at) - at),
+                    testing::HasSubstr(fmt::format(" {:.1f} % | {:.1f} | {} |",
+                                                   100 * run.predicted.goodput(), run.error(),
+                                                   run.source)));
+        EXPECT_NE(page.find(run.why), std::string::npos) << run.row;
+    }
+    EXPECT_THAT(page, testing::HasSubstr(fmt::format(
+                          "The median error is {:.1f} points of {} rows, the worst {:.1f}.",
+                          median_error(runs), runs.size(), sorted_errors(runs).back())));
 }
 
 TEST(PublishedShares, HaveAnErrorOnlyOutsideOfWhatIsStated) {
