@@ -45,6 +45,15 @@ TEST(Reliability, ChangesKeysOfAShippedProfile) {
     EXPECT_FALSE(scenario_that_says("").reliability);
 }
 
+TEST(Reliability, KeepsItsProfileWhereOneKeyIsSet) {
+    const Scenario s = parse_scenario(
+        "model: gpt2-xl\ncluster: dgx-a100-80gb\n"
+        "reliability: rsc-1\n",
+        "here.yaml", {{"reliability.spares", "3"}});
+    EXPECT_EQ(s.reliability->spares, 3);
+    EXPECT_NEAR(s.reliability->failures_per_host_year, 2.374, 1e-9);
+}
+
 TEST(Reliability, OfEveryShippedProfileFails) {
     for (const std::string& name : text::shipped_names("scenarios/reliability")) {
         const Reliability r = *scenario_that_says("reliability: " + name + "\n").reliability;
