@@ -144,6 +144,10 @@ void add_notes(Draft& draft) {
             lacking +
             ": it is predicted all the same; sweep and search leave such plans out of their "
             "ranking without --any-schedule");
+    if ((s.reliability || s.price) && !s.training.run.tokens)
+        notes.push_back(
+            "reliability and price change nothing: nothing says how long the training is "
+            "(training.tokens)");
     if (s.parallel.tensor > s.cluster.gpus_per_node)
         notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
                                     s.cluster.gpus_per_node));

@@ -153,6 +153,7 @@ struct Cluster {
     int nodes = 1;  ///< nodes of a scenario that does not name a number
     NodeLink node_link;
     NodeNetwork network;
+    double node_power = 0;  ///< watts that a node takes at most, GPUs and all; 0: not known
     /// The rate of Adam on all processors of a node together (ZeRO-Offload, 2101.06840, table 4).
     double host_adam_parameters_per_s = 4.2e9;
     /// The source of a constant: its kind and a sentence. They are kept by dotted key.

@@ -71,6 +71,8 @@ const Fields<ClusterDraft>& cluster_fields() {
          "4", "a node is one machine"},
         {"nodes", whole(in_cluster(&Cluster::nodes), 1, kMostNodes, "nodes"),
          "Nodes of a scenario that gives no number itself.", "4"},
+        {"node_power", text::power(in_cluster(&Cluster::node_power)),
+         "The most that a node takes, GPUs and all; 0 W: not known.", "10.2 kW"},
         {"host_adam_parameters_per_s",
          real(in_cluster(&Cluster::host_adam_parameters_per_s), 1, 1e15, "parameters/s"),
          "The rate of Adam on all processors of a node together.", "4.2e9"},

@@ -77,6 +77,16 @@ void check_imbalance(Draft& draft);
 /// Precondition: the same, and imbalance is right.
 void check_packing(Draft& draft);
 
+/// The keys `reliability`, `price` and `energy` of the scenario.
+std::vector<text::Form> reliability_forms();
+std::vector<text::Form> price_forms();
+std::vector<text::Form> energy_forms();
+void read_reliability(text::MappingReader& scenario, std::string_view key, Draft& draft);
+void read_price(text::MappingReader& scenario, std::string_view key, Draft& draft);
+void read_energy(text::MappingReader& scenario, std::string_view key, Draft& draft);
+/// Precondition: GPUs are settled, and shards are right.
+void check_reliability(Draft& draft);
+
 void read_parallel(Draft& draft);
 void read_training(Draft& draft);
 /// Precondition: parallel has been read, since a schedule may set stages_per_rank.

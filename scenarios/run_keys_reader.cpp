@@ -250,6 +250,15 @@ void read_epochs(MappingReader& in, std::string_view key, Draft& draft) {
     if (in.has("steps") && in.has(key)) in.complain(key, "give either 'steps' or 'epochs'");
 }
 
+/// Precondition: `steps` and `epochs` have been read.
+void read_tokens(MappingReader& in, std::string_view key, Draft& draft) {
+    std::int64_t value = 0;
+    if (in.count(key, value)) draft.scenario.training.run.tokens = value;
+    for (const std::string_view other : {"steps", "epochs"})
+        if (in.has(other) && in.has(key))
+            in.complain(key, fmt::format("give either '{}' or '{}'", other, key));
+}
+
 void read_init_from(MappingReader& in, std::string_view key, Draft& draft) {
     path(&RunOptions::init_from).read(in, key, draft.scenario.training.run);
 }
@@ -271,6 +280,10 @@ const Fields<Draft>& run_fields() {
          "The number of the last step of a run.", "200", "as many as epochs make"},
         {"epochs", custom(read_epochs, {Form{text::WholeForm{1, kMostSteps, "epochs"}}}),
          "Passes over the data, instead of steps.", "3", "as many as steps make"},
+        {"tokens", custom(read_tokens, {Form{text::QuantityForm{text::Quantity::Count}}}),
+         "The tokens of the whole training, instead of steps: its days, cost and energy are "
+         "predicted (reliability, price, energy).",
+         "15T", "as many as steps make"},
         {"seed", whole(in_run(&RunOptions::seed), 0, std::numeric_limits<std::int64_t>::max()),
          "The seed of first weights, dropout and shuffling.", "42"},
         {"init_from", custom(read_init_from, {Form{text::PathForm{}}}),

@@ -129,6 +129,7 @@ std::map<std::string, std::string> settings_of(const RunOptions& options) {
     Section in(settings, "");
     in.set("steps", options.steps);
     in.set("epochs", options.epochs);
+    in.set("tokens", options.tokens);
     in.set("seed", options.seed);
     in.set("init_from", options.init_from);
     in.set("clip_norm", options.clip_norm);

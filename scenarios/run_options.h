@@ -161,7 +161,8 @@ struct DataOptions {
 
 struct RunOptions {
     std::optional<std::int64_t> steps;   ///< number of the last step
-    std::optional<std::int64_t> epochs;  ///< at most one of steps and epochs is set
+    std::optional<std::int64_t> epochs;  ///< at most one of steps, epochs and tokens is set
+    std::optional<std::int64_t> tokens;  ///< to train on, in all
     std::uint64_t seed = 0;
     std::string init_from;  ///< Hugging Face folder or checkpoint; if empty, random weights
     OptimizerOptions optimizer = kAdamW;

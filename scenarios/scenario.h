@@ -11,6 +11,7 @@
 #include "scenarios/framework.h"
 #include "scenarios/given_keys.h"
 #include "scenarios/imbalance.h"
+#include "scenarios/reliability.h"
 #include "scenarios/run_options.h"
 #include "schedule/pipeline_shape.h"
 #include "schedule/placement.h"
@@ -183,6 +184,9 @@ struct Scenario {
     Training training;
     Framework framework;
     Imbalance imbalance;
+    std::optional<Reliability> reliability;  ///< unset: nothing stops a run
+    std::optional<Price> price;
+    EnergyUse energy;
     GivenKeys given;                 ///< what the scenario said before it was settled
     std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
@@ -206,5 +210,8 @@ struct Scenario {
                 schedule.slices};
     }
 };
+
+/// The data-parallel replicas of which each has the whole state: those that one may be lost of.
+int elastic_replicas(const Scenario& scenario);
 
 }  // namespace debubble::scenarios

@@ -104,6 +104,16 @@ const Fields<Draft>& own_fields() {
          "Loads that are not even, and slow ranks: steps are drawn, and the one in the middle is "
          "shown.",
          "{ranks: {3: 1.04}, jitter: 0.02}", "none: every load is even"},
+        {"reliability", text::custom(read_reliability, reliability_forms()),
+         "What stops a run of weeks, what a stop costs and how it saves: a shipped profile, a "
+         "file, "
+         "or a map with a base.",
+         "{base: llama3-2024, spares: 16}", "none: nothing stops it"},
+        {"price", text::custom(read_price, price_forms()), "What a run is paid for.",
+         "{gpu_hour: 2.5 USD}", "none: nothing is said of cost"},
+        {"energy", text::custom(read_energy, energy_forms()),
+         "How the power of machines (cluster.node_power) becomes energy.", "{pue: 1.1, co2: 0.4}",
+         "the defaults of its keys"},
         {"published", text::custom(read_published, published_forms()),
          "What others published of this job, beside which `debubble list scenarios` shows the "
          "prediction. Nothing is predicted from it.",
@@ -227,6 +237,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     if (mistakes.empty()) check_schedule(draft);
     if (mistakes.empty()) check_imbalance(draft);
     if (mistakes.empty()) check_packing(draft);
+    if (mistakes.empty()) check_reliability(draft);
     mistakes.throw_if_any();
     add_notes(draft);
     return std::move(draft.scenario);

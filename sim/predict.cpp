@@ -22,6 +22,7 @@
 #include "sim/explain.h"
 #include "sim/link_lanes.h"
 #include "sim/pass_operators.h"
+#include "sim/plan_run.h"
 #include "sim/priced_plan.h"
 #include "sim/ranges.h"
 #include "sim/uneven/uneven_steps.h"
@@ -111,6 +112,7 @@ PredictOptions figures_to_choose_by(const std::stop_token& stop) {
     figures.keep_trace = false;
     figures.draw_loads = false;
     figures.explain = false;
+    figures.plan_run = false;
     figures.only_where_it_decides = true;
     figures.stop = stop;
     return figures;
@@ -186,6 +188,7 @@ PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOpti
     PredictionWithTrace result;
     if (asks_for_figures(scenario, options)) {
         result.prediction = std::move(chosen.prediction);
+        if (options.plan_run) plan_run(chosen.scenario, result.prediction);
         result.memory_limit = scenario.cluster.gpu.memory;
         result.played = std::move(chosen.scenario);
     } else {
@@ -270,6 +273,7 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     if (options.hash_program)
         out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     simulation.trace.header.program_hash = out.schedule_hash;
+    if (options.plan_run) plan_run(scenario, out);
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
     if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);

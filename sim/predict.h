@@ -32,6 +32,7 @@ struct PredictOptions {
     /// Without play_allocator: PredictionWithTrace::to_allocate is set, for play_allocators()
     /// (sim/allocators_later.h).
     bool allocators_later = false;
+    bool plan_run = true;       ///< Prediction::run, where the scenario has training.tokens
     bool bill = false;          ///< PredictionWithTrace::bill, by some ten plays of the plan
     std::stop_token stop = {};  ///< once the answer is not wanted any more, predict throws
                                 ///< Cancelled soon

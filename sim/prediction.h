@@ -10,6 +10,7 @@
 #include "sim/chosen_recompute.h"
 #include "sim/engine/time_by_kind.h"
 #include "sim/residuals.h"
+#include "sim/run_plan/run_plan.h"
 #include "sim/uneven/drawn_memory_figures.h"
 #include "sim/uneven/uneven_figures.h"
 
@@ -150,6 +151,7 @@ struct Prediction {
     MemoryVerdict memory_verdict = MemoryVerdict::Fits;
     std::string schedule_hash;
     std::optional<AnchoredFigures> anchored;  ///< set where a measured step was given
+    std::optional<RunPlan> run;  ///< the whole training, where training.tokens says how long it is
     std::vector<ProvenanceNote> provenance;
     std::vector<std::string> notes;
 

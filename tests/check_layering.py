@@ -24,12 +24,14 @@ MAY_INCLUDE = {
     "sim/cost": PLANNING | {"sim/network", "sim/memory", "sim/engine"},
     "sim/uneven": PLANNING
     | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/grid/parallel.h"},
+    "sim/run_plan": {"base", "sim/grid/parallel.h"},
     "sim": PLANNING
-    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven", "sim/grid/parallel.h"},  # predict.h
-    "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory"},
+    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven", "sim/run_plan",
+       "sim/grid/parallel.h"},  # predict.h
+    "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory", "sim/run_plan"},
     "sim/grid": PLANNING | {"sim"},
     "sim/anchor": PLANNING | {"sim", "sim/grid", "sim/report/plan_json.h"},
-    "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network", "sim/cost"},
+    "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network", "sim/cost", "sim/run_plan"},
     "sim/commands": PLANNING
     | {"scenarios/jobs", "sim", "sim/memory", "sim/report", "sim/grid", "sim/measured", "sim/anchor"},
     CORE: PLANNING,

@@ -17,7 +17,8 @@ bool is_choice(const Node& map) {
 
 /// The key that holds a scalar when its parent key is written as a map.
 std::string_view long_form(std::string_view key) {
-    constexpr std::array<std::string_view, 4> kBased{"model", "cluster", "framework", "precision"};
+    constexpr std::array<std::string_view, 5> kBased{"model", "cluster", "framework", "precision",
+                                                     "reliability"};
     return std::ranges::find(kBased, key) != kBased.end() ? "base" : "name";
 }
 

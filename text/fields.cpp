@@ -1,5 +1,7 @@
 #include "text/fields.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace debubble::text {
@@ -47,6 +49,18 @@ std::string shown_flop_rate(double value) {
 
 std::string shown_power(double watts) {
     return fmt::format("{:.6g} W", watts);
+}
+
+std::string shown_span(double seconds) {
+    struct Unit {
+        std::string_view name;
+        double seconds;
+    };
+    constexpr Unit kUnits[] = {{"d", 86400}, {"h", 3600}, {"min", 60}};
+    for (const Unit& unit : kUnits)
+        if (seconds >= unit.seconds && std::fmod(seconds, unit.seconds) == 0)
+            return fmt::format("{:.6g} {}", seconds / unit.seconds, unit.name);
+    return fmt::format("{:.6g} s", seconds);
 }
 
 Key base_key(std::string folder, std::string example) {

@@ -52,6 +52,7 @@ std::string shown(BytesPerSecond value);
 std::string shown(Duration value);
 std::string shown_flop_rate(double value);
 std::string shown_power(double watts);
+std::string shown_span(double seconds);
 
 namespace detail {
 
@@ -191,6 +192,23 @@ auto power(auto place) {
         place, Form{QuantityForm{Quantity::Power}},
         [](MappingReader& in, std::string_view key, double& value) { return in.power(key, value); },
         [](double value) { return shown_power(value); });
+}
+
+/// Seconds, in a double.
+auto span(auto place) {
+    return detail::bound(
+        place, Form{QuantityForm{Quantity::Span}},
+        [](MappingReader& in, std::string_view key, double& value) { return in.span(key, value); },
+        [](double value) { return shown_span(value); });
+}
+
+auto count(auto place) {
+    return detail::bound(
+        place, Form{QuantityForm{Quantity::Count}},
+        [](MappingReader& in, std::string_view key, std::int64_t& value) {
+            return in.count(key, value);
+        },
+        detail::kShown);
 }
 
 template <class E, std::size_t N>

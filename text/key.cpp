@@ -30,7 +30,8 @@ std::string text_of(const Form& form) {
             [](const TextForm&) { return std::string("a text"); },
             [](const PathForm&) { return std::string("a path"); },
             [](const QuantityForm& f) {
-                return fmt::format("a number with a unit ({})",
+                return fmt::format("a number with{} a unit ({})",
+                                   f.quantity == Quantity::Count ? " or without" : "",
                                    fmt::join(unit_names(f.quantity), ", "));
             },
             [](const WordForm& f) { return fmt::format("one of {}", fmt::join(f.words, ", ")); },

@@ -165,6 +165,14 @@ bool MappingReader::power(std::string_view key, double& out) {
     return quantity(key, out, "a power", parse_power);
 }
 
+bool MappingReader::span(std::string_view key, double& seconds) {
+    return quantity(key, seconds, "a span of time", parse_span);
+}
+
+bool MappingReader::count(std::string_view key, std::int64_t& out) {
+    return quantity(key, out, "a count", parse_count);
+}
+
 std::size_t MappingReader::read_word(std::string_view key, const std::vector<std::string>& known,
                                      std::string_view what) {
     const NodePtr found = scalar(key, fmt::format("one of {}", fmt::join(known, ", ")));

@@ -51,6 +51,8 @@ public:
     bool duration(std::string_view key, Duration& out);
     bool flop_rate(std::string_view key, double& out);
     bool power(std::string_view key, double& out);
+    bool span(std::string_view key, double& seconds);
+    bool count(std::string_view key, std::int64_t& out);
     /// `what` is the word's name in sentences, where it is not the key.
     template <class E>
     bool word(std::string_view key, E& out, std::type_identity_t<Words<E>> words,

@@ -43,6 +43,8 @@ constexpr Unit kFlopRates[] = {
     {"FLOP/s", 1}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}};
 
 constexpr Unit kPowers[] = {{"W", 1}, {"kW", 1e3}};
+constexpr Unit kSpans[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+constexpr Unit kCounts[] = {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}};
 
 /// The units of a quantity, and how a person may write one.
 struct QuantityWords {
@@ -57,6 +59,8 @@ QuantityWords words_of(Quantity quantity) {
         case Quantity::Duration: return {kDurations, "3 us"};
         case Quantity::FlopRate: return {kFlopRates, "312 TFLOP/s"};
         case Quantity::Power: return {kPowers, "700 W"};
+        case Quantity::Span: return {kSpans, "4 h"};
+        case Quantity::Count: return {kCounts, "15T"};
     }
     return {};
 }
@@ -70,9 +74,11 @@ std::string_view trimmed(std::string_view text) {
 std::string unit_mistake(std::string_view text, std::string_view unit, std::span<const Unit> units,
                          std::string_view example) {
     std::vector<std::string> names;
-    for (const Unit& u : units) names.emplace_back(u.name);
+    for (const Unit& u : units)
+        if (!u.name.empty()) names.emplace_back(u.name);
     if (unit.empty()) return fmt::format("'{}' has no unit; write it as '{}'", text, example);
-    if (const auto guess = did_you_mean(unit, names))
+    const bool letters = units.data() == std::data(kCounts);  // each as near as any other
+    if (const auto guess = did_you_mean(unit, names); guess && !letters)
         return fmt::format("unknown unit '{}'; did you mean '{}'?", unit, *guess);
     return fmt::format("unknown unit '{}'; known: {}", unit, fmt::join(names, ", "));
 }
@@ -99,6 +105,7 @@ Parsed<double> parse_quantity(std::string_view text, Quantity quantity) {
 std::vector<std::string> unit_names(Quantity quantity) {
     std::vector<std::string> names;
     for (const Unit& unit : words_of(quantity).units) names.emplace_back(unit.name);
+    std::erase(names, std::string());
     return names;
 }
 
@@ -171,6 +178,26 @@ Parsed<double> parse_power(std::string_view text) {
     if (parsed.value && *parsed.value > kMost)
         return {{}, fmt::format("'{}' is more than 1e6 W", text)};
     return parsed;
+}
+
+Parsed<double> parse_span(std::string_view text) {
+    constexpr double kMost = 1e9;
+    auto parsed = parse_quantity(text, Quantity::Span);
+    if (parsed.value && *parsed.value > kMost)
+        return {{}, fmt::format("'{}' is more than 1e9 seconds", text)};
+    return parsed;
+}
+
+Parsed<std::int64_t> parse_count(std::string_view text) {
+    constexpr double kMost = 1e18;
+    const auto parsed = parse_quantity(text, Quantity::Count);
+    if (!parsed.value) return {{}, parsed.mistake};
+    if (*parsed.value < 1) return {{}, fmt::format("'{}' is less than 1", text)};
+    if (*parsed.value > kMost) return {{}, fmt::format("'{}' is more than 1e18", text)};
+    const std::int64_t whole = std::llround(*parsed.value);
+    if (std::abs(*parsed.value - static_cast<double>(whole)) > 1e-6)
+        return {{}, fmt::format("'{}' is not a whole number", text)};
+    return {whole, {}};
 }
 
 }  // namespace debubble::text

@@ -14,6 +14,7 @@
 #include "sim/grid/not_apart.h"
 #include "sim/grid/search.h"
 #include "sim/grid/sweep.h"
+#include "sim/plan_run.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
@@ -94,9 +95,11 @@ Answered simulate(const Json& request, const Progress&) {
     how.explain = !flag_of(request, "quick");
     how.only_where_it_decides = flag_of(request, "quick");
     sim::PredictionWithTrace answer = sim::predict(scenario, how);
-    if (const auto anchors = texts_of(request, "anchors"); !anchors.empty())
+    if (const auto anchors = texts_of(request, "anchors"); !anchors.empty()) {
         answer.prediction.anchored =
             sim::AnchoredBy(sim::read_anchor(anchors, scenario)).of(scenario, answer.prediction);
+        sim::plan_run(answer.played, answer.prediction);
+    }
     Answered answered{sim::schema_json("prediction")};
     answered.json["plan"] = sim::plan_json(scenario);
     answered.json.update(sim::report_json(answer));

@@ -33,6 +33,13 @@ void say_even_loads(const Grid& grid) {
     }
 }
 
+/// The key `nodes` of --nodes.
+std::vector<scenarios::SweepKey> swept_nodes(const GridArguments& arguments) {
+    if (arguments.nodes.empty()) return {};
+    return scenarios::parse_sweep(fmt::format("sweep: {{nodes: [{}]}}", arguments.nodes), "--nodes")
+        .keys;
+}
+
 void anchor(Grid& grid, const GridArguments& arguments) {
     const auto by = std::make_shared<const AnchoredBy>(
         read_anchor(arguments.anchors, scenarios::read_scenario(arguments.scenario)));
@@ -56,6 +63,10 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
             "--set", arguments.set,
             "key=value for every point, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
+    add_tokens_option(verb, arguments.tokens);
+    verb.add_option("--nodes", arguments.nodes,
+                    "numbers of nodes to sweep over, as 512,1024,2048, beside the grid's keys")
+        ->type_name("LIST");
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));
     verb.add_flag("--any-schedule", arguments.any_schedule,
@@ -72,6 +83,23 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts) {
     std::vector<scenarios::Override> overrides;
     for (const std::string& text : texts) overrides.push_back(scenarios::parse_override(text));
+    return overrides;
+}
+
+void add_tokens_option(CLI::App& verb, std::string& tokens) {
+    verb.add_option("--tokens", tokens,
+                    "tokens of the whole training, as 15T: also its days, cost and energy "
+                    "(training.tokens, in place of steps and epochs)")
+        ->type_name("COUNT");
+}
+
+std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts,
+                                                 const std::string& tokens) {
+    std::vector<scenarios::Override> overrides = parse_overrides(texts);
+    if (tokens.empty()) return overrides;
+    for (const char* other : {"training.steps", "training.epochs"})
+        overrides.emplace_back(other, "null");
+    overrides.emplace_back("training.tokens", tokens);
     return overrides;
 }
 
@@ -93,14 +121,17 @@ Grid with_arguments(Grid grid, const GridArguments& arguments) {
 }  // namespace
 
 Grid read_grid(const GridArguments& arguments) {
-    return with_arguments(Grid(arguments.scenario, parse_overrides(arguments.set)), arguments);
+    return with_arguments(Grid(arguments.scenario, parse_overrides(arguments.set, arguments.tokens),
+                               swept_nodes(arguments)),
+                          arguments);
 }
 
 ReadGrid read_or_make_grid(const GridArguments& arguments) {
     const std::string file = scenarios::find_scenario(arguments.scenario).string();
     const std::string text = read_file(file);
-    if (has_grid(text, file)) return {read_grid(arguments), std::nullopt};
-    MadeGrid made = made_grid(text, file, parse_overrides(arguments.set));
+    if (!arguments.nodes.empty() || has_grid(text, file))
+        return {read_grid(arguments), std::nullopt};
+    MadeGrid made = made_grid(text, file, parse_overrides(arguments.set, arguments.tokens));
     return {with_arguments(std::move(made.grid), arguments), std::move(made.left_out)};
 }
 

@@ -22,7 +22,9 @@ struct GridArguments {
     int jobs = 0;
     bool any_schedule = false;
     std::vector<std::string> anchors;
-    std::string by;  ///< a swept key; empty: none
+    std::string by;      ///< a swept key; empty: none
+    std::string tokens;  ///< training.tokens of every point; empty: as the scenario says
+    std::string nodes;   ///< values of the swept key `nodes`, parted by commas; empty: none
 };
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments);
@@ -35,6 +37,10 @@ struct ReadGrid {
 };
 ReadGrid read_or_make_grid(const GridArguments& arguments);
 
+/// `--tokens` as the override that it stands for; nothing if it was not given.
+void add_tokens_option(CLI::App& verb, std::string& tokens);
+std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts,
+                                                 const std::string& tokens);
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
 
 }  // namespace debubble::sim

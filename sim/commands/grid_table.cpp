@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "base/units.h"
+#include "sim/grid/run_frontier.h"
 #include "sim/grid/twins.h"
 #include "text/wording.h"
 
@@ -124,6 +125,36 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
         text += fmt::format("unvalidated{}: {}\n", rows.size() > 1 ? " in all of them" : "",
                             fmt::join(common, ", "));
     return text;
+}
+
+std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid) {
+    const std::vector<const SweepRow*> frontier = run_frontier(rows);
+    if (frontier.empty()) return {};
+    std::vector<Cells> table{grid.keys()};
+    const std::size_t keys = table.front().size();
+    for (const char* title :
+         {"days", "P95", "goodput", "GPU hours", "cost", "energy", "save every"})
+        table.front().emplace_back(title);
+    for (const SweepRow* row : frontier) {
+        Cells cells;
+        for (const std::string& value : row->values) cells.push_back(printable(value));
+        const auto cell = [&](const char* name, const char* unit, double scale = 1) {
+            const double figure = row->figure(name);
+            cells.push_back(std::isnan(figure) ? "-"
+                                               : fmt::format("{:.4g}{}", figure * scale, unit));
+        };
+        cell("days", "");
+        cell("days_p95", "");
+        cells.push_back(share(row->figure("goodput")));
+        cells.push_back(text::rate_text(row->figure("gpu_hours")));
+        const double cost = row->figure("cost");
+        cells.push_back(std::isnan(cost) ? "-" : text::rate_text(cost));
+        cell("energy_mwh", " MWh");
+        cell("save_every_s", " min", 1.0 / 60);
+        table.push_back(std::move(cells));
+    }
+    return fmt::format("\ndays against cost, of {} plans that were played and fit:\n{}",
+                       rows.size(), aligned(table, keys));
 }
 
 std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key) {

@@ -14,6 +14,9 @@ namespace debubble::sim {
 /// some of the rows are named in their lines, those that are unvalidated in all rows below.
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
 
+/// The plans of days against cost, the fastest first; empty where no whole training is asked for.
+std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid);
+
 /// A table of the best row for each value of a swept key, and in a sentence the values with which
 /// no plan fits. `best` is in the order of the values, null where none fits.
 std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key);

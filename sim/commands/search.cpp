@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "sim/commands/style.h"
 #include "sim/grid/best_by.h"
 #include "sim/grid/not_apart.h"
+#include "sim/grid/run_frontier.h"
 #include "sim/grid/twins.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
@@ -39,6 +41,7 @@ struct SearchArguments {
     GridArguments grid;
     std::string objective = "tokens_per_s";
     std::string json;
+    std::optional<double> days;
     bool layouts = false;
     bool explain = false;
 };
@@ -48,6 +51,8 @@ std::string ruled_out(const SearchResult& result) {
         "{} points: {} played, {} too slow and {} too big by their bounds, {} "
         "impossible",
         result.points, result.predicted, result.too_slow, result.too_big, result.impossible);
+    if (result.too_late > 0)
+        text += fmt::format(", {} of them take longer than --days", result.too_late);
     if (result.lacking > 0)
         text += fmt::format(
             ", {} of schedules that the framework's software lacks "
@@ -57,9 +62,9 @@ std::string ruled_out(const SearchResult& result) {
 }
 
 /// The overrides that make the scenario the best plan.
-std::string set_options(const SweepRow& best, const Grid& grid, std::span<const std::string> set) {
-    std::string text;
-    for (const std::string& given : set) text += fmt::format(" --set '{}'", given);
+std::string set_options(const SweepRow& best, const Grid& grid, const GridArguments& args) {
+    std::string text = args.tokens.empty() ? "" : fmt::format(" --tokens {}", args.tokens);
+    for (const std::string& given : args.set) text += fmt::format(" --set '{}'", given);
     for (std::size_t i = 0; i < best.values.size(); ++i)
         text += fmt::format(" --set '{}={}'", grid.sweep.keys[i].key, best.values[i]);
     return text;
@@ -95,6 +100,22 @@ Json not_apart_json(const NotApart& plans, std::span<const std::string> keys) {
         points.push_back(std::move(point));
     }
     return {{"plans", plans.plans}, {"worth_measuring", std::move(points)}};
+}
+
+/// The plans of days against cost, where the whole training is asked for.
+Json frontier_json(const SearchResult& result, std::span<const std::string> keys) {
+    Json points = Json::array();
+    for (const SweepRow* row : run_frontier(result.played)) {
+        Json point;
+        for (std::size_t i = 0; i < keys.size(); ++i) point[keys[i]] = row->values[i];
+        Json plan{{"point", std::move(point)}};
+        for (const char* name : {"days", "days_p95", "goodput", "gpu_hours", "cost"}) {
+            const double figure = row->figure(name);
+            plan[name] = std::isnan(figure) ? Json(nullptr) : Json(figure);
+        }
+        points.push_back(std::move(plan));
+    }
+    return points;
 }
 
 /// What is said of one best plan.
@@ -137,6 +158,7 @@ SearchResult searched(const Grid& grid, const SearchArguments& args,
         BatchOptions options;
         options.jobs = args.grid.jobs;
         options.stop = &interruption.flag();
+        options.most_days = args.days;
         options.progress = [&](std::size_t done, std::size_t total) {
             bar.show(done, total);
             choices.point_done(done, total);
@@ -161,7 +183,7 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
         best.push_back(result.best ? &*result.best : nullptr);
         if (!result.best) continue;
         commands += fmt::format("debubble simulate {}{}\n", args.grid.scenario,
-                                set_options(*result.best, grid, args.grid.set));
+                                set_options(*result.best, grid, args.grid));
         if (args.json.empty()) continue;
         const scenarios::Scenario scenario = grid.instantiate(result.best->index);
         all.push_back(best_json(result, scenario, predict(scenario), grid));
@@ -196,6 +218,8 @@ std::string words_of_made(std::span<const std::string> left_out) {
 ExitStatus carry_out(const SearchArguments& args) {
     if (args.layouts && !args.grid.by.empty())
         throw InputError("--by is of a grid, and --layouts searches one scenario: give only one");
+    if (args.days && !is_of_run(parse_objective(args.objective)))
+        throw InputError("--days is for --objective cost or days");
     if (args.layouts) return search_and_print_layouts(args.grid, args.json);
     const auto [grid, left_out] = read_or_make_grid(args.grid);
     Outputs outputs;
@@ -205,7 +229,10 @@ ExitStatus carry_out(const SearchArguments& args) {
     const std::size_t shown = left_out ? kShownOfMadeGrid : 1;
     const SearchResult result = searched(grid, args, grid.points, shown);
     if (!result.best) {
-        fmt::print(stderr, "no plan of the grid fits ({})\n", ruled_out(result));
+        fmt::print(stderr, "no plan of the grid fits{} ({})\n",
+                   result.too_late > 0 ? fmt::format(" and ends within {} days", *args.days) : "",
+                   ruled_out(result));
+        if (args.json != "-") print_report(run_frontier_text(result.played, grid));
         return ExitStatus::No;
     }
     const scenarios::Scenario scenario = grid.instantiate(result.best->index);
@@ -214,6 +241,8 @@ ExitStatus carry_out(const SearchArguments& args) {
         Json json = schema_json("search");
         json["objective"] = args.objective;
         if (left_out) json["left_out"] = *left_out;
+        if (is_of_run(parse_objective(args.objective)))
+            json["frontier"] = frontier_json(result, grid.keys());
         json["not_apart"] = not_apart_json(not_apart(result, args, grid.keys()), grid.keys());
         json.update(best_json(result, scenario, prediction, grid));
         write_output(args.json, json.dump(2) + "\n");
@@ -222,14 +251,15 @@ ExitStatus carry_out(const SearchArguments& args) {
     const std::vector<const SweepRow*> best = shown_of(result, shown);
     const std::vector<std::string> keys = grid.keys();
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
-    print_report(fmt::format("{}{}\n\nbest by {}:\n{}{}{}\ndebubble simulate {}{}\n\n{}",
-                             ruled_out(result), left_out ? words_of_made(*left_out) : std::string(),
-                             args.objective, table_of(best, grid), twins_text(result, grid),
-                             not_apart_text(not_apart(result, args, keys), keys,
-                                            fmt::format("of the {} plans that were played and fit",
-                                                        result.played.size())),
-                             args.grid.scenario, set_options(*result.best, grid, args.grid.set),
-                             report_text(scenario, prediction, style)));
+    print_report(fmt::format(
+        "{}{}\n\nbest by {}:\n{}{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
+        left_out ? words_of_made(*left_out) : std::string(), args.objective, table_of(best, grid),
+        run_frontier_text(result.played, grid), twins_text(result, grid),
+        not_apart_text(
+            not_apart(result, args, keys), keys,
+            fmt::format("of the {} plans that were played and fit", result.played.size())),
+        args.grid.scenario, set_options(*result.best, grid, args.grid),
+        report_text(scenario, prediction, style)));
     return ExitStatus::Done;
 }
 
@@ -244,7 +274,8 @@ the uniform and the balanced one; if none fits, the fastest and the one that nee
 Examples:
   debubble search mine.yaml
   debubble search mine.yaml --objective peak_memory --json best.json
-  debubble search mine.yaml --by framework.dispatcher)";
+  debubble search mine.yaml --by framework.dispatcher
+  debubble search mine.yaml --tokens 15T --nodes 512,1024,2048 --days 60 --objective cost)";
 
 }  // namespace
 
@@ -255,6 +286,10 @@ void add_search(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--objective", args->objective,
                      fmt::format("{}", fmt::join(objective_names(), ", ")))
         ->capture_default_str();
+    verb->add_option("--days", args->days,
+                     "the most days that the whole training may take, in the median of drawn runs")
+        ->check(CLI::PositiveNumber)
+        ->type_name("NUMBER");
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
     verb->add_flag("--layouts", args->layouts,
                    "search over cuts of the layers into stages instead of a grid");

@@ -21,6 +21,7 @@
 #include "sim/commands/style.h"
 #include "sim/grid/parallel.h"
 #include "sim/plan_kernels.h"
+#include "sim/plan_run.h"
 #include "sim/predict.h"
 #include "sim/priced_plan.h"
 #include "sim/report/expectation.h"
@@ -56,6 +57,7 @@ struct SimulateArguments {
     bool chakra_replicas = false;
     std::vector<std::string> anchors;
     std::optional<std::string> expect;
+    std::string tokens;
     std::string piped = {};  ///< what came from standard input
     bool explain = false;
     bool bill = false;
@@ -82,7 +84,7 @@ std::string read_piped() {
 
 /// Reads all scenarios, so that all their mistakes are reported together.
 std::vector<scenarios::Scenario> read_all(SimulateArguments& args) {
-    const std::vector<scenarios::Override> overrides = parse_overrides(args.set);
+    const std::vector<scenarios::Override> overrides = parse_overrides(args.set, args.tokens);
     if (std::ranges::count(args.scenarios, "-") > 1)
         throw InputError("standard input has one scenario: give - once");
     std::vector<scenarios::Scenario> read;
@@ -272,6 +274,8 @@ void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scen
     const AnchoredBy anchored(read_anchor(args.anchors, scenarios::read_scenario(first)));
     for (std::size_t i = 0; i < answers.size(); ++i)
         answers[i].prediction.anchored = anchored.of(scenarios[i], answers[i].prediction);
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        plan_run(answers[i].played, answers[i].prediction);
 }
 
 /// Says of each plan what it does not meet; true if there is nothing.
@@ -324,6 +328,7 @@ Examples:
   debubble simulate gpt2-xl
   debubble simulate gpt2-xl --set parallel.pipeline=4 --set schedule=zb-h1 --json -
   debubble simulate mine.yaml --svg mine.svg --trace mine.trace.json
+  debubble simulate mine.yaml --tokens 15T --set reliability=llama3-2024 --set 'price={gpu_hour: 2.5 USD}'
   debubble simulate mine.yaml --expect 'step<15.5s, peak<70GiB, fits')";
 
 }  // namespace
@@ -337,6 +342,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
             "--set", args->set,
             "key=value of the scenario, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
+    add_tokens_option(*verb, args->tokens);
     verb->add_option("--out", args->out, "folder for the picture and the trace of each scenario");
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--trace", args->trace, "write the trace; by its ending: " + trace_endings());

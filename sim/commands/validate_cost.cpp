@@ -13,6 +13,7 @@
 #include "sim/commands/style.h"
 #include "sim/measured/accuracy_report.h"
 #include "sim/measured/accuracy_svg.h"
+#include "sim/measured/published_runs.h"
 
 /// `debubble validate-cost`: the comparison of predictions with tables of measured training steps.
 namespace debubble::sim {
@@ -41,11 +42,19 @@ ExitStatus carry_out(const ValidateCostArguments& args) {
     AccuracyReport report;
     report.by = args.by;
     std::vector<MeasuredStep> steps;
+    std::string of_runs;
     for (const std::string& file : args.files) {
+        const std::string text = read_file(file);
+        if (has_published_runs(text)) {
+            of_runs += published_runs_text(predict_published_runs(text, file));
+            continue;
+        }
         report.tables.push_back(file);
-        read_measured(read_file(file), file, steps);
+        read_measured(text, file, steps);
     }
     outputs.check();
+    if (!of_runs.empty()) print_report(printable(of_runs));
+    if (steps.empty() && !of_runs.empty()) return ExitStatus::Done;
     report.rows = compare_measured(steps, parse_overrides(args.set), args.jobs, figures_of);
     fit_null_models(report.rows);
     if (!args.json.empty()) write_output(args.json, to_json(report));
@@ -62,7 +71,9 @@ constexpr const char* kValidateCostFooter =
 stages_per_rank of an interleaved schedule, the fastest that fits is taken; so it is with cuda_graphs and
 dispatcher of a "nemo" release, and with communication_dtype, where they are not_stated. Rows that
 cannot be predicted are counted with their reasons. The null model is one constant, a rate per GPU,
-chosen to fit the rows: a prediction that does worse knows nothing.
+chosen to fit the rows: a prediction that does worse knows nothing. A table of whole trainings,
+{"row", "source", "kind", "run": {...}, "useful": {...}, "inputs", "why"}, is compared by the share of the
+time that was useful (bench/measured/runs).
 
 Examples:
   debubble validate-cost measured.jsonl --svg errors.svg

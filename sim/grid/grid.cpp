@@ -10,6 +10,7 @@
 #include "scenarios/lacking_schedule.h"
 #include "scenarios/packing.h"
 #include "scenarios/plan.h"
+#include "sim/plan_run.h"
 #include "sim/plan_words.h"
 #include "sim/unvalidated.h"
 
@@ -81,6 +82,17 @@ void check_spelling(const Grid& grid) {
     if (!mistakes.empty()) throw InputError(std::move(mistakes));
 }
 
+scenarios::Sweep with_keys(scenarios::Sweep sweep, const std::vector<scenarios::SweepKey>& more) {
+    for (const scenarios::SweepKey& key : more) {
+        const auto own = std::ranges::find(sweep.keys, key.key, &scenarios::SweepKey::key);
+        if (own == sweep.keys.end())
+            sweep.keys.push_back(key);
+        else
+            *own = key;
+    }
+    return sweep;
+}
+
 /// A value that is listed twice makes the same point twice; one is enough.
 scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
     for (scenarios::SweepKey& key : sweep.keys) {
@@ -97,9 +109,10 @@ scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
 
 }  // namespace
 
-Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys)
+Grid::Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned_keys,
+           const std::vector<scenarios::SweepKey>& swept)
     : scenario(name_or_path),
-      sweep(without_repetition(scenario.sweep())),
+      sweep(without_repetition(with_keys(scenario.sweep(), swept))),
       pinned(std::move(pinned_keys)) {
     choose_points(name_or_path);
     const std::filesystem::path file = scenarios::find_scenario(name_or_path);
@@ -218,7 +231,10 @@ void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& sc
                                       .only_where_it_decides = true,
                                       .choosing = choosing})
                        .prediction;
-    if (grid.correction) grid.correction->apply(scenario, p);
+    if (grid.correction) {
+        grid.correction->apply(scenario, p);
+        plan_run(scenario, p);
+    }
     row.figures = figures_of(p);
     if (p.cut) row.plan += "; balanced is " + p.cut->list();
     if (p.recompute) row.plan += "; auto chose " + p.recompute->words;

@@ -22,8 +22,10 @@ struct Correction {
 
 /// A grid that is read once. Thread-safe after construction.
 struct Grid {
-    /// `pinned` are set in every point (`--set`); they must not be swept keys.
-    Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned);
+    /// `pinned` are set in every point (`--set`); they must not be swept keys. `swept` come after
+    /// the grid's own keys, or in the place of one of the same name.
+    Grid(const std::string& name_or_path, std::vector<scenarios::Override> pinned,
+         const std::vector<scenarios::SweepKey>& swept = {});
     /// The grid of a scenario's text that need not be on the disk.
     Grid(const std::string& text, const std::string& file, std::vector<scenarios::Override> pinned);
 

@@ -15,6 +15,7 @@
 #include "scenarios/plan.h"
 #include "scenarios/utilisation.h"
 #include "sim/grid/parallel.h"
+#include "sim/grid/run_frontier.h"
 #include "sim/grid/twins.h"
 #include "sim/plan_bound.h"
 
@@ -33,6 +34,8 @@ constexpr std::array kObjectives{
     ObjectiveRow{"mfu", "mfu", 1},
     ObjectiveRow{"step_time_s", "step_time_s", -1},
     ObjectiveRow{"peak_memory", "peak_memory_bytes", -1},
+    ObjectiveRow{"days", "days", -1},
+    ObjectiveRow{"cost", "cost", -1},
 };
 
 const ObjectiveRow& row_of(Objective objective) {
@@ -43,10 +46,11 @@ const ObjectiveRow& row_of(Objective objective) {
 double score(const SweepRow& row, Objective objective) {
     const double figure = row.figure(row_of(objective).figure);
     if (std::isnan(figure))
-        throw InputError(
-            fmt::format("there is no {} to choose by: the peak rate of this GPU is "
-                        "not known",
-                        row_of(objective).name));
+        throw InputError(fmt::format("there is no {} to choose by: {}", row_of(objective).name,
+                                     is_of_run(objective)
+                                         ? "it takes training.tokens (--tokens), and cost also "
+                                           "price.gpu_hour (--price)"
+                                         : "the peak rate of this GPU is not known"));
     return row_of(objective).sign * figure;
 }
 
@@ -56,7 +60,19 @@ struct Candidate {
     std::size_t index = 0;
     double promise = 0;
     bool own = true;
+    RunPoint run = {};  ///< what the whole training takes at least
 };
+
+/// The whole training at the bound of the step, if nothing stopped it.
+RunPoint least_run(const PlanBound& bound, const scenarios::Scenario& scenario) {
+    if (!scenario.training.run.tokens) return {};
+    const auto per_step = static_cast<double>(scenario.training.global_batch) *
+                          static_cast<double>(scenario.training.seq_length);
+    const double steps = static_cast<double>(*scenario.training.run.tokens) / per_step;
+    const double days = steps * bound.step_time_s / 86400;
+    const double hours = 24 * days * scenario.gpus;
+    return {days, scenario.price ? hours * scenario.price->gpu_hour : hours};
+}
 
 double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
                   Objective objective) {
@@ -66,6 +82,8 @@ double promise_of(const PlanBound& bound, const scenarios::Scenario& scenario,
         case Objective::TokensPerS: return tokens / bound.step_time_s;
         case Objective::StepTime: return -bound.step_time_s;
         case Objective::PeakMemory: return -static_cast<double>(bound.memory.count);
+        case Objective::Days: return -least_run(bound, scenario).days;
+        case Objective::Cost: return -least_run(bound, scenario).cost;
         case Objective::Mfu:
             return scenarios::model_flops_per_step(scenario) / bound.step_time_s /
                    scenario.parallel.gpus() / scenarios::peak_flops_per_s(scenario).value_or(0);
@@ -101,10 +119,10 @@ private:
         std::vector<std::size_t> first;
         std::vector<Candidate> later;
         for (const std::size_t index : points_) {
-            const bool other = objective_ != Objective::PeakMemory && !grid_.correction &&
-                               without_recompute(grid_, index).has_value();
+            const bool other = objective_ != Objective::PeakMemory && !is_of_run(objective_) &&
+                               !grid_.correction && without_recompute(grid_, index).has_value();
             if (other)
-                later.push_back({index, 0, false});
+                later.push_back({index, 0, false, {}});
             else
                 first.push_back(index);
         }
@@ -138,8 +156,13 @@ private:
             const double promise = promise_of(bound, scenario, objective_);
             const std::lock_guard lock(mutex_);
             promises_[index] = promise;
-            if (bound.fits()) return Candidate{index, promise};
-            settle(result_.too_big);
+            const RunPoint run = least_run(bound, scenario);
+            if (!bound.fits())
+                settle(result_.too_big);
+            else if (options_.most_days && run.days > *options_.most_days)
+                settle(result_.too_late);
+            else
+                return Candidate{index, promise, true, run};
         } catch (const InputError&) {
             rule_out_impossible();
         } catch (const scenarios::InvalidSchedule&) {
@@ -168,9 +191,7 @@ private:
     /// Settles a point that cannot be among the best.
     bool is_too_slow(const Candidate& candidate) {
         const std::lock_guard lock(mutex_);
-        const double within = kRoundingOfBound * std::abs(candidate.promise);
-        if (best_scores_.size() < ranks_ || candidate.promise + within >= best_scores_.back())
-            return false;
+        if (!cannot_win(candidate)) return false;
         settle(result_.too_slow);
         return true;
     }
@@ -185,6 +206,11 @@ private:
         const std::lock_guard lock(mutex_);
         settle(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
+        if (options_.most_days && row.figure("days") > *options_.most_days) {
+            result_.played.push_back(row);
+            ++result_.too_late;
+            return;
+        }
         const double of_row = score(row, objective_);
         if (std::ranges::none_of(result_.played,
                                  [&](const SweepRow& known) { return are_twins(known, row); }))
@@ -202,6 +228,18 @@ private:
         best_scores_.insert(std::ranges::upper_bound(best_scores_, score, std::ranges::greater{}),
                             score);
         if (best_scores_.size() > ranks_) best_scores_.pop_back();
+    }
+
+    bool cannot_win(const Candidate& candidate) const {
+        const double within = kRoundingOfBound * std::abs(candidate.promise);
+        if (!is_of_run(objective_))
+            return best_scores_.size() == ranks_ &&
+                   candidate.promise + within < best_scores_.back();
+        return std::ranges::any_of(result_.played, [&](const SweepRow& row) {
+            const RunPoint played = run_point(row);
+            return played.days * (1 + kRoundingOfBound) < candidate.run.days &&
+                   played.cost * (1 + kRoundingOfBound) < candidate.run.cost;
+        });
     }
 
     /// No twin of the best is ruled out by its bound, which promises the same score.

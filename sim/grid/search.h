@@ -11,7 +11,11 @@
 namespace debubble::sim {
 
 /// The figure by which a plan is chosen. Only plans that fit are chosen.
-enum class Objective { TokensPerS, Mfu, StepTime, PeakMemory };
+/// Days and cost are those of the whole training (training.tokens), in the median of drawn runs.
+enum class Objective { TokensPerS, Mfu, StepTime, PeakMemory, Days, Cost };
+constexpr bool is_of_run(Objective objective) {
+    return objective == Objective::Days || objective == Objective::Cost;
+}
 
 std::vector<std::string> objective_names();
 /// Throws InputError with a did-you-mean suggestion.
@@ -34,13 +38,15 @@ struct SearchResult {
     std::size_t too_big = 0;     ///< number ruled out by the memory that they hold throughout
     std::size_t too_slow = 0;    ///< number ruled out by the work of their ranks alone
     std::size_t impossible = 0;  ///< number of plans that cannot be built
+    std::size_t too_late = 0;    ///< number that take longer than BatchOptions::most_days
     std::size_t lacking = 0;     ///< number of plans whose schedule the framework's software lacks
     bool finished = true;        ///< false if it was stopped
 };
 
 /// The best plan of the grid: the same as best_of() a full sweep, but plans
 /// whose bound (see plan_bound.h) cannot beat the best one found are not played. With `ranks` the
-/// first so many of SearchResult::played are those of a full sweep, too.
+/// first so many of SearchResult::played are those of a full sweep, too. Of days and cost it plays all
+/// plans that may be on the frontier of both (sim/grid/run_frontier.h).
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {},
                     std::size_t ranks = 1);
 /// The same among some points of the grid, in grid order.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct BatchOptions {
     /// For a sweep: called with each row as it arrives, those of an earlier run first; one call at
     /// a time.
     std::function<void(const SweepRow& row, bool found)> row;
+    std::optional<double> most_days = {};  ///< for a search: that the whole training may take
     std::string program = {};  ///< for a sweep: the program version that the rows of one file share
 };
 

@@ -50,6 +50,11 @@ struct Figure {
     std::string (*text)(const Prediction&);
 };
 
+/// A figure of the whole training; empty where training.tokens is not given.
+std::string of_run(const Prediction& p, const auto& figure) {
+    return p.run ? text_of(figure(*p.run)) : std::string();
+}
+
 /// A figure of one kind of communication.
 template <CommunicationKind kKind, double KindTime::*kFigure>
 std::string communication(const Prediction& p) {
@@ -105,6 +110,45 @@ constexpr std::array kFigures{
     Figure{"host_exposed_s", communication<CommunicationKind::Host, &KindTime::exposed>},
     Figure{"host_hidden_s", communication<CommunicationKind::Host, &KindTime::hidden>},
     Figure{"host_bytes", communication<CommunicationKind::Host, &KindTime::bytes>},
+    Figure{
+        "days",
+        [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.days(); }); }},
+    Figure{"days_p95",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) { return r.figures.p95_s / 86400; });
+           }},
+    Figure{"goodput",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) { return r.figures.goodput(); });
+           }},
+    Figure{"mttf_h",
+           [](const Prediction& p) {
+               if (!p.run || p.run->figures.job.failures.sum() <= 0) return std::string();
+               return text_of(p.run->figures.job.mttf() / 3600);
+           }},
+    Figure{"save_every_s",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) {
+                   const RunJob& job = r.figures.job;
+                   return static_cast<double>(job.save_every) * job.step;
+               });
+           }},
+    Figure{"checkpoint_bytes",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) { return r.checkpoint; });
+           }},
+    Figure{"gpu_hours",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) { return r.gpu_hours; });
+           }},
+    Figure{"cost",
+           [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.cost; }); }},
+    Figure{"energy_mwh",
+           [](const Prediction& p) {
+               return of_run(p, [](const RunPlan& r) { return r.energy_mwh; });
+           }},
+    Figure{"co2_t",
+           [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.co2_t; }); }},
     Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
     Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
 };

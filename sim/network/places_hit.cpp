@@ -22,13 +22,13 @@ double log_ways(std::int64_t n, std::int64_t k) {
 }
 
 /// A place of experts that lie side by side: it has `whole` groups, and parts of two others.
-struct Place {
+struct StretchPlace {
     std::int64_t whole = 0;
     double first = 0;  ///< experts of a group of which it has some
     double last = 0;
 };
 
-Place place_at(double begin, double end, double group) {
+StretchPlace place_at(double begin, double end, double group) {
     constexpr double kRounding = 1e-9;
     const double from = std::ceil(begin / group - kRounding);
     const double to = std::floor(end / group + kRounding);
@@ -39,7 +39,7 @@ Place place_at(double begin, double end, double group) {
 }
 
 /// The probability that no row of a token goes to the place.
-double chance_to_miss(const Place& place, const models::Routing& routing, double group) {
+double chance_to_miss(const StretchPlace& place, const models::Routing& routing, double group) {
     const std::int64_t parts = (place.first > 0) + (place.last > 0);
     const std::int64_t others = routing.groups - place.whole - parts;
     const double open = group * static_cast<double>(routing.groups_chosen);

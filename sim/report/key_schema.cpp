@@ -109,10 +109,12 @@ private:
                     return Json{{"type", "string"}};
                 },
                 [](const text::QuantityForm& f) {
+                    const bool bare = f.quantity == text::Quantity::Count;  // no unit is needed
                     return Json{
-                        {"type", "string"},
-                        {"pattern", fmt::format("{}({}) *$", kNumberPattern,
-                                                fmt::join(text::unit_names(f.quantity), "|"))}};
+                        {"type", bare ? Json{"string", "number"} : Json("string")},
+                        {"pattern", fmt::format("{}({}){} *$", kNumberPattern,
+                                                fmt::join(text::unit_names(f.quantity), "|"),
+                                                bare ? "?" : "")}};
                 },
                 [](const text::WordForm& f) {
                     return Json{{"enum", f.words}};

@@ -5,6 +5,7 @@
 
 #include "sim/communication.h"
 #include "sim/report/bill_report.h"
+#include "sim/report/run_report.h"
 #include "trace/pair_exchange.h"
 
 namespace debubble::sim {
@@ -222,6 +223,7 @@ Json report_json(const PredictionWithTrace& answer) {
                                     {"words", p.cut->words}};
     if (p.uneven) json["uneven_loads"] = json_of(*p.uneven);
     if (p.drawn_memory) json["drawn_memory"] = json_of(*p.drawn_memory);
+    if (p.run) json["run"] = run_json(*p.run);
     if (answer.bill) json["bill"] = bill_json(*answer.bill);
     return json;
 }

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/report_tables.h"
+#include "sim/report/run_report.h"
 #include "text/wording.h"
 #include "trace/pair_exchange.h"
 
@@ -28,6 +29,7 @@ public:
         question();
         figures();
         step();
+        if (p_.run) run(*p_.run);
         if (answer_.bill) table(bill_table(*answer_.bill));
         table(communication_table(p_));
         table(rank_table(p_, answer_.memory_limit));
@@ -276,6 +278,14 @@ private:
                       idle * (seconds(causes[c]) / seconds(all)));
     }
 
+    void run(const RunPlan& plan) {
+        line(inked(Ink::Bold, "The whole run"));
+        for (const RunLine& of_run : run_lines(plan))
+            paragraph(fmt::format("  {:<12}{}", of_run.name, of_run.words), 14);
+        line();
+        table(run_table(plan));
+    }
+
     /// The first line of a table, and the others.
     void table(const std::vector<TableLine>& lines) {
         for (std::size_t i = 0; i < lines.size(); ++i)
@@ -378,20 +388,6 @@ std::string memory_range_words(const MemoryRange& range) {
 
 std::string fits_text(const Prediction& p) {
     return std::string(name_of(p.memory_verdict));
-}
-
-SvgOptions picture_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer) {
-    std::string below = fmt::format("{} on {} x {}; {}", scenario.model.name, scenario.gpus,
-                                    scenario.cluster.gpu.name, plan_of(scenario));
-    if (answer.prediction.replicas > 1)
-        below += fmt::format("; one of {} identical pipelines", answer.prediction.replicas);
-    SvgOptions options;
-    options.title = headline(answer.prediction);
-    options.subtitle = std::move(below);
-    options.memory_limit = answer.memory_limit;
-    options.operators = answer.operators;
-    options.links = answer.links;
-    return options;
 }
 
 }  // namespace debubble::sim

@@ -26,6 +26,22 @@ TEST(Quantity, SaysWhatIsWrong) {
         EXPECT_FALSE(text::parse_bytes(text).value) << text;
 }
 
+TEST(Quantity, SpansAndCountsAreLong) {
+    EXPECT_EQ(text::parse_span("4 h").value, 14400);
+    EXPECT_EQ(text::parse_span("1.5 d").value, 129600);
+    EXPECT_EQ(text::parse_span("12000 d").mistake, "'12000 d' is more than 1e9 seconds");
+    EXPECT_EQ(text::parse_span("4").mistake, "'4' has no unit; write it as '4 h'");
+    EXPECT_EQ(text::parse_count("15T").value, 15'000'000'000'000);
+    EXPECT_EQ(text::parse_count("15.6 T").value, 15'600'000'000'000);
+    EXPECT_EQ(text::parse_count("300B").value, 300'000'000'000);
+    EXPECT_EQ(text::parse_count("1e9").value, 1'000'000'000);
+    EXPECT_EQ(text::parse_count("12").value, 12);
+    EXPECT_EQ(text::parse_count("0").mistake, "'0' is less than 1");
+    EXPECT_EQ(text::parse_count("1.5").mistake, "'1.5' is not a whole number");
+    EXPECT_EQ(text::parse_count("2e9 B").mistake, "'2e9 B' is more than 1e18");
+    EXPECT_EQ(text::parse_count("15G").mistake, "unknown unit 'G'; known: K, M, B, T");
+}
+
 TEST(Quantity, WholeNumbersAreWholeAndInRange) {
     EXPECT_EQ(text::parse_whole("-12"), -12);
     for (const char* text : {"", "1.0", "1e3", " 1", "1 ", "+1", "0x1", "9223372036854775808"})

@@ -66,8 +66,11 @@ std::vector<Bytes> planned_memory(const scenarios::Scenario& scenario,
     const Patience patience;
     std::vector<Bytes> planned;
     try {
-        const sim::PredictOptions how{
-            .keep_trace = false, .play_allocator = false, .stop = patience.token(), .plan = plan};
+        const sim::PredictOptions how{.keep_trace = false,
+                                      .play_allocator = false,
+                                      .plan_run = false,
+                                      .stop = patience.token(),
+                                      .plan = plan};
         for (const auto& rank : sim::predict(as_executed(scenario), how).prediction.ranks)
             planned.push_back(rank.peak_memory);
     } catch (const InputError&) {

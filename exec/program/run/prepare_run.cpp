@@ -28,22 +28,31 @@ namespace debubble::exec {
 
 namespace {
 
-std::int64_t last_step_of(const TrainingOptions& options, const RunRequest& request,
-                          const Batches& batches) {
+/// Steps until that many tokens have been seen, those of padding counted.
+std::int64_t steps_of_tokens(std::int64_t tokens, const scenarios::Training& training) {
+    const std::int64_t each = training.global_batch * training.seq_length;
+    return (tokens + each - 1) / each;
+}
+
+std::int64_t last_step_of(const RunJob& job, const RunRequest& request) {
     if (request.steps) return *request.steps;
-    if (options.steps) return *options.steps;
-    if (options.epochs) return batches.steps(*options.epochs);
+    if (job.options.steps) return *job.options.steps;
+    if (job.options.epochs) return job.data.train.steps(*job.options.epochs);
+    if (job.options.tokens) return steps_of_tokens(*job.options.tokens, job.scenario.training);
     throw InputError(
-        "nothing says how long to train: give --steps, 'training.steps' or "
-        "'training.epochs'");
+        "nothing says how long to train: give --steps, 'training.steps', 'training.epochs' or "
+        "'training.tokens'");
 }
 
 /// The number of steps is known once the data is open: it is the end of a learning rate that has
 /// none in the scenario.
-void say_where_rates_end(scenarios::RunOptions& run, const RunRequest& request,
+void say_where_rates_end(scenarios::Training& training, const RunRequest& request,
                          const Batches& batches) {
+    scenarios::RunOptions& run = training.run;
     if (run.steps || run.lr_schedule.total_steps > 0) return;
-    if (!run.epochs)
+    if (run.tokens)
+        run.lr_schedule.total_steps = steps_of_tokens(*run.tokens, training);
+    else if (!run.epochs)
         run.steps = request.steps;
     else if (run.lr_schedule.shape != LrSchedule::Shape::Constant)
         run.lr_schedule.total_steps = batches.steps(*run.epochs);
@@ -180,11 +189,11 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
     if (!waits) decided = decide(asked, request, prices);
     RunJob job{request, asked, {}, {}, {}, {}, open_training_data(asked), {}};
     if (!waits) take(std::move(decided), job);
-    say_where_rates_end(job.scenario.training.run, request, job.data.train);
+    say_where_rates_end(job.scenario.training, request, job.data.train);
     job.options = training_options(job.scenario);
     job.grid = grid_of(job.scenario);
     if (job.options.checkpoint && prices) check_checkpoints(job.scenario, job.grid.size());
-    job.last_step = last_step_of(job.options, request, job.data.train);
+    job.last_step = last_step_of(job, request);
     const int ranks_here = place.size == 1 ? job.grid.size() : 1;
     job.start = open_start(job.scenario, job.options, request.resume, ranks_here);
     check_rates_end_there(job, asked);

@@ -165,6 +165,19 @@ Json json_of(const std::vector<Evaluation>& evaluations) {
     return list;
 }
 
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+/// What `reliability` asks of a machine: the pause of a save, the start and the load.
+Json json_of(const RunOverheads& overheads) {
+    return {{"start_s", overheads.start},
+            {"load_s", overheads.load},
+            {"saves", overheads.saves.size()},
+            {"save_s", overheads.saves.empty() ? Json() : Json(median(overheads.saves))}};
+}
+
 }  // namespace
 
 Json run_report(const RunJob& job, const RunOutcome& outcome) {
@@ -212,6 +225,7 @@ Json run_report(const RunJob& job, const RunOutcome& outcome) {
          {"proven_steps", outcome.proven_steps},
          {"first_step", job.start.first_step() + 1},
          {"stopped", outcome.stopped},
+         {"overheads", json_of(outcome.overheads)},
          {"rank_load", json_of(outcome.expert_load, job)},
          {"losses", std::move(losses)},
          {"layer_loads", json_of(outcome.loads)},

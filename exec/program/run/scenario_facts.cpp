@@ -170,8 +170,8 @@ void add_loss_scale(RunFacts& facts, const LossScaleOptions& options) {
 
 /// The number of steps is a fact of the run, since --steps may change it.
 void add_options(RunFacts& facts, const TrainingOptions& options) {
-    const auto& [steps, epochs, seed, init_from, optimizer, lr_schedule, clip_norm, loss_scale,
-                 data, checkpoint, eval_interval, eval_iters] = options;
+    const auto& [steps, epochs, tokens, seed, init_from, optimizer, lr_schedule, clip_norm,
+                 loss_scale, data, checkpoint, eval_interval, eval_iters] = options;
     Section in(facts, "training.");
     in.add("seed", seed);
     add_optimizer(facts, optimizer);

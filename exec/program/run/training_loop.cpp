@@ -290,11 +290,18 @@ void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outco
 
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener) {
+    const auto since = [](Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
+    const Clock::time_point began = Clock::now();
     RankRun rank(job, world);
+    RunOutcome outcome;
+    outcome.overheads.start = since(began);
+    const Clock::time_point loads = Clock::now();
     const auto notes = rank.load();
+    outcome.overheads.load = since(loads);
     if (world.rank() == 0)
         for (const std::string& note : notes) listener.on_note(note);
-    RunOutcome outcome;
     const auto is_due = [](std::optional<std::int64_t> every, std::int64_t step) {
         return every && step % *every == 0;
     };
@@ -309,7 +316,11 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
         if (speaks) listener.on_step(rank.metrics());
         outcome.stopped = asked && step < job.last_step;
         const bool last = step == job.last_step || outcome.stopped;
-        if (checkpoint && (last || is_due(checkpoint->every, step))) rank.save(step);
+        if (checkpoint && (last || is_due(checkpoint->every, step))) {
+            const Clock::time_point saves = Clock::now();
+            rank.save(step);
+            outcome.overheads.saves.push_back(since(saves));
+        }
         const bool evaluates = step == job.last_step || is_due(job.options.eval_interval, step);
         if (!job.data.eval || !evaluates || outcome.stopped) continue;
         outcome.evaluations.push_back(rank.evaluate(*job.data.eval, step));

@@ -47,6 +47,13 @@ struct RunExpertLoad {
     double at_peak = 1;       ///< of the rows held when the rank that held most was fullest
 };
 
+/// Seconds of a run beside its steps, of global rank 0, by which `reliability` can be set.
+struct RunOverheads {
+    double start = 0;           ///< until weights lie where they are trained, without a load
+    double load = 0;            ///< of weights or of a checkpoint
+    std::vector<double> saves;  ///< each of which steps waited for
+};
+
 struct RunOutcome {
     std::vector<StepMetrics> steps;
     std::vector<Evaluation> evaluations;  ///< by step, including one after the last step
@@ -57,6 +64,7 @@ struct RunOutcome {
     std::optional<RunExpertLoad> expert_load;  ///< unset where no ranks share experts
     std::int64_t proven_steps = 0;             ///< steps that every rank ran as its list says
     std::vector<LayerLoad> loads;              ///< of the layers with experts
+    RunOverheads overheads;
 };
 
 /// The reports of a rank while it runs; each is called on one rank's thread.

@@ -35,6 +35,8 @@ void add_values(const text::Form& form, std::vector<std::string>& values) {
             case Quantity::Duration: return "3 ms";
             case Quantity::FlopRate: return "50 TFLOP/s";
             case Quantity::Power: return "200 W";
+            case Quantity::Span: return "7 min";
+            case Quantity::Count: return "3B";
         }
         return {};
     };

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+
+#include "base/diagnostic.h"
+#include "scenarios/read_scenario.h"
+#include "text/shipped_files.h"
+
+/// What stops a run of weeks, and what it costs.
+namespace debubble::scenarios {
+namespace {
+
+Scenario scenario_that_says(const std::string& keys) {
+    return parse_scenario("model: gpt2-xl\ncluster: dgx-a100-80gb\nnodes: 4\n" + keys, "here.yaml");
+}
+
+std::string mistake_of(const std::string& keys) {
+    try {
+        (void)scenario_that_says(keys);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(Reliability, ChangesKeysOfAShippedProfile) {
+    const Reliability plain = *scenario_that_says("reliability: llama3-2024\n").reliability;
+    EXPECT_NEAR(plain.failures_per_gpu_year, 0.1107, 1e-9);
+    EXPECT_EQ(plain.hosts_per_switch, 2);
+    EXPECT_EQ(plain.restart, (RestartTimes{768, 0, 0.0}));
+    EXPECT_TRUE(plain.checkpoint.async);
+    EXPECT_FALSE(plain.checkpoint.every_s);
+    EXPECT_FALSE(plain.spares);
+    const Reliability mine = *scenario_that_says(
+                                  "reliability: {base: llama3-2024, spares: 3, repair: 2 d, "
+                                  "checkpoint: {every: 30 min}, restart: {start: 90 s}}\n")
+                                  .reliability;
+    EXPECT_EQ(mine.failures_per_gpu_year, plain.failures_per_gpu_year);
+    EXPECT_EQ(mine.spares, 3);
+    EXPECT_EQ(mine.repair_s, 2 * 86400);
+    EXPECT_EQ(mine.checkpoint.every_s, 1800);
+    EXPECT_EQ(mine.restart.start_s, 90);
+    EXPECT_FALSE(mine.restart.load_s);
+    EXPECT_TRUE(plain.maintenance);
+    EXPECT_FALSE(scenario_that_says("reliability: {base: llama3-2024, maintenance: none}\n")
+                     .reliability->maintenance);
+    EXPECT_FALSE(scenario_that_says("").reliability);
+}
+
+TEST(Reliability, KeepsItsProfileWhereOneKeyIsSet) {
+    const Scenario s = parse_scenario(
+        "model: gpt2-xl\ncluster: dgx-a100-80gb\n"
+        "reliability: rsc-1\n",
+        "here.yaml", {{"reliability.spares", "3"}});
+    EXPECT_EQ(s.reliability->spares, 3);
+    EXPECT_NEAR(s.reliability->failures_per_host_year, 2.374, 1e-9);
+}
+
+TEST(Reliability, OfEveryShippedProfileFails) {
+    for (const std::string& name : text::shipped_names("scenarios/reliability")) {
+        const Reliability r = *scenario_that_says("reliability: " + name + "\n").reliability;
+        EXPECT_EQ(r.name, name);
+        EXPECT_GT(r.failures_per_gpu_year + r.failures_per_host_year, 0) << name;
+    }
+}
+
+TEST(Reliability, SaysWhatIsWrong) {
+    EXPECT_THAT(mistake_of("reliability: {detect: 5}\n"),
+                testing::HasSubstr("here.yaml:4:23: error: 'detect': '5' has no unit; write it as "
+                                   "'4 h'"));
+    EXPECT_THAT(mistake_of("reliability: {checkpoint: {every: 0 s}}\n"),
+                testing::HasSubstr("'every' must be more than 0 s, or auto"));
+    EXPECT_THAT(mistake_of("reliability: {maintenance: {every: 0 s, takes: 1 h}}\n"),
+                testing::HasSubstr("'maintenance.every' must be more than 0 s"));
+    EXPECT_THAT(mistake_of("reliability: {spare: 3}\n"),
+                testing::HasSubstr("did you mean 'spares'"));
+    EXPECT_THAT(mistake_of("reliability: llama-2024\n"),
+                testing::HasSubstr("did you mean 'llama3-2024'"));
+    EXPECT_THAT(mistake_of("reliability: {slow_rank: {rate: 1, factor: 0.5}}\n"),
+                testing::HasSubstr("'factor'"));
+    EXPECT_THAT(mistake_of("price: {gpu_hour: 2.5}\n"),
+                testing::HasSubstr("three letters, as '2.5 USD', not '2.5'"));
+    EXPECT_THAT(mistake_of("energy: {pue: 0.9}\n"), testing::HasSubstr("'pue'"));
+}
+
+/// Replicas that share their state cannot go on without one of them.
+TEST(Reliability, IsElasticOnlyWhereReplicasHaveTheWholeState) {
+    EXPECT_EQ(mistake_of("parallel: {data: 32}\nreliability: {elastic: true}\n"), "");
+    EXPECT_THAT(mistake_of("parallel: {data: 32, zero_stage: 1}\nreliability: {elastic: true}\n"),
+                testing::HasSubstr("no replica has the whole state"));
+    const Scenario copies = scenario_that_says(
+        "parallel: {data: 32, zero_stage: 3, shard: 8}\nreliability: {elastic: true}\n");
+    EXPECT_EQ(elastic_replicas(copies), 4);
+    EXPECT_THAT(mistake_of("parallel: {pipeline: 32}\nreliability: {elastic: true}\n"),
+                testing::HasSubstr("there is one replica"));
+}
+
+TEST(Tokens, AreACountBesideWhichNothingElseSaysHowLongARunIs) {
+    EXPECT_EQ(scenario_that_says("training: {tokens: 15T}\n").training.run.tokens,
+              15'000'000'000'000);
+    EXPECT_EQ(scenario_that_says("training: {tokens: 1.5e9}\n").training.run.tokens, 1'500'000'000);
+    EXPECT_THAT(mistake_of("training: {tokens: 15T, steps: 3}\n"),
+                testing::HasSubstr("here.yaml:4:20: error: give either 'steps' or 'tokens'"));
+    EXPECT_THAT(mistake_of("training: {tokens: 15T, epochs: 3}\n"),
+                testing::HasSubstr("give either 'epochs' or 'tokens'"));
+    EXPECT_THAT(mistake_of("training: {tokens: 15Q}\n"), testing::HasSubstr("unknown unit 'Q'"));
+}
+
+}  // namespace
+}  // namespace debubble::scenarios
