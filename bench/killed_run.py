@@ -35,8 +35,8 @@ def seconds_of_steps(metrics, first=0):
             record = json.loads(line)
         except json.JSONDecodeError:
             continue  # a line that a kill cut
-        if "seconds" in record and "loss" in record and record["step"] > first:
-            seconds[record["step"]] = record["seconds"]
+        if "step_time_s" in record and "loss" in record and record["step"] > first:
+            seconds[record["step"]] = record["step_time_s"]
     return seconds
 
 

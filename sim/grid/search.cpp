@@ -49,7 +49,7 @@ double score(const SweepRow& row, Objective objective) {
         throw InputError(fmt::format("there is no {} to choose by: {}", row_of(objective).name,
                                      is_of_run(objective)
                                          ? "it takes training.tokens (--tokens), and cost also "
-                                           "price.gpu_hour (--price)"
+                                           "price.gpu_hour"
                                          : "the peak rate of this GPU is not known"));
     return row_of(objective).sign * figure;
 }

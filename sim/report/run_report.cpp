@@ -88,6 +88,12 @@ std::vector<RunLine> run_lines(const RunPlan& run) {
     if (figures.hopeless > 0)
         time += fmt::format("; {} of them were given up, as they hardly make progress",
                             figures.hopeless);
+    const bool ends = std::isfinite(figures.p50_s);
+    if (!ends)
+        time = fmt::format(
+            "does not end: {} of {} drawn runs were given up, as they hardly make "
+            "progress",
+            figures.hopeless, figures.draws);
     std::vector<RunLine> lines{{"whole run", std::move(time)}};
     lines.push_back(
         {"goodput", fmt::format("{} of the time is useful; {} without any stop",
@@ -95,6 +101,7 @@ std::vector<RunLine> run_lines(const RunPlan& run) {
     lines.push_back({"failures", stop_words(run)});
     if (figures.job.failures.sum() > 0 || run.write_s > 0)
         lines.push_back({"checkpoint", save_words(run)});
+    if (!ends) return lines;
     std::string hours = fmt::format("{} GPU hours on {} GPUs", text::rate_text(run.gpu_hours),
                                     text::rate_text(run.gpus));
     if (run.cost) hours = fmt::format("{}: {}", money(*run.cost, run.currency), hours);

@@ -79,6 +79,7 @@ public:
           saves_(job),
           keep_(keep_spells),
           target_(job.work()),
+          cap_(kHopeless * target_),
           interval_(static_cast<double>(job.save_every) * job.step),
           pause_(job.save.pause + job.save.background / static_cast<double>(job.remote_every)),
           active_(replicas()) {
@@ -88,9 +89,8 @@ public:
     }
 
     DrawnRun play() {
-        const double cap = kHopeless * target_;
-        while (work_ < target_ && now_ < cap) {
-            advance(std::min({next_event(), cap}));
+        while (work_ < target_ && !is_hopeless()) {
+            advance(std::min(next_event(), cap_));
             if (work_ >= target_) break;
             handle();
         }
@@ -101,6 +101,8 @@ public:
     }
 
 private:
+    bool is_hopeless() const { return now_ >= cap_ || events_ > kMostRunEvents; }
+
     int replicas() const { return job_.elastic ? job_.elastic->replicas : 1; }
 
     double next_event() const {
@@ -110,17 +112,19 @@ private:
         return next;
     }
 
-    void spend(RunTime on, double s) {
+    void spend(RunTime on, double s) { spend(on, s, on); }
+
+    void spend(RunTime on, double s, RunTime shown) {
         if (s <= 0) return;
         const double begin = now_;
         of(run_.seconds, on) += s;
         now_ += s;
         if (!keep_) return;
         std::vector<RunSpell>& spells = run_.spells;
-        if (!spells.empty() && spells.back().spent == on)
-            spells.back() = {on, spells.back().begin, now_, work_};
+        if (!spells.empty() && spells.back().spent == shown)
+            spells.back() = {shown, spells.back().begin, now_, work_};
         else
-            spells.push_back({on, begin, now_, work_});
+            spells.push_back({shown, begin, now_, work_});
     }
 
     /// Steps for `s` seconds, of which missing replicas and a slow rank take their parts.
@@ -132,7 +136,10 @@ private:
         of(run_.seconds, RunTime::Degraded) += s * (1 - present);
         of(run_.seconds, RunTime::SlowRank) += s * present - useful;
         of(run_.seconds, RunTime::Useful) += useful - s;  // spend() adds the whole of it
-        spend(RunTime::Useful, s);
+        const RunTime shown = slow_until_ < kNever   ? RunTime::SlowRank
+                              : active_ < replicas() ? RunTime::Degraded
+                                                     : RunTime::Useful;
+        spend(RunTime::Useful, s, shown);
     }
 
     double slowdown() const { return slow_until_ < kNever ? job_.slow->factor : 1; }
@@ -203,6 +210,7 @@ private:
 
     /// Draws what fails now, and the next failure.
     Struck strike() {
+        ++events_;
         const FailureRates& rates = job_.failures;
         const double which = bits_.share() * rates.sum();
         const Struck struck = which < rates.job                   ? Struck::Job
@@ -250,14 +258,14 @@ private:
 
     /// From a failure to the first step of all ranks.
     void recover() {
-        do {
+        while (!is_hopeless()) {
             if (!pass(job_.stop.detect, RunTime::Detection)) continue;
             if (!wait_for_machines()) continue;
             const bool from_memory = job_.save.in_memory && memory_survives_;
             if (pass(from_memory ? job_.stop.restart_from_memory : job_.stop.restart,
                      RunTime::Restart))
                 break;
-        } while (true);
+        }
         memory_survives_ = true;
         active_ = replicas();
         returns_.clear();
@@ -320,6 +328,7 @@ private:
     }
 
     void handle() {
+        ++events_;
         for (std::size_t i = 0; i < returns_.size(); ++i) {
             if (returns_[i].first > now_) continue;
             active_ += returns_[i].second;
@@ -350,6 +359,7 @@ private:
     Saves saves_;
     bool keep_;
     double target_;
+    double cap_;
     double interval_;  ///< work between two saves
     double pause_;     ///< of a save, with its share of what the write in the background costs
     double now_ = 0;
@@ -357,6 +367,7 @@ private:
     double cycle_ = 0;        ///< work since the last save
     double pause_left_ = 0;   ///< of the save in progress
     std::int64_t count_ = 0;  ///< saves since the last restart
+    int events_ = 0;
     bool memory_survives_ = true;
     int active_;                                   ///< replicas that run
     std::vector<std::pair<double, int>> returns_;  ///< of replicas: when, and how many

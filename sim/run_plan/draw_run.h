@@ -10,7 +10,8 @@
 /// between two events are passed in one go, so that months take a fraction of a millisecond.
 namespace debubble::sim {
 
-/// A part of a drawn run, for a picture.
+/// A part of a drawn run, for a picture. Steps are shown as useful even where a failure throws them
+/// away later, and steps that are delayed by a slow rank or lack replicas as those.
 struct RunSpell {
     RunTime spent{};
     double begin = 0;  ///< seconds since the start
@@ -26,12 +27,13 @@ struct DrawnRun {
     double done = 0;   ///< work that stays
     int failures = 0;  ///< that stopped running steps
     int planned = 0;
-    /// False for a run that would take more than kHopeless times its work: it was given up, and
-    /// `done` is what it had.
+    /// False for a run that would take more than kHopeless times its work, or met more than
+    /// kMostRunEvents: it was given up, and `done` is what it had.
     bool finished = true;
     std::vector<RunSpell> spells = {};  ///< if they were asked for
 };
 inline constexpr double kHopeless = 100;
+inline constexpr int kMostRunEvents = 300'000;  ///< a failure every two minutes for a year
 
 /// The run of this number. The same seed and number give the same bits on every machine and thread;
 /// neighbouring numbers share nothing.

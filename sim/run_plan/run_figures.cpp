@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "sim/grid/parallel.h"
@@ -32,7 +33,7 @@ RunFigures figures_of(const RunJob& job, int draws, std::uint64_t seed, int jobs
     const double share = 1.0 / figures.draws;
     std::vector<double> walls;
     for (const DrawnRun& run : runs) {  // in the order of their numbers, so that sums are the same
-        walls.push_back(run.wall);
+        walls.push_back(run.finished ? run.wall : std::numeric_limits<double>::infinity());
         figures.mean_s += share * run.wall;
         for (std::size_t c = 0; c < kRunTimes; ++c) figures.seconds[c] += share * run.seconds[c];
         figures.failures += share * run.failures;

@@ -18,8 +18,8 @@ struct RunFigures {
     RunSeconds seconds{};  ///< of the mean run, which they add up to
     double failures = 0;   ///< that stopped running steps, of the mean run
     double planned = 0;
-    /// Runs that were given up, as they hardly make progress (kHopeless). Their times are those at
-    /// which they were given up.
+    /// Runs that were given up, as they hardly make progress (kHopeless). Percentiles that fall on
+    /// them are infinite; in means they count until they were given up.
     int hopeless = 0;
 
     /// Useful work over the wall clock, of all draws together: the effective training time ratio.

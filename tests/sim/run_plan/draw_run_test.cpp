@@ -118,6 +118,18 @@ TEST(DrawnRun, IsGivenUpWhereItHardlyMakesProgress) {
     EXPECT_LT(figures.goodput(), 0.001);
 }
 
+/// A restart that is longer than the MTTF a hundred times never ends.
+TEST(DrawnRun, IsGivenUpWhereNoRestartEnds) {
+    RunJob job = failing_job(10, 0, 1000, 60);
+    job.stop.detect = 60;
+    const RunFigures figures = figures_of(job, 4, 1);
+    EXPECT_EQ(figures.hopeless, 4);
+    EXPECT_NEAR(sum_of(figures.seconds) / figures.mean_s, 1, 1e-9);
+    job = eventful_job();
+    job.planned = {1e-3, 0};
+    EXPECT_EQ(figures_of(job, 1, 1).hopeless, 1);
+}
+
 TEST(DrawnRun, WaitsForRepairsOnlyWithoutSpares) {
     RunJob job = failing_job(3 * kHour, 10, 5 * kMinute, 20);
     job.repair = 4 * kHour;
