@@ -23,7 +23,8 @@ std::vector<std::string> published_names() {
     std::vector<std::string> names;
     for (const std::string& name : text::shipped_names(kFolder)) {
         const auto file = text::data_folder() / kFolder / (name + ".yaml");
-        if (text::read_yaml(file)->get("published")) names.push_back(name);
+        const auto published = text::read_yaml(file)->get("published");
+        if (published && !published->is(text::Node::Kind::Null)) names.push_back(name);
     }
     return names;
 }
