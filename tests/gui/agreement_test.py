@@ -135,16 +135,19 @@ class Agreement(unittest.TestCase):
                 run("pdftocairo", "-svg", pdf, svg)
                 scale = float(xml.etree.ElementTree.parse(svg).getroot().get("width").removesuffix("pt")) / width
                 areas = areas_of_pdf(svg, scale)
-                # A sheet is white by itself, and the ground of a hatched bubble is part of its pattern.
-                hatched = {h[:4] for h in shapes["hatches"]}
-                flat = [a for a in shapes["areas"][1:] if a[:4] not in hatched]
+                # A sheet is white by itself. Bubbles are left to their hatches: one too narrow for those is only in an SVG,
+                # whose tips say why it is there.
+                rects = {h[:4] for h in shapes["hatches"]}
+                grounds = {a[4] for a in shapes["areas"] if a[:4] in rects}
+                flat = [a for a in shapes["areas"][1:] if a[4] not in grounds]
                 bars = [a for a in flat if a[2] >= 2 and a[3] >= 2]
                 self.assertGreater(len(bars), 50)
                 self.assertEqual(drawn.missing(bars, areas, 0.1)[:5], [], "areas of the SVG only")
                 sums = lambda all_of: collections.Counter({f: sum(a[2] * a[3] for a in all_of if a[4] == f) for f in {a[4] for a in all_of}})
                 in_pdf = sums(areas)
+                of_levels = {step[0] for step in shapes["steps"]}  # memory, whose outlines may be rectangles
                 for fill, area in sums(flat).items():
-                    if fill not in {a[4] for a in shapes["areas"] if a[:4] in hatched}:
+                    if fill not in of_levels:
                         self.assertAlmostEqual(in_pdf[fill], area, delta=0.01 * area + 20, msg=fill)
                 said = plain(run("pdftotext", "-raw", pdf, "-"))
                 for text in shapes["texts"]:

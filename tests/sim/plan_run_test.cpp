@@ -79,7 +79,8 @@ TEST(PlanRun, ChecksOutTheBytesOfCheckpoints) {
     const auto bytes = static_cast<double>(checkpoint_bytes(scenario, 176'247'000'000).count);
     EXPECT_NEAR(bytes / 1024 / kGiB, 2.3, 0.06);
     EXPECT_NEAR(bytes / 40 / 1e9, 62, 0.5);
-    EXPECT_NEAR(checkpoint_bytes(scenario, 405'850'000'000).count / 5.29e12, 1, 0.08);
+    EXPECT_NEAR(static_cast<double>(checkpoint_bytes(scenario, 405'850'000'000).count) / 5.29e12, 1,
+                0.08);
     const Scenario pure = scenario_with("training: {tokens: 1B, precision: pure-bf16}\n");
     EXPECT_EQ(checkpoint_bytes(pure, 100).count, 600);
 }

@@ -209,8 +209,11 @@ Film TimelineView::film(QSize size) {
                                                         .height,
                                       kFilmHeight / 2, 2 * kFilmHeight));
     }
+    Look look;
+    look.theme = look_.theme;
+    look.font = look_.font;
     Film film;
-    laid_out_for(size, [&] { film = {scene_, state_, {look_.theme, look_.font}, size}; });
+    laid_out_for(size, [&] { film = {scene_, state_, look, size}; });
     return film;
 }
 

@@ -35,12 +35,11 @@ TEST(MadeGrid, HasTheDegreesThatDivideTheGpus) {
               (std::vector<std::string>{"1", "2", "3", "4", "6", "8", "12"}));
     EXPECT_EQ(key(grid, "parallel.tensor").values, (std::vector<std::string>{"1", "2", "4", "8"}));
     EXPECT_EQ(key(grid, "parallel.zero_stage").values, (std::vector<std::string>{"1", "3"}));
-    for (const std::size_t index : grid.points) {
-        const scenarios::Scenario plan = grid.instantiate(index);
+    for (std::size_t i = 0; i < grid.points.size(); i += 41) {
+        const scenarios::Scenario plan = grid.instantiate(grid.points[i]);
         EXPECT_EQ(plan.gpus, 24);
         EXPECT_EQ(plan.training.global_batch, 192);
-        if (plan.parallel.zero_stage == 3) EXPECT_EQ(plan.parallel.pipeline, 1);
-        if (&index - grid.points.data() > 40) break;
+        EXPECT_TRUE(plan.parallel.zero_stage == 1 || plan.parallel.pipeline == 1);
     }
 }
 
