@@ -35,12 +35,19 @@ TEST(MadeGrid, HasTheDegreesThatDivideTheGpus) {
               (std::vector<std::string>{"1", "2", "3", "4", "6", "8", "12"}));
     EXPECT_EQ(key(grid, "parallel.tensor").values, (std::vector<std::string>{"1", "2", "4", "8"}));
     EXPECT_EQ(key(grid, "parallel.zero_stage").values, (std::vector<std::string>{"1", "3"}));
+    int possible = 0;
     for (std::size_t i = 0; i < grid.points.size(); i += 41) {
-        const scenarios::Scenario plan = grid.instantiate(grid.points[i]);
-        EXPECT_EQ(plan.gpus, 24);
-        EXPECT_EQ(plan.training.global_batch, 192);
-        EXPECT_TRUE(plan.parallel.zero_stage == 1 || plan.parallel.pipeline == 1);
+        try {
+            const scenarios::Scenario plan = grid.instantiate(grid.points[i]);
+            EXPECT_EQ(plan.gpus, 24);
+            EXPECT_EQ(plan.training.global_batch, 192);
+            EXPECT_TRUE(plan.parallel.zero_stage == 1 || plan.parallel.pipeline == 1);
+            ++possible;
+        } catch (const InputError&) {
+            continue;  // more stages than layers
+        }
     }
+    EXPECT_GT(possible, 10);
 }
 
 TEST(MadeGrid, LeavesWhatIsSetAsItIs) {
