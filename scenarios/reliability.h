@@ -59,7 +59,7 @@ struct PlannedMaintenance {
 struct Reliability {
     std::string name;
     double failures_per_gpu_year = 0;
-    double failures_per_host_year = 0;  ///< of what a machine has beside its GPUs
+    double failures_per_host_year = 0;  ///< of what a machine has besides its GPUs
     double failures_per_switch_year = 0;
     int hosts_per_switch = 32;
     double failures_per_job_day = 0;  ///< of software: their rate does not grow with the job

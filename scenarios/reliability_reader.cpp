@@ -150,7 +150,7 @@ const Fields<Reliability>& reliability_fields() {
          "Failures of a GPU or its memory that stop a job.", "0.11"},
         {"failures_per_host_year",
          real(&Reliability::failures_per_host_year, 0, kMostFailures, "per machine year"),
-         "Failures of what a machine has beside its GPUs: adapters, processors, disks, power.",
+         "Failures of what a machine has besides its GPUs: adapters, processors, disks, power.",
          "0.2"},
         {"failures_per_switch_year",
          real(&Reliability::failures_per_switch_year, 0, kMostFailures, "per switch year"),

@@ -64,8 +64,9 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
             "key=value for every point, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
     add_tokens_option(verb, arguments.tokens);
-    verb.add_option("--nodes", arguments.nodes,
-                    "numbers of nodes to sweep over, as 512,1024,2048, beside the grid's keys")
+    verb.add_option(
+            "--nodes", arguments.nodes,
+            "numbers of nodes to sweep over, as 512,1024,2048, in addition to the grid's keys")
         ->type_name("LIST");
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
         ->check(CLI::Range(1, 4096));
@@ -97,6 +98,10 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
                                                  const std::string& tokens) {
     std::vector<scenarios::Override> overrides = parse_overrides(texts);
     if (tokens.empty()) return overrides;
+    for (const auto& [key, value] : overrides)
+        for (const char* other : {"training.steps", "training.epochs", "training.tokens"})
+            if (key == other && value != "null")
+                throw InputError(fmt::format("--tokens and --set {}: give only one", other));
     for (const char* other : {"training.steps", "training.epochs"})
         overrides.emplace_back(other, "null");
     overrides.emplace_back("training.tokens", tokens);

@@ -280,11 +280,15 @@ bool has_grid(const std::string& text, const std::string& file) {
 
 MadeGrid made_grid(std::string text, const std::string& file,
                    std::span<const scenarios::Override> set) {
+    const std::string written = text;
     std::vector<std::string> keys;
     for (const scenarios::Override& change : set) {
         text = scenarios::with_key(text, file, change);
         keys.push_back(change.first);
     }
+    // What no cut mends is a mistake of the scenario, and told where it was written.
+    if (!uncut({text, file}))
+        (void)scenarios::parse_scenario(written, file, {set.begin(), set.end()});
     FirstGrid first = first_grid(text, file, keys);
     return {Grid(scenarios::with_block(text, file, "sweep", first.lines), file, {}),
             std::move(first.left_out)};

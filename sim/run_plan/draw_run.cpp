@@ -5,31 +5,18 @@
 #include <deque>
 #include <limits>
 
+#include "base/random_bits.h"
+
 namespace debubble::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kMostShown = 200'000;  ///< cycles of a picture; more are shown together
 
-/// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195) from a seed and a number.
-class RunBits {
-public:
-    RunBits(std::uint64_t seed, std::uint64_t number) {
-        for (const std::uint64_t word : {seed, number}) state_ = next() ^ word;
-    }
-    double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }  ///< in [0, 1)
-    /// The wait for the next event of a Poisson process.
-    double wait(double rate) { return rate > 0 ? -std::log1p(-share()) / rate : kNever; }
-
-private:
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-        return z ^ (z >> 31);
-    }
-    std::uint64_t state_ = 0;
-};
+/// The wait for the next event of a Poisson process.
+double wait(RandomBits& bits, double rate) {
+    return rate > 0 ? -std::log1p(-bits.share()) / rate : kNever;
+}
 
 enum class Struck : std::uint8_t { Job, Machine, Switch };
 
@@ -73,7 +60,7 @@ private:
 
 class Run {
 public:
-    Run(const RunJob& job, RunBits bits, bool keep_spells)
+    Run(const RunJob& job, RandomBits bits, bool keep_spells)
         : job_(job),
           bits_(bits),
           saves_(job),
@@ -83,8 +70,8 @@ public:
           interval_(static_cast<double>(job.save_every) * job.step),
           pause_(job.save.pause + job.save.background / static_cast<double>(job.remote_every)),
           active_(replicas()) {
-        next_failure_ = bits_.wait(job.failures.sum());
-        next_slow_ = job.slow ? bits_.wait(job.slow->rate) : kNever;
+        next_failure_ = wait(bits_, job.failures.sum());
+        next_slow_ = job.slow ? wait(bits_, job.slow->rate) : kNever;
         next_planned_ = job.planned.every;
     }
 
@@ -221,7 +208,7 @@ private:
                                                       : rates.machines_per_switch;
         for (int i = 0; i < std::min(taken, job_.machines); ++i)
             repaired_at_.push_back(now_ + job_.repair);
-        next_failure_ = now_ + bits_.wait(rates.sum());
+        next_failure_ = now_ + wait(bits_, rates.sum());
         return struck;
     }
 
@@ -344,7 +331,7 @@ private:
         }
         if (slow_until_ <= now_) {
             slow_until_ = kNever;
-            next_slow_ = now_ + bits_.wait(job_.slow->rate);
+            next_slow_ = now_ + wait(bits_, job_.slow->rate);
             if (job_.elastic)
                 pass(job_.elastic->stall, RunTime::SlowRank);
             else
@@ -355,7 +342,7 @@ private:
     }
 
     const RunJob& job_;
-    RunBits bits_;
+    RandomBits bits_;
     Saves saves_;
     bool keep_;
     double target_;
@@ -397,7 +384,7 @@ std::string_view words_of(RunTime time) {
 }
 
 DrawnRun draw_run(const RunJob& job, std::uint64_t seed, int number, bool keep_spells) {
-    return Run(job, RunBits(seed, static_cast<std::uint64_t>(number)), keep_spells).play();
+    return Run(job, RandomBits{seed, static_cast<std::uint64_t>(number)}, keep_spells).play();
 }
 
 }  // namespace debubble::sim

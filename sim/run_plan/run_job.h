@@ -59,7 +59,7 @@ struct SaveCost {
     bool in_memory = false;
 };
 
-/// What a stop costs, beside lost work.
+/// What a stop costs besides lost work.
 struct StopCost {
     double detect = 0;
     double restart = 0;              ///< with the load from storage

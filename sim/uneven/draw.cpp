@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "base/random_bits.h"
 #include "scenarios/packing.h"
 
 namespace debubble::sim {
@@ -49,26 +49,6 @@ private:
 
 }  // namespace
 
-/// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195), started from a mix of words.
-class Draw::Bits {
-public:
-    using result_type = std::uint64_t;
-    Bits(std::initializer_list<std::uint64_t> words) {
-        for (const std::uint64_t word : words) state_ = (*this)() ^ word;
-    }
-    static constexpr result_type min() { return 0; }
-    static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
-    result_type operator()() {
-        std::uint64_t z = state_ += 0x9E3779B97F4A7C15;
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-        return z ^ (z >> 31);
-    }
-
-private:
-    std::uint64_t state_ = 0;
-};
-
 int expert_groups(const scenarios::Parallel& parallel) {
     return std::clamp(parallel.expert_replicas(), 1, parallel.data);
 }
@@ -90,9 +70,9 @@ Draw::Draw(const scenarios::Scenario& scenario, DrawnPipeline pipeline)
 }
 
 double Draw::load(int layer, int micro_batch) const {
-    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), experts_,
-              static_cast<std::uint64_t>(Of::Load), static_cast<std::uint64_t>(layer),
-              static_cast<std::uint64_t>(micro_batch)};
+    RandomBits bits{static_cast<std::uint64_t>(imbalance_.seed), experts_,
+                    static_cast<std::uint64_t>(Of::Load), static_cast<std::uint64_t>(layer),
+                    static_cast<std::uint64_t>(micro_batch)};
     const std::vector<double>& loads = imbalance_.router_loads;
     if (!loads.empty())
         return loads[std::uniform_int_distribution<std::size_t>(0, loads.size() - 1)(bits)];
@@ -102,9 +82,9 @@ double Draw::load(int layer, int micro_batch) const {
 
 std::vector<std::int64_t> Draw::documents(int micro_batch, int sample,
                                           std::int64_t multiple) const {
-    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
-              static_cast<std::uint64_t>(Of::Documents), static_cast<std::uint64_t>(micro_batch),
-              static_cast<std::uint64_t>(sample)};
+    RandomBits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+                    static_cast<std::uint64_t>(Of::Documents),
+                    static_cast<std::uint64_t>(micro_batch), static_cast<std::uint64_t>(sample)};
     Lengths documents(imbalance_, seq_length_, multiple);
     std::vector<std::int64_t> lengths;
     for (std::int64_t left = seq_length_; left > 0; left -= lengths.back())
@@ -113,8 +93,8 @@ std::vector<std::int64_t> Draw::documents(int micro_batch, int sample,
 }
 
 std::int64_t Draw::document(int sample, std::int64_t multiple) const {
-    Bits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
-              static_cast<std::uint64_t>(Of::Sample), static_cast<std::uint64_t>(sample)};
+    RandomBits bits{static_cast<std::uint64_t>(imbalance_.seed), draw_,
+                    static_cast<std::uint64_t>(Of::Sample), static_cast<std::uint64_t>(sample)};
     return Lengths(imbalance_, seq_length_, multiple).next(bits);
 }
 
@@ -128,15 +108,15 @@ double Draw::attended_of_sequence(int micro_batch, int sample) const {
 
 double Draw::jitter(Rank rank, const Compute& first, std::uint64_t kind) const {
     if (imbalance_.jitter == 0) return 1;
-    Bits bits{static_cast<std::uint64_t>(imbalance_.seed),
-              draw_,
-              static_cast<std::uint64_t>(Of::Jitter),
-              kind,
-              static_cast<std::uint64_t>(rank.index),
-              static_cast<std::uint64_t>(first.pass),
-              static_cast<std::uint64_t>(first.stage.index),
-              static_cast<std::uint64_t>(first.micro_batch.index),
-              static_cast<std::uint64_t>(first.micro_batch.slice.value_or(0))};
+    RandomBits bits{static_cast<std::uint64_t>(imbalance_.seed),
+                    draw_,
+                    static_cast<std::uint64_t>(Of::Jitter),
+                    kind,
+                    static_cast<std::uint64_t>(rank.index),
+                    static_cast<std::uint64_t>(first.pass),
+                    static_cast<std::uint64_t>(first.stage.index),
+                    static_cast<std::uint64_t>(first.micro_batch.index),
+                    static_cast<std::uint64_t>(first.micro_batch.slice.value_or(0))};
     return lognormal(1, imbalance_.jitter)(bits);
 }
 

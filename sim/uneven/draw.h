@@ -37,7 +37,6 @@ public:
     double jitter(Rank rank, const Compute& first, std::uint64_t kind) const;
 
 private:
-    class Bits;
     double attended_of_sequence(int micro_batch, int sample) const;
 
     const scenarios::Imbalance& imbalance_;

@@ -47,7 +47,7 @@ struct RunExpertLoad {
     double at_peak = 1;       ///< of the rows held when the rank that held most was fullest
 };
 
-/// Seconds of a run beside its steps, of global rank 0, by which `reliability` can be set.
+/// Seconds of a run apart from its steps, of global rank 0, by which `reliability` can be set.
 struct RunOverheads {
     double start = 0;           ///< until weights lie where they are trained, without a load
     double load = 0;            ///< of weights or of a checkpoint

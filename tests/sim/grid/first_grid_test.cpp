@@ -86,6 +86,23 @@ TEST(MadeGrid, TriesContextParallelismOfLongSequences) {
     EXPECT_THAT(degrees("2048").left_out, testing::Contains(HasSubstr("context parallelism")));
 }
 
+TEST(MadeGrid, TellsTheMistakesThatNoCutMends) {
+    const auto mistake = [](const std::string& text, const scenarios::Override& set) {
+        try {
+            (void)made_grid(text, "x.yaml", {&set, 1});
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string whole = job("llama3-8b", "gpus: 8\n");
+    EXPECT_THAT(mistake("", {"gpus", "8"}), HasSubstr("model"));
+    EXPECT_THAT(mistake(whole, {"training.tokens", "nonsense"}), HasSubstr("nonsense"));
+    EXPECT_THAT(mistake(whole, {"training.precisoin", "bf16"}), HasSubstr("precisoin"));
+    // A cut that is impossible is mended by the grid's.
+    EXPECT_EQ(mistake(job("llama3-8b", "gpus: 8\nparallel: {tensor: 3}\n"), {"name", "cut"}), "");
+}
+
 TEST(MadeGrid, IsNotMadeWhereThereIsOne) {
     EXPECT_FALSE(has_grid(job("llama3-8b", "gpus: 8\n"), "x.yaml"));
     EXPECT_TRUE(
