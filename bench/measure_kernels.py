@@ -4,7 +4,7 @@
     debubble simulate mine.yaml --kernels kernels.jsonl
     bench/measure_kernels.py kernels.jsonl --out measured.jsonl [--seconds 60] [--device cuda]
 
-reads a line of JSON for each kernel (sim/plan_kernels.h), those of the most FLOPs first, and
+reads a line of JSON for each kernel (sim/plan/plan_kernels.h), those of the most FLOPs first, and
 writes one for each that was measured, in the form of published tables:
 
     {"gpu": "NVIDIA H100 80GB HBM3", "kernel": "gemm", "dtype": "bf16", "shape": {...},

@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 
 /// The time to write and to replay a schedule. The goal: zb-auto on 16 ranks and 128 microbatches
 /// within 0.1 s.

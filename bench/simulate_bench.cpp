@@ -3,13 +3,13 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "scenarios/read_scenario.h"
+#include "base/parallel.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/engine/simulate.h"
 #include "sim/grid/grid.h"
-#include "sim/grid/parallel.h"
 #include "sim/predict.h"
 #include "sim/zoo.h"
 

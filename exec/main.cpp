@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/unknown_argument.h"
 #include "base/diagnostic.h"
-#include "base/unknown_argument.h"
 #include "exec/core/communicator/communicator.h"
 #include "exec/program/commands/commands.h"
-#include "exec/program/run/launch.h"
+#include "exec/program/run/world/launch.h"
 
 /// The program `debubble-exec`: the verbs of `debubble` that compute on this machine.
 namespace debubble::exec {

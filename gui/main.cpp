@@ -2,8 +2,8 @@
 #include <exception>
 #include <string>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "gui/viewmodel/command_line.h"
 #include "gui/viewmodel/export.h"
 #include "gui/widgets/application.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 #include "text/key.h"
 #include "text/shipped_files.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "scenarios/headroom.h"
+#include "scenarios/plan/headroom.h"
+#include "sim/explain/ranges.h"
 #include "sim/memory/memory_play.h"
-#include "sim/ranges.h"
 
 namespace debubble::sim {
 namespace {

@@ -4,10 +4,10 @@
 #include <stop_token>
 #include <vector>
 
-#include "scenarios/scenario.h"
-#include "sim/drawn_loads.h"
-#include "sim/prediction.h"
-#include "sim/priced_plan.h"
+#include "scenarios/plan/scenario.h"
+#include "sim/plan/drawn_loads.h"
+#include "sim/plan/prediction.h"
+#include "sim/plan/priced_plan.h"
 
 namespace debubble::sim {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.h"
-#include "sim/bill.h"
+#include "scenarios/plan/scenario.h"
+#include "sim/explain/bill.h"
 #include "trace/picture/colours.h"
 
 /// The bill of a plan as rows of a waterfall.

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/cuts_to_choose_from.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/cuts_to_choose_from.h"
+#include "sim/plan/plan_bound.h"
 #include "text/wording.h"
 
 namespace debubble::sim {

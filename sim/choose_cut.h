@@ -3,8 +3,8 @@
 #include <functional>
 #include <utility>
 
-#include "scenarios/scenario.h"
-#include "sim/prediction.h"
+#include "scenarios/plan/scenario.h"
+#include "sim/plan/prediction.h"
 
 namespace debubble::sim {
 
@@ -17,7 +17,7 @@ struct PlayedCut {
 
 /// The cut with the shorter step that fits, or just with the shorter one if none fits; of equal
 /// ones, the uniform one. Exact: a cut is not played only if its ranks have to work for longer than
-/// the step that was found (sim/plan_bound.h).
+/// the step that was found (sim/plan/plan_bound.h).
 PlayedCut choose_cut(const scenarios::Scenario& scenario,
                      const std::function<Prediction(const scenarios::Scenario&)>& play);
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
-#include "scenarios/recompute_choices.h"
-#include "sim/grid/parallel.h"
-#include "sim/plan_bound.h"
+#include "base/parallel.h"
+#include "scenarios/plan/recompute_choices.h"
+#include "sim/plan/plan_bound.h"
 
 namespace debubble::sim {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "scenarios/scenario.h"
-#include "sim/chosen_recompute.h"
+#include "scenarios/plan/scenario.h"
+#include "sim/plan/chosen_recompute.h"
 
 namespace debubble::sim {
 

@@ -1,6 +1,6 @@
 #include "sim/first_step.h"
 
-#include "models/static_memory.h"
+#include "models/memory/static_memory.h"
 #include "sim/memory/static_level.h"
 
 namespace debubble::sim {

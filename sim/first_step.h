@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/predict.h"
 
 namespace debubble::sim {

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/unknown_argument.h"
 #include "base/diagnostic.h"
-#include "base/unknown_argument.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/complete.h"
-#include "sim/commands/output.h"
-#include "sim/commands/sibling.h"
+#include "sim/commands/terminal/complete.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/sibling.h"
 
 /// The program `debubble`: finds the verb that was asked for and reports how it ended.
 namespace debubble::sim {

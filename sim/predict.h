@@ -4,12 +4,12 @@
 #include <optional>
 #include <stop_token>
 
-#include "scenarios/plan.h"
-#include "scenarios/scenario.h"
-#include "sim/bill.h"
-#include "sim/prediction.h"
-#include "trace/picture/link_table.h"
-#include "trace/picture/operators.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
+#include "sim/explain/bill.h"
+#include "sim/plan/prediction.h"
+#include "trace/picture/document/link_table.h"
+#include "trace/picture/document/operators.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "trace/picture/palette.h"
-#include "trace/picture/time_axis.h"
+#include "trace/picture/document/palette.h"
+#include "trace/picture/document/time_axis.h"
 #include "trace/trace.h"
 
 namespace debubble::sim {

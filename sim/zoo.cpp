@@ -5,9 +5,9 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "schedule/generators/generators.h"
 #include "sim/allocators_later.h"
-#include "sim/grid/parallel.h"
 #include "sim/predict.h"
 
 namespace debubble::sim {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/small_timeline.h"
 
 /// Every schedule that a plan could have, beside each other.

@@ -8,6 +8,24 @@ import sys
 
 PLANNING = {"base", "text", "schedule", "trace", "models", "scenarios"}
 CORE = "exec/core"
+JOBS_SEE = {"base", "text", "schedule", "models"} | {
+    f"scenarios/{room}" for room in ("cluster", "software", "plan", "read", "check")}
+EVERY_JOB = {f"scenarios/jobs/{room}" for room in ("shell", "read", "write")}
+DIALECTS = {  # of jobs, each with those whose words it has too
+    "megatron": [], "deepspeed": [], "torchtitan": [], "colossalai": [],
+    "bridge": ["megatron"],
+    "primus": ["megatron", "torchtitan"],
+    "automodel": ["deepspeed"],
+    **{name: ["megatron", "deepspeed"] for name in ("nanotron", "neox", "swift", "verl")},
+}
+PRICED = PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost"}
+PREDICTED = PLANNING | {"sim", "sim/plan", "sim/explain", "sim/run_plan"}
+
+
+def rooms(all_see: set[str], *of_each: tuple[str, set[str]]) -> dict[str, set[str]]:
+    return {room: all_see | others for room, others in of_each}
+
+
 # By room. Who may include a room may include the rooms in it, but for those that are in it as well: inside
 # exec/core, "exec/core" means the files that lie in no room of it. A name with a suffix is one file.
 MAY_INCLUDE = {
@@ -15,25 +33,57 @@ MAY_INCLUDE = {
     "text": {"base"},
     "schedule": {"base"},
     "trace": {"base", "text", "schedule"},
-    "models": {"base", "text"},
-    "scenarios": {"base", "text", "schedule", "models"},
-    "scenarios/jobs": {"base", "text", "schedule", "models", "scenarios"},
+    "models": {"base", "text", "models/network", "models/graph", "models/read", "models/hf"},
+    **rooms(
+        {"base", "text"},
+        ("models/network", set()),
+        ("models/execution", set()),
+        ("models/operators", {"models/network", "models/execution"}),
+        ("models/graph", {"models/network", "models/execution", "models/operators"}),
+        ("models/build", {"models/network", "models/execution", "models/graph"}),
+        ("models/build/attention", {"models/execution", "models/build"}),
+        ("models/build/experts", {"models/execution", "models/build"}),
+        ("models/build/recurrent", {"models/execution", "models/build"}),
+        ("models/counts", {"models/network", "models/graph", "models/build"}),
+        ("models/memory", {"models/graph"}),
+        ("models/partition", {"models/network", "models/graph"}),
+        ("models/read", {"models/network"}),
+        ("models/hf", {"models/network", "models/graph", "models/read"}),
+    ),
+    **rooms(
+        {"base", "text", "schedule", "models"},
+        ("scenarios/cluster", set()),
+        ("scenarios/software", set()),
+        ("scenarios/plan", {"scenarios/cluster", "scenarios/software"}),
+        ("scenarios/read", {"scenarios/cluster", "scenarios/software", "scenarios/plan"}),
+        ("scenarios/check", {"scenarios/plan", "scenarios/read"}),
+    ),
+    **rooms(
+        JOBS_SEE,
+        ("scenarios/jobs/shell", set()),
+        ("scenarios/jobs/read", {"scenarios/jobs/shell"}),
+        ("scenarios/jobs/write", {"scenarios/jobs/read"}),
+        *((f"scenarios/jobs/{name}", EVERY_JOB | {f"scenarios/jobs/{other}" for other in others})
+          for name, others in DIALECTS.items()),
+        ("scenarios/jobs", EVERY_JOB),  # whose readers and writers it finds in their tables
+    ),
     "sim/network": PLANNING,
     "sim/memory": PLANNING,
+    "sim/run_plan": {"base"},
     "sim/engine": PLANNING | {"sim/network", "sim/memory"},
-    "sim/cost": PLANNING | {"sim/network", "sim/memory", "sim/engine"},
-    "sim/uneven": PLANNING
-    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/grid/parallel.h"},
-    "sim/run_plan": {"base", "sim/grid/parallel.h"},
-    "sim": PLANNING
-    | {"sim/network", "sim/memory", "sim/engine", "sim/cost", "sim/uneven", "sim/run_plan",
-       "sim/grid/parallel.h"},  # predict.h
-    "sim/report": PLANNING | {"sim", "sim/engine", "sim/memory", "sim/run_plan"},
-    "sim/grid": PLANNING | {"sim"},
-    "sim/anchor": PLANNING | {"sim", "sim/grid", "sim/report/plan_json.h"},
-    "sim/measured": PLANNING | {"sim", "sim/grid", "sim/network", "sim/cost", "sim/run_plan"},
-    "sim/commands": PLANNING
-    | {"scenarios/jobs", "sim", "sim/memory", "sim/report", "sim/grid", "sim/measured", "sim/anchor"},
+    "sim/cost": PRICED | {"sim/cost/kernels", "sim/cost/passes"},
+    "sim/cost/kernels": PLANNING | {"sim/memory"},
+    "sim/cost/passes": PLANNING | {"sim/network", "sim/memory", "sim/engine", "sim/cost/kernels"},
+    "sim/uneven": PRICED,
+    "sim/plan": PRICED | {"sim/uneven", "sim/run_plan"},
+    "sim/explain": PRICED | {"sim/uneven", "sim/run_plan", "sim/plan"},
+    "sim": PRICED | {"sim/uneven", "sim/plan", "sim/explain"},
+    "sim/report": PREDICTED | {"sim/engine", "sim/memory"},
+    "sim/grid": PREDICTED,
+    "sim/anchor": PREDICTED | {"sim/grid", "sim/report/plan_json.h"},
+    "sim/measured": PREDICTED | {"sim/grid", "sim/network", "sim/cost"},
+    "sim/commands": PREDICTED
+    | {"scenarios/jobs", "sim/memory", "sim/report", "sim/grid", "sim/measured", "sim/anchor"},
     CORE: PLANNING,
     f"{CORE}/communicator": PLANNING | {CORE},
     f"{CORE}/pieces": PLANNING | {CORE},
@@ -171,12 +221,12 @@ def self_check():
     assert list(complaints_of("schedule/a.cpp", '#include "trace/trace.h"'))
     assert list(complaints_of("exec/core/a.cpp", '#include "sim/predict.h"'))
     assert not list(complaints_of("exec/program/a.cpp", '#include "sim/predict.h"'))
-    assert list(complaints_of("exec/program/a.cpp", '#include "sim/plan_bound.h"'))
+    assert list(complaints_of("exec/program/a.cpp", '#include "sim/plan/plan_bound.h"'))
     assert list(complaints_of("exec/program/a.cpp", '#include "sim/engine/simulate.h"'))
     assert list(complaints_of("sim/a.cpp", '#include "exec/program/run/prepare_run.h"'))
     assert list(complaints_of("exec/a.cpp", ""))
-    assert list(complaints_of("exec/core/a.h", '#include "exec/core/stage/model_stage.h"'))
-    assert not list(complaints_of("exec/cpu/a.h", '#include "exec/core/stage/model_stage.h"'))
+    assert list(complaints_of("exec/core/a.h", '#include "exec/core/stage/passes/model_stage.h"'))
+    assert not list(complaints_of("exec/cpu/a.h", '#include "exec/core/stage/passes/model_stage.h"'))
     assert list(complaints_of("sim/network/a.h", '#include "sim/engine/simulate.h"'))
     assert list(complaints_of("sim/memory/a.h", '#include "sim/predict.h"'))
     assert not list(complaints_of("sim/main.cpp", '#include "sim/commands/commands.h"'))

@@ -60,7 +60,7 @@ public:
     DEBUBBLE_OVERRIDE(MovingKernels, copy_blocks);
 
     /// Whether two neighbouring operators, or a norm's whole backward, cost less in one call: then
-    /// a stage asks for pairs (exec/core/stage/pairs.h).
+    /// a stage asks for pairs (exec/core/stage/operators/pairs.h).
     virtual bool makes_pairs() const { return false; }
     DEBUBBLE_OVERRIDE(ProductKernels, linear_activation_forward);
     DEBUBBLE_OVERRIDE(ProductKernels, linear_activation_backward_input);

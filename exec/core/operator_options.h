@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "exec/core/random_stream.h"
-#include "scenarios/run_options.h"
+#include "scenarios/plan/run_options.h"
 
 /// The options of operators besides their operands, the same for all devices.
 namespace debubble::exec {

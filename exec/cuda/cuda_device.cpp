@@ -11,7 +11,6 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/device.h"
-#include "exec/cuda/cublas_lt.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/driver_sentence.h"
@@ -19,6 +18,7 @@
 #include "exec/cuda/lanes.h"
 #include "exec/cuda/module.h"
 #include "exec/cuda/open_module.h"
+#include "exec/cuda/products/cublas_lt.h"
 #include "exec/cuda/sm_partition.h"
 
 /// The GPU of a rank: lanes, memory, and the kernels that run on it.

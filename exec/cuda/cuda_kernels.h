@@ -6,7 +6,7 @@
 #include "exec/core/kernels/overrides.h"
 #include "exec/cuda/attention_library.h"
 #include "exec/cuda/host_ring.h"
-#include "exec/cuda/matmul.h"
+#include "exec/cuda/products/matmul.h"
 #include "exec/cuda/queue.h"
 
 namespace debubble::exec::cuda {

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/overloaded.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "text/shipped_files.h"
 
 namespace debubble::gui {

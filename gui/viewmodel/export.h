@@ -6,7 +6,7 @@
 #include "gui/viewmodel/command_line.h"
 #include "gui/viewmodel/screen.h"
 #include "sim/predict.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// Pictures and tables that are made without Qt.
 namespace debubble::gui {

@@ -8,7 +8,7 @@
 
 #include "base/overloaded.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "trace/picture/exposed.h"
+#include "trace/picture/document/exposed.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::gui {

@@ -7,10 +7,10 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/job.h"
-#include "sim/report/profile_report.h"
+#include "sim/report/traces/profile_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/open_run.h"
+#include "trace/profile/runs/open_run.h"
 
 namespace debubble::gui {
 namespace {

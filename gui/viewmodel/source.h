@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
-#include "trace/picture/document.h"
+#include "scenarios/read/read_scenario.h"
+#include "trace/picture/document/document.h"
 #include "trace/trace.h"
 
 /// The files that a person opens: a scenario, kept as its text, or a trace.

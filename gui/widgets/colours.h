@@ -3,7 +3,7 @@
 #include <QColor>
 #include <QPalette>
 
-#include "trace/picture/palette.h"
+#include "trace/picture/document/palette.h"
 
 /// Colours that the system's palette does not have, for both of its themes.
 namespace debubble::gui {

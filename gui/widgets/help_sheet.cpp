@@ -7,7 +7,7 @@
 
 #include "gui/viewmodel/help_words.h"
 #include "gui/widgets/colours.h"
-#include "trace/picture/palette.h"
+#include "trace/picture/document/palette.h"
 
 namespace debubble::gui {
 namespace {

@@ -21,7 +21,7 @@
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
 #include "gui/widgets/zoo/zoo_panel.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
 namespace debubble::gui {

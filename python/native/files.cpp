@@ -8,14 +8,14 @@
 #include "python/native/request.h"
 #include "python/native/verbs.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/keys.h"
+#include "scenarios/read/keys.h"
 #include "schedule/generators/generators.h"
-#include "sim/priced_plan.h"
-#include "sim/report/key_pages.h"
-#include "sim/report/model_json.h"
-#include "sim/report/profile_report.h"
+#include "sim/plan/priced_plan.h"
+#include "sim/report/reference/key_pages.h"
+#include "sim/report/reference/model_json.h"
+#include "sim/report/traces/profile_report.h"
 #include "text/shipped_files.h"
-#include "trace/profile/any_run.h"
+#include "trace/profile/runs/any_run.h"
 
 /// What other programs wrote: networks, jobs and profiles; and the names of what is shipped.
 namespace debubble::python {

@@ -11,7 +11,7 @@
 #include "base/spelling.h"
 #include "python/native/debubble.h"
 #include "python/native/verbs.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "text/shipped_files.h"
 
 struct debubble_answer {

@@ -10,11 +10,11 @@
 #include "python/native/verbs.h"
 #include "sim/anchor/anchored_grid.h"
 #include "sim/commands/plan_pages.h"
+#include "sim/explain/plan_run.h"
 #include "sim/grid/first_grid.h"
 #include "sim/grid/not_apart.h"
 #include "sim/grid/search.h"
 #include "sim/grid/sweep.h"
-#include "sim/plan_run.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
@@ -22,7 +22,7 @@
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// Plans, and grids of them.
 namespace debubble::python {

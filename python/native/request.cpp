@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 
 namespace debubble::python {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "python/native/verbs.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "trace/trace.h"
 
 namespace debubble::python {

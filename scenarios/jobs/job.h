@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/jobs/imported.h"
-#include "scenarios/jobs/started.h"
-#include "scenarios/sweep.h"
+#include "scenarios/jobs/read/imported.h"
+#include "scenarios/jobs/shell/started.h"
+#include "scenarios/read/sweep.h"
 
 /// Jobs of other frameworks: read into scenarios, and written from them. Sources of flags and
 /// defaults: Megatron-LM d98e8a64dd (megatron/training/arguments.py), Megatron-Bridge 067f987df,

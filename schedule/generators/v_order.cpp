@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/memo.h"
-#include "schedule/generators/block_orders.h"
-#include "schedule/generators/neighbours.h"
-#include "schedule/generators/plan_search.h"
+#include "schedule/generators/search/block_orders.h"
+#include "schedule/generators/search/neighbours.h"
+#include "schedule/generators/search/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 
 namespace debubble {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "schedule/generators/building_block.h"
-#include "schedule/generators/order_search.h"
+#include "schedule/generators/search/building_block.h"
+#include "schedule/generators/search/order_search.h"
 
 namespace debubble {
 

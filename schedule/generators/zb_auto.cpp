@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generator.h"
-#include "schedule/generators/neighbours.h"
-#include "schedule/generators/plan_search.h"
+#include "schedule/generators/search/neighbours.h"
+#include "schedule/generators/search/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 
 /// ZB-auto (Qi et al., 2023, arXiv:2401.10241, section 3): the order that suits

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "scenarios/utilisation.h"
-#include "sim/plan_words.h"
+#include "scenarios/plan/utilisation.h"
+#include "sim/plan/plan_words.h"
 #include "sim/predict.h"
 #include "text/json_document_reader.h"
 #include "text/mapping_reader.h"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/anchor/measured_log.h"
-#include "sim/prediction.h"
+#include "sim/plan/prediction.h"
 
 /// A measured step of one plan, by which the predictions of its neighbours are corrected: what a
 /// prediction has wrong of a model on some machines by some software it mostly has wrong of the

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan_words.h"
+#include "sim/plan/plan_words.h"
 
 namespace debubble::sim {
 namespace {

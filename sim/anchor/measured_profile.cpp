@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "sim/priced_plan.h"
+#include "sim/plan/priced_plan.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/open_run.h"
+#include "trace/profile/runs/open_run.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 

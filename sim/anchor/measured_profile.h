@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/anchor/measured_log.h"
 
 namespace debubble::sim {

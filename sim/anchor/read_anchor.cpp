@@ -5,12 +5,12 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/anchor/anchor.h"
 #include "sim/anchor/measured_profile.h"
 #include "text/mapping_reader.h"
 #include "text/yaml_document_reader.h"
-#include "trace/profile/snapshot_peaks.h"
+#include "trace/profile/formats/snapshot_peaks.h"
 
 namespace debubble::sim {
 namespace {

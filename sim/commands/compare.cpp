@@ -6,20 +6,20 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "sim/commands/output.h"
-#include "sim/commands/style.h"
-#include "sim/report/beside_prediction.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
 #include "sim/report/compare_predictions.h"
-#include "sim/report/compare_report.h"
-#include "sim/report/trace_pages.h"
+#include "sim/report/traces/beside_prediction.h"
+#include "sim/report/traces/compare_report.h"
+#include "sim/report/traces/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/picture/svg.h"
-#include "trace/profile/open_run.h"
+#include "trace/picture/shapes/svg.h"
+#include "trace/profile/runs/open_run.h"
 #include "trace/steps.h"
 
 /// `debubble compare`: the comparison of a prediction with an executed run.

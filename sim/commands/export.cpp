@@ -5,16 +5,16 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
+#include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "base/progress_line.h"
-#include "scenarios/jobs/exported.h"
-#include "scenarios/read_scenario.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/output.h"
-#include "sim/commands/sibling.h"
+#include "scenarios/jobs/write/exported.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/sibling.h"
 #include "sim/predict.h"
 
 /// `debubble export`: a plan as a job of another framework; a checkpoint in Hugging Face layout is

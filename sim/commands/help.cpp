@@ -4,17 +4,17 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/unknown_argument.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "base/unknown_argument.h"
-#include "scenarios/keys.h"
+#include "scenarios/read/keys.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/complete.h"
-#include "sim/commands/output.h"
-#include "sim/commands/sibling.h"
-#include "sim/report/key_pages.h"
-#include "sim/report/key_schema.h"
-#include "sim/report/man_pages.h"
+#include "sim/commands/terminal/complete.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/sibling.h"
+#include "sim/report/reference/key_pages.h"
+#include "sim/report/reference/key_schema.h"
+#include "sim/report/reference/man_pages.h"
 
 /// `debubble help`: what a key of a scenario means, and the help of a verb.
 namespace debubble::sim {

@@ -5,12 +5,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/exit_status.h"
+#include "base/command_line/exit_status.h"
 #include "base/outputs.h"
 #include "base/printable.h"
 #include "scenarios/jobs/job.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/output.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/output.h"
 
 /// `debubble import`: a job of another framework as a scenario.
 namespace debubble::sim {

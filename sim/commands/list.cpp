@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/exit_status.h"
-#include "scenarios/read_scenario.h"
+#include "base/command_line/exit_status.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/commands/list.h"
-#include "sim/commands/output.h"
 #include "sim/commands/published_plans.h"
+#include "sim/commands/terminal/output.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
 #include "text/yaml_document_reader.h"

@@ -4,16 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/outputs.h"
 #include "base/units.h"
 #include "models/architecture_reader.h"
-#include "models/planned_part.h"
-#include "sim/commands/output.h"
-#include "sim/report/layer_words.h"
-#include "sim/report/model_json.h"
-#include "sim/report/model_table.h"
+#include "models/network/planned_part.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/report/reference/layer_words.h"
+#include "sim/report/reference/model_json.h"
+#include "sim/report/reference/model_table.h"
 
 /// `debubble model`: parameters, work and memory of a network.
 namespace debubble::sim {

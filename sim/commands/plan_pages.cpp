@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/progress_line.h"
+#include "base/command_line/progress_line.h"
 #include "sim/report/plan_page.h"
 
 namespace debubble::sim {

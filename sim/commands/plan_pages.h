@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 /// `debubble simulate --html`.

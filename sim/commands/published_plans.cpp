@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/read_scenario.h"
-#include "scenarios/utilisation.h"
+#include "scenarios/plan/utilisation.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "text/wording.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 #include "trace/statistics.h"
 
 namespace debubble::sim {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 #include "schedule/schedule.h"
 #include "sim/commands/cost_units.h"
 

@@ -7,11 +7,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/progress_line.h"
 #include "base/outputs.h"
-#include "base/progress_line.h"
-#include "scenarios/read_scenario.h"
-#include "sim/commands/output.h"
-#include "sim/commands/style.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
 #include "sim/grid/layout_search.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_text.h"

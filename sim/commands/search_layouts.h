@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "base/exit_status.h"
-#include "sim/commands/grid_arguments.h"
+#include "base/command_line/exit_status.h"
+#include "sim/commands/terminal/grid_arguments.h"
 
 namespace debubble::sim {
 

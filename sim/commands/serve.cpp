@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 
 /// `debubble serve`: the Python package's server for agents and editors.
 namespace debubble::sim {

@@ -8,22 +8,22 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/exit_status.h"
+#include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
+#include "base/parallel.h"
 #include "base/printable.h"
-#include "base/progress_line.h"
 #include "sim/anchor/anchor.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/output.h"
 #include "sim/commands/plan_pages.h"
-#include "sim/commands/style.h"
-#include "sim/grid/parallel.h"
-#include "sim/plan_kernels.h"
-#include "sim/plan_run.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
+#include "sim/explain/plan_run.h"
+#include "sim/plan/plan_kernels.h"
+#include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
-#include "sim/priced_plan.h"
 #include "sim/report/expectation.h"
 #include "sim/report/framework_report.h"
 #include "sim/report/plan_json.h"
@@ -34,7 +34,7 @@
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// `debubble simulate`: the prediction of one training step of each scenario.
 namespace debubble::sim {

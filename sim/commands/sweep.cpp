@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/outputs.h"
-#include "scenarios/lacking_schedule.h"
-#include "sim/commands/choice_line.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/grid_table.h"
-#include "sim/commands/interruption.h"
-#include "sim/commands/progress_bar.h"
-#include "sim/commands/style.h"
+#include "scenarios/check/lacking_schedule.h"
+#include "sim/commands/terminal/choice_line.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_table.h"
+#include "sim/commands/terminal/interruption.h"
+#include "sim/commands/terminal/progress_bar.h"
+#include "sim/commands/terminal/style.h"
 #include "sim/grid/best_by.h"
 #include "sim/grid/not_apart.h"
 

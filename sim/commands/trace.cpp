@@ -7,24 +7,24 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
+#include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "base/progress_line.h"
-#include "scenarios/read_scenario.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/output.h"
-#include "sim/commands/style.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
 #include "sim/predict.h"
-#include "sim/report/profile_report.h"
-#include "sim/report/trace_pages.h"
+#include "sim/report/traces/profile_report.h"
+#include "sim/report/traces/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/picture/svg.h"
-#include "trace/profile/any_run.h"
-#include "trace/profile/kineto_writer.h"
+#include "trace/picture/shapes/svg.h"
+#include "trace/profile/formats/kineto_writer.h"
+#include "trace/profile/runs/any_run.h"
 
 /// `debubble trace`: what a run of another framework did, from its profiler's files.
 namespace debubble::sim {

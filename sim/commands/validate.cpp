@@ -5,15 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/validate.h"
-#include "sim/commands/output.h"
-#include "sim/commands/style.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
 
 /// `debubble validate`: checks that an order finishes, and lists its violations.
 namespace debubble::sim {

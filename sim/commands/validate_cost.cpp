@@ -4,13 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/exit_status.h"
+#include "base/command_line/exit_status.h"
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/printable.h"
-#include "sim/commands/grid_arguments.h"
-#include "sim/commands/output.h"
-#include "sim/commands/style.h"
+#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/output.h"
+#include "sim/commands/terminal/style.h"
 #include "sim/measured/accuracy_report.h"
 #include "sim/measured/accuracy_svg.h"
 #include "sim/measured/published_runs.h"

@@ -1,7 +1,7 @@
 #include "sim/cost/added_terms.h"
 
-#include "scenarios/measured.h"
-#include "scenarios/plan.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/plan.h"
 
 namespace debubble::sim {
 namespace {

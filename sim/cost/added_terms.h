@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "models/graph.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
 #include "sim/cost/price_part.h"
 

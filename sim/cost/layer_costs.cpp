@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "models/choices.h"
-#include "scenarios/execution_of.h"
+#include "models/network/choices.h"
+#include "scenarios/plan/execution_of.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/partition.h"
+#include "models/partition/partition.h"
 #include "sim/cost/schedule_prices.h"
 
 namespace debubble::sim {

@@ -6,13 +6,13 @@
 #include <set>
 #include <utility>
 
-#include "scenarios/measured.h"
-#include "scenarios/plan.h"
-#include "sim/cost/contention.h"
-#include "sim/cost/data_parallel.h"
-#include "sim/cost/muon_time.h"
-#include "sim/cost/optimizer_time.h"
-#include "sim/cost/pair_order.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/plan.h"
+#include "sim/cost/kernels/optimizer_time.h"
+#include "sim/cost/passes/contention.h"
+#include "sim/cost/passes/data_parallel.h"
+#include "sim/cost/passes/muon_time.h"
+#include "sim/cost/passes/pair_order.h"
 #include "sim/network/link_use.h"
 #include "sim/network/topology.h"
 

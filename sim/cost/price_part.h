@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/units.h"
-#include "models/kernel.h"
+#include "models/operators/kernel.h"
 
 /// The parts of a pass's time, which the window puts into words.
 namespace debubble::sim {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/cost/stage_price.h"
 
 namespace debubble::sim {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
-#include "scenarios/execution_of.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/execution_of.h"
 #include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/cost/priced_stages.h"
 #include "sim/cost/stage_price.h"

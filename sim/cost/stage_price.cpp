@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "models/offloads.h"
-#include "models/operator_runs.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/measured.h"
-#include "scenarios/plan.h"
-#include "sim/cost/data_parallel.h"
-#include "sim/cost/launches.h"
+#include "models/graph/offloads.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/plan.h"
+#include "sim/cost/kernels/launches.h"
+#include "sim/cost/passes/data_parallel.h"
 #include "sim/memory/pass_memory.h"
 
 namespace debubble::sim {

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/edit.h"
-#include "scenarios/lacking_schedule.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/read/edit.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::sim {
 namespace {

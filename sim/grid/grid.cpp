@@ -7,12 +7,12 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/lacking_schedule.h"
-#include "scenarios/packing.h"
-#include "scenarios/plan.h"
-#include "sim/plan_run.h"
-#include "sim/plan_words.h"
-#include "sim/unvalidated.h"
+#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/plan/packing.h"
+#include "scenarios/plan/plan.h"
+#include "sim/explain/plan_run.h"
+#include "sim/explain/unvalidated.h"
+#include "sim/plan/plan_words.h"
 
 namespace debubble::sim {
 namespace {

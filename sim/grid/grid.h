@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/sweep_basis.h"
 #include "sim/grid/sweep_row.h"
 

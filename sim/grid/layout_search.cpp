@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "models/layout.h"
-#include "models/partition.h"
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
+#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 
 namespace debubble::sim {
 namespace {

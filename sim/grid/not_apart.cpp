@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/residuals.h"
+#include "sim/plan/residuals.h"
 
 namespace debubble::sim {
 namespace {

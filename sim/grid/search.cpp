@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "base/spelling.h"
-#include "scenarios/plan.h"
-#include "scenarios/utilisation.h"
-#include "sim/grid/parallel.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/utilisation.h"
 #include "sim/grid/run_frontier.h"
 #include "sim/grid/twins.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 
 namespace debubble::sim {
 namespace {

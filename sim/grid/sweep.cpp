@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "sim/grid/journals.h"
-#include "sim/grid/parallel.h"
 #include "sim/grid/results_file.h"
 #include "sim/grid/twins.h"
 

@@ -9,7 +9,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 
 namespace debubble::sim {
 namespace fs = std::filesystem;

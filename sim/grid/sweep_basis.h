@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// The inputs of a sweep's results other than its grid. They are kept in a file next to the
 /// results, so that a resumed sweep recognises rows of another scenario.

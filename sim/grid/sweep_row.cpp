@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/communication.h"
+#include "sim/explain/communication.h"
 
 namespace debubble::sim {
 namespace {

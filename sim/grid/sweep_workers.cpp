@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "sim/grid/journals.h"
-#include "sim/grid/parallel.h"
 #include "sim/grid/results_file.h"
 
 namespace debubble::sim {

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
-#include "scenarios/utilisation.h"
+#include "base/parallel.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/utilisation.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/first_step.h"
-#include "sim/grid/parallel.h"
 #include "sim/measured/measured_collective.h"
 #include "sim/measured/measured_kernel.h"
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "scenarios/scenario.h"
-#include "scenarios/sweep.h"
+#include "scenarios/plan/scenario.h"
+#include "scenarios/read/sweep.h"
 #include "sim/measured/measured_comparison.h"
 #include "sim/predict.h"
 

@@ -1,6 +1,6 @@
 #include "sim/measured/measured_collective.h"
 
-#include "scenarios/cluster_reader.h"
+#include "scenarios/cluster/reader.h"
 #include "sim/network/collective_cost.h"
 #include "text/mapping_reader.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/measured/measured_table.h"
-#include "sim/prediction.h"
+#include "sim/plan/prediction.h"
 
 /// A measured row beside its prediction.
 namespace debubble::sim {

@@ -1,9 +1,9 @@
 #include "sim/measured/measured_kernel.h"
 
-#include "scenarios/cluster_reader.h"
-#include "scenarios/framework_words.h"
-#include "scenarios/kernel_table.h"
-#include "sim/cost/kernel_cost.h"
+#include "scenarios/cluster/kernel_table.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/software/words.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {
 namespace {

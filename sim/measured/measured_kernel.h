@@ -6,8 +6,8 @@
 namespace debubble::sim {
 
 /// Prices the kernel of a row whose scenario is {cluster, kernel, dtype, shape, measures}
-/// (scenarios/kernel_table.h): at the clock of short runs where it measures a burst, else at that
-/// of steps. `work` are its FLOPs.
+/// (scenarios/cluster/kernel_table.h): at the clock of short runs where it measures a burst, else
+/// at that of steps. `work` are its FLOPs.
 MeasuredComparison compare_kernel(const MeasuredStep& step);
 
 }  // namespace debubble::sim

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
-#include "sim/plan_run.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/explain/plan_run.h"
 #include "sim/predict.h"
 #include "text/json_document_reader.h"
 #include "text/mapping_reader.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 namespace debubble::sim {
 

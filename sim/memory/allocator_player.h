@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/graph.h"
-#include "models/pass_turns.h"
+#include "models/graph/graph.h"
+#include "models/graph/pass_turns.h"
 #include "schedule/schedule.h"
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/memory_events.h"

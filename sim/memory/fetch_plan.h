@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/graph.h"
-#include "scenarios/gather_limits.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/layer_fold.h"
 
-/// What ZeRO-3 gathers when, keeps and drops within DeepSpeed's limits (scenarios/stage3_limits.h),
-/// parameter by parameter, as the hooks before and after each module do (DeepSpeed 00a31c9,
-/// deepspeed/runtime/zero/partitioned_param_coordinator.py).
+/// What ZeRO-3 gathers when, keeps and drops within DeepSpeed's limits
+/// (scenarios/software/stage3_limits.h), parameter by parameter, as the hooks before and after each
+/// module do (DeepSpeed 00a31c9, deepspeed/runtime/zero/partitioned_param_coordinator.py).
 ///
 /// Before an operator runs, what it lacks of its parameters is gathered and waited for. Then those
 /// that later operators use are asked for, in the order of use, until they have as many elements as

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/pair_memory.h"
 #include "sim/memory/sharded_units.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/memory_class.h"
-#include "models/allocator.h"
-#include "scenarios/framework.h"
+#include "models/memory/allocator.h"
+#include "scenarios/software/framework.h"
 #include "schedule/action.h"
 #include "sim/memory/played_memory.h"
 

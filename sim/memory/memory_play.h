@@ -4,8 +4,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "models/graph.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/played_memory.h"

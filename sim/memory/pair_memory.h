@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/graph.h"
-#include "models/turns.h"
+#include "models/graph/graph.h"
+#include "models/graph/turns.h"
 #include "sim/memory/layer_fold.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"
@@ -24,7 +24,7 @@ struct PassPiece {
     std::string op_at_peak;  ///< empty if the piece only frees
 };
 
-/// A part of a layer (models/turns.h).
+/// A part of a layer (models/graph/turns.h).
 struct LayerPiece {
     models::TurnPart part{};
     PassPiece piece;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "sim/memory/layer_fold.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "models/partition.h"
-#include "scenarios/execution_of.h"
+#include "models/partition/partition.h"
+#include "scenarios/plan/execution_of.h"
 #include "sim/memory/alike_stages.h"
 #include "sim/memory/pass_memory.h"
 #include "sim/memory/static_level.h"

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "models/graph.h"
-#include "models/static_memory.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "models/memory/static_memory.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "schedule/schedule.h"
 
 namespace debubble::sim {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/outside_layers.h"
+#include "models/graph/outside_layers.h"
 
 namespace debubble::sim {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/memory_class.h"
-#include "models/graph.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
 #include "schedule/placement.h"
 #include "sim/memory/fetch_plan.h"

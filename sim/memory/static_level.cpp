@@ -1,6 +1,6 @@
 #include "sim/memory/static_level.h"
 
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 
 namespace debubble::sim {
 

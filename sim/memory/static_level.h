@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/static_memory.h"
-#include "scenarios/scenario.h"
+#include "models/memory/static_memory.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::sim {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "models/laws.h"
-#include "scenarios/measured.h"
+#include "models/execution/laws.h"
+#include "scenarios/cluster/measured.h"
 
 namespace debubble::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/units.h"
-#include "scenarios/cluster.h"
+#include "scenarios/cluster/cluster.h"
 #include "sim/network/group.h"
 
 /// The time of a collective when nothing else uses its links. Bandwidth terms are those of the

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/laws.h"
+#include "models/execution/laws.h"
 #include "sim/network/places_hit.h"
 
 namespace debubble::sim {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/kernel.h"
+#include "models/operators/kernel.h"
 #include "sim/network/collective_cost.h"
 
 namespace debubble::sim {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "scenarios/cluster.h"
-#include "scenarios/scenario.h"
+#include "scenarios/cluster/cluster.h"
+#include "scenarios/plan/scenario.h"
 
 /// The placement of the members of a communicator. Global rank = tp + T (cp + C (dp + D pp)),
 /// filled node after node, so every group of a parallel dimension is an arithmetic progression of

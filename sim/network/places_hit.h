@@ -1,6 +1,6 @@
 #pragma once
 
-#include "models/kernel.h"
+#include "models/operators/kernel.h"
 
 /// Where the experts of a token are, of those that ranks or nodes share.
 namespace debubble::sim {

@@ -5,7 +5,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/flow.h"
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "sim/bill.h"
+#include "sim/explain/bill.h"
 #include "sim/report/report_tables.h"
 
 /// The bill of a step as text and as JSON.

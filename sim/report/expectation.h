@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/prediction.h"
+#include "sim/plan/prediction.h"
 
 /// What a person expects of a plan, for `simulate --expect`: "step<15.5s, peak<70GiB, fits".
 namespace debubble::sim {

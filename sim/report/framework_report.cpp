@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/framework_checks.h"
+#include "scenarios/check/framework_checks.h"
 
 namespace debubble::sim {
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::sim {
 

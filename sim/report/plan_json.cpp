@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/layout.h"
-#include "models/partition.h"
-#include "scenarios/packing.h"
-#include "sim/plan_words.h"
+#include "models/partition/layout.h"
+#include "models/partition/partition.h"
+#include "scenarios/plan/packing.h"
+#include "sim/plan/plan_words.h"
 
 namespace debubble::sim {
 namespace {

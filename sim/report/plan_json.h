@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 /// What every JSON output begins with: its schema, the schema's version, and the plan that it is
 /// about. Keys are added within a version, never renamed.

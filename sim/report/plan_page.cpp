@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan_words.h"
+#include "sim/plan/plan_words.h"
 #include "sim/report/plan_sections.h"
 #include "sim/report/report_text.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/communication.h"
+#include "sim/explain/communication.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/run_report.h"
 #include "trace/pair_exchange.h"

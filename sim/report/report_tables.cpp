@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "sim/communication.h"
+#include "sim/explain/communication.h"
 #include "text/wording.h"
 
 namespace debubble::sim {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/prediction.h"
+#include "sim/plan/prediction.h"
 
 /// The tables of a prediction's report, at most 100 columns wide.
 namespace debubble::sim {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "sim/plan_words.h"
+#include "sim/plan/plan_words.h"
 #include "sim/predict.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// A prediction as text for people.
 namespace debubble::sim {

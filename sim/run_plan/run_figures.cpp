@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
 #include "sim/run_plan/draw_run.h"
 
 namespace debubble::sim {

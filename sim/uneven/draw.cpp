@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/random_bits.h"
-#include "scenarios/packing.h"
+#include "scenarios/plan/packing.h"
 
 namespace debubble::sim {
 namespace {

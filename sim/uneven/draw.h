@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
 #include "sim/uneven/drawn_pipeline.h"
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/cancelled.h"
+#include "base/parallel.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/follow_memory.h"
-#include "sim/grid/parallel.h"
 #include "sim/memory/memory_play.h"
 #include "sim/uneven/draw.h"
 #include "sim/uneven/drawn_memory_model.h"

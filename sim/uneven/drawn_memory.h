@@ -5,8 +5,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "scenarios/plan.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/rank_ledger.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/uneven/draw.h"
 

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "models/graph.h"
-#include "scenarios/scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/engine/cost_model.h"
 

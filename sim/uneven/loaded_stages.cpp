@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "scenarios/execution_of.h"
+#include "scenarios/plan/execution_of.h"
 
 namespace debubble::sim {
 namespace {

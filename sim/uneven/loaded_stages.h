@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "models/expert_rows.h"
-#include "scenarios/scenario.h"
+#include "models/graph/expert_rows.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/loaded_pass.h"
 #include "sim/memory/rank_stages.h"

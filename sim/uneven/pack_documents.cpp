@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/packing.h"
+#include "scenarios/plan/packing.h"
 #include "sim/uneven/draw.h"
 
 namespace debubble::sim {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "sim/uneven/document_groups.h"
 
 namespace debubble::sim {
@@ -11,7 +11,7 @@ enum class Groups { Dynamic, Equal };
 /// The documents of a drawn step, packed into microbatches of all ranks of data x context. Both
 /// kinds of groups get the same documents. Equal groups get the sequences of the global batch as
 /// they are, unless the scenario packs its global batch once a step. Precondition: the scenario
-/// packs in the step (scenarios/packing.h).
+/// packs in the step (scenarios/plan/packing.h).
 std::vector<PackedMicroBatch> pack_documents(const scenarios::Scenario& scenario, int draw,
                                              Groups groups);
 

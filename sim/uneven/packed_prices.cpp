@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/overloaded.h"
-#include "scenarios/packing.h"
+#include "scenarios/plan/packing.h"
 #include "sim/cost/physical_cost_model.h"
 
 namespace debubble::sim {

@@ -5,8 +5,8 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
-#include "scenarios/packing.h"
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
+#include "scenarios/plan/packing.h"
 #include "sim/uneven/uneven_steps.h"
 
 namespace debubble::sim {

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "sim/engine/simulate.h"
 #include "sim/uneven/pack_documents.h"
 #include "sim/uneven/packed_step.h"
@@ -12,9 +12,10 @@
 
 namespace debubble::sim {
 
-/// The drawn steps of a scenario that packs its documents in every step (scenarios/packing.h). All
-/// ranks of data x context have the same number of microbatches in a step; each of them is played
-/// through the pipeline, and the last one ends the step, since gradients are summed over all.
+/// The drawn steps of a scenario that packs its documents in every step (scenarios/plan/packing.h).
+/// All ranks of data x context have the same number of microbatches in a step; each of them is
+/// played through the pipeline, and the last one ends the step, since gradients are summed over
+/// all.
 class PackedSteps {
 public:
     /// Packs every draw and plays it, on `jobs` threads (0: one per core). Throws Cancelled soon

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/overloaded.h"
-#include "scenarios/packing.h"
+#include "scenarios/plan/packing.h"
 
 namespace debubble::sim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "sim/engine/cost_model.h"
 #include "sim/uneven/costs_beside.h"
 #include "sim/uneven/draw.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/cancelled.h"
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
 #include "sim/uneven/drawn_pipelines.h"
 
 namespace debubble::sim {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/exit_status.h"
+#include "base/command_line/exit_status.h"
 
 namespace debubble {
 namespace {

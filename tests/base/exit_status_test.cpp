@@ -1,4 +1,4 @@
-#include "base/exit_status.h"
+#include "base/command_line/exit_status.h"
 
 #include <new>
 #include <system_error>

@@ -1,4 +1,4 @@
-#include "base/progress_line.h"
+#include "base/command_line/progress_line.h"
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "trace/io/chrome_trace.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// Any bytes: either an InputError, or a trace that writes and reads as itself
 /// and that can be summed up and drawn.

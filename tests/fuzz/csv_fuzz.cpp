@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/lower.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 #include "schedule/validate.h"
 
 namespace debubble {

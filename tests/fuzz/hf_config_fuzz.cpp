@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
-#include "models/hf_config_reader.h"
+#include "models/graph/graph.h"
+#include "models/hf/config_reader.h"
 #include "text/json_document_reader.h"
 
 /// Any text is a config.json whose parameters can be counted, or is refused in words.

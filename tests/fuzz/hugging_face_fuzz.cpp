@@ -9,8 +9,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/checkpoint/hugging_face.h"
-#include "models/graph.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/graph/graph.h"
 
 namespace {
 

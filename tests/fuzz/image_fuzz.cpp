@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "exec/io/data/image.h"
+#include "exec/io/data/images/image.h"
 
 /// Any bytes are refused in words, or a picture of the size that it says, which fits a model.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "trace/profile/kineto_reader.h"
-#include "trace/profile/profiled_run.h"
-#include "trace/profile/recorded_kernels.h"
+#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/recorded_kernels.h"
+#include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 
 /// Any bytes: either an InputError, or a run that can be summed up; its operators' kernels

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "scenarios/collective_samples.h"
+#include "scenarios/cluster/collective_samples.h"
 
 /// Any bytes, as a table of nccl-tests and as a dump of NCCL's Inspector: either an InputError, or
 /// samples that can be fitted.

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/nsight_reader.h"
-#include "trace/profile/profiled_run.h"
+#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 
 /// Any bytes as a database: either an InputError, or a run that can be summed up.

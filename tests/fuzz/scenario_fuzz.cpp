@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Any text is a scenario and a grid, or is refused in words; never more. The file is
 /// taken to lie in an empty folder, so that no path in it leads anywhere.

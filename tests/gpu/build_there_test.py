@@ -58,7 +58,7 @@ class BuildThere(unittest.TestCase):
         operators = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "exec/cuda/operators").glob("*.cpp"))
         self.assertEqual([file for file in found if file.endswith(".cu")], kernels)
         self.assertEqual([file for file in found if file.startswith("exec/cuda/operators/")], operators)
-        for file in ("exec/cuda/cublas_lt.cpp", "exec/core/tensor.cpp", "exec/cuda/nccl/library.cpp"):
+        for file in ("exec/cuda/products/cublas_lt.cpp", "exec/core/tensor.cpp", "exec/cuda/nccl/library.cpp"):
             self.assertIn(file, found)
         for file in found:
             self.assertTrue((ROOT / file).is_file(), file)

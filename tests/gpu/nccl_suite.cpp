@@ -13,8 +13,8 @@
 #include "exec/cuda/device_assignment.h"
 #include "exec/cuda/load_module.h"
 #include "exec/cuda/nccl/load_nccl.h"
-#include "exec/program/run/local_launcher.h"
-#include "exec/program/run/process_place.h"
+#include "exec/program/run/world/local_launcher.h"
+#include "exec/program/run/world/process_place.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/comm_conformance.h"
 

@@ -1,4 +1,4 @@
-#include "models/allocator.h"
+#include "models/memory/allocator.h"
 
 #include <gtest/gtest.h>
 

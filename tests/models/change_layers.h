@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/architecture.h"
-#include "models/layer_keys.h"
+#include "models/network/architecture.h"
+#include "models/read/layer_keys.h"
 
 /// Networks of tests whose layers are changed by the keys of their files.
 namespace debubble::models {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// Context parallelism of two levels: neighbours exchange tokens for heads, and keys and values

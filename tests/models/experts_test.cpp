@@ -8,8 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "models/graph.h"
-#include "models/static_memory.h"
+#include "models/graph/graph.h"
+#include "models/memory/static_memory.h"
 #include "tests/models/architectures.h"
 #include "tests/models/held_bytes.h"
 

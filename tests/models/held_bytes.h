@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
-#include "models/operator_runs.h"
+#include "models/graph/graph.h"
+#include "models/graph/operator_runs.h"
 
 /// What the steps of a stage's passes leave allocated.
 namespace debubble::models {

@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "models/architecture_reader.h"
-#include "models/graph.h"
-#include "models/hf_config_reader.h"
-#include "models/hf_config_writer.h"
+#include "models/graph/graph.h"
+#include "models/hf/config_reader.h"
+#include "models/hf/config_writer.h"
 #include "tests/support/source_folder.h"
 #include "text/json_document_reader.h"
 

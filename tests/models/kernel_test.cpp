@@ -1,11 +1,11 @@
-#include "models/kernel.h"
+#include "models/operators/kernel.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 namespace debubble::models {

@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "models/graph.h"
-#include "models/partition.h"
+#include "models/graph/graph.h"
+#include "models/partition/partition.h"
 #include "tests/models/architectures.h"
 #include "tests/models/change_layers.h"
 #include "tests/support/source_folder.h"

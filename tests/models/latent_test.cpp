@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// Latent attention, windows, norms of heads and shared experts against sums by hand.

@@ -1,4 +1,4 @@
-#include "models/laws.h"
+#include "models/execution/laws.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "models/layers.h"
+#include "models/network/layers.h"
 
 #include <cmath>
 #include <string>
@@ -11,9 +11,9 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/architecture_reader.h"
-#include "models/architecture_writer.h"
-#include "models/graph.h"
-#include "models/layer_keys.h"
+#include "models/graph/graph.h"
+#include "models/read/architecture_writer.h"
+#include "models/read/layer_keys.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/models/architectures.h"
 

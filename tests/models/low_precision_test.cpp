@@ -1,11 +1,11 @@
-#include "models/low_precision.h"
+#include "models/execution/low_precision.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "models/operator_runs.h"
-#include "models/static_memory.h"
+#include "models/graph/operator_runs.h"
+#include "models/memory/static_memory.h"
 #include "tests/models/architectures.h"
 #include "tests/models/held_bytes.h"
 

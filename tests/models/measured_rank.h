@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
-#include "models/allocator.h"
-#include "models/graph.h"
-#include "models/optimizer_pieces.h"
-#include "models/static_memory.h"
+#include "models/graph/graph.h"
+#include "models/memory/allocator.h"
+#include "models/memory/optimizer_pieces.h"
+#include "models/memory/static_memory.h"
 #include "schedule/generators/generators.h"
 
 /// Plays the last pipeline rank's step of a measured run through the allocator.

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
-#include "models/low_precision.h"
-#include "models/operator_runs.h"
+#include "models/execution/low_precision.h"
+#include "models/graph/graph.h"
+#include "models/graph/operator_runs.h"
 #include "tests/models/architectures.h"
 #include "tests/models/held_bytes.h"
 

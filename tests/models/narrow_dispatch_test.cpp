@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
-#include "models/low_precision.h"
+#include "models/execution/low_precision.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 #include "tests/models/held_bytes.h"
 

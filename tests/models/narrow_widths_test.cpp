@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
-#include "models/low_precision.h"
+#include "models/execution/low_precision.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// The sizes of products that the kernels of each recipe take.

@@ -6,9 +6,9 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "models/architecture_writer.h"
-#include "models/graph.h"
-#include "models/hf_config_reader.h"
+#include "models/graph/graph.h"
+#include "models/hf/config_reader.h"
+#include "models/read/architecture_writer.h"
 #include "tests/models/held_bytes.h"
 #include "tests/support/source_folder.h"
 #include "text/json_document_reader.h"

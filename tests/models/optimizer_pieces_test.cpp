@@ -1,4 +1,4 @@
-#include "models/optimizer_pieces.h"
+#include "models/memory/optimizer_pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "models/partition.h"
+#include "models/partition/partition.h"
 
 #include <algorithm>
 #include <limits>

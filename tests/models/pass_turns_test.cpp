@@ -1,4 +1,4 @@
-#include "models/pass_turns.h"
+#include "models/graph/pass_turns.h"
 
 #include <algorithm>
 #include <string>

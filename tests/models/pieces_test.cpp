@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/graph.h"
-#include "models/operator_runs.h"
+#include "models/graph/graph.h"
+#include "models/graph/operator_runs.h"
 #include "tests/models/architectures.h"
 
 /// The tensors that PyTorch's tensor parallelism holds beside those of its products: the pieces of

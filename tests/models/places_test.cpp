@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// Norms at other places, parallel parts, sinks, chunks and caps, against sums by hand.

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// Multi-token prediction: what the last stage has more, by the closed forms of DeepSeek-V3

@@ -5,7 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/change_layers.h"
 
 /// Mamba-2, gated delta nets and gates against sums by hand: what is kept, computed and cut.

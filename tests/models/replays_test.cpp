@@ -1,4 +1,4 @@
-#include "models/replays.h"
+#include "models/graph/replays.h"
 
 #include <algorithm>
 #include <map>
@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/offloads.h"
-#include "models/operator_runs.h"
+#include "models/graph/offloads.h"
+#include "models/graph/operator_runs.h"
 #include "tests/models/architectures.h"
 
 /// What chosen modules drop, keep and run again, against Megatron-LM d98e8a6

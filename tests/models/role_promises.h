@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/overloaded.h"
-#include "models/graph.h"
-#include "models/layer_keys.h"
-#include "models/layer_names.h"
+#include "models/build/layer_names.h"
+#include "models/graph/graph.h"
+#include "models/read/layer_keys.h"
 
 /// What the kind of an operator promises of the tensors in its roles: their sizes, by the letters
 /// of the literature, and the passes that use them.

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/held_bytes.h"
 
 /// What a layer of each kind of 2026 holds between forward and backward on a rank, against sums by
 /// hand: its part under tensor and sequence parallelism, and its experts' rows under expert
-/// parallelism. Letters are those of models/layer.h.
+/// parallelism. Letters are those of models/network/layer.h.
 namespace debubble::models::saved_2026 {
 namespace {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 #include "tests/models/held_bytes.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 namespace debubble::models {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/operator_runs.h"
+#include "models/graph/operator_runs.h"
 #include "tests/models/architectures.h"
 
 /// With weight gradients in a pass of their own, what they read must outlive the input

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
-#include "models/static_memory.h"
+#include "models/graph/graph.h"
+#include "models/memory/static_memory.h"
 
 /// Static memory of a rank with a part of the layers (PP) and of the experts (EP), against sums by
-/// hand of one network of each kind of 2026. Letters are those of models/layer.h: h hidden, a
-/// heads, d their width, f the inner width of an MLP.
+/// hand of one network of each kind of 2026. Letters are those of models/network/layer.h: h hidden,
+/// a heads, d their width, f the inner width of an MLP.
 namespace debubble::models::static_2026 {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "models/static_memory.h"
+#include "models/memory/static_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 namespace debubble::models {

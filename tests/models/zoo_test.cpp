@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 namespace debubble::models {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/cluster_defaults.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/cluster/defaults.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

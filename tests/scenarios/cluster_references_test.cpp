@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

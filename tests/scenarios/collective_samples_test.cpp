@@ -1,4 +1,4 @@
-#include "scenarios/collective_samples.h"
+#include "scenarios/cluster/collective_samples.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "scenarios/scenario_tree.h"
+#include "scenarios/read/scenario_tree.h"
 #include "text/flow.h"
 #include "text/yaml_document_reader.h"
 

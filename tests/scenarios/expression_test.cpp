@@ -1,4 +1,4 @@
-#include "scenarios/expression.h"
+#include "scenarios/read/expression.h"
 
 #include <gtest/gtest.h>
 

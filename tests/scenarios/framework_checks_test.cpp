@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/framework_checks.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/check/framework_checks.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

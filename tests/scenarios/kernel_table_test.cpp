@@ -1,9 +1,9 @@
-#include "scenarios/kernel_table.h"
+#include "scenarios/cluster/kernel_table.h"
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/release.h"
+#include "scenarios/software/release.h"
 
 namespace debubble::scenarios {
 namespace {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/keys.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "text/key.h"
 

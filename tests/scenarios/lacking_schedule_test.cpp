@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/framework_reader.h"
-#include "scenarios/lacking_schedule.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/read/read_scenario.h"
+#include "scenarios/software/reader.h"
 #include "schedule/generators/generators.h"
 #include "text/shipped_files.h"
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "models/execution.h"
-#include "models/layout.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "models/execution/execution.h"
+#include "models/partition/layout.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Scenarios whose stages Megatron-Core's layout strings cut.
 namespace debubble::scenarios {

@@ -1,9 +1,9 @@
-#include "scenarios/lowered.h"
+#include "scenarios/plan/lowered.h"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/lower.h"
 
 namespace debubble::scenarios {

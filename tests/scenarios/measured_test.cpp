@@ -1,10 +1,10 @@
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/document.h"
 
 namespace debubble::scenarios {

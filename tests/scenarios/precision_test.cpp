@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

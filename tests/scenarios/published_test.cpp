@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// What others published of a scenario.
 namespace debubble::scenarios {

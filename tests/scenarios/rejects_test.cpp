@@ -5,7 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "tests/support/source_folder.h"
 
 /// Every file of rejects/ holds the mistake that its name says; beside it lies all that

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/shipped_files.h"
 
 /// What stops a run of weeks, and what it costs.

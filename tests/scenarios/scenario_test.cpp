@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/layer_keys.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "models/read/layer_keys.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
-#include "models/partition.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/framework_reader.h"
-#include "scenarios/generator_options_of.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/graph.h"
+#include "models/partition/partition.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/read/read_scenario.h"
+#include "scenarios/software/reader.h"
 #include "schedule/generators/generators.h"
 #include "text/shipped_files.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
 namespace {

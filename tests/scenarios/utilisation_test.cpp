@@ -1,10 +1,10 @@
-#include "scenarios/utilisation.h"
+#include "scenarios/plan/utilisation.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// What NVIDIA prints as the MFU of its recipes (dgxc-benchmarking, the pages named at each test)
 /// says which FLOPs and which peak it counts.

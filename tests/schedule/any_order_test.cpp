@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "schedule/complete.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/lower.h"
 #include "schedule/validate.h"
 #include "tests/schedule/random_orders.h"

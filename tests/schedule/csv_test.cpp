@@ -1,4 +1,4 @@
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/progress.h"

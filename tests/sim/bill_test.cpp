@@ -1,9 +1,9 @@
-#include "sim/bill.h"
+#include "sim/explain/bill.h"
 
 #include <gmock/gmock.h>
 
-#include "scenarios/read_scenario.h"
-#include "scenarios/utilisation.h"
+#include "scenarios/plan/utilisation.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/report_json.h"

@@ -1,5 +1,5 @@
 #include "sim/choose_cut.h"
-#include "sim/cuts_to_choose_from.h"
+#include "sim/plan/cuts_to_choose_from.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/grid.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"
 #include "tests/sim/random_scenarios.h"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
-#include "scenarios/recompute_choices.h"
+#include "scenarios/plan/recompute_choices.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/grid.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"

@@ -1,4 +1,4 @@
-#include "sim/communication.h"
+#include "sim/explain/communication.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/sweep_row.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 #include "tests/sim/scenarios.h"
 

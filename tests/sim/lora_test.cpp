@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 /// Low-rank adapters (LoRA, arXiv:2106.09685): only they have gradients and optimizer state.

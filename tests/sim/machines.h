@@ -1,6 +1,6 @@
 #pragma once
 
-#include "scenarios/cluster.h"
+#include "scenarios/cluster/cluster.h"
 
 /// Machines for tests of prices: round figures close to published ones.
 namespace debubble::sim {

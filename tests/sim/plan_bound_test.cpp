@@ -1,10 +1,10 @@
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/predict.h"
 

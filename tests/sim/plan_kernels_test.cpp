@@ -1,12 +1,12 @@
-#include "sim/plan_kernels.h"
+#include "sim/plan/plan_kernels.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::sim {
 namespace {

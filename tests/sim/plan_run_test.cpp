@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
-#include "sim/plan_run.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/explain/plan_run.h"
 #include "sim/predict.h"
 
 /// From a plan and its step to the whole training.

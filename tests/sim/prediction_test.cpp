@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/unvalidated.h"
+#include "sim/explain/unvalidated.h"
 #include "tests/schedule/with_offload.h"
 #include "tests/sim/engine/random_plans.h"
 #include "tests/sim/random_scenarios.h"

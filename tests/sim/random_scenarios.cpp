@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "tests/sim/engine/random_plans.h"
 #include "text/shipped_files.h"

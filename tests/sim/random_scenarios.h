@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Whole scenarios drawn at random, over all that is shipped: what properties of predictions are
 /// tried on. Every one is consistent, and no test takes the first that comes to mind.

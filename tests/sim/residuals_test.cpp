@@ -1,11 +1,11 @@
-#include "sim/residuals.h"
+#include "sim/plan/residuals.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "sim/report/report_text.h"
 

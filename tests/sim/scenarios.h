@@ -1,7 +1,7 @@
 #pragma once
 
-#include "models/layer_keys.h"
-#include "scenarios/scenario.h"
+#include "models/read/layer_keys.h"
+#include "scenarios/plan/scenario.h"
 #include "tests/sim/machines.h"
 
 /// Small jobs to price: a GPT of the Megatron papers on DGX A100 nodes.

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 namespace debubble::sim {

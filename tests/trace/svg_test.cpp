@@ -1,4 +1,4 @@
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 #include <sstream>
 
@@ -6,7 +6,7 @@
 
 #include "schedule/generators/generators.h"
 #include "tests/trace/trace_of.h"
-#include "trace/picture/palette.h"
+#include "trace/picture/document/palette.h"
 
 namespace debubble {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "schedule/dependencies.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 #include "trace/trace.h"
 
 namespace debubble {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "trace/span_graph.h"
 #include "trace/statistics.h"
 

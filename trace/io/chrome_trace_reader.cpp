@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/json_cursor.h"
 #include "trace/statistics.h"

@@ -11,7 +11,7 @@
 #include "trace/io/chrome_trace.h"
 #include "trace/io/memory_snapshot.h"
 #include "trace/io/trace_csv.h"
-#include "trace/profile/open_run.h"
+#include "trace/profile/runs/open_run.h"
 
 namespace debubble {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/overloaded.h"
 #include "trace/picture/describe.h"
-#include "trace/picture/exposed_bars.h"
+#include "trace/picture/document/exposed_bars.h"
 #include "trace/picture/labels.h"
 #include "trace/span_graph.h"
 

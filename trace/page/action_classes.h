@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "schedule/action.h"
-#include "trace/picture/palette.h"
+#include "trace/picture/document/palette.h"
 
 /// The kinds of actions of a page. An action is its kind's words with its own numbers in them, so
 /// that a million of them are a few templates and columns of numbers.

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "trace/page/columns.h"
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 
 namespace debubble::page {
 

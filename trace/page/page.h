@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 
 /// A page to mail: timelines that a browser draws, zooms and plays, and figures below them, in one
 /// file that needs no network. docs/decisions/0066.

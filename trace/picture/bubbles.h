@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "trace/picture/colours.h"
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
+#include "trace/picture/document/time_axis.h"
 #include "trace/picture/shapes.h"
-#include "trace/picture/time_axis.h"
 
 /// The drawing of bubbles.
 namespace debubble::picture {

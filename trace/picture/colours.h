@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/memory_class.h"
-#include "trace/picture/colour_sums.h"
-#include "trace/picture/document.h"
-#include "trace/picture/palette.h"
+#include "trace/picture/document/colour_sums.h"
+#include "trace/picture/document/document.h"
+#include "trace/picture/document/palette.h"
 
 /// The colours of a timeline.
 namespace debubble::picture {

@@ -7,7 +7,7 @@
 
 #include "text/wording.h"
 #include "trace/picture/bubbles.h"
-#include "trace/picture/exposed.h"
+#include "trace/picture/document/exposed.h"
 #include "trace/picture/svg_text.h"
 #include "trace/picture/wording.h"
 

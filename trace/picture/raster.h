@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/picture/colours.h"
-#include "trace/picture/time_axis.h"
+#include "trace/picture/document/time_axis.h"
 
 /// Painting into an image of 32-bit pixels. All coordinates are device pixels; those of axes too
 /// (TimeAxis::scaled).

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/picture/alike.h"
+#include "trace/picture/document/alike.h"
 
 namespace debubble::picture {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 #include "trace/picture/raster.h"
 
 /// The rows of a timeline, and their places.

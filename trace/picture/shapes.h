@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "trace/picture/palette.h"
+#include "trace/picture/document/palette.h"
 
 /// The primitive shapes of a picture. A painter translates them, for a screen, a page or a file,
 /// and decides nothing: every colour, text and place stands in the shape.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "trace/picture/colours.h"
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 #include "trace/picture/shapes.h"
 
 /// Where the step of one rank goes: compute, exposed communication, optimizer, and idle time by its

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "trace/picture/colours.h"
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 #include "trace/picture/rows.h"
 
 namespace debubble::picture {

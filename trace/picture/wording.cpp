@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "text/wording.h"
-#include "trace/picture/exposed.h"
-#include "trace/picture/exposed_bars.h"
+#include "trace/picture/document/exposed.h"
+#include "trace/picture/document/exposed_bars.h"
 
 namespace debubble::picture {
 namespace {

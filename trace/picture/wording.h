@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 
 /// The texts of a timeline, in English, with numbers as in the reports.
 namespace debubble::picture {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "models/turns.h"
+#include "models/graph/turns.h"
 
 namespace debubble::exec {
 

@@ -18,7 +18,7 @@ struct Turn {
 /// when the pass goes on, so that the other pass computes meanwhile. Ranks that share experts run
 /// the same pairs and so ask for exchanges in the same order.
 ///
-/// What comes before the layers and after them runs beside nothing (models/turns.h).
+/// What comes before the layers and after them runs beside nothing (models/graph/turns.h).
 void run_in_turns(const Turn& forward, const Turn& backward, Recorder& recorder);
 
 }  // namespace debubble::exec

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "exec/core/pieces/box.h"
-#include "models/execution.h"
-#include "models/graph.h"
+#include "models/execution/execution.h"
+#include "models/graph/graph.h"
 
 /// The elements of a global parameter that a rank holds, and their places in its memory.
 namespace debubble::exec {

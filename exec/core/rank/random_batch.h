@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "exec/core/stage/step_inputs.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

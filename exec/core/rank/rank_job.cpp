@@ -12,12 +12,12 @@
 #include "exec/core/communicator/staged.h"
 #include "exec/core/rank/arena_size.h"
 #include "exec/core/rank/random_batch.h"
-#include "exec/core/stage/as_executed.h"
-#include "exec/core/stage/model_stage.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/measured.h"
+#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/passes/model_stage.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/execution_of.h"
 #include "schedule/forward_only.h"
-#include "schedule/rehearsal.h"
+#include "schedule/replay/rehearsal.h"
 
 namespace debubble::exec {
 

@@ -9,9 +9,9 @@
 #include "exec/core/interpreter/run_step.h"
 #include "exec/core/kernels.h"
 #include "exec/core/pinned_pool.h"
-#include "exec/core/stage/model_stage.h"
+#include "exec/core/stage/passes/model_stage.h"
 #include "exec/core/training/rank_training.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 
 /// One rank of a job: everything that it needs to carry out its list of the Program, step after
 /// step.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "exec/core/tensor.h"
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 
 namespace debubble::exec {
 

@@ -9,9 +9,9 @@
 #include "exec/core/device_lanes.h"
 #include "exec/core/kernels.h"
 #include "exec/core/stage/stage_parameters.h"
-#include "models/graph.h"
-#include "models/operator_runs.h"
-#include "scenarios/run_options.h"
+#include "models/graph/graph.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/run_options.h"
 #include "trace/action_log.h"
 
 /// The objects, options and callbacks of a stage.

@@ -4,7 +4,7 @@
 
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/kernels.h"
-#include "exec/core/training/unit_state.h"
+#include "exec/core/training/state/unit_state.h"
 
 /// A unit's gradients on their way to their sum over the ranks that share it.
 namespace debubble::exec {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "exec/core/training/loss_scale_state.h"
-#include "scenarios/run_options.h"
+#include "scenarios/plan/run_options.h"
 
 namespace debubble::exec {
 

@@ -6,7 +6,7 @@
 #include "exec/core/arena.h"
 #include "exec/core/kernels.h"
 #include "exec/core/training/shared_gradients.h"
-#include "exec/core/training/state_policy.h"
+#include "exec/core/training/state/state_policy.h"
 #include "exec/core/training/training_options.h"
 
 namespace debubble::exec {

@@ -7,7 +7,7 @@
 
 #include "exec/core/training/state_pieces.h"
 #include "exec/core/training/training_step.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 
 namespace debubble::exec {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "exec/core/pieces/piece.h"
-#include "exec/core/training/host_copies.h"
+#include "exec/core/training/state/host_copies.h"
 #include "exec/core/training/trained_stage.h"
 
 /// A rank's part of the training state as boxes of global tensors, the form of checkpoints.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/core/training/initial_values.h"
+#include "exec/core/training/state/initial_values.h"
 
 namespace debubble::exec {
 

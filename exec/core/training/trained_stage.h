@@ -7,8 +7,8 @@
 
 #include "exec/core/stage/stage_parameters.h"
 #include "exec/core/training/gradient_reduction.h"
-#include "exec/core/training/router_state.h"
-#include "exec/core/training/unit_state.h"
+#include "exec/core/training/state/router_state.h"
+#include "exec/core/training/state/unit_state.h"
 
 namespace debubble::exec {
 

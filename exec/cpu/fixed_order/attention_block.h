@@ -5,7 +5,7 @@
 
 #include "exec/cpu/fixed_order/attention.h"
 #include "exec/cpu/fixed_order/gemm.h"
-#include "exec/cpu/loops/attention_block.h"
+#include "exec/cpu/loops/attention/attention_block.h"
 
 /// The common parts of attention's forward and backward: the walk over samples, heads and blocks,
 /// and the rows of a head. Blocks of keys start at multiples of their size, so a row's sums do not

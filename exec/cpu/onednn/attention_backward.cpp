@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/attention_block.h"
+#include "exec/cpu/loops/attention/attention_block.h"
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"
 #include "exec/cpu/onednn/attention.h"

@@ -1,9 +1,9 @@
 #include "exec/core/packed_rows.h"
 #include "exec/cpu/convert.h"
-#include "exec/cpu/loops/head_norm.h"
-#include "exec/cpu/loops/latent_heads.h"
-#include "exec/cpu/loops/rope.h"
-#include "exec/cpu/loops/sinks.h"
+#include "exec/cpu/loops/attention/head_norm.h"
+#include "exec/cpu/loops/attention/latent_heads.h"
+#include "exec/cpu/loops/attention/rope.h"
+#include "exec/cpu/loops/attention/sinks.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -11,7 +11,7 @@
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/lanes.h"
-#include "exec/cuda/product_choices.h"
+#include "exec/cuda/products/product_choices.h"
 
 namespace debubble::exec::cuda {
 

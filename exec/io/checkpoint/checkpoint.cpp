@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/step_folder.h"
-#include "models/architecture_words.h"
-#include "models/layer_keys.h"
+#include "models/read/architecture_words.h"
+#include "models/read/layer_keys.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

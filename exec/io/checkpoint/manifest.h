@@ -8,7 +8,7 @@
 
 #include "exec/core/training/loss_scale_state.h"
 #include "exec/io/checkpoint/rank_file.h"
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 
 /// The content of a checkpoint apart from its tensors: all that a resumed run needs to go on as if
 /// it had not stopped, and all that sampling or exporting needs.

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "exec/core/pieces/piece.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 namespace debubble::exec {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "exec/io/checkpoint/piece_source.h"
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 
 namespace debubble::exec {
 

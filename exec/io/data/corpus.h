@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "exec/io/data/tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 
 namespace debubble::exec {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "exec/io/data/tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 #include "exec/io/mapped_file.h"
 
 namespace debubble::exec {

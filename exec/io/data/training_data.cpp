@@ -7,10 +7,10 @@
 
 #include "exec/io/bad_file.h"
 #include "exec/io/data/corpus.h"
-#include "exec/io/data/image_data_set.h"
+#include "exec/io/data/images/image_data_set.h"
 #include "exec/io/data/json_lines_reader.h"
-#include "exec/io/data/make_tokenizer.h"
-#include "exec/io/data/token_data_set.h"
+#include "exec/io/data/tokens/make_tokenizer.h"
+#include "exec/io/data/tokens/token_data_set.h"
 
 namespace debubble::exec {
 namespace {

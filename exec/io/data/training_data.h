@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/io/data/batches.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

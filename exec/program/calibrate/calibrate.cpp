@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "exec/core/stage/run_operator.h"
+#include "exec/core/stage/operators/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/gpu_transport.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"
 #include "exec/program/calibrate/measure_links.h"
 #include "exec/program/calibrate/statistics.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 #include "sim/report/plan_json.h"
 
 namespace debubble::exec {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/program/calibrate/measure_job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// `debubble calibrate`: writes the figures of this machine as a cluster file.
 namespace debubble::exec {

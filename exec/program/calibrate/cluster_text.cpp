@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include "exec/program/calibrate/calibrate.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/reader.h"
 
 namespace debubble::exec {
 

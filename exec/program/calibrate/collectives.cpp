@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "exec/program/calibrate/calibrate.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/reader.h"
 #include "text/shipped_files.h"
 
 namespace debubble::exec {

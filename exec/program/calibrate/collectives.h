@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/cluster.h"
-#include "scenarios/collective_samples.h"
+#include "scenarios/cluster/cluster.h"
+#include "scenarios/cluster/collective_samples.h"
 
 /// What others measured of collectives, as figures of a cluster.
 namespace debubble::exec {

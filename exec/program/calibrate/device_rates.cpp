@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "exec/program/calibrate/statistics.h"
-#include "scenarios/cluster_reader.h"
+#include "scenarios/cluster/reader.h"
 #include "text/shipped_files.h"
 
 namespace debubble::exec {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "exec/program/calibrate/device_sweep.h"
-#include "scenarios/cluster.h"
+#include "scenarios/cluster/cluster.h"
 
 /// Turns the timings of a sweep into the constants by which the cost model prices a kernel.
 namespace debubble::exec {

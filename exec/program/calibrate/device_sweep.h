@@ -5,7 +5,7 @@
 
 #include "exec/core/arena.h"
 #include "exec/core/device.h"
-#include "models/kernel.h"
+#include "models/operators/kernel.h"
 
 /// A device's kernels over growing shapes: the curves from which a cluster's efficiencies come.
 namespace debubble::exec {

@@ -12,7 +12,7 @@
 #include "exec/program/calibrate/pass_times.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/trace_figures.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 #include "sim/engine/replay_measured.h"
 #include "sim/predict.h"
 #include "text/wording.h"

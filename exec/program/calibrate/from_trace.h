@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/cluster.h"
-#include "scenarios/plan.h"
-#include "scenarios/scenario.h"
+#include "scenarios/cluster/cluster.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
 #include "trace/trace.h"
 
 /// `debubble calibrate --from-trace`: the figures of a cluster from a run on it.

@@ -10,8 +10,8 @@
 
 #include "exec/core/rank/rank_job.h"
 #include "exec/program/calibrate/device_sweep.h"
-#include "models/operator_runs.h"
-#include "scenarios/scenario.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/scenario.h"
 
 /// Timings of a training as it runs: all ranks at the same time, so that they share the machine.
 namespace debubble::exec {

@@ -5,7 +5,7 @@
 #include "exec/core/communicator/communicator.h"
 #include "exec/program/calibrate/measure_job.h"
 #include "exec/program/calibrate/statistics.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 
 /// The time of a communicator's messages of all sizes, fitted as latency + bytes / bandwidth.
 namespace debubble::exec {

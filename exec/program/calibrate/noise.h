@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 
 /// The quality of a measurement, from the spread of its repetitions.
 namespace debubble::exec {

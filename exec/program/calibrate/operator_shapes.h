@@ -6,15 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trace/profile/recorded_kernels.h"
+#include "trace/profile/formats/recorded_kernels.h"
 
-/// What operators of PyTorch are in a table of measured kernels (scenarios/kernel_table.h).
+/// What operators of PyTorch are in a table of measured kernels (scenarios/cluster/kernel_table.h).
 namespace debubble::exec {
 
 struct TableKernel {
     std::string kernel;  ///< gemm, grouped_gemm, attention_forward, attention_backward
     std::string dtype;
-    nlohmann::ordered_json shape;  ///< as sim/plan_kernels.h has it
+    nlohmann::ordered_json shape;  ///< as sim/plan/plan_kernels.h has it
 };
 
 /// A kernel, or the reason in words why there is none.

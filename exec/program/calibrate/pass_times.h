@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/operator_runs.h"
-#include "scenarios/plan.h"
-#include "scenarios/scenario.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
 #include "trace/trace.h"
 
 /// Times of operators from the times of whole passes.

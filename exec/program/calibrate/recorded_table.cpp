@@ -12,8 +12,8 @@
 #include "base/diagnostic.h"
 #include "exec/program/calibrate/operator_shapes.h"
 #include "exec/program/calibrate/statistics.h"
-#include "trace/profile/open_run.h"
-#include "trace/profile/recorded_kernels.h"
+#include "trace/profile/formats/recorded_kernels.h"
+#include "trace/profile/runs/open_run.h"
 
 namespace debubble::exec {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/kernel_table.h"
+#include "scenarios/cluster/kernel_table.h"
 
 /// `debubble calibrate --from-trace --kernels-out`: a table of measured kernels from profiles.
 namespace debubble::exec {

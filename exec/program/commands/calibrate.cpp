@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
+#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
-#include "base/number_option.h"
 #include "base/outputs.h"
 #include "exec/cpu/back_end.h"
 #include "exec/cuda/load_module.h"
@@ -21,10 +21,10 @@
 #include "exec/program/calibrate/noise.h"
 #include "exec/program/calibrate/recorded_table.h"
 #include "exec/program/run/planned_memory.h"
-#include "scenarios/collective_samples.h"
+#include "scenarios/cluster/collective_samples.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/open_run.h"
+#include "trace/profile/runs/open_run.h"
 
 /// `debubble calibrate`: measures this machine and writes a cluster for `debubble simulate`.
 namespace debubble::exec {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/exit_status.h"
+#include "base/command_line/exit_status.h"
 
 namespace CLI {
 class App;

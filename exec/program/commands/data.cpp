@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "exec/program/tiny_data/tiny_data.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// `debubble data`: makes small data that a scenario can be tried with.
 namespace debubble::exec {

@@ -6,10 +6,10 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "exec/program/sample/export_network.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 /// `debubble export`: writes a checkpoint in a form that other programs read.
 namespace debubble::exec {

@@ -5,23 +5,23 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
+#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
-#include "base/number_option.h"
 #include "base/outputs.h"
 #include "exec/cpu/back_end.h"
 #include "exec/cuda/gpu_transport.h"
 #include "exec/cuda/nccl/load_nccl.h"
 #include "exec/io/checkpoint/folder_lock.h"
-#include "exec/program/run/device_world.h"
-#include "exec/program/run/launch.h"
-#include "exec/program/run/local_launcher.h"
 #include "exec/program/run/prepare_run.h"
 #include "exec/program/run/progress.h"
 #include "exec/program/run/run_facts.h"
 #include "exec/program/run/run_report.h"
 #include "exec/program/run/share_plan.h"
+#include "exec/program/run/world/device_world.h"
+#include "exec/program/run/world/launch.h"
+#include "exec/program/run/world/local_launcher.h"
 #include "trace/io/trace_formats.h"
 
 /// `debubble run`: trains with the same Program that `debubble simulate` prices.

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cuda/load_module.h"
 #include "exec/program/sample/continue_text.h"

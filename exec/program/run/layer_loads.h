@@ -6,7 +6,7 @@
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/program/run/router_metrics.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

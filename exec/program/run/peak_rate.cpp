@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/utilisation.h"
+#include "scenarios/plan/utilisation.h"
 
 namespace debubble::exec {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 
 /// Whether a plan fits on this machine, checked before anything of it is allocated.
 namespace debubble::exec {

@@ -14,13 +14,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "base/progress_line.h"
 #include "exec/cpu/back_end.h"
 #include "exec/program/run/planned_memory.h"
 #include "exec/program/run/refuse_at.h"
 #include "exec/program/run/resume_notes.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "text/shipped_files.h"
 

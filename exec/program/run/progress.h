@@ -8,7 +8,7 @@
 #include <string>
 
 #include "exec/program/run/training_loop.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

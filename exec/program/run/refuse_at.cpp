@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/mapping_reader.h"
 #include "text/yaml_document_reader.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/operators/as_executed.h"
 
 namespace debubble::exec {
 

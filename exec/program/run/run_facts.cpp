@@ -10,7 +10,7 @@
 #include "exec/cpu/vectorise.h"
 #include "exec/io/checkpoint/fingerprint.h"
 #include "exec/program/run/resume_notes.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 
 namespace debubble::exec {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "exec/program/run/run_job.h"
-#include "exec/program/run/same_run.h"
+#include "exec/program/run/world/same_run.h"
 
 namespace debubble::exec {
 

@@ -10,11 +10,11 @@
 #include "exec/core/communicator/rank_grid.h"
 #include "exec/cuda/load_module.h"
 #include "exec/io/data/training_data.h"
-#include "exec/program/run/launch.h"
 #include "exec/program/run/peak_rate.h"
 #include "exec/program/run/run_request.h"
-#include "exec/program/run/start.h"
-#include "scenarios/plan.h"
+#include "exec/program/run/world/launch.h"
+#include "exec/program/run/world/start.h"
+#include "scenarios/plan/plan.h"
 
 namespace debubble::exec {
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "exec/core/stage/as_executed.h"
-#include "models/graph.h"
-#include "scenarios/utilisation.h"
+#include "exec/core/stage/operators/as_executed.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/utilisation.h"
 #include "sim/report/plan_json.h"
 #include "text/wording.h"
 #include "trace/core_share.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 
 namespace debubble::exec {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/io/checkpoint/hugging_face.h"
-#include "models/graph.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/graph/graph.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/stage/model_stage.h"
-#include "exec/core/stage/run_operator.h"
+#include "exec/core/stage/operators/run_operator.h"
+#include "exec/core/stage/passes/model_stage.h"
 #include "exec/program/sample/network_weights.h"
 
 namespace debubble::exec {

@@ -7,7 +7,7 @@
 #include "exec/core/kernels.h"
 #include "exec/core/tensor.h"
 #include "exec/io/checkpoint/piece_source.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 namespace debubble::exec {
 

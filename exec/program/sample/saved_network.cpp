@@ -6,9 +6,9 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/checkpoint.h"
-#include "exec/io/checkpoint/hugging_face.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
 #include "exec/io/checkpoint/untaken.h"
-#include "exec/io/data/make_tokenizer.h"
+#include "exec/io/data/tokens/make_tokenizer.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "exec/io/checkpoint/piece_source.h"
-#include "exec/io/data/tokenizer.h"
-#include "models/architecture.h"
+#include "exec/io/data/tokens/tokenizer.h"
+#include "models/network/architecture.h"
 
 namespace debubble::exec {
 

@@ -8,8 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/data/cifar.h"
-#include "exec/io/data/token_file.h"
+#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/tokens/token_file.h"
 #include "exec/program/tiny_data/made_up_images.h"
 
 namespace debubble::exec {

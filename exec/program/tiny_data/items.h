@@ -6,7 +6,7 @@
 #include <string>
 
 #include "exec/program/tiny_data/made_up_language.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 /// The files of small data, each with what writes it. Data of another seed is other data of the
 /// same kind.

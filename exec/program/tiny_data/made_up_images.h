@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "exec/io/data/image.h"
+#include "exec/io/data/images/image.h"
 
 /// Pictures that can be told apart by the direction of their stripes and by their colour.
 namespace debubble::exec {

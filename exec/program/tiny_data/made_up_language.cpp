@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exec/io/data/byte_alphabet.h"
-#include "exec/io/data/tokenizer.h"
+#include "exec/io/data/tokens/byte_alphabet.h"
+#include "exec/io/data/tokens/tokenizer.h"
 
 namespace debubble::exec {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 
 namespace debubble::exec {
 

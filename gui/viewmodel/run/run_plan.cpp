@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 
 namespace debubble::gui {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "sim/grid/first_grid.h"
 #include "sim/grid/sweep.h"
 #include "text/shipped_files.h"

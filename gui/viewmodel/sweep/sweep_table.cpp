@@ -12,7 +12,7 @@
 #include "base/diagnostic.h"
 #include "base/units.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "sim/grid/twins.h"
 #include "text/csv_row.h"
 #include "text/wording.h"

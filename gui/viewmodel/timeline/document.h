@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 
 namespace debubble::gui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trace/picture/page_shapes.h"
+#include "trace/picture/shapes/page_shapes.h"
 
 namespace debubble::gui {
 namespace {

@@ -9,8 +9,8 @@
 #include "gui/viewmodel/timeline/playing.h"
 #include "gui/viewmodel/timeline/waits.h"
 #include "text/wording.h"
-#include "trace/picture/dependencies.h"
-#include "trace/picture/page_shapes.h"
+#include "trace/picture/document/dependencies.h"
+#include "trace/picture/shapes/page_shapes.h"
 #include "trace/picture/svg_text.h"
 
 namespace debubble::gui {

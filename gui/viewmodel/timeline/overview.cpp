@@ -8,7 +8,7 @@
 
 #include "base/cancelled.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "trace/picture/alike.h"
+#include "trace/picture/document/alike.h"
 #include "trace/picture/raster.h"
 
 namespace debubble::gui {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/words.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "trace/picture/subject.h"
 
 namespace debubble::gui {

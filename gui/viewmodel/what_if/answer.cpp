@@ -2,7 +2,7 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "sim/report/report_text.h"
 
 namespace debubble::gui {

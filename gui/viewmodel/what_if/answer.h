@@ -10,7 +10,7 @@
 #include "gui/viewmodel/timeline/document.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "sim/predict.h"
-#include "trace/picture/svg.h"
+#include "trace/picture/shapes/svg.h"
 
 /// The answer to a question of the window.
 namespace debubble::gui {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/words.h"
-#include "models/partition.h"
-#include "scenarios/edit.h"
+#include "models/partition/partition.h"
+#include "scenarios/read/edit.h"
 #include "schedule/generators/generators.h"
 #include "text/shipped_files.h"
 

@@ -3,7 +3,7 @@
 
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/part_keys.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "schedule/generators/generators.h"
 
 /// What a text says of fields, and what it says when one of them is changed.

@@ -7,9 +7,9 @@
 
 #include "gui/viewmodel/timeline/wording.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "models/graph.h"
-#include "sim/communication.h"
-#include "sim/report/layer_words.h"
+#include "models/graph/graph.h"
+#include "sim/explain/communication.h"
+#include "sim/report/reference/layer_words.h"
 #include "sim/report/report_text.h"
 #include "text/wording.h"
 

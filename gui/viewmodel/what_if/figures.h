@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 #include "sim/predict.h"
 #include "trace/statistics.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/cancelled.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/plan.h"
 #include "sim/memory/memory_play.h"
 #include "text/wording.h"
 #include "trace/picture/subject.h"

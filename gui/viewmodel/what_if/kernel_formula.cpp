@@ -7,8 +7,8 @@
 
 #include "base/overloaded.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "models/kernel.h"
-#include "sim/cost/kernel_cost.h"
+#include "models/operators/kernel.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/wording.h"
-#include "scenarios/cluster.h"
+#include "scenarios/cluster/cluster.h"
 #include "schedule/schedule.h"
 #include "sim/cost/price_part.h"
 #include "sim/engine/cost_model.h"

@@ -10,7 +10,7 @@
 #include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "gui/viewmodel/source.h"
-#include "scenarios/sweep.h"
-#include "sim/bill.h"
-#include "sim/prediction.h"
+#include "scenarios/read/sweep.h"
+#include "sim/explain/bill.h"
+#include "sim/plan/prediction.h"
 
 /// What a person can turn to make a part of the bill smaller.
 namespace debubble::gui {

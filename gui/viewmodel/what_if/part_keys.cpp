@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 
 namespace debubble::gui {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gui/viewmodel/source.h"
-#include "scenarios/sweep.h"
+#include "scenarios/read/sweep.h"
 
 namespace debubble::gui {
 

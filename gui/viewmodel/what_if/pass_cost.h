@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/wording.h"
-#include "scenarios/scenario.h"
+#include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 
 /// The parts of an action's time, as the cost model sees them.

@@ -5,9 +5,9 @@
 
 #include "base/cancelled.h"
 #include "base/diagnostic.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 namespace debubble::gui {
@@ -37,7 +37,7 @@ std::optional<sim::Prediction> figures_of_plan(const ScenarioText& source,
 void on_other_cores(std::size_t count, const std::stop_token& stop,
                     const std::function<void(std::size_t)>& work) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
-    sim::run_parallel(count, cores, nullptr, [&](std::size_t i) {
+    run_parallel(count, cores, nullptr, [&](std::size_t i) {
         give_up_if(stop);
         work(i);
     });

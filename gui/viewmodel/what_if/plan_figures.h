@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "gui/viewmodel/source.h"
-#include "sim/prediction.h"
+#include "sim/plan/prediction.h"
 
 /// The figures of many plans beside the one on the screen.
 namespace debubble::gui {

@@ -11,9 +11,9 @@
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/figures.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
-#include "scenarios/edit.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/edit.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

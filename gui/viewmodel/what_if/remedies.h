@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gui/viewmodel/source.h"
-#include "scenarios/sweep.h"
-#include "sim/prediction.h"
+#include "scenarios/read/sweep.h"
+#include "sim/plan/prediction.h"
 
 /// Changes that make a plan fit, or possible.
 namespace debubble::gui {

@@ -8,7 +8,7 @@
 #include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/part_keys.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gui/viewmodel/source.h"
-#include "scenarios/scenario.h"
-#include "scenarios/sweep.h"
+#include "scenarios/plan/scenario.h"
+#include "scenarios/read/sweep.h"
 
 /// How much a step depends on each constant of its machine.
 namespace debubble::gui {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/what_if/field.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

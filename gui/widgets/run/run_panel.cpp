@@ -14,8 +14,8 @@
 #include <QSpinBox>
 #include <QStandardPaths>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "gui/widgets/run/curve_view.h"
 
 namespace debubble::gui {

@@ -14,9 +14,9 @@
 #include "gui/widgets/timeline/geometry.h"
 #include "gui/widgets/timeline/raster_painter.h"
 #include "gui/widgets/timeline/shape_painter.h"
-#include "trace/picture/page_shapes.h"
-#include "trace/picture/row_shapes.h"
-#include "trace/picture/svg_painter.h"
+#include "trace/picture/shapes/page_shapes.h"
+#include "trace/picture/shapes/row_shapes.h"
+#include "trace/picture/shapes/svg_painter.h"
 
 namespace debubble::gui {
 namespace {

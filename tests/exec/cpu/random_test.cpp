@@ -1,5 +1,5 @@
 #include "exec/core/random_stream.h"
-#include "exec/core/training/fill_normal.h"
+#include "exec/core/training/state/fill_normal.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/support/tensors.h"
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/candidates.h"
+#include "exec/cuda/products/candidates.h"
 
 #include <optional>
 #include <set>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/cuda/product_choices.h"
+#include "exec/cuda/products/product_choices.h"
 
 namespace debubble::exec::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "exec/cuda/matmul.h"
+#include "exec/cuda/products/matmul.h"
 
 /// The launches of kernels for the shapes of large models.
 namespace debubble::exec::cuda {

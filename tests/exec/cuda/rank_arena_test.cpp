@@ -6,7 +6,7 @@
 #include "exec/core/communicator/forwarding.h"
 #include "exec/core/rank/arena_size.h"
 #include "exec/cuda/emulation/emulated_device.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/parity_job.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "exec/program/calibrate/calibrate.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/reader.h"
 #include "sim/predict.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/tested_device.h"

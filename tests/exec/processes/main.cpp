@@ -7,8 +7,8 @@
 
 #include "exec/comm/mpi.h"
 #include "exec/comm/tcp.h"
-#include "exec/program/run/local_launcher.h"
-#include "exec/program/run/process_place.h"
+#include "exec/program/run/world/local_launcher.h"
+#include "exec/program/run/world/process_place.h"
 #include "tests/exec/processes/keep_promises.h"
 #include "tests/exec/processes/parity_processes.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "sim/memory/memory_play.h"
 #include "sim/predict.h"
 #include "tests/exec/support/parity_cases.h"

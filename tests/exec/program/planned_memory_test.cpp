@@ -344,7 +344,7 @@ INSTANTIATE_TEST_SUITE_P(
              "zb-h1", "mixtral-wide")),
     [](const auto& each) { return each.param.name; });
 
-/// Pairs whose layers take turns, part by part (models/turns.h).
+/// Pairs whose layers take turns, part by part (models/graph/turns.h).
 class PlannedMemoryOfPairs : public testing::TestWithParam<Case> {};
 
 TEST_P(PlannedMemoryOfPairs, IsWhatTheExecutorHolds) {

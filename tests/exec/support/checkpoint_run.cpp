@@ -1,5 +1,5 @@
 #include "tests/exec/support/checkpoint_run.h"
-#include "models/layer_keys.h"
+#include "models/read/layer_keys.h"
 
 #include <functional>
 #include <thread>

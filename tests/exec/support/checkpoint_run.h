@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/io/checkpoint/checkpoint.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 /// A run that does nothing but save and load.
 namespace debubble::exec {

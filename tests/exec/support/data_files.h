@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "exec/io/data/tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 
 namespace debubble::exec {
 

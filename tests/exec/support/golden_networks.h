@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "models/architecture.h"
-#include "models/layer_keys.h"
+#include "models/network/architecture.h"
+#include "models/read/layer_keys.h"
 
 namespace debubble::exec {
 

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
-#include "schedule/csv.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
+#include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "tests/exec/support/parity_job.h"
 #include "tests/exec/support/scratch_folder.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "exec/core/stage/stage_parameters.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 
 namespace debubble::exec {
 

@@ -9,12 +9,12 @@
 
 #include "exec/comm/local.h"
 #include "exec/core/pieces/copy_box.h"
-#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/operators/as_executed.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/checkpoint_writer.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec {

@@ -9,16 +9,16 @@
 #include "exec/cpu/fixed_order/kernels.h"
 #include "exec/cpu/fixed_order/linear.h"
 #include "exec/cpu/loops/activation.h"
+#include "exec/cpu/loops/attention/rope.h"
 #include "exec/cpu/loops/embedding.h"
 #include "exec/cpu/loops/experts.h"
 #include "exec/cpu/loops/layer_norm.h"
 #include "exec/cpu/loops/patches.h"
 #include "exec/cpu/loops/residual.h"
 #include "exec/cpu/loops/rms_norm.h"
-#include "exec/cpu/loops/rope.h"
 #include "exec/cpu/loops/router.h"
 #include "exec/cpu/loops/sample_rows.h"
-#include "models/layer_names.h"
+#include "models/build/layer_names.h"
 #include "tests/exec/support/whole_loss.h"
 
 namespace debubble::exec {

@@ -8,8 +8,8 @@
 
 #include "exec/core/kernels.h"
 #include "exec/core/tensor.h"
-#include "models/architecture.h"
-#include "models/layer_keys.h"
+#include "models/network/architecture.h"
+#include "models/read/layer_keys.h"
 
 namespace debubble::exec {
 

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "exec/core/stage/model_stage.h"
-#include "exec/core/stage/run_operator.h"
-#include "models/graph.h"
+#include "exec/core/stage/operators/run_operator.h"
+#include "exec/core/stage/passes/model_stage.h"
+#include "models/graph/graph.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/stage_parameters.h"
 

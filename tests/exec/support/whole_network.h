@@ -6,7 +6,7 @@
 #include "exec/core/kernels.h"
 #include "exec/core/tensor.h"
 #include "exec/io/checkpoint/piece_source.h"
-#include "models/architecture.h"
+#include "models/network/architecture.h"
 
 /// A network whose weights were saved, as one stage on one rank.
 namespace debubble::exec {

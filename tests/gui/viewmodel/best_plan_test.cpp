@@ -10,7 +10,7 @@
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/field.h"
-#include "scenarios/edit.h"
+#include "scenarios/read/edit.h"
 #include "sim/grid/first_grid.h"
 #include "tests/gui/viewmodel/shipped.h"
 

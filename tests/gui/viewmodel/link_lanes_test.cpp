@@ -2,10 +2,10 @@
 
 #include "gui/viewmodel/export.h"
 #include "gui/viewmodel/timeline/wording.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "trace/picture/document.h"
-#include "trace/picture/link_table.h"
+#include "trace/picture/document/document.h"
+#include "trace/picture/document/link_table.h"
 #include "trace/picture/rows.h"
 
 namespace debubble::gui {

@@ -13,7 +13,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "tests/gui/viewmodel/shipped.h"
 #include "trace/io/chrome_trace.h"
-#include "trace/profile/kineto_writer.h"
+#include "trace/profile/formats/kineto_writer.h"
 
 /// What a person drops on the window: profiles, folders, traces of several steps.
 namespace debubble::gui {

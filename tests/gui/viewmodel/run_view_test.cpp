@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/viewmodel/what_if/plan_figures.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// The values of the tab "Run".
 namespace debubble::gui {

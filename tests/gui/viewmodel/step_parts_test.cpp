@@ -6,7 +6,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "tests/gui/viewmodel/shipped.h"
 #include "trace/picture/bubbles.h"
-#include "trace/picture/page_shapes.h"
+#include "trace/picture/shapes/page_shapes.h"
 
 namespace debubble::gui {
 namespace {

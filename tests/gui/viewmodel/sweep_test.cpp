@@ -12,7 +12,7 @@
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "gui/viewmodel/what_if/field.h"
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "sim/grid/results_file.h"
 #include "sim/grid/sweep.h"
 #include "tests/gui/viewmodel/shipped.h"

@@ -6,10 +6,10 @@
 #include "gui/viewmodel/timeline/answer_line.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "gui/viewmodel/what_if/bill_words.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/bill_rows.h"
-#include "sim/communication.h"
+#include "sim/explain/communication.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
 
 namespace debubble::gui {

@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/jobs/shell_value.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/jobs/shell/value.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Shapes of jobs in checkouts of slime, Megatron-LM and Primus, each small and made up.
 namespace debubble::jobs {

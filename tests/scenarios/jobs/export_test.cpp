@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/jobs/exported.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/jobs/plan_keys.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/jobs/write/exported.h"
+#include "scenarios/jobs/write/plan_keys.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
 namespace {

@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/hf_config_writer.h"
-#include "scenarios/gather_limits.h"
+#include "models/hf/config_writer.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/jobs/torchtitan.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/jobs/torchtitan/torchtitan.h"
+#include "scenarios/plan/gather_limits.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
 namespace {

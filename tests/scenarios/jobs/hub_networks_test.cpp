@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include "models/graph.h"
-#include "scenarios/jobs/zoo_names.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/graph.h"
+#include "scenarios/jobs/read/zoo_names.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
 namespace {

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Public jobs of Megatron-LM and its relatives, reduced to their values, with what is true of
 /// each: how many of them come out right, and that none is another network without a word.

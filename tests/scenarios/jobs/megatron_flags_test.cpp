@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/jobs/megatron_flags.h"
+#include "scenarios/jobs/megatron/flags.h"
 #include "tests/support/source_folder.h"
 
 /// What becomes of every flag of Megatron-LM, held against megatron_flags.txt.

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// The network that a job of Megatron-LM trains: planned as what it is, or refused by name. Counts
 /// are those of the published checkpoints, by transformers 5.24, where a comment says nothing else.

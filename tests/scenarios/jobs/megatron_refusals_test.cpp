@@ -2,7 +2,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// What Megatron-LM's own checks say of a job, at import: the plan goes on.
 namespace debubble::jobs {

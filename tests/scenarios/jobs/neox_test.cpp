@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Made-up configurations of GPT-NeoX, of the shape of its examples.
 namespace debubble::jobs {

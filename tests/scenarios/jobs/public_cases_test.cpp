@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "tests/support/source_folder.h"
 
 /// Jobs from public launch scripts and bug reports, which lie in the folder `cases`, with what each

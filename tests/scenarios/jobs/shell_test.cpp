@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/jobs/shell_value.h"
+#include "scenarios/jobs/shell/value.h"
 
 namespace debubble::jobs {
 namespace {

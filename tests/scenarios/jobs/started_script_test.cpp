@@ -5,8 +5,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/jobs/shell_value.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/jobs/shell/value.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Scripts with arguments, an environment and other scripts beside them.
 namespace debubble::jobs {

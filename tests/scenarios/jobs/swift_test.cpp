@@ -2,7 +2,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Made-up launch scripts of ms-swift, of the shape of its examples.
 namespace debubble::jobs {

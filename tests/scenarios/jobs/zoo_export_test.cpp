@@ -3,10 +3,10 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "models/graph.h"
-#include "scenarios/jobs/exported.h"
+#include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/jobs/write/exported.h"
+#include "scenarios/read/read_scenario.h"
 #include "text/shipped_files.h"
 
 /// Every network of the zoo as a job of Megatron-LM, Megatron-Bridge and torchtitan: it is the

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 #include "schedule/validate.h"
 
 /// What no order can beat, found by trying every order of small pipelines.

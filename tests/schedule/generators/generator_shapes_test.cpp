@@ -5,7 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 
 /// Every generator, every small shape: either a sentence why not, or a schedule that computes
 /// each pass once and finishes.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 
 /// The closed forms of the papers, to the nanosecond, over many shapes and costs; and the numbers
 /// that the papers print.

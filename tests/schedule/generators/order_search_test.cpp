@@ -2,10 +2,10 @@
 
 #include <thread>
 
-#include "schedule/generators/critical_runs.h"
 #include "schedule/generators/generators.h"
-#include "schedule/generators/list_scheduling.h"
-#include "schedule/generators/order_player.h"
+#include "schedule/generators/search/critical_runs.h"
+#include "schedule/generators/search/list_scheduling.h"
+#include "schedule/generators/search/order_player.h"
 #include "tests/schedule/generators/search_cases.h"
 
 namespace debubble {

@@ -4,11 +4,11 @@
 
 #include <gmock/gmock.h>
 
-#include "schedule/csv.h"
+#include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "schedule/rehearsal.h"
-#include "schedule/replay.h"
+#include "schedule/replay/rehearsal.h"
+#include "schedule/replay/replay.h"
 #include "schedule/validate.h"
 #include "tests/schedule/with_offload.h"
 #include "tests/schedule/with_recompute.h"

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "schedule/generators/generator_options.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 
 /// What the tests of the searching generators share.
 namespace debubble {

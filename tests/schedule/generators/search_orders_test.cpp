@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "schedule/generators/building_block.h"
 #include "schedule/generators/generators.h"
+#include "schedule/generators/search/building_block.h"
 #include "tests/schedule/generators/search_cases.h"
 #include "tests/support/source_folder.h"
 

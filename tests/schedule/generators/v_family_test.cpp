@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "schedule/generators/building_block.h"
 #include "schedule/generators/generators.h"
+#include "schedule/generators/search/building_block.h"
 #include "tests/schedule/generators/search_cases.h"
 
 namespace debubble {

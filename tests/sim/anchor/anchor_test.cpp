@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "trace/io/chrome_trace.h"
 

@@ -2,14 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/operator_signature.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/measured.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/operator_signature.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/cost/added_terms.h"
-#include "sim/cost/measured_pass.h"
-#include "sim/cost/pair_time.h"
+#include "sim/cost/passes/measured_pass.h"
+#include "sim/cost/passes/pair_time.h"
 #include "sim/cost/schedule_prices.h"
 #include "sim/predict.h"
 

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/pass_time.h"
-#include "sim/cost/slowest_device.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/kernels/slowest_device.h"
+#include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
 #include "sim/predict.h"
 #include "tests/sim/physical_models.h"

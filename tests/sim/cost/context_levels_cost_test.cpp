@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/context_levels.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/context_levels.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/network/group.h"
 #include "sim/predict.h"
 

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "models/kernel.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/pass_time.h"
+#include "models/operators/kernel.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
 #include "sim/network/expert_exchange.h"
 

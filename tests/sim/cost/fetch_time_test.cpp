@@ -1,11 +1,11 @@
-#include "sim/cost/fetch_time.h"
+#include "sim/cost/passes/fetch_time.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/data_parallel.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/passes/data_parallel.h"
 #include "sim/predict.h"
 #include "tests/sim/physical_models.h"
 

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "models/operator_runs.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/data_parallel.h"
-#include "sim/cost/kernel_cost.h"
-#include "sim/cost/launches.h"
-#include "sim/cost/sharding_time.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/kernels/kernel_cost.h"
+#include "sim/cost/kernels/launches.h"
+#include "sim/cost/passes/data_parallel.h"
+#include "sim/cost/passes/sharding_time.h"
 #include "tests/sim/physical_models.h"
 
 /// What a framework's keys do to times: pieces of products, graphs, shards with copies, FSDP.

@@ -1,4 +1,4 @@
-#include "sim/cost/kernel_cost.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <gmock/gmock.h>
 

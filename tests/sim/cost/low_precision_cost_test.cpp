@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "models/operator_runs.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/kernel_cost.h"
-#include "sim/cost/pass_time.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/kernels/kernel_cost.h"
+#include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 
 namespace debubble::sim {

@@ -1,12 +1,12 @@
-#include "sim/cost/measured_kernels.h"
+#include "sim/cost/kernels/measured_kernels.h"
 
 #include <cmath>
 #include <memory>
 
 #include <gtest/gtest.h>
 
-#include "scenarios/cluster_reader.h"
-#include "sim/cost/kernel_cost.h"
+#include "scenarios/cluster/reader.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "sim/cost/kernel_cost.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "tests/sim/physical_models.h"
 
 namespace debubble::sim {

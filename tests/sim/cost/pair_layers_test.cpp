@@ -1,4 +1,4 @@
-#include "sim/cost/pair_layers.h"
+#include "sim/cost/passes/pair_layers.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "trace/pair_exchange.h"
 

@@ -1,4 +1,4 @@
-#include "sim/cost/pair_order.h"
+#include "sim/cost/passes/pair_order.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
-#include "sim/cost/pair_layers.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/passes/pair_layers.h"
 #include "sim/predict.h"
 
 /// The parts of pairs in simulated traces.

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "models/operator_runs.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/read_scenario.h"
-#include "sim/cost/pass_time.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
+#include "sim/cost/passes/pass_time.h"
 #include "sim/predict.h"
 
 /// Shared experts beside the exchange of the others (Megatron-LM's --moe-shared-expert-overlap).

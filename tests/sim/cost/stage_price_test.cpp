@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/execution_of.h"
-#include "sim/cost/launches.h"
+#include "scenarios/plan/execution_of.h"
+#include "sim/cost/kernels/launches.h"
 #include "sim/memory/pass_memory.h"
 #include "tests/sim/scenarios.h"
 

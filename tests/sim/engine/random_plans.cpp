@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/cluster_reader.h"
+#include "scenarios/cluster/reader.h"
 #include "schedule/generators/generators.h"
 
 namespace debubble::sim {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 /// Jobs drawn at random, and the same jobs with a little less to do: what properties of whole
 /// predictions are tried on.

@@ -2,7 +2,7 @@
 
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
-#include "schedule/replay.h"
+#include "schedule/replay/replay.h"
 #include "sim/engine/cost_model.h"
 #include "sim/engine/simulate.h"
 #include "trace/statistics.h"

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "base/exit_status.h"
 #include "base/file.h"
-#include "models/graph.h"
-#include "scenarios/plan.h"
-#include "schedule/csv.h"
+#include "models/graph/graph.h"
+#include "scenarios/plan/plan.h"
+#include "schedule/csv/csv.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/build_task_graph.h"

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/layout_search.h"
 
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/grid/parallel.h"
+#include "base/parallel.h"
 
 #include <stdexcept>
 #include <vector>

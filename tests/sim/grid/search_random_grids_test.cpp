@@ -11,7 +11,7 @@
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
 #include "sim/grid/twins.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "tests/sim/grid/random_grids.h"
 
 namespace debubble::sim {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/cluster_reader.h"
-#include "sim/cost/kernel_cost.h"
+#include "scenarios/cluster/reader.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {
 namespace {

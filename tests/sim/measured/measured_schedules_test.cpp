@@ -4,8 +4,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/lacking_schedule.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/measured/measured_table.h"
 #include "tests/support/source_folder.h"
 

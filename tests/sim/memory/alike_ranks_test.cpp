@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/overloaded.h"
-#include "models/partition.h"
+#include "models/partition/partition.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/physical_cost_model.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/execution_of.h"
+#include "scenarios/plan/execution_of.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {

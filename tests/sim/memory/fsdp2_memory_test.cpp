@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 /// Peaks of torchtitan's Llama 3.1 8B by hand: two sequences of 8192 tokens on each of 128 GPUs,

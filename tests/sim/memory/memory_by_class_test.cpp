@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/partition.h"
-#include "scenarios/read_scenario.h"
+#include "models/partition/partition.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/memory/memory_play.h"
 #include "sim/predict.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "models/partition.h"
+#include "models/partition/partition.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/physical_cost_model.h"

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "models/partition.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "models/partition/partition.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/memory/memory_play.h"
 #include "sim/memory/pass_memory.h"
 #include "sim/predict.h"

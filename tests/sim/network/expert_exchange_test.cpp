@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scenarios/cluster_reader.h"
+#include "scenarios/cluster/reader.h"
 #include "sim/network/places_hit.h"
 #include "tests/sim/machines.h"
 

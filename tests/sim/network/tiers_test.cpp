@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/network/topology.h"
 #include "sim/predict.h"
 

@@ -1,4 +1,4 @@
-#include "sim/report/compare_report.h"
+#include "sim/report/traces/compare_report.h"
 
 #include <sstream>
 

@@ -1,9 +1,9 @@
-#include "sim/report/profile_memory.h"
+#include "sim/report/traces/profile_memory.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/profile_report.h"
+#include "sim/report/traces/profile_report.h"
 
 namespace debubble::sim {
 namespace {

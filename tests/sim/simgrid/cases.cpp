@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/cost/physical_memory_model.h"
 #include "sim/engine/build_task_graph.h"

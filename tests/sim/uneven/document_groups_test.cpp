@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/packing.h"
+#include "scenarios/plan/packing.h"
 
 /// The rules of Megatron-Core's schedulers, by its own examples and by properties.
 namespace debubble::sim {

@@ -8,12 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/engine/simulate.h"
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
+#include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
-#include "sim/priced_plan.h"
 #include "sim/uneven/drawn_memory_model.h"
 #include "sim/uneven/drawn_pipelines.h"
 #include "tests/sim/random_scenarios.h"

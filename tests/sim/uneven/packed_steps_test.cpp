@@ -7,10 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/packing.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/packing.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/cost/physical_cost_model.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/cost/physical_cost_model.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/grid/search.h"
 #include "sim/predict.h"
 

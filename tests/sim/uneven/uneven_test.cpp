@@ -4,14 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/plan.h"
-#include "scenarios/read_scenario.h"
-#include "scenarios/utilisation.h"
+#include "scenarios/plan/plan.h"
+#include "scenarios/plan/utilisation.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/cost/physical_cost_model.h"
-#include "sim/plan_bound.h"
+#include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"

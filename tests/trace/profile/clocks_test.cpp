@@ -1,4 +1,4 @@
-#include "trace/profile/clocks.h"
+#include "trace/profile/passes/clocks.h"
 
 #include <cmath>
 #include <cstdlib>

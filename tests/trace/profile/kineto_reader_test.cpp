@@ -1,4 +1,4 @@
-#include "trace/profile/kineto_reader.h"
+#include "trace/profile/formats/kineto_reader.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "tests/support/source_folder.h"
-#include "trace/profile/accounts.h"
+#include "trace/profile/passes/accounts.h"
 
 namespace debubble::profile {
 namespace {

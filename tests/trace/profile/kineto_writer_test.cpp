@@ -1,4 +1,4 @@
-#include "trace/profile/kineto_writer.h"
+#include "trace/profile/formats/kineto_writer.h"
 
 #include <sstream>
 
@@ -7,8 +7,8 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/profile/same_statistics.h"
 #include "tests/trace/trace_of.h"
-#include "trace/profile/kineto_reader.h"
-#include "trace/profile/profiled_run.h"
+#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::profile {
 namespace {

@@ -1,11 +1,11 @@
-#include "trace/profile/profiled_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
 #include "tests/trace/profile/megatron_run.h"
 #include "trace/executed_order.h"
-#include "trace/profile/kineto_reader.h"
+#include "trace/profile/formats/kineto_reader.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 

@@ -1,4 +1,4 @@
-#include "trace/profile/recorded_kernels.h"
+#include "trace/profile/formats/recorded_kernels.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

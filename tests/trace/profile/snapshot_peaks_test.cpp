@@ -1,11 +1,11 @@
-#include "trace/profile/snapshot_peaks.h"
+#include "trace/profile/formats/snapshot_peaks.h"
 
 #include <fstream>
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/pickle.h"
+#include "trace/profile/formats/pickle.h"
 
 /// Pickles as Python writes them, and the peaks in a memory snapshot of PyTorch.
 namespace debubble::profile {

@@ -1,10 +1,10 @@
-#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/operators/as_executed.h"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/framework_reader.h"
-#include "scenarios/gather_limits.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/plan/gather_limits.h"
+#include "scenarios/read/read_scenario.h"
+#include "scenarios/software/reader.h"
 
 namespace debubble::exec {
 namespace {

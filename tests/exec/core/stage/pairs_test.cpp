@@ -1,4 +1,4 @@
-#include "exec/core/stage/pairs.h"
+#include "exec/core/stage/operators/pairs.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
 /// Which operators are made together, and that the plan has room for it.

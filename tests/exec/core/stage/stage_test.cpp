@@ -1,7 +1,7 @@
 #include <chrono>
 #include <thread>
 
-#include "exec/core/stage/model_stage.h"
+#include "exec/core/stage/passes/model_stage.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/support/golden_networks.h"
 #include "tests/exec/support/goldens.h"

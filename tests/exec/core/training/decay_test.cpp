@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/exec/support/training_job.h"
 
 /// Weight decay against plain loops in double: what decays, and to which value.

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "exec/core/stage/as_executed.h"
-#include "models/static_memory.h"
-#include "scenarios/execution_of.h"
+#include "exec/core/stage/operators/as_executed.h"
+#include "models/memory/static_memory.h"
+#include "scenarios/plan/execution_of.h"
 #include "tests/exec/support/training_job.h"
 
 /// A rank holds the memory that the model's plan says.

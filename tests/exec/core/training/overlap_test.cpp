@@ -2,8 +2,8 @@
 
 #include "exec/core/training/trained_stage.h"
 #include "exec/cpu/fixed_order/kernels.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/plan.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/plan.h"
 #include "tests/exec/support/training_job.h"
 
 /// The communication that a stage asks of its replicas while a pass computes, and the waits for it.

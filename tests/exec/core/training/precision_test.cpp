@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/comm/local.h"
-#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/operators/as_executed.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"

@@ -1,4 +1,4 @@
-#include "exec/core/training/state_stream.h"
+#include "exec/core/training/state/state_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "exec/core/training/parameter_units.h"
+#include "exec/core/training/state/parameter_units.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 
-#include "exec/core/training/initial_values.h"
+#include "exec/core/training/state/initial_values.h"
 #include "tests/exec/support/training_job.h"
 
 namespace debubble::exec {

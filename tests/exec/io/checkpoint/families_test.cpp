@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/io/checkpoint/hugging_face.h"
-#include "models/graph.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/scratch_folder.h"

@@ -7,10 +7,10 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/checkpoint/hugging_face.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
 #include "exec/io/checkpoint/safetensors_writer.h"
 #include "exec/io/checkpoint/untaken.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/scratch_folder.h"

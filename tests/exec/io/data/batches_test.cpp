@@ -5,7 +5,7 @@
 
 #include "exec/io/data/batches.h"
 #include "exec/io/data/permutation.h"
-#include "exec/io/data/token_data_set.h"
+#include "exec/io/data/tokens/token_data_set.h"
 #include "tests/exec/support/data_files.h"
 
 namespace debubble::exec {

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "exec/io/data/training_data.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "tests/exec/support/data_files.h"
 #include "tests/support/source_folder.h"
 

@@ -9,16 +9,16 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/core/stage/as_executed.h"
+#include "exec/core/stage/operators/as_executed.h"
 #include "exec/program/calibrate/noise.h"
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
-#include "models/operator_signature.h"
-#include "scenarios/cluster_reader.h"
-#include "scenarios/execution_of.h"
-#include "scenarios/measured.h"
-#include "scenarios/read_scenario.h"
+#include "models/graph/operator_signature.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/reader.h"
+#include "scenarios/plan/execution_of.h"
+#include "scenarios/read/read_scenario.h"
 #include "tests/exec/support/scratch_folder.h"
 
 namespace debubble::exec {

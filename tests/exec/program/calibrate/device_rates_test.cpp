@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/cost/kernel_cost.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 /// A sweep's rates are the constants of the cost model that prices its shapes.
 namespace debubble::exec {

@@ -7,7 +7,7 @@
 #include "exec/program/run/run_facts.h"
 #include "exec/program/run/share_plan.h"
 #include "exec/program/run/training_loop.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "tests/exec/support/scratch_folder.h"
 

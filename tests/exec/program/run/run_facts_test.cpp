@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "exec/program/run/prepare_run.h"
-#include "scenarios/measured.h"
+#include "scenarios/cluster/measured.h"
 #include "tests/exec/support/scratch_folder.h"
 
 /// What processes compare before they train together, beside the scenario's keys.

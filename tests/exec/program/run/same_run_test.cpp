@@ -1,11 +1,11 @@
-#include "exec/program/run/same_run.h"
+#include "exec/program/run/world/same_run.h"
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
 #include "exec/comm/local.h"
 #include "exec/program/run/run_facts.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::exec {
 namespace {

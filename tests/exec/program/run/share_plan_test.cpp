@@ -6,7 +6,7 @@
 
 #include "exec/comm/local.h"
 #include "exec/program/run/prepare_run.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/predict.h"
 #include "tests/exec/support/scratch_folder.h"

@@ -1,4 +1,4 @@
-#include "exec/program/run/shared_folder.h"
+#include "exec/program/run/world/shared_folder.h"
 
 #include <fstream>
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/stage/run_operator.h"
+#include "exec/core/stage/operators/run_operator.h"
 #include "exec/cpu/fixed_order/kernels.h"
 #include "exec/program/sample/language_model.h"
 #include "models/architecture_reader.h"

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/program/sample/continue_text.h"
-#include "models/graph.h"
+#include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"

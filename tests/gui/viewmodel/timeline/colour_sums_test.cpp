@@ -1,4 +1,4 @@
-#include "trace/picture/colour_sums.h"
+#include "trace/picture/document/colour_sums.h"
 
 #include <gmock/gmock.h>
 

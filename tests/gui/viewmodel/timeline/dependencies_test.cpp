@@ -1,4 +1,4 @@
-#include "trace/picture/dependencies.h"
+#include "trace/picture/document/dependencies.h"
 
 #include <gmock/gmock.h>
 

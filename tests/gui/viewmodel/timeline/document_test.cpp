@@ -1,4 +1,4 @@
-#include "trace/picture/document.h"
+#include "trace/picture/document/document.h"
 
 #include <gmock/gmock.h>
 

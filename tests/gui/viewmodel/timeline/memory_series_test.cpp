@@ -1,4 +1,4 @@
-#include "trace/picture/memory_series.h"
+#include "trace/picture/document/memory_series.h"
 
 #include <gmock/gmock.h>
 

@@ -6,11 +6,11 @@
 
 #include "tests/gui/viewmodel/timeline/plans.h"
 #include "trace/picture/bubbles.h"
-#include "trace/picture/exposed_bars.h"
+#include "trace/picture/document/exposed_bars.h"
 #include "trace/picture/legend.h"
-#include "trace/picture/page_shapes.h"
-#include "trace/picture/row_shapes.h"
-#include "trace/picture/svg_painter.h"
+#include "trace/picture/shapes/page_shapes.h"
+#include "trace/picture/shapes/row_shapes.h"
+#include "trace/picture/shapes/svg_painter.h"
 #include "trace/picture/wording.h"
 
 /// The one description of what is drawn, which every painter translates.

@@ -1,4 +1,4 @@
-#include "trace/picture/time_axis.h"
+#include "trace/picture/document/time_axis.h"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "trace/picture/track.h"
+#include "trace/picture/document/track.h"
 
 #include <numeric>
 

@@ -7,7 +7,7 @@
 #include "gui/viewmodel/timeline/overlays.h"
 #include "gui/viewmodel/timeline/wording.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
-#include "trace/picture/page_shapes.h"
+#include "trace/picture/shapes/page_shapes.h"
 
 namespace debubble::gui {
 namespace {

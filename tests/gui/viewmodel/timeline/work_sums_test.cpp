@@ -1,4 +1,4 @@
-#include "trace/picture/work_sums.h"
+#include "trace/picture/document/work_sums.h"
 
 #include <numeric>
 

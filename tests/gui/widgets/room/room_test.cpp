@@ -19,7 +19,7 @@
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "tests/gui/widgets/window.h"
-#include "trace/picture/page_shapes.h"
+#include "trace/picture/shapes/page_shapes.h"
 
 /// The room that every part of the window has.
 namespace debubble::gui {

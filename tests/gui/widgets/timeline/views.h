@@ -7,7 +7,7 @@
 #include <QPalette>
 
 #include "gui/widgets/timeline/timeline_view.h"
-#include "scenarios/read_scenario.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 
 namespace debubble::gui {

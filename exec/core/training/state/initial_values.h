@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "exec/core/pieces/slice.h"
+#include "exec/core/tensor.h"
+#include "models/graph/graph.h"
+
+/// The initial weights, with Hugging Face's distributions.
+namespace debubble::exec {
+
+/// The initial value of a parameter: normal elements with this deviation around 0 or, without a
+/// deviation, all the same.
+struct InitialValue {
+    double deviation = 0;
+    double constant = 0;
+    friend bool operator==(const InitialValue&, const InitialValue&) = default;
+};
+
+/// * Weights and embeddings: deviation 0.02 (transformers' `initializer_range`). Its ViT
+///   truncates them at +-2, a hundred deviations away; here nothing is truncated.
+/// * GPT-2's projections into the residual stream (`c_proj`): 0.02 / sqrt(2 layers)
+///   (transformers, GPT2PreTrainedModel._init_weights, after the GPT-2 paper, section 2.3).
+/// * Biases 0, weights of norms 1.
+InitialValue initial_value(const models::Architecture& architecture, models::Initial initial);
+
+/// Fills the elements of these slices of a parameter in a rank's buffer, and no others. Each is a
+/// function of the seed, the parameter's stored name and the element's index in the whole tensor.
+void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,
+                  std::span<const Slice> slices, View<float> buffer);
+
+}  // namespace debubble::exec

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "base/units.h"
+#include "models/execution/kernel_options.h"
+#include "models/execution/low_precision.h"
+
+/// The units of work that operators consist of. Their cost is not known here: the cost model prices
+/// them, and the executor has code for each.
+namespace debubble::models {
+
+/// `batch` products of [m, k] x [k, n]; 2 batch m n k FLOPs. Operands have `element_bytes` unless
+/// they are narrow; the result has them always.
+struct Gemm {
+    std::int64_t batch = 1;
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    Bytes accumulated;  ///< bytes read and written beyond operands and result (gradient
+                        ///< accumulation)
+    int element_bytes = 2;
+    Narrow operands = Narrow::None;
+    std::int64_t group_rows = 0;  ///< rows of each expert in a grouped product; 0: not grouped
+    double pace = 1;              ///< its time relative to that of the best library's kernel
+    bool recurrent = false;       ///< part of a linear recurrence, by a kernel in Triton
+    friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+/// Fused attention that never writes the scores. FLOPs as executed: per head and pair of query and
+/// key a forward does 2 (d + v), with heads of d columns and values of v, and a backward 2 (3 d + 2
+/// v). Causal attention has q k - q q / 2 pairs: its queries are the last q of the k keys. Under
+/// context parallelism `keys` is the balanced average that makes this exact.
+struct FlashAttention {
+    std::int64_t batch = 1;
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;
+    std::int64_t queries = 0;  ///< tokens of this slice
+    std::int64_t keys = 0;     ///< tokens that they attend to: this slice and the earlier ones
+    std::int64_t head_dim = 0;
+    bool causal = true;
+    bool backward = false;
+    int element_bytes = 2;
+    std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
+    std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
+    std::int64_t chunk = 0;          ///< keys begin anew for a causal query at its multiples; 0:
+                                     ///< only at the first
+    FusedAttention kernel = FusedAttention::Flash2;
+    bool narrow = false;  ///< products in 8 bits
+    friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
+
+    std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }
+};
+
+/// A memory-bound kernel: elementwise, norm, softmax, copy, gather.
+struct Traffic {
+    Bytes read;
+    Bytes written;
+    /// Its time relative to that of an average elementwise kernel for as many bytes: casts that
+    /// scale by blocks and write two ways take longer.
+    double pace = 1;
+    std::int64_t launches = 1;  ///< kernels one after the other, as one for every expert
+    bool recurrent = false;     ///< part of a linear recurrence, by a kernel in Triton
+    /// Seconds of one multiprocessor that the kernel computes, where they may take longer than the
+    /// bytes: all of the device's share them.
+    double busy = 0;
+    friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
+/// exchange, of the data of all ranks together.
+/// Which experts a token's rows may go to (models/network/layer.h, Experts).
+struct Routing {
+    std::int64_t per_token = 0;      ///< rows of each token; 0: the rows are no tokens'
+    std::int64_t experts = 0;        ///< of the layer, spread evenly over the group of ranks
+    std::int64_t groups = 1;         ///< equal ones, in which experts lie side by side
+    std::int64_t groups_chosen = 1;  ///< a token's experts are in as many of them
+    friend bool operator==(const Routing&, const Routing&) = default;
+};
+
+struct Collective {
+    enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
+    /// ContextInner and ContextOuter are the two levels of ContextCommunication::TwoLevel.
+    enum class Group : std::uint8_t {
+        Tensor,
+        Context,
+        ContextInner,
+        ContextOuter,
+        Data,
+        Expert,
+        ExpertTensor,
+    };
+    Kind kind{};
+    Group group{};
+    Bytes bytes;
+    /// The next kernels of the list may run at the same time, until one that needs the result: the
+    /// number of kernels that follow and do not need it (a backward's weight-gradient GEMM).
+    int hidden_by = 0;
+    int count = 1;  ///< number of equal calls, one after the other
+    /// The product or attention next to it in the list that can be cut into pieces and computed
+    /// piece by piece as they arrive, or as they are sent (--tp-comm-overlap; ring attention).
+    enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
+    Pieces pieces = Pieces::None;
+    Routing routing = {};  ///< of an exchange with experts
+
+    bool is_expert_exchange() const { return routing.per_token > 0; }
+    friend bool operator==(const Collective&, const Collective&) = default;
+};
+
+/// The exchange of a layer's experts that a kernel is, or beside which it runs on a stream of its
+/// own (Megatron-LM's --moe-shared-expert-overlap).
+enum class Beside : std::uint8_t { Nothing, Dispatch, Combine };
+
+struct Kernel {
+    std::string name;  ///< "mlp.c_fc", "attn.scores", ...
+    int layer = -1;    ///< layer of the model; -1 for embedding and head
+    std::variant<Gemm, FlashAttention, Traffic, Collective> work;
+    Beside beside = Beside::Nothing;
+    friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+/// Query-key pairs of one head of one sample.
+double pairs(const FlashAttention& attention);
+/// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
+double flops(const Kernel& kernel);
+/// Bytes of a product's operands and result.
+std::int64_t bytes_of(const Gemm& gemm);
+/// Bytes that a kernel reads and writes in device memory; 0 for a Collective.
+Bytes traffic(const Kernel& kernel);
+
+}  // namespace debubble::models

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/parts.h"
+#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/generator_options_of.h"
+#include "schedule/generators/generators.h"
+
+/// Checks that the model can be cut as asked, and that the schedule can be built for it.
+namespace debubble::scenarios {
+namespace {
+
+/// A factor that is the default is no wish.
+void check_prediction(Draft& draft) {
+    const Training& training = draft.scenario.training;
+    if (draft.scenario.model.mtp_layers == 0 &&
+        training.mtp_loss_scaling_factor != Training{}.mtp_loss_scaling_factor)
+        draft.training.complain("mtp_loss_scaling_factor",
+                                "the model has no layers that predict further tokens "
+                                "('mtp_layers')");
+}
+
+/// Modules must be parts of the model.
+void check_modules(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    const models::Modules modules = s.training.recompute_extent.modules;
+    const auto has = [&](models::Module module) { return modules.has(module); };
+    const auto latent = [](const models::Attention& attention) {
+        return static_cast<std::int64_t>(attention.latent.has_value());
+    };
+    auto& notes = draft.scenario.notes;
+    if (has(models::Module::MlaUpProjection) && s.model.layers.most<models::Attention>(latent) == 0)
+        notes.push_back(
+            "mla_up_proj is a part of latent attention, which the model does not have: nothing of "
+            "it runs again");
+    if ((has(models::Module::Moe) || has(models::Module::MoeActivation)) && !s.model.has_experts())
+        notes.push_back(
+            "moe and moe_act are parts of experts, which the model does not have: nothing of them "
+            "runs again");
+    if (s.training.precision.recipe == models::Recipe::Fp8Delayed &&
+        (has(models::Module::MoeActivation) || has(models::Module::LayerNorm)))
+        draft.training.complain(
+            "recompute",
+            "moe_act and layernorm do not run again with fp8-delayed, whose scales would change "
+            "in between; other recipes can");
+    if (s.training.expert_load_unknown && !s.model.has_experts())
+        draft.training.complain("router", "the model has no router of experts");
+    if (s.training.lora.adapts() && s.model.has_experts())
+        draft.training.complain("lora", "adapters of experts are not planned");
+    if (s.training.lora.adapts() && s.parallel.zero_stage == 3)
+        draft.training.complain("lora",
+                                "adapters are not planned where ZeRO-3 cuts the weights "
+                                "beside them");
+    if ((s.training.recompute == models::Recompute::Modules ||
+         s.training.recompute == models::Recompute::Products || s.training.offload.any() ||
+         s.training.chooses_offload) &&
+        s.schedule.slices > 1)
+        draft.training.complain(
+            s.training.offload.any() || s.training.chooses_offload ? "offload" : "recompute",
+            "modules are not recomputed or offloaded for slices of a sequence");
+}
+
+/// A vision tower's tokens are part of the sequence.
+void check_images(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    if (!s.model.tower) return;
+    const models::VisionTower& tower = *s.model.tower;
+    const auto complain = [&](std::string sentence) {
+        draft.top.complain("model", std::move(sentence));
+    };
+    if (tower.tokens_of_sample() > s.training.seq_length)
+        complain(fmt::format(
+            "{} images of {} tokens are more than the {} tokens of a sample; 'images' and "
+            "'image_tokens' say how many, and 'language_model_only: true' leaves them out",
+            tower.images, tower.image_tokens, s.training.seq_length));
+    if (s.schedule.slices > 1) complain("images are not planned with slices of a sequence");
+    if ((tower.frozen || tower.frozen_projector) && s.parallel.zero_stage == 3)
+        complain("parts that are not trained are not planned where ZeRO-3 cuts the weights");
+    if (tower.cut && s.parallel.tensor > 1) {
+        const auto& attention = std::get<models::Attention>(tower.layers[0].mixer);
+        need_heads_divide(draft, attention, s.parallel.tensor, "tensor");
+    }
+    if (s.training.offload.any() || s.training.chooses_offload)
+        draft.scenario.notes.emplace_back("nothing of the vision tower is offloaded");
+}
+
+}  // namespace
+
+void check_shards(Draft& draft) {
+    const Parallel& parallel = draft.scenario.parallel;
+    if (parallel.shard > 0 && parallel.replicas() % parallel.shard != 0) {
+        draft.parallel.complain(
+            "shard",
+            fmt::format("{} replicas (data {} x context {}) cannot be cut into groups of "
+                        "{}",
+                        parallel.replicas(), parallel.data, parallel.context, parallel.shard));
+        return;
+    }
+    if (parallel.shard > 0 && parallel.zero_stage == 0)
+        draft.parallel.complain("shard", "zero_stage 0 cuts nothing over replicas");
+    if (!parallel.reshard && parallel.zero_stage != 3)
+        draft.parallel.complain("reshard", "only zero_stage 3 gathers parameters");
+}
+
+void check_cuts(Draft& draft) {
+    check_layout_of_model(draft);
+    check_modules(draft);
+    check_experts(draft);
+    check_shared_experts(draft);
+    check_fused_experts(draft);
+    check_sharded_exchanges(draft);
+    check_sent_rows(draft);
+    check_graphs_of_experts(draft);
+    check_prediction(draft);
+    check_tensor_cut(draft);
+    check_exchange(draft);
+    check_recurrence(draft);
+    check_sequence(draft);
+    check_partition(draft);
+    check_images(draft);
+    check_extent(draft);
+    check_widths(draft);
+    if (draft.scenario.schedule.pairs_layers) check_overlapped_experts(draft);
+}
+
+void check_schedule(Draft& draft) {
+    const ScheduleChoice& choice = draft.scenario.schedule;
+    const Generator* generator = find_generator(choice.name);
+    if (generator == nullptr) return;  // the order comes from a CSV
+    if (const auto reason =
+            generator->why_not(draft.scenario.pipeline_shape(), generator_options_of(choice)))
+        draft.top.complain("schedule",
+                           fmt::format("schedule '{}' cannot be built: {}", choice.name, *reason));
+}
+
+void add_notes(Draft& draft) {
+    const Scenario& s = draft.scenario;
+    auto& notes = draft.scenario.notes;
+    if (const Generator* generator = find_generator(s.schedule.name);
+        generator != nullptr && s.schedule.csv.empty() && generator->note != nullptr)
+        if (const Reason note = generator->note(s.pipeline_shape())) notes.push_back(*note);
+    if (const std::string lacking = lacking_schedule(s); !lacking.empty())
+        notes.push_back(
+            lacking +
+            ": it is predicted all the same; sweep and search leave such plans out of their "
+            "ranking without --any-schedule");
+    if ((s.reliability || s.price) && !s.training.run.tokens)
+        notes.push_back(
+            "reliability and price change nothing: nothing says how long the training is "
+            "(training.tokens)");
+    if (s.parallel.tensor > s.cluster.gpus_per_node)
+        notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
+                                    s.cluster.gpus_per_node));
+    if (s.parallel.zero_stage > 0 && !s.has_replicas())
+        notes.push_back(fmt::format("zero_stage {} shards nothing: there is one replica",
+                                    s.parallel.zero_stage));
+    if (s.parallel.zero_stage == 3 && s.parallel.shards() > 1 && s.framework.stage3.any() &&
+        !gather_limits(s))
+        notes.push_back(
+            "the framework's limits of stage 3 (stage3_prefetch_bucket_size and others) change "
+            "nothing: they hold without a pipeline, slices, wrap: stage and reshard: false");
+    if (s.parallel.sequence && s.parallel.tensor == 1)
+        notes.push_back("sequence parallelism does nothing without tensor parallelism");
+    if (s.training.expert_load_unknown)
+        notes.push_back(
+            "the router learns: the load of the experts is not known, and is priced as balanced");
+    if (s.cluster.gpu.fp16_flops_per_s == 0)
+        notes.push_back(fmt::format("the peak rate of '{}' is not known, so there is no MFU",
+                                    s.cluster.gpu.name));
+}
+
+}  // namespace debubble::scenarios

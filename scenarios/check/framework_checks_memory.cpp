@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "scenarios/check/framework_checks.h"
+
+/// Megatron-LM's rules about what is recomputed, what travels to the host, precision, the
+/// optimizer and CUDA graphs.
+namespace debubble::scenarios {
+namespace {
+
+using models::Module;
+
+constexpr std::string_view kArgumentRules = "megatron/training/arguments.py, validate_args";
+constexpr std::string_view kConfigRules =
+    "megatron/core/transformer/transformer_config.py, TransformerConfig.__post_init__";
+
+bool has_latent_attention(const Scenario& scenario) {
+    const auto& kinds = scenario.model.layers.kinds();
+    return std::ranges::any_of(kinds, [](const models::Layer& layer) {
+        const auto* const attention = layer.as<models::Attention>();
+        return attention != nullptr && attention->latent.has_value();
+    });
+}
+
+void check_recompute(const Scenario& scenario, Refusals& refusals) {
+    const Training& training = scenario.training;
+    if (training.chooses_recompute || training.recompute != models::Recompute::Modules) return;
+    const models::Modules& modules = training.recompute_extent.modules;
+    const models::KernelOptions& kernels = scenario.framework.kernels;
+    refusals.add(modules.has(Module::MlaUpProjection) && !has_latent_attention(scenario),
+                 kConfigRules, "mla_up_proj is recomputed, and there is no latent attention");
+    refusals.add(modules.has(Module::SharedExperts) && kernels.shared_expert_overlap, kConfigRules,
+                 "shared_experts are recomputed, and --moe-shared-expert-overlap is on");
+    const bool delayed = training.precision.recipe == models::Recipe::Fp8Delayed;
+    refusals.add(delayed && (modules.has(Module::MoeActivation) || modules.has(Module::LayerNorm)),
+                 kConfigRules,
+                 "moe_act and layernorm are recomputed with other recipes than FP8 delayed alone");
+}
+
+void check_offload(const Scenario& scenario, Refusals& refusals) {
+    const models::OffloadExtent& offload = scenario.training.offload;
+    if (scenario.training.chooses_offload || !offload.any()) return;
+    const bool recomputes = scenario.training.recompute != models::Recompute::None;
+    refusals.add(offload.everything && scenario.parallel.pipeline > 1, kConfigRules,
+                 "--cpu-offloading-num-layers has no pipeline");
+    refusals.add(offload.everything && recomputes, kConfigRules,
+                 "--cpu-offloading-num-layers has no recomputation beside it");
+    refusals.add(offload.modules.has(Module::AttentionProjection) &&
+                     !offload.modules.has(Module::CoreAttention),
+                 kConfigRules, "the module attn_proj travels to the host only with core_attn");
+    const bool moe_again = scenario.training.recompute == models::Recompute::Modules &&
+                           scenario.training.recompute_extent.modules.has(Module::Moe);
+    refusals.add(moe_again && (offload.modules.has(Module::ExpertFc1) ||
+                               offload.modules.has(Module::MoeActivation)),
+                 kConfigRules, "modules of experts travel to the host, and moe is recomputed");
+}
+
+void check_precision(const Scenario& scenario, Refusals& refusals) {
+    const Precision& precision = scenario.training.precision;
+    const Parallel& parallel = scenario.parallel;
+    refusals.add(precision.param_gather != ParamGather::Bf16 && parallel.zero_stage == 0,
+                 kArgumentRules,
+                 "parameters are gathered in 8 or 4 bits, and there is no "
+                 "--use-distributed-optimizer and no FSDP");
+    const bool keeps_some = precision.bf16_first > 0 || precision.bf16_last > 0;
+    refusals.add(keeps_some && precision.recipe == models::Recipe::Fp8Delayed, kConfigRules,
+                 "--first-last-layers-bf16 has no FP8 delayed");
+    const int most = scenario.model.layers.count() / std::max(parallel.pipeline, 1);
+    refusals.add(keeps_some && (precision.bf16_first > most || precision.bf16_last > most),
+                 kConfigRules,
+                 fmt::format("{} first and {} last layers in bf16 are more than the {} of a rank",
+                             precision.bf16_first, precision.bf16_last, most));
+}
+
+void check_optimizer(const Scenario& scenario, Refusals& refusals) {
+    const Parallel& parallel = scenario.parallel;
+    const Framework& framework = scenario.framework;
+    refusals.add(
+        parallel.zero_stage > 0 && framework.overlap_param_gather && !framework.overlap_grad_reduce,
+        kArgumentRules, "--overlap-param-gather needs --overlap-grad-reduce");
+    refusals.add(steps_matrices(scenario.training.run.optimizer) && parallel.zero_stage >= 2,
+                 kArgumentRules, "muon has no FSDP");
+}
+
+void check_graphs(const Scenario& scenario, Refusals& refusals) {
+    const CudaGraphs& graphs = scenario.framework.cuda_graphs;
+    const auto replays = [&](GraphScope scope) {
+        return graphs.scopes[static_cast<std::size_t>(scope)];
+    };
+    const bool any = std::ranges::any_of(graphs.scopes, [](bool on) { return on; });
+    const bool experts = scenario.model.has_experts();
+    refusals.add(replays(GraphScope::Moe) && replays(GraphScope::MoeRouter), kConfigRules,
+                 "CUDA graphs have moe or moe_router, not both");
+    refusals.add(replays(GraphScope::MoePreprocess) && !replays(GraphScope::MoeRouter),
+                 kConfigRules, "CUDA graphs have moe_preprocess only with moe_router");
+    refusals.add(!experts && (replays(GraphScope::Moe) || replays(GraphScope::MoeRouter)),
+                 kConfigRules, "CUDA graphs of experts are asked for, and there are none");
+    refusals.add(
+        any && !graphs.full_iteration && scenario.training.recompute == models::Recompute::Full &&
+            !scenario.training.chooses_recompute,
+        kConfigRules, "CUDA graphs with whole layers recomputed have to be of the full iteration");
+}
+
+}  // namespace
+
+void check_megatron_memory(const Scenario& scenario, Refusals& refusals) {
+    check_recompute(scenario, refusals);
+    check_offload(scenario, refusals);
+    check_precision(scenario, refusals);
+    check_optimizer(scenario, refusals);
+    check_graphs(scenario, refusals);
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,224 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "scenarios/cluster/fields.h"
+#include "scenarios/cluster/kernel_table.h"
+#include "text/quantity.h"
+#include "text/shipped_files.h"
+
+/// The keys of a cluster's `gpu`.
+namespace debubble::scenarios {
+namespace {
+
+using text::bytes;
+using text::custom;
+using text::described;
+using text::duration;
+using text::Fields;
+using text::flag;
+using text::flop_rate;
+using text::Form;
+using text::free_text;
+using text::MappingReader;
+using text::Node;
+using text::NodePtr;
+using text::rate;
+using text::read_fields;
+using text::real;
+using text::required;
+using text::whole;
+
+/// The keys of `gpu.attention_rates`.
+constexpr std::pair<std::string_view, AttentionKernelOf> kRatedAttention[] = {
+    {"cudnn", {models::FusedAttention::Cudnn, false}},
+    {"cudnn-2024", {models::FusedAttention::Cudnn2024, false}},
+    {"cudnn-fp8", {models::FusedAttention::Cudnn, true}},
+    {"chosen-keys", {models::FusedAttention::ChosenKeys, false}},
+    {"flash-1", {models::FusedAttention::Flash1, false}},
+    {"flash-2", {models::FusedAttention::Flash2, false}},
+    {"flash-3", {models::FusedAttention::Flash3, false}},
+    {"flash-3-fp8", {models::FusedAttention::Flash3, true}},
+    {"sdpa-efficient", {models::FusedAttention::SdpaEfficient, false}},
+    {"triton", {models::FusedAttention::Triton, false}}};
+
+constexpr std::int64_t kLongestMeasured = 1 << 24;
+constexpr double kMostAttention = 2;  ///< in 8 bits, of the peak of 16
+
+/// Reads a map such as {2048: 0.49, 8192: 0.65}.
+void read_shares(MappingReader& rates_in, std::string_view key,
+                 std::map<std::int64_t, double>& shares) {
+    rates_in.demand(key);
+    const NodePtr map = rates_in.value(key);
+    if (!map) return;
+    MappingReader in(map, key, rates_in.mistakes());
+    if (in.mapping()->entries.empty()) rates_in.complain(key, "a rate needs one length at least");
+    for (const Node::Entry& entry : in.mapping()->entries) {
+        const auto tokens = text::parse_whole(entry.key);
+        if (!tokens || *tokens < 1 || *tokens > kLongestMeasured) {
+            in.mistakes().add(entry.place,
+                              fmt::format("'{}' is not a number of tokens from 1 to {}", entry.key,
+                                          kLongestMeasured));
+            continue;
+        }
+        double share = 1;
+        if (in.real(entry.key, share, kLeastShare, kMostAttention)) shares[*tokens] = share;
+    }
+}
+
+void read_forward_shares(MappingReader& in, std::string_view key, AttentionRates& rates) {
+    read_shares(in, key, rates.forward);
+}
+void read_backward_shares(MappingReader& in, std::string_view key, AttentionRates& rates) {
+    read_shares(in, key, rates.backward);
+}
+
+const Fields<AttentionRates>& attention_rate_fields() {
+    static const std::vector<Form> kTable{Form{text::TableForm{
+        "TOKENS", "^[1-9][0-9]*$", {Form{text::RealForm{kLeastShare, kMostAttention, "share"}}}}}};
+    static const Fields<AttentionRates> kFields{
+        {"forward", required(custom(read_forward_shares, kTable)), "Of the forward.",
+         "{4096: 0.6, 8192: 0.65}"},
+        {"backward", required(custom(read_backward_shares, kTable)), "Of the backward.",
+         "{4096: 0.48, 8192: 0.55}"}};
+    return kFields;
+}
+
+/// The names of the kernels of attention whose rates a cluster may have.
+std::vector<text::Key> attention_rate_keys() {
+    std::vector<text::Key> keys;
+    for (const auto& [name, kernel] : kRatedAttention) {
+        text::Key key;
+        key.name = name;
+        key.meaning = "The shares that this kernel reaches.";
+        key.example = "{forward: {8192: 0.65}, backward: {8192: 0.55}}";
+        key.otherwise = "as the kernel-independent shares";
+        key.forms = {Form{text::MapForm{described(attention_rate_fields())}}};
+        keys.push_back(std::move(key));
+    }
+    return keys;
+}
+
+void read_attention_rates(MappingReader& gpu_in, std::string_view key, Gpu& gpu) {
+    const NodePtr map = gpu_in.value(key);
+    if (!map) return;
+    MappingReader in(map, key, gpu_in.mistakes());
+    for (const auto& [name, kernel] : kRatedAttention) {
+        const NodePtr value = in.value(name);
+        if (!value) continue;
+        MappingReader of_kernel(value, name, in.mistakes());
+        AttentionRates rates;
+        read_fields(of_kernel, attention_rate_fields(), rates);
+        of_kernel.finish();
+        gpu.attention_rates[kernel] = std::move(rates);
+    }
+    in.finish();
+}
+
+void read_kernels(MappingReader& in, std::string_view key, Gpu& gpu) {
+    const NodePtr value = in.scalar(key, "the path of a table");
+    if (!value) return;
+    try {
+        gpu.kernels_file = text::data_seen_from(value->place, value->scalar).string();
+        gpu.kernels = shared_kernel_table(gpu.kernels_file);
+    } catch (const InputError& error) {
+        in.mistakes().add(error);
+    }
+}
+
+}  // namespace
+
+const Fields<Gpu>& gpu_fields() {
+    static const Fields<Gpu> kFields{
+        {"name", free_text(&Gpu::name), "The device's name.", "NVIDIA A100-SXM4-80GB", "none"},
+        {"sms", required(whole(&Gpu::sms, 1, 100'000)),
+         "Streaming multiprocessors: the tiles of a matrix product run in waves of these.", "108"},
+        {"fp16_flops", flop_rate(&Gpu::fp16_flops_per_s),
+         "The dense peak rate of fp16 and bf16; 0 FLOP/s: not known.", "312 TFLOP/s"},
+        {"fp8_flops", flop_rate(&Gpu::fp8_flops_per_s),
+         "The dense peak rate of products in 8 bits; 0 FLOP/s: it has none.", "1979 TFLOP/s"},
+        {"fp4_flops", flop_rate(&Gpu::fp4_flops_per_s),
+         "The dense peak rate of products in 4 bits with a scale per block; 0 FLOP/s: it has none, "
+         "and no MXFP8.",
+         "9000 TFLOP/s"},
+        {"fp32_flops", flop_rate(&Gpu::fp32_flops_per_s),
+         "The rate of fp32 matrix products; 0 FLOP/s: not known.", "19.5 TFLOP/s"},
+        {"bf16", flag(&Gpu::bf16), "The device has matrix units for bf16.", "false"},
+        {"memory", required(bytes(&Gpu::memory)), "The bytes that a process can allocate.",
+         "79.15 GiB"},
+        {"memory_bandwidth", required(rate(&Gpu::memory_bandwidth)),
+         "The rate of the device's memory, from the datasheet.", "2039 GB/s"},
+        {"gemm_efficiency", real(&Gpu::gemm_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that a very large matrix product reaches.", "0.8"},
+        {"fp8_gemm_efficiency", real(&Gpu::fp8_gemm_efficiency, kLeastShare, 1, "share"),
+         "The share of the fp8 peak that a very large matrix product reaches.", "0.75"},
+        {"fp4_gemm_efficiency", real(&Gpu::fp4_gemm_efficiency, kLeastShare, 1, "share"),
+         "The share of the fp4 peak that a very large matrix product reaches.", "0.4"},
+        {"gemm_fill", real(&Gpu::gemm_fill, 0, 1, "share"),
+         "The part of a last, partly filled wave of tiles of a matrix product that costs nothing.",
+         "0.8"},
+        {"gemm_depth", real(&Gpu::gemm_depth, 0, 1e5, "values"),
+         "The length of a sum that takes as long as the beginning and the end of a tile.", "160"},
+        {"fp8_gemm_depth", real(&Gpu::fp8_gemm_depth, 0, 1e5, "values"),
+         "The same of products in 8 bits.", "400"},
+        {"sustained_clock", real(&Gpu::sustained_clock, kLeastShare, 1, "share"),
+         "The share of the rates of single products and attentions that a long training keeps "
+         "under "
+         "the power limit.",
+         "0.85"},
+        {"fp8_sustained_clock", real(&Gpu::fp8_sustained_clock, 0, 1, "share"),
+         "The same share of products in 8 and in 4 bits, whose matrix units switch otherwise; 0: "
+         "as "
+         "sustained_clock.",
+         "0.8"},
+        {"clock_spread", real(&Gpu::clock_spread, 0, 0.2, "share"),
+         "The standard deviation of the clocks of such devices: a step waits for the slowest of "
+         "its devices.",
+         "0.01"},
+        {"power", text::power(&Gpu::power),
+         "The power under which sustained_clock was found; 0 W: not known.", "700 W"},
+        {"power_limit", text::power(&Gpu::power_limit),
+         "The power that the device may take, where an operator has set less than that: products "
+         "and attentions slow down by the cube root of what is left above a fifth of it.",
+         "500 W"},
+        {"attention_forward_efficiency",
+         real(&Gpu::attention_forward_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that flash attention reaches in the forward, on long sequences.",
+         "0.7"},
+        {"attention_backward_efficiency",
+         real(&Gpu::attention_backward_efficiency, kLeastShare, 1, "share"),
+         "The share of the peak that flash attention reaches in the backward, on long sequences.",
+         "0.6"},
+        {"attention_narrow_heads", real(&Gpu::attention_narrow_heads, kLeastShare, 1, "share"),
+         "The rate of heads of up to 64 relative to that of wider ones.", "0.8"},
+        {"attention_rates",
+         custom(read_attention_rates, {Form{text::MapForm{attention_rate_keys()}}}),
+         "Shares of the fp16 peak that kernels of fused attention reach, by tokens of the "
+         "sequence: "
+         "causal heads of 128, FLOPs of the half that counts.",
+         "{cudnn: {forward: {4096: 0.6, 8192: 0.65}, backward: {4096: 0.48, 8192: 0.55}}}",
+         "attention_forward_efficiency and attention_backward_efficiency, for every kernel"},
+        {"kernels", custom(read_kernels, {Form{text::PathForm{}}}),
+         "A table of products, grouped products and attentions that were measured on such a GPU, "
+         "one line of JSON each (bench/measure_kernels.py, calibrate --from-trace): kernels of the "
+         "nearest shapes correct what the rates say.",
+         "my-gpu.jsonl", "none: all times follow from the rates"},
+        {"memory_efficiency", real(&Gpu::memory_efficiency, kLeastShare, 1, "share"),
+         "The share of the memory's bandwidth that elementwise kernels reach on average.", "0.8"},
+        {"recurrence_efficiency", real(&Gpu::recurrence_efficiency, kLeastShare, 10, "ratio"),
+         "The rate of the kernels of linear recurrences, in Triton, beside the bandwidth of the "
+         "memory, relative to H100's.",
+         "0.6"},
+        {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added for each matrix product.",
+         "3 us"},
+        {"kernel_overhead", duration(&Gpu::kernel_overhead),
+         "Time added for each memory-bound kernel.", "2 us"},
+        {"host_link", rate(&Gpu::host_link),
+         "The rate from the device to pinned memory of the host, in one direction.", "25 GB/s"},
+        {"threads", whole(&Gpu::threads, 1, 100'000, "threads"),
+         "The threads of a processor that make up one such device.", "4",
+         "none: the device is a real GPU"}};
+    return kFields;
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,160 @@
+#include "scenarios/cluster/reader.h"
+
+#include <fmt/format.h>
+
+#include "models/execution/laws.h"
+#include "scenarios/cluster/fields.h"
+#include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/references.h"
+
+namespace debubble::scenarios {
+namespace {
+
+using text::custom;
+using text::described;
+using text::Fields;
+using text::Form;
+using text::free_text;
+using text::MappingReader;
+using text::Mistakes;
+using text::NodePtr;
+using text::rate;
+using text::read_fields;
+using text::real;
+using text::required;
+using text::section;
+using text::whole;
+using text::word;
+
+/// What a file with measurements begins with; no other value is known, so that none is kept.
+constexpr std::pair<std::string_view, int> kSchemas[] = {{kClusterSchema, 0}};
+
+/// What the table of a cluster reads into.
+struct ClusterDraft {
+    Cluster cluster;
+    std::optional<int> schema;
+    std::optional<int> version;
+    Origins origins;
+};
+
+void read_origins_key(MappingReader& in, std::string_view key, ClusterDraft& draft) {
+    draft.origins = read_origins(in.value(key), in.mistakes());
+}
+
+void read_measured_key(MappingReader& in, std::string_view key, ClusterDraft& draft) {
+    if (const NodePtr measured = in.value(key))
+        draft.cluster.measured = read_measured(measured, in.mistakes());
+}
+
+auto in_cluster(auto member) {
+    return [member](ClusterDraft& draft) -> decltype(auto) { return (draft.cluster.*member); };
+}
+
+const Fields<ClusterDraft>& cluster_fields() {
+    static const Fields<ClusterDraft> kFields{
+        {"schema", word(&ClusterDraft::schema, kSchemas),
+         "What the file is; `debubble calibrate` writes it.", "debubble/cluster", "not stated"},
+        {"version", whole(&ClusterDraft::version, kClusterVersion, kClusterVersion),
+         "The version of that, which grows when a key changes its meaning or goes.", "1",
+         "not stated"},
+        {"name", free_text(in_cluster(&Cluster::name)), "The cluster's name.", "my-cluster",
+         "inline"},
+        {"source", free_text(in_cluster(&Cluster::source)),
+         "Where the figures come from, as a sentence.", "Datasheets of the vendor", "none"},
+        {"gpus_per_node",
+         required(whole(in_cluster(&Cluster::gpus_per_node), 1, kMostGpusPerNode, "GPUs")),
+         "GPUs of a node.", "8"},
+        {"gpus_per_tray", whole(in_cluster(&Cluster::gpus_per_tray), 1, kMostGpusPerNode, "GPUs"),
+         "GPUs of a tray, where trays with one NVLink domain make a node: a job of more than a "
+         "node "
+         "takes equally many trays of each domain.",
+         "4", "a node is one machine"},
+        {"nodes", whole(in_cluster(&Cluster::nodes), 1, kMostNodes, "nodes"),
+         "Nodes of a scenario that gives no number itself.", "4"},
+        {"node_power", text::power(in_cluster(&Cluster::node_power)),
+         "The most that a node takes, GPUs and all; 0 W: not known.", "10.2 kW"},
+        {"host_adam_parameters_per_s",
+         real(in_cluster(&Cluster::host_adam_parameters_per_s), 1, 1e15, "parameters/s"),
+         "The rate of Adam on all processors of a node together.", "4.2e9"},
+        {"gpu", required(section(in_cluster(&Cluster::gpu), gpu_fields())),
+         "The device: its peak rates, and the shares of them that kernels reach.",
+         "{sms: 108, memory: 80 GiB, memory_bandwidth: 2039 GB/s}"},
+        {"node_link", required(section(in_cluster(&Cluster::node_link), link_fields())),
+         "The links between the GPUs of a node.", "{kind: switched, bandwidth: 300 GB/s}"},
+        {"network", required(section(in_cluster(&Cluster::network), network_fields())),
+         "The network between nodes.", "{nics_per_node: 8, nic_bandwidth: 200 Gb/s}"},
+        {"origins",
+         custom(read_origins_key, {Form{text::ListForm{{Form{text::MapForm{origin_keys()}}}, {}}}}),
+         "The sources of the constants.",
+         "[{provenance: measured, source: our bench, of: [gpu.memory]}]", "none is stated"},
+        {"measured", custom(read_measured_key, {Form{text::MapForm{measured_keys()}}}),
+         "Times measured on this machine; `debubble calibrate` writes them.",
+         "{optimizer_seconds_per_element: 1e-9, operators: []}",
+         "none: times follow from the rates"}};
+    return kFields;
+}
+
+/// A limit is a share of a known power, and more than what does not follow the clock.
+void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
+    if (!map || gpu.power_limit == 0) return;
+    MappingReader in(map, "gpu", mistakes);
+    const NodePtr limit = in.value("power_limit");
+    const auto place = limit ? limit->place : map->place;
+    if (gpu.power == 0)
+        mistakes.add(place, "'gpu.power_limit' needs 'gpu.power', of which it is a share");
+    else if (gpu.power_limit > gpu.power ||
+             gpu.power_limit <= models::laws().clockless_power * gpu.power)
+        mistakes.add(
+            place,
+            fmt::format("'gpu.power_limit' is {:.6g} W, and must be more than {:.6g} W "
+                        "and at most 'gpu.power', {:.6g} W",
+                        gpu.power_limit, models::laws().clockless_power * gpu.power, gpu.power));
+}
+
+}  // namespace
+
+std::vector<text::Key> cluster_keys() {
+    std::vector<text::Key> keys = described(cluster_fields());
+    for (text::Key& part : keys) {
+        if (!may_refer(part.name)) continue;
+        for (Form& form : part.forms)
+            for (text::Key& constant : std::get<text::MapForm>(form.is).keys)
+                if (constant.name != "name")
+                    constant.forms.push_back(
+                        Form{text::ForeignForm{"as", "that of another cluster, {as: CLUSTER}"}});
+    }
+    return keys;
+}
+
+Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes& mistakes) {
+    const NodePtr written = shipped.resolve(value, "cluster", "scenarios/clusters", mistakes);
+    if (!written) return {};
+    const std::size_t before = mistakes.count();
+    const WithReferences references = with_references(written, shipped, mistakes);
+    if (mistakes.count() > before) return {};
+    const NodePtr& map = references.map;
+    MappingReader in(map, "cluster", mistakes);
+    ClusterDraft draft;
+    Cluster& cluster = draft.cluster;
+    cluster.name = "inline";
+    read_fields(in, cluster_fields(), draft);
+    in.finish();
+    check_power(in.value("gpu"), cluster.gpu, mistakes);
+    mark_foreign(in.value("gpu"), "gpu", draft.origins, cluster);
+    mark_foreign(in.value("node_link"), "node_link", draft.origins, cluster);
+    mark_foreign(in.value("network"), "network", draft.origins, cluster);
+    for (const auto& [key, origin] : references.origins) cluster.origins[key] = origin;
+    if (const NodePtr adam = in.value("host_adam_parameters_per_s"))
+        cluster.origins["host_adam_parameters_per_s"] = said_in(adam->place);
+    return cluster;
+}
+
+Cluster read_cluster(const std::string& name_or_path) {
+    text::ShippedFiles shipped;
+    Mistakes mistakes;
+    Cluster cluster = read_cluster(text::make_scalar(name_or_path, {}), shipped, mistakes);
+    mistakes.throw_if_any();
+    return cluster;
+}
+
+}  // namespace debubble::scenarios

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/jobs/read/reading.h"
+
+/// What kind of network a Megatron job trains. Private to the folder.
+namespace debubble::jobs {
+
+/// Refuses what makes a network that is not planned: programs, builders of layers (--spec), kinds
+/// of attention and of embeddings. Settings that follow from others (the layers of a pattern) are
+/// added to the job. Called before anything else is read of the network.
+void read_megatron_network(Reading& job);
+
+/// The experts of each layer that has some, where Megatron-DeepSpeed's --num-experts lists them.
+inline constexpr const char* kExpertsOfLayers = "$experts_of_layers";
+
+/// Writes that norms stand after attention and MLP too, as slime's Megatron has them.
+void read_norm_positions(Reading& job);
+
+/// True for Megatron-DeepSpeed, whose flags of experts are others.
+bool is_megatron_deepspeed(Settings& in);
+
+/// True if queries and keys are normed over all heads together, by a --spec.
+bool has_wide_norms(Reading& job);
+
+/// True if layers are gated delta nets, by --experimental-attention-variant or by a --spec.
+bool has_delta_nets(Reading& job);
+/// Writes `model.delta_net` from the flags --linear-*; asks for what only a checkpoint knows.
+void read_delta_net(Reading& job);
+
+/// The tokens that a token sees, itself among them, by --window-size; 0: all before it.
+std::int64_t megatron_window(Reading& job);
+
+/// Layers of one part, each named by a letter: Megatron-Core's HybridModel.
+struct HybridPattern {
+    std::string letters;                 ///< of the network's layers, without separators
+    std::vector<std::int64_t> segments;  ///< layers of each stage, if the pattern has separators
+    std::string prediction;              ///< letters of one depth of multi-token prediction
+    std::int64_t depths = 0;
+    const Setting* from = nullptr;  ///< null: made of ratios, or of their absence
+};
+
+/// True for a HybridModel: a pattern, or a program, `model_type` or --spec of networks with Mamba.
+bool is_hybrid(Reading& job);
+HybridPattern hybrid_pattern(Reading& job);
+/// Writes the layers that the pattern's letters name, and their sizes.
+void read_hybrid_layers(Reading& job);
+/// The family whose checkpoints have such layers.
+std::string hybrid_family(Reading& job);
+
+}  // namespace debubble::jobs

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/placement.h"
+#include "sim/engine/cost_model.h"
+#include "sim/plan/prediction.h"
+#include "trace/statistics.h"
+
+/// What the communication of a step serves, and what of it nothing hides.
+namespace debubble::sim {
+
+/// Divides the exposed communication of every rank by what it serves, so that no second is lost,
+/// and adds what computes hide and the bytes. Inside a compute the proportions are those of its
+/// price; what a pair hides is taken from the kinds that it hides, and what a compute waits longer
+/// than it costs, as others use its links, is divided by all of its communication. What exchanges
+/// between computes hide is their time alone without what is exposed. The spans of the trace get
+/// their part of it (Span::exposed_by). Precondition: `ranks` are those of the statistics.
+void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
+                        const Statistics& statistics, const Placement& placement,
+                        const CostModel& costs);
+
+/// The exposed seconds in whole nanoseconds, which add up to `all`; none if there are none.
+DurationByKind whole_parts(const TimeByKind& time, Duration all);
+
+/// The mean over the ranks.
+TimeByKind mean_communication(const Prediction& prediction);
+
+/// Bytes over the time of their communication, for a kind that takes any.
+double rate_of(const KindTime& time);
+
+/// The kind in full, for people: "expert parallel".
+std::string words_of(CommunicationKind kind);
+
+}  // namespace debubble::sim

@@ -1,0 +1,139 @@
+#include "sim/plan/priced_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/packing.h"
+#include "schedule/generators/generators.h"
+#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_memory_model.h"
+#include "sim/uneven/document_groups.h"
+
+namespace debubble::sim {
+
+using scenarios::Plan;
+using scenarios::Scenario;
+
+namespace {
+
+/// F, I and W of every stage, for the generators that use costs. A fused backward is all I: its
+/// order has no W to place.
+PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
+    PipelineCosts costs;
+    const PlacementIndex index(schedule.placement);
+    for (int s = 0; s < index.stage_count(); ++s) {
+        const Stage stage{s};
+        const Rank rank = index.ranks_of(stage).front();
+        const auto cost = [&](Pass pass) {
+            return model.compute({pass, stage, {}}, rank).duration;
+        };
+        if (split)
+            costs.stages.push_back(
+                {cost(Pass::Forward), cost(Pass::BackwardInput), cost(Pass::BackwardWeight)});
+        else
+            costs.stages.push_back({cost(Pass::Forward), cost(Pass::Backward), Duration{}});
+    }
+    if (schedule.shape.ranks > 1 && index.stage_count() > 1) {
+        const Message first{Message::Kind::Activation, Stage{0}, {}};
+        const Rank from = index.ranks_of(Stage{0}).front();
+        const Rank to = index.ranks_of(Stage{1}).front();
+        const Flow flow = model.transfer(first, from, to);
+        costs.link = flow.latency;
+        if (!flow.links.empty())
+            costs.link += flow.bytes / model.links()[static_cast<std::size_t>(flow.links.front())];
+    }
+    return costs;
+}
+
+/// The number of microbatches whose activations fit in addition to each rank's static memory; at
+/// least one, since a plan that does not fit is played too.
+std::vector<double> affordable_micro_batches(const MemoryModel& model, const Schedule& schedule,
+                                             Bytes limit) {
+    std::vector<double> affordable;
+    for (int r = 0; r < schedule.shape.ranks; ++r) {
+        const Rank rank{r};
+        Bytes held;
+        Bytes above;
+        for (const Stage stage : schedule.placement.stages_of(rank)) {
+            const PassMemory forward = model.compute({Pass::Forward, stage, {}});
+            const PassMemory input = model.compute({Pass::BackwardInput, stage, {}});
+            held += forward.held_after + std::max(Bytes{}, input.held_after);
+            above = std::max({above, forward.peak_above - forward.held_after, input.peak_above});
+        }
+        const Bytes left =
+            limit - total(model.static_memory(rank)) - model.gradients_in_backward(rank) - above;
+        const double fit = static_cast<double>(left.count) / static_cast<double>(held.count);
+        affordable.push_back(std::max(1.0, std::floor(fit)));
+    }
+    return affordable;
+}
+
+/// One microbatch in the placement of the generator: enough to price its stages.
+Schedule sample_of(const Generator& generator, const PipelineShape& shape) {
+    const bool v_shaped = generator.stages_per_rank == 2;
+    Schedule sample{
+        std::string(generator.name),
+        {shape.ranks, shape.stages_per_rank, 1, 1},
+        v_shaped ? v_placement(shape.ranks) : loop_placement(shape.ranks, shape.stages_per_rank),
+        std::vector<ActionList>(static_cast<std::size_t>(shape.ranks))};
+    const std::vector<Pass> passes =
+        generator.splits_backward
+            ? std::vector{Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight}
+            : std::vector{Pass::Forward, Pass::Backward};
+    for (int rank = 0; rank < shape.ranks; ++rank)
+        for (const Stage stage : sample.placement.stages_of(Rank{rank}))
+            for (const Pass pass : passes) sample.ranks[rank].push_back(Compute{pass, stage, {}});
+    return sample;
+}
+
+}  // namespace
+
+Scenario with_full_ranks(const Scenario& scenario) {
+    if (!scenarios::packs_in_step(scenario)) return scenario;
+    const GroupRules rules{scenarios::rank_capacity(scenario),
+                           scenarios::context_group_sizes(scenario)};
+    return scenarios::filled_groups(scenario,
+                                    ranks_needed(scenarios::longest_document(scenario), rules));
+}
+
+PricedPlan priced(Plan plan, const Scenario& scenario) {
+    const auto prices =
+        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    auto of_memory = prices;
+    if (scenarios::packs_in_step(scenario))
+        of_memory = std::make_shared<const SchedulePrices>(with_full_ranks(scenario), plan.stages,
+                                                           plan.schedule);
+    return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory), prices};
+}
+
+Schedule priced_schedule(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return make_plan(scenario).schedule;
+    return sample_of(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
+}
+
+PricedPlan price(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
+    const Generator* generator = find_generator(scenario.schedule.name);
+    const Schedule sample = priced_schedule(scenario);
+    const auto stages = partition_of(scenario, sample.stage_count());
+    const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
+    const auto costs = make_cost_model(prices);
+    Scenario informed = scenario;
+    std::vector<double>& limits = informed.schedule.memory_limits;
+    if (limits.empty() && generator->takes_memory_limit) {
+        limits = affordable_micro_batches(*make_memory_model(prices), sample,
+                                          scenarios::room_of(scenario));
+        // More than 2p gain nothing.
+        for (double& limit : limits) limit = std::min(limit, 2.0 * scenario.parallel.pipeline);
+    }
+    // The passes of the order that is found may come otherwise after each other than those of the
+    // sample, so that ZeRO-3 keeps other parameters from one to the next: they are priced anew.
+    return priced(make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward)),
+                  scenario);
+}
+
+}  // namespace debubble::sim

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "scenarios/plan/plan.h"
+#include "sim/engine/cost_model.h"
+#include "sim/memory/memory_model.h"
+
+namespace debubble::sim {
+
+class SchedulePrices;
+
+/// A plan with what its passes cost and hold.
+struct PricedPlan {
+    scenarios::Plan plan;
+    std::unique_ptr<CostModel> costs;
+    std::unique_ptr<MemoryModel> memory;
+    std::shared_ptr<const SchedulePrices> prices;  ///< those that `costs` are read from
+};
+
+/// The scenario whose microbatches are those that memory must hold.
+scenarios::Scenario with_full_ranks(const scenarios::Scenario& scenario);
+
+/// Prices a plan that was made of the scenario. Throws what make_cost_model() throws.
+PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
+
+/// A schedule with the placement and the kinds of passes of the scenario's: that itself, or a
+/// microbatch of it where its order depends on costs. Throws what make_plan() throws.
+Schedule priced_schedule(const scenarios::Scenario& scenario);
+
+/// Makes the plan, and prices it. A generator that uses costs gets those of this scenario, and,
+/// where it takes a limit and none is given, the number of microbatches that its device can hold.
+/// Throws what make_plan() and make_cost_model() throw.
+PricedPlan price(const scenarios::Scenario& scenario);
+
+}  // namespace debubble::sim

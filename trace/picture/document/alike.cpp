@@ -1,0 +1,33 @@
+#include "trace/picture/document/alike.h"
+
+#include <cmath>
+
+namespace debubble::picture {
+
+bool are_alike(const Device& a, const Device& b, Duration step) {
+    if (a.work.size() != b.work.size()) return false;
+    if (a.statistics == nullptr || b.statistics == nullptr) return a.statistics == b.statistics;
+    const double most = kAlike * seconds(step);
+    const auto near = [&](Duration x, Duration y) { return std::abs(seconds(x - y)) <= most; };
+    const RankStatistics& s = *a.statistics;
+    const RankStatistics& t = *b.statistics;
+    return near(s.busy, t.busy) && near(s.exposed, t.exposed) && near(s.optimizer, t.optimizer) &&
+           near(s.idle, t.idle);
+}
+
+std::vector<AlikeRun> alike_runs(const TimelineDocument& document,
+                                 std::span<const std::size_t> devices) {
+    std::vector<AlikeRun> runs;
+    const auto device = [&](std::size_t i) -> const Device& {
+        return document.devices[devices[i]];
+    };
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        if (!runs.empty() &&
+            are_alike(device(runs.back().first), device(i), document.statistics.step))
+            runs.back().last = i;
+        else
+            runs.push_back({i, i});
+    return runs;
+}
+
+}  // namespace debubble::picture

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/picture/document/palette.h"
+#include "trace/picture/document/track.h"
+
+namespace debubble::picture {
+
+/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255): the exact
+/// colour of a pixel that bars cover in part.
+struct ColourArea {
+    std::int64_t covered = 0;
+    std::int64_t red = 0;
+    std::int64_t green = 0;
+    std::int64_t blue = 0;
+    friend bool operator==(const ColourArea&, const ColourArea&) = default;
+
+    ColourArea& operator+=(const ColourArea& o) {
+        covered += o.covered;
+        red += o.red;
+        green += o.green;
+        blue += o.blue;
+        return *this;
+    }
+    friend ColourArea operator-(const ColourArea& a, const ColourArea& b) {
+        return {a.covered - b.covered, a.red - b.red, a.green - b.green, a.blue - b.blue};
+    }
+};
+
+/// The mean over `length`; the part that no bar covers shows `ground`.
+Rgb blend(const ColourArea& area, Duration length, Rgb ground);
+
+/// A track's colour summed from its start to each bar (a summed-area table in one dimension: Crow
+/// 1984), so that the mean of any window is the difference of two look-ups. A mip pyramid would be
+/// exact at its own steps only and blur between them; this blends every pixel by the true area at
+/// every zoom, and the same code paints a step of a million operators and a single one.
+class ColourSums {
+public:
+    /// `colours` has one colour per bar. O(n).
+    ColourSums(const Bars& bars, const std::vector<Rgb>& colours);
+
+    /// The exact colour of any window.
+    ColourArea over(TimeRange window) const;
+
+    Rgb colour(std::size_t bar) const { return entries_[bar].colour; }
+
+    /// A walk to the right: the instants asked for must not descend. Each step takes constant time
+    /// on average.
+    class Walk {
+    public:
+        explicit Walk(const ColourSums& sums) : sums_(&sums) {}
+        ColourArea until(Instant at);
+
+    private:
+        const ColourSums* sums_;
+        std::size_t next_ = 0;  ///< the first bar that ends after `at`
+    };
+
+private:
+    struct Entry {
+        Instant begin;
+        Instant end;
+        ColourArea before;  ///< colour of all bars to the left
+        Rgb colour;
+    };
+    ColourArea at_bar(std::size_t next, Instant at) const;
+
+    std::vector<Entry> entries_;  ///< and one after the last bar
+    /// The first bar that ends after origin_ + i x 2^shift_: about one cell per bar.
+    std::vector<std::uint32_t> cells_;
+    Instant origin_;
+    int shift_ = 0;
+};
+
+}  // namespace debubble::picture

@@ -1,0 +1,69 @@
+#include "trace/picture/document/ends_wait.h"
+
+#include <algorithm>
+
+#include "trace/picture/document/dependencies.h"
+
+namespace debubble::picture {
+namespace {
+
+using Index = std::optional<std::uint32_t>;
+
+/// The last to end of the spans that a span needs, if it ended within the bubble before it; else
+/// the span itself, for which only the rank itself was late.
+std::uint32_t last_need_within(const TimelineDocument& document, std::uint32_t span,
+                               const Bubble& bubble) {
+    std::uint32_t last = span;
+    Instant ended = bubble.begin;
+    for (const std::uint32_t needed : direct_needs(document, span)) {
+        const Instant end = document.span(needed).end;
+        if (end <= ended || end > document.span(span).begin) continue;
+        ended = end;
+        last = needed;
+    }
+    return last;
+}
+
+/// The compute of any rank that ends last, but not after the bubble: a cool-down ends with it.
+Index last_compute_until(const TimelineDocument& document, Instant until) {
+    Index last;
+    for (const Device& device : document.devices) {
+        const auto later = std::ranges::upper_bound(device.work, until, {}, &Bar::end);
+        for (auto bar = later; bar != device.work.begin();) {
+            if (!is_work(document.span((--bar)->span).action)) continue;
+            if (!last || document.span(*last).end < bar->end) last = bar->span;
+            break;
+        }
+    }
+    return last;
+}
+
+/// What the rank does as soon as the bubble is over.
+Index work_after(const TimelineDocument& document, const Bubble& bubble) {
+    const Device* device = document.device_of(bubble.rank);
+    if (device == nullptr) return std::nullopt;
+    const auto next = std::ranges::lower_bound(device->work, bubble.end, {}, &Bar::begin);
+    return next == device->work.end() ? std::nullopt : Index(next->span);
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> ends_wait(const TimelineDocument& document, const Bubble& bubble) {
+    const bool known = bubble.waited_for < document.trace.spans.size();
+    const Index waited_for = known ? Index(bubble.waited_for) : std::nullopt;
+    switch (bubble.cause) {
+        case BubbleCause::OtherStage:
+        case BubbleCause::Link:
+        case BubbleCause::Collective:
+        case BubbleCause::UnevenLoad:
+        case BubbleCause::Launch: return waited_for;
+        case BubbleCause::CoolDown: return last_compute_until(document, bubble.end);
+        case BubbleCause::WarmUp:
+        case BubbleCause::Optimizer: break;
+    }
+    const Index next = waited_for ? waited_for : work_after(document, bubble);
+    if (!next) return std::nullopt;
+    return last_need_within(document, *next, bubble);
+}
+
+}  // namespace debubble::picture

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "trace/picture/document/link_table.h"
+#include "trace/picture/document/operators.h"
+#include "trace/statistics.h"
+#include "trace/trace.h"
+
+/// A timeline as a self-contained SVG picture.
+namespace debubble {
+
+struct SvgOptions {
+    std::string title;                  ///< "gpt2-xl on 8 x A100: step 1.234 s, bubble 12.3 %, ..."
+    std::string subtitle;               ///< the plan in words
+    std::optional<Bytes> memory_limit;  ///< limit of one device
+    int width = 1600;                   ///< in pixels
+    std::shared_ptr<const picture::OperatorTable> operators = {};  ///< of the passes, if known
+    std::shared_ptr<const picture::LinkTable> links = {};          ///< of the spans, if known
+    bool draw_links = false;  ///< a lane for each rank and class of links
+};
+
+/// The picture that the window shows of this trace at first, in its light theme: see page_shapes.h.
+/// Bars and bubbles show on hover what they are. Lanes with too many bars are blended by area, so
+/// that the file stays below 3 MB and shows no false patterns. Draws the replica of `statistics`,
+/// at most kMostRows ranks. The same arguments give the same bytes.
+void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
+               std::ostream& out);
+
+/// One of the two pictures of a pair.
+struct SvgPanel {
+    const Trace* trace = nullptr;
+    const Statistics* statistics = nullptr;  ///< statistics of that trace
+    SvgOptions options;
+};
+
+/// Two timelines one above the other, on one scale of time and of memory.
+void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& out);
+
+inline constexpr std::size_t kMergeAbove = 20'000;
+inline constexpr int kMostRows = 128;
+
+}  // namespace debubble

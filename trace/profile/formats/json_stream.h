@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/profile/formats/byte_source.h"
+
+namespace debubble::profile {
+
+/// Walks over the values of a JSON text of any length, of which one value at a time is in memory.
+/// Values are checked only for closed strings and balanced brackets; who reads them parses them.
+class JsonStream {
+public:
+    /// Bytes after a value that may be read, though they are not part of it (simdjson reads ahead).
+    static constexpr std::size_t kPadding = 64;
+
+    explicit JsonStream(ByteSource& source);
+
+    std::uint64_t offset() const { return passed_ + at_; }  ///< of the next byte
+    std::uint64_t value_offset() const { return value_offset_; }
+    bool at_end();
+    /// The next byte that is no space; 0 at the end.
+    char peek();
+    /// Takes `c` if it comes next, and the spaces before it too.
+    bool take(char c);
+    /// The next value as it is written, valid until the next call. Throws InputError with the
+    /// offset if there is none, it is not closed, or it is too long or nested too deeply.
+    std::string_view value();
+    [[noreturn]] void refuse(const std::string& sentence) const;
+
+private:
+    bool fill();
+    std::size_t after_brackets();
+    std::size_t after_string(std::size_t from);
+    std::size_t after_scalar();
+    bool more(std::size_t index);
+
+    ByteSource& source_;
+    std::vector<char> buffer_;
+    std::size_t at_ = 0;
+    std::size_t end_ = 0;
+    std::uint64_t passed_ = 0;  ///< bytes before the buffer
+    std::uint64_t value_offset_ = 0;
+    bool drained_ = false;
+};
+
+}  // namespace debubble::profile

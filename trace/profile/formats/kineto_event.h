@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "trace/profile/formats/json_stream.h"
+#include "trace/profile/rank_profile.h"
+
+/// One event of a file of torch.profiler (libkineto/src/output_json.cpp).
+namespace debubble::profile {
+
+/// No time after it is one: nanoseconds, the year 2033.
+inline constexpr std::int64_t kMostInstant = 2'000'000'000'000'000'000;
+inline constexpr int kMostRank = 1 << 24;
+
+enum class KinetoCategory { Kernel, Copy, Range, DeviceRange, Operator, Launch, Instant, Other };
+
+/// What record_shapes=True adds to an operator: a list of each, as it is written, with an entry for
+/// each input; empty where it is not written.
+struct OperatorInputs {
+    std::string_view dims;
+    std::string_view strides;
+    std::string_view types;
+    std::string_view values;  ///< of what is no tensor
+};
+
+/// The part of an event that is read. Times are nanoseconds.
+struct KinetoEvent {
+    char phase = 0;
+    KinetoCategory category = KinetoCategory::Other;
+    std::string_view name;
+    std::string name_text;  ///< where the name has escapes
+    std::int64_t begin = 0;
+    std::int64_t length = 0;
+    std::int64_t process = 0;
+    std::int64_t thread = 0;
+    bool timed = false;
+    std::int64_t correlation = -1;
+    std::int64_t device = -1;
+    std::int64_t stream = -1;
+    std::int64_t allocated = -1;
+    std::int64_t device_type = -1;
+    std::int64_t memory_device = -1;
+    std::int64_t external = -1;  ///< the operator of a kernel or launch, or an operator's own
+    OperatorInputs inputs;
+    CollectiveNote note;
+};
+
+/// Parses events, each of which is the stream's latest value. Throws InputError with its place for
+/// one that is not valid.
+class KinetoEvents {
+public:
+    /// Both must outlive it. `wants_operators` is asked when an operator comes; their inputs are
+    /// read only if `reads_inputs`.
+    KinetoEvents(const JsonStream& stream, const std::string& file,
+                 std::function<bool()> wants_operators, bool reads_inputs = false)
+        : stream_(stream),
+          file_(file),
+          wants_operators_(std::move(wants_operators)),
+          reads_inputs_(reads_inputs) {}
+
+    /// False for an event of which nothing is kept. Kineto writes ph and cat first, so that most
+    /// events are left after two fields.
+    bool parse(std::string_view text, KinetoEvent& event);
+    /// Throws InputError for an event without a begin, or of a length that no event has.
+    void check_time(const KinetoEvent& event) const;
+    [[noreturn]] void refuse(const std::string& sentence) const;
+
+private:
+    void check(simdjson::error_code error) const;
+    std::string_view string(simdjson::ondemand::value& value) const;
+    std::int64_t time(simdjson::ondemand::value& value, const char* key) const;
+    void arguments(simdjson::ondemand::value& value, KinetoEvent& event) const;
+    std::string_view list(simdjson::ondemand::value& value) const;
+
+    const JsonStream& stream_;
+    const std::string& file_;
+    std::function<bool()> wants_operators_;
+    bool reads_inputs_ = false;
+    simdjson::ondemand::parser parser_;
+};
+
+}  // namespace debubble::profile

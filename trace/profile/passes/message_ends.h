@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "trace/profile/passes/pipelines.h"
+#include "trace/profile/passes/rank_actions.h"
+
+/// The two ends of every message of a run.
+namespace debubble::profile {
+
+/// One end of a message: the rank's index and its action's.
+struct MessageEnd {
+    std::size_t rank = 0;
+    std::size_t action = 0;
+};
+using EndPairs = std::vector<std::pair<MessageEnd, MessageEnd>>;  ///< send, recv
+
+struct MatchedMessages {
+    EndPairs pairs;
+    std::size_t alone = 0;  ///< messages of which one end was recorded
+};
+
+/// Finds both ends of every message of the same replica and step, and fills in their peers. The
+/// peer of a message whose other end was not recorded is who computes the neighbouring stage.
+MatchedMessages match_messages(std::vector<RankActions>& ranks, const std::vector<Place>& places);
+
+/// The time of a rank's kernels of point-to-point communication, by what it was spent on.
+struct ExchangeTimes {
+    std::size_t kernels = 0;
+    Duration total{};
+    Duration transfer{};  ///< from the later start of the two ends
+    Duration wait{};      ///< for the other end
+};
+
+/// The kernel of a message holds its wait for the peer: from the later start on it is transfer. By
+/// rank. Precondition: the times are of one clock.
+std::vector<ExchangeTimes> exchange_times(const std::vector<RankActions>& ranks,
+                                          const EndPairs& pairs);
+
+}  // namespace debubble::profile

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/profile/passes/accounts.h"
+#include "trace/profile/passes/clocks.h"
+#include "trace/profile/passes/message_ends.h"
+#include "trace/profile/passes/rank_actions.h"
+#include "trace/trace.h"
+
+/// A run of another framework, as its profiler wrote it, as a Trace.
+namespace debubble::profile {
+
+struct RunOptions {
+    /// The plan that was executed, if it is known: names the passes where nothing else does.
+    std::optional<Program> program;
+    std::vector<int> layers;  ///< attention layers of each stage of that plan; empty if not known
+};
+
+/// What was found out about the file of one rank.
+struct RankFacts {
+    std::string file;
+    std::string format;
+    int global_rank = 0;
+    std::int32_t replica = 0;
+    Rank rank;  ///< in the pipeline
+    std::string device;
+    std::uint64_t events = 0;
+    DeviceAccount account;
+    std::vector<std::string> unknown;  ///< names of kernels that no rule knew
+    std::optional<std::int64_t> peak_allocated;
+    std::int64_t clock_ahead = 0;  ///< ns, of the first rank's clock
+    double clock_drift = 0;        ///< seconds a second that it gains on the first rank's clock
+    Evidence evidence = Evidence::None;
+    std::size_t fitting = 0;
+    std::size_t anchors = 0;
+    int layers = 0;
+    ExchangeTimes exchanges;
+    std::vector<std::string> notes;
+};
+
+struct ProfiledRun {
+    Trace trace;  ///< without spans if no passes were found
+    std::vector<RankFacts> ranks;
+    std::vector<std::string> step_names;
+    std::string order;  ///< the schedule whose order the passes have: "1f1b"; empty if not known
+    Clocks clocks;
+    std::vector<std::string> notes;
+    /// Shares of the anchors that fit, from 0 to 1; 1 where names were written.
+    double confidence() const;
+};
+
+/// Puts the ranks of one run together. Throws InputError if they are of different runs or if their
+/// clocks cannot be aligned.
+ProfiledRun put_together(std::vector<RankProfile> ranks, const RunOptions& options = {});
+
+}  // namespace debubble::profile
