@@ -5,8 +5,9 @@
 
 Two clean runs of the scenario `tales` give the time of a save (`overheads` of `run --json`) and of a restart: what the second one, which
 goes on after the first, takes beside its steps and saves. Then the same training is killed (SIGKILL) at waits that are drawn from an exponential
-distribution by the wall clock, also while it starts, and started again at once, until its last step. Useful are the seconds of
-the steps that stay (`run --metrics`). `validate-cost` predicts the share from the rate of kills, the mean step and these times.
+distribution by the wall clock, also while it starts, and started again at once, until its last step. After it the clean runs are done once
+more, since other work on the machine changes their times, and the means of both are taken. Useful are the seconds of the steps that stay
+(`run --metrics`). `validate-cost` predicts the share from the rate of kills, the mean step and these times.
 """
 
 import argparse
@@ -49,6 +50,16 @@ def clean_run(program, folder, steps, every, resume):
     return time.monotonic() - begin, json.loads(out.read_text())
 
 
+def times_of_clean_runs(program, folder, every):
+    """The seconds of a save and of a restart. The folder is a new one."""
+    folder.mkdir()
+    steps = 3 * every
+    clean_run(program, folder, steps, every, "never")
+    took, run = clean_run(program, folder, 2 * steps, every, "auto")
+    save = run["overheads"]["save_s"]
+    return save, took - sum(seconds_of_steps(folder / "clean.jsonl", steps).values()) - 3 * save
+
+
 def killed_run(program, folder, args):
     """The seconds until the last step, and the number of kills."""
     draw = random.Random(args.seed)
@@ -81,12 +92,10 @@ def main():
     args = parse.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        clean = 3 * args.every
-        clean_run(args.program, folder, clean, args.every, "never")
-        took, run = clean_run(args.program, folder, 2 * clean, args.every, "auto")
-        save = run["overheads"]["save_s"]
-        restart = took - sum(seconds_of_steps(folder / "clean.jsonl", clean).values()) - 3 * save
+        before = times_of_clean_runs(args.program, folder / "before", args.every)
         wall, kills = killed_run(args.program, folder, args)
+        after = times_of_clean_runs(args.program, folder / "after", args.every)
+        save, restart = ((a + b) / 2 for a, b in zip(before, after))
         kept = seconds_of_steps(folder / "killed.jsonl")
         if len(kept) != args.steps:
             sys.exit(f"{len(kept)} steps are in the metrics, and not {args.steps}")
@@ -102,7 +111,8 @@ def main():
         table.write_text(json.dumps(row) + "\n")
         shown = subprocess.run([args.program, "validate-cost", str(table)], check=True, capture_output=True, text=True,
                                timeout=LONGEST_S).stdout
-        print(f"step {1e3 * step:.2f} ms, save {1e3 * save:.1f} ms, restart {restart:.3f} s, {kills} kills in {wall:.1f} s")
+        print(f"step {1e3 * step:.2f} ms, save {1e3 * save:.1f} ms, restart {restart:.3f} s ({before[1]:.3f} before, {after[1]:.3f} "
+              f"after), {kills} kills in {wall:.1f} s")
         print("\n".join(shown.splitlines()[:2]))
 
 

@@ -692,6 +692,56 @@
         <source>Words</source>
         <translation>Begriffe</translation>
     </message>
+    <message>
+        <source>Run</source>
+        <translation>Lauf</translation>
+    </message>
+    <message>
+        <source>Left, Right, Enter</source>
+        <translation>Links, Rechts, Eingabe</translation>
+    </message>
+    <message>
+        <source>on the curve: choose a number of nodes, and take it</source>
+        <translation>auf der Kurve: eine Zahl von Knoten wählen, und sie nehmen</translation>
+    </message>
+    <message>
+        <source>the knob of the interval; Home takes what loses least</source>
+        <translation>der Knopf des Abstands; Pos1 nimmt, was am wenigsten verliert</translation>
+    </message>
+    <message>
+        <source>wheel, W, S</source>
+        <translation>Rad, W, S</translation>
+    </message>
+    <message>
+        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
+        <translation>den gezogenen Lauf vergrößern; Ziehen, A und D verschieben ihn, Pos1 zeigt alles</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::IntervalSlider</name>
+    <message>
+        <source>Interval of saves</source>
+        <translation>Abstand der Sicherungen</translation>
+    </message>
+    <message>
+        <source>Drag the knob: what if the run saved that often? Home takes what loses least</source>
+        <translation>Den Knopf ziehen: Was wäre, wenn der Lauf so oft sicherte? Pos1 nimmt, was am wenigsten verliert</translation>
+    </message>
+    <message>
+        <source>Nothing fails: any interval will do</source>
+        <translation>Nichts fällt aus: jeder Abstand ist recht</translation>
+    </message>
+    <message numerus="yes">
+        <source>A save every %n step(s), %1: %2 of the time is useful</source>
+        <translation>
+            <numerusform>Eine Sicherung alle %n Schritte, %1: %2 der Zeit sind nützlich</numerusform>
+            <numerusform>Eine Sicherung alle %n Schritte, %1: %2 der Zeit sind nützlich</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1, where least is lost</source>
+        <translation>%1, der beste</translation>
+    </message>
 </context>
 <context>
     <name>debubble::gui::MainWindow</name>
@@ -802,10 +852,6 @@
     <message>
         <source>Tool bar</source>
         <translation>Werkzeugleiste</translation>
-    </message>
-    <message>
-        <source>Timeline, sweep, where the step goes, schedules, or all ranks</source>
-        <translation>Zeitleiste, Sweep, wohin der Schritt geht, Schedules, oder alle Ranks</translation>
     </message>
     <message>
         <source>Timeline</source>
@@ -1410,6 +1456,22 @@
         <source>the plan before</source>
         <translation>der Plan davor</translation>
     </message>
+    <message>
+        <source>Timeline, sweep, where the step goes, schedules, all ranks, or the whole run</source>
+        <translation>Zeitstrahl, Sweep, wohin der Schritt geht, Schedules, alle Ranks oder der ganze Lauf</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>Lauf</translation>
+    </message>
+    <message>
+        <source>Show the whole r&amp;un</source>
+        <translation>Den ganzen La&amp;uf zeigen</translation>
+    </message>
+    <message>
+        <source>Days, cost, and where its time goes</source>
+        <translation>Tage, Kosten, und wohin seine Zeit geht</translation>
+    </message>
 </context>
 <context>
     <name>debubble::gui::MessageStrip</name>
@@ -1432,6 +1494,37 @@
     <message>
         <source>  (%1 of %2)</source>
         <translation>  (%1 von %2)</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::NodesView</name>
+    <message>
+        <source>Days and cost over the number of GPUs</source>
+        <translation>Tage und Kosten über der Zahl der GPUs</translation>
+    </message>
+    <message>
+        <source>%1 nodes, %2 GPUs: %3 d (P5 %4, P95 %5), %6 of the time is useful</source>
+        <translation>%1 Knoten, %2 GPUs: %3 d (P5 %4, P95 %5), %6 der Zeit sind nützlich</translation>
+    </message>
+    <message>
+        <source>GPUs that are paid for, spares too</source>
+        <translation>bezahlte GPUs, auch die in Reserve</translation>
+    </message>
+    <message>
+        <source>days, P5 to P95</source>
+        <translation>Tage, P5 bis P95</translation>
+    </message>
+    <message>
+        <source>cost in %1</source>
+        <translation>Kosten in %1</translation>
+    </message>
+    <message>
+        <source>The run is predicted on other numbers of GPUs ...</source>
+        <translation>Der Lauf wird auf anderen Zahlen von GPUs vorhergesagt ...</translation>
+    </message>
+    <message>
+        <source>A click takes these nodes</source>
+        <translation>Ein Klick nimmt diese Knoten</translation>
     </message>
 </context>
 <context>
@@ -1482,6 +1575,85 @@
     <message>
         <source>The fastest plan of the grid that fits</source>
         <translation>Der schnellste passende Plan des Gitters</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::RunPage</name>
+    <message>
+        <source>Where the run&apos;s time goes</source>
+        <translation>Wohin die Zeit des Laufs geht</translation>
+    </message>
+    <message>
+        <source>of the mean run</source>
+        <translation>vom mittleren Lauf</translation>
+    </message>
+    <message>
+        <source>of the run; below, of what is lost</source>
+        <translation>vom Lauf; darunter von dem, was verloren geht</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>dauert</translation>
+    </message>
+    <message>
+        <source>The whole training run</source>
+        <translation>Der ganze Trainingslauf</translation>
+    </message>
+    <message>
+        <source>What the scenario does not say</source>
+        <translation>Was das Szenario nicht sagt</translation>
+    </message>
+    <message>
+        <source>The run in a line</source>
+        <translation>Der Lauf in einer Zeile</translation>
+    </message>
+    <message>
+        <source>number of nodes</source>
+        <translation>Zahl der Knoten</translation>
+    </message>
+    <message>
+        <source>interval of saves</source>
+        <translation>Abstand der Sicherungen</translation>
+    </message>
+    <message>
+        <source>Of all that is lost, %1 of the run</source>
+        <translation>Von allem, was verloren geht, %1 des Laufs</translation>
+    </message>
+    <message>
+        <source>Of the whole run</source>
+        <translation>Vom ganzen Lauf</translation>
+    </message>
+    <message>
+        <source>The run does not end: it fails too often</source>
+        <translation>Der Lauf endet nicht: er fällt zu oft aus</translation>
+    </message>
+    <message>
+        <source>%1 for %2 tokens</source>
+        <translation>%1 für %2 Tokens</translation>
+    </message>
+    <message>
+        <source>, from %1 (P5) to %2 (P95)</source>
+        <translation>, von %1 (P5) bis %2 (P95)</translation>
+    </message>
+    <message>
+        <source>; %1 of the time is useful</source>
+        <translation>; %1 der Zeit sind nützlich</translation>
+    </message>
+    <message>
+        <source>; a failure every %1</source>
+        <translation>; ein Ausfall alle %1</translation>
+    </message>
+    <message>
+        <source>No plan is open</source>
+        <translation>Es ist kein Plan offen</translation>
+    </message>
+    <message>
+        <source>The scenario does not say how long it trains. Type %1</source>
+        <translation>Das Szenario sagt nicht, wie lange es trainiert. Schreiben Sie %1</translation>
+    </message>
+    <message>
+        <source>Nothing stops this run, so nothing of it is lost. Type %1</source>
+        <translation>Nichts hält diesen Lauf an, also geht nichts verloren. Schreiben Sie %1</translation>
     </message>
 </context>
 <context>
@@ -1619,6 +1791,36 @@
     <message>
         <source>the open plan</source>
         <translation>der offene Plan</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::StripView</name>
+    <message>
+        <source>%1 d</source>
+        <translation>%1 d</translation>
+    </message>
+    <message>
+        <source>One drawn run from its first step to its last</source>
+        <translation>Ein gezogener Lauf vom ersten bis zum letzten Schritt</translation>
+    </message>
+    <message>
+        <source>From %1 to %2 of %3</source>
+        <translation>Von %1 bis %2 von %3</translation>
+    </message>
+    <message>
+        <source>; it begins with %1</source>
+        <translation>; am Anfang: %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n failure(s) in sight</source>
+        <translation>
+            <numerusform>%n Ausfall im Bild</numerusform>
+            <numerusform>%n Ausfälle im Bild</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 from %2 on, for %3</source>
+        <translation>%1 ab %2, %3 lang</translation>
     </message>
 </context>
 <context>
@@ -3539,6 +3741,45 @@
     <message>
         <source>{}, predicted and executed</source>
         <translation>{}, vorhergesagt und ausgeführt</translation>
+    </message>
+</context>
+<context>
+    <name>whole run</name>
+    <message>
+        <source>useful work</source>
+        <translation>nützliche Arbeit</translation>
+    </message>
+    <message>
+        <source>work done again</source>
+        <translation>wiederholte Arbeit</translation>
+    </message>
+    <message>
+        <source>checkpoints</source>
+        <translation>Checkpoints</translation>
+    </message>
+    <message>
+        <source>failures not yet noticed</source>
+        <translation>noch unbemerkte Ausfälle</translation>
+    </message>
+    <message>
+        <source>restarts</source>
+        <translation>Neustarts</translation>
+    </message>
+    <message>
+        <source>waiting for repairs</source>
+        <translation>Warten auf Reparaturen</translation>
+    </message>
+    <message>
+        <source>missing replicas</source>
+        <translation>fehlende Replikate</translation>
+    </message>
+    <message>
+        <source>slow ranks</source>
+        <translation>langsame Ranks</translation>
+    </message>
+    <message>
+        <source>planned maintenance</source>
+        <translation>geplante Wartung</translation>
     </message>
 </context>
 </TS>

@@ -691,6 +691,55 @@
         <source>Words</source>
         <translation>术语</translation>
     </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Left, Right, Enter</source>
+        <translation>左、右、Enter</translation>
+    </message>
+    <message>
+        <source>on the curve: choose a number of nodes, and take it</source>
+        <translation>在曲线上:选择节点数,并采用它</translation>
+    </message>
+    <message>
+        <source>the knob of the interval; Home takes what loses least</source>
+        <translation>间隔的滑块;Home 取损失最少者</translation>
+    </message>
+    <message>
+        <source>wheel, W, S</source>
+        <translation>滚轮、W、S</translation>
+    </message>
+    <message>
+        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
+        <translation>缩放抽取的运行;拖动、A 和 D 移动它,Home 显示全部</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::IntervalSlider</name>
+    <message>
+        <source>Interval of saves</source>
+        <translation>保存间隔</translation>
+    </message>
+    <message>
+        <source>Drag the knob: what if the run saved that often? Home takes what loses least</source>
+        <translation>拖动滑块:如果运行这样频繁地保存会怎样?Home 取损失最少者</translation>
+    </message>
+    <message>
+        <source>Nothing fails: any interval will do</source>
+        <translation>没有故障:任何间隔都可以</translation>
+    </message>
+    <message numerus="yes">
+        <source>A save every %n step(s), %1: %2 of the time is useful</source>
+        <translation>
+            <numerusform>每 %n 步保存一次,%1:%2 的时间有用</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1, where least is lost</source>
+        <translation>%1,此处损失最少</translation>
+    </message>
 </context>
 <context>
     <name>debubble::gui::MainWindow</name>
@@ -801,10 +850,6 @@
     <message>
         <source>Tool bar</source>
         <translation>工具栏</translation>
-    </message>
-    <message>
-        <source>Timeline, sweep, where the step goes, schedules, or all ranks</source>
-        <translation>时间线、扫描、训练步去向、调度或所有 rank</translation>
     </message>
     <message>
         <source>Timeline</source>
@@ -1408,6 +1453,22 @@
         <source>the plan before</source>
         <translation>前一方案</translation>
     </message>
+    <message>
+        <source>Timeline, sweep, where the step goes, schedules, all ranks, or the whole run</source>
+        <translation>时间线、扫描、步时去向、调度、全部 rank 或整个运行</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Show the whole r&amp;un</source>
+        <translation>显示整个运行(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Days, cost, and where its time goes</source>
+        <translation>天数、费用和时间去向</translation>
+    </message>
 </context>
 <context>
     <name>debubble::gui::MessageStrip</name>
@@ -1430,6 +1491,37 @@
     <message>
         <source>  (%1 of %2)</source>
         <translation>（%1/%2）</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::NodesView</name>
+    <message>
+        <source>Days and cost over the number of GPUs</source>
+        <translation>天数和费用随 GPU 数的变化</translation>
+    </message>
+    <message>
+        <source>%1 nodes, %2 GPUs: %3 d (P5 %4, P95 %5), %6 of the time is useful</source>
+        <translation>%1 个节点,%2 个 GPU:%3 天(P5 %4,P95 %5),%6 的时间有用</translation>
+    </message>
+    <message>
+        <source>GPUs that are paid for, spares too</source>
+        <translation>付费的 GPU,含备用</translation>
+    </message>
+    <message>
+        <source>days, P5 to P95</source>
+        <translation>天数,P5 至 P95</translation>
+    </message>
+    <message>
+        <source>cost in %1</source>
+        <translation>费用(%1)</translation>
+    </message>
+    <message>
+        <source>The run is predicted on other numbers of GPUs ...</source>
+        <translation>正在其他 GPU 数上预测运行……</translation>
+    </message>
+    <message>
+        <source>A click takes these nodes</source>
+        <translation>点击采用这些节点</translation>
     </message>
 </context>
 <context>
@@ -1480,6 +1572,85 @@
     <message>
         <source>The fastest plan of the grid that fits</source>
         <translation>网格中放得下的最快方案</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::RunPage</name>
+    <message>
+        <source>Where the run&apos;s time goes</source>
+        <translation>运行时间的去向</translation>
+    </message>
+    <message>
+        <source>of the mean run</source>
+        <translation>平均运行中</translation>
+    </message>
+    <message>
+        <source>of the run; below, of what is lost</source>
+        <translation>占运行;以下占损失</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>用时</translation>
+    </message>
+    <message>
+        <source>The whole training run</source>
+        <translation>整个训练运行</translation>
+    </message>
+    <message>
+        <source>What the scenario does not say</source>
+        <translation>场景未说明的内容</translation>
+    </message>
+    <message>
+        <source>The run in a line</source>
+        <translation>一行概括运行</translation>
+    </message>
+    <message>
+        <source>number of nodes</source>
+        <translation>节点数</translation>
+    </message>
+    <message>
+        <source>interval of saves</source>
+        <translation>保存间隔</translation>
+    </message>
+    <message>
+        <source>Of all that is lost, %1 of the run</source>
+        <translation>占全部损失(运行的 %1)</translation>
+    </message>
+    <message>
+        <source>Of the whole run</source>
+        <translation>占整个运行</translation>
+    </message>
+    <message>
+        <source>The run does not end: it fails too often</source>
+        <translation>运行不会结束:故障太频繁</translation>
+    </message>
+    <message>
+        <source>%1 for %2 tokens</source>
+        <translation>%2 个 token 用时 %1</translation>
+    </message>
+    <message>
+        <source>, from %1 (P5) to %2 (P95)</source>
+        <translation>,从 %1(P5)到 %2(P95)</translation>
+    </message>
+    <message>
+        <source>; %1 of the time is useful</source>
+        <translation>;%1 的时间有用</translation>
+    </message>
+    <message>
+        <source>; a failure every %1</source>
+        <translation>;每 %1 一次故障</translation>
+    </message>
+    <message>
+        <source>No plan is open</source>
+        <translation>没有打开的计划</translation>
+    </message>
+    <message>
+        <source>The scenario does not say how long it trains. Type %1</source>
+        <translation>场景没有说明训练多久。请输入 %1</translation>
+    </message>
+    <message>
+        <source>Nothing stops this run, so nothing of it is lost. Type %1</source>
+        <translation>没有任何东西中断此运行,因此没有损失。请输入 %1</translation>
     </message>
 </context>
 <context>
@@ -1616,6 +1787,35 @@
     <message>
         <source>the open plan</source>
         <translation>打开的方案</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::StripView</name>
+    <message>
+        <source>%1 d</source>
+        <translation>%1 天</translation>
+    </message>
+    <message>
+        <source>One drawn run from its first step to its last</source>
+        <translation>一次抽取的运行,从第一步到最后一步</translation>
+    </message>
+    <message>
+        <source>From %1 to %2 of %3</source>
+        <translation>从 %1 到 %2,共 %3</translation>
+    </message>
+    <message>
+        <source>; it begins with %1</source>
+        <translation>;开始是%1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n failure(s) in sight</source>
+        <translation>
+            <numerusform>可见 %n 次故障</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 from %2 on, for %3</source>
+        <translation>%1,从 %2 起,持续 %3</translation>
     </message>
 </context>
 <context>
@@ -3536,6 +3736,45 @@
     <message>
         <source>{}, predicted and executed</source>
         <translation>{}，预测与执行</translation>
+    </message>
+</context>
+<context>
+    <name>whole run</name>
+    <message>
+        <source>useful work</source>
+        <translation>有用的工作</translation>
+    </message>
+    <message>
+        <source>work done again</source>
+        <translation>重做的工作</translation>
+    </message>
+    <message>
+        <source>checkpoints</source>
+        <translation>检查点</translation>
+    </message>
+    <message>
+        <source>failures not yet noticed</source>
+        <translation>尚未发现的故障</translation>
+    </message>
+    <message>
+        <source>restarts</source>
+        <translation>重启</translation>
+    </message>
+    <message>
+        <source>waiting for repairs</source>
+        <translation>等待修理</translation>
+    </message>
+    <message>
+        <source>missing replicas</source>
+        <translation>缺失的副本</translation>
+    </message>
+    <message>
+        <source>slow ranks</source>
+        <translation>慢的 rank</translation>
+    </message>
+    <message>
+        <source>planned maintenance</source>
+        <translation>计划维护</translation>
     </message>
 </context>
 </TS>

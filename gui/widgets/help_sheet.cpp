@@ -71,6 +71,13 @@ HelpSheet::HelpSheet(const QList<QAction*>& commands, QWidget* parent) : QDialog
     text += "</table><h3>" + tr("Schedules") + "</h3><table>";
     text += row("Enter", tr("take the schedule"));
     text += row("Space", tr("pin it at the top, and compare the others with it"));
+    text += "</table><h3>" + tr("Run") + "</h3><table>";
+    text +=
+        row(tr("Left, Right, Enter"), tr("on the curve: choose a number of nodes, and take it"));
+    text +=
+        row(tr("drag, Left, Right"), tr("the knob of the interval; Home takes what loses least"));
+    text +=
+        row(tr("wheel, W, S"), tr("zoom the drawn run; a drag, A and D move it, Home shows all"));
     text += "</table><h3>" + tr("The sweep's plot") + "</h3><table>";
     text += row(tr("wheel"), tr("zoom at the pointer; beside the plot, of the axis there alone"));
     text += row(tr("drag"), tr("zoom into a rectangle; Shift+drag moves"));

@@ -23,6 +23,7 @@
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/whole_run/run_page.h"
 #include "gui/widgets/zoo/zoo_panel.h"
 
 namespace debubble::gui {
@@ -130,6 +131,7 @@ void MainWindow::connect_parts() {
     };
     connect(bill_, &BillPanel::turned, this, turn);
     connect(tornado_, &TornadoView::turned, this, turn);
+    connect(whole_run_, &RunPage::turned, this, turn);
     connect(timeline_, &TimelineView::span_selected, this, [this] { show_answer_line(); });
     connect(timeline_, &TimelineView::state_changed, this, [this] { show_answer_line(); });
     connect(answer_line_, &QLabel::linkActivated, this, [this](const QString& link) {

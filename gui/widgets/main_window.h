@@ -27,6 +27,7 @@ class DetailsPanel;
 class MessageStrip;
 class OverviewView;
 class RemedyStrip;
+class RunPage;
 class RunPanel;
 class SummaryPanel;
 class SweepPanel;
@@ -166,6 +167,7 @@ private:
     QWidget* where_it_goes_ = nullptr;  ///< the bill and the tornado, above the lanes
     ZooPanel* zoo_ = nullptr;
     OverviewView* overview_ = nullptr;
+    RunPage* whole_run_ = nullptr;
     RunPanel* run_ = nullptr;
     ComparePanel* compare_ = nullptr;
     DetailsPanel* details_ = nullptr;

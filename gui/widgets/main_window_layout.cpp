@@ -30,6 +30,7 @@
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/whole_run/run_page.h"
 #include "gui/widgets/zoo/zoo_panel.h"
 
 /// The room of the window: the timeline and the sweep in the middle, a column of questions and
@@ -108,6 +109,8 @@ void MainWindow::build_centre() {
     pages_->addWidget(zoo_);
     overview_ = new OverviewView;
     pages_->addWidget(overview_);
+    whole_run_ = new RunPage;
+    pages_->addWidget(whole_run_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -161,14 +164,15 @@ void MainWindow::build_tool_bar() {
     page_tabs_ = new QTabBar;
     page_tabs_->setObjectName("pages");
     page_tabs_->setAccessibleName(
-        tr("Timeline, sweep, where the step goes, schedules, or all ranks"));
+        tr("Timeline, sweep, where the step goes, schedules, all ranks, or the whole run"));
     page_tabs_->setDrawBase(false);
     page_tabs_->setUsesScrollButtons(false);  // where room is scarce, commands go, not pages
-    page_tabs_->addTab(tr("Timeline"));
-    page_tabs_->addTab(tr("Sweep"));
-    page_tabs_->addTab(tr("Where it goes"));
-    page_tabs_->addTab(tr("Schedules"));
-    page_tabs_->addTab(tr("All ranks"));
+    // The names by which the state file knows them.
+    for (const auto& [name, title] :
+         {std::pair("timeline", tr("Timeline")), std::pair("sweep", tr("Sweep")),
+          std::pair("bill", tr("Where it goes")), std::pair("schedules", tr("Schedules")),
+          std::pair("ranks", tr("All ranks")), std::pair("run", tr("Run"))})
+        page_tabs_->setTabData(page_tabs_->addTab(title), name);
     connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::turn_to_page);
     tool_bar_->addWidget(page_tabs_);
     tool_bar_->addSeparator();
@@ -263,11 +267,12 @@ void MainWindow::turn_to_page(int tab) {
 }
 
 void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_   ? 0
-                                : page == bill_     ? 2
-                                : page == zoo_      ? 3
-                                : page == overview_ ? 4
-                                                    : 1);
+    page_tabs_->setCurrentIndex(page == timeline_    ? 0
+                                : page == bill_      ? 2
+                                : page == zoo_       ? 3
+                                : page == overview_  ? 4
+                                : page == whole_run_ ? 5
+                                                     : 1);
 }
 
 }  // namespace debubble::gui

@@ -20,6 +20,7 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/whole_run/run_page.h"
 #include "gui/widgets/zoo/zoo_panel.h"
 #include "scenarios/read/read_scenario.h"
 
@@ -196,6 +197,8 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
     add(tr("Show all ran&ks"), "Alt+5",
         tr("A line of pixels each; a brush shows the rows of some alone"),
         [this] { show_page(overview_); });
+    add(tr("Show the whole r&un"), "Alt+6", tr("Days, cost, and where its time goes"),
+        [this] { show_page(whole_run_); });
     add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
         raise_dock("text");
         text_->setFocus();

@@ -25,6 +25,7 @@
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
+#include "gui/widgets/whole_run/run_page.h"
 #include "gui/widgets/zoo/zoo_panel.h"
 
 /// The window follows the value of its desk: every part shows what is on the screen.
@@ -61,6 +62,7 @@ void MainWindow::put(const on_screen::Nothing&) {
     details_->set_plan(nullptr);
     tensors_->set_plan(nullptr);
     bill_->set_plan(nullptr);
+    whole_run_->set_plan(nullptr);
     tornado_->set_scenario({});
     summary_->show_rows({});
     what_if_->show_delta({}, 0);
@@ -79,6 +81,7 @@ void MainWindow::put(const on_screen::Plan& screen) {
     const Answer& answer = session_.answer();
     const ScenarioText text = answer.plan == screen.plan ? answer.source : ScenarioText{};
     bill_->set_plan(screen.plan, text);
+    whole_run_->set_plan(screen.plan, text);
     tornado_->set_scenario(text);
     summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
     sweep_->set_memory_limit(plan.document->memory_limit);
@@ -101,6 +104,7 @@ void MainWindow::put(const on_screen::Trace& screen) {
     details_->set_plan(nullptr);
     tensors_->set_plan(nullptr);
     bill_->set_plan(nullptr);
+    whole_run_->set_plan(nullptr);
     tornado_->set_scenario({});
     summary_->show_rows(figures_of(screen.trace));
     what_if_->show_delta({}, 0);
@@ -119,6 +123,7 @@ void MainWindow::put(const on_screen::Comparison& screen) {
     details_->set_plan(screen.a.plan);
     tensors_->set_plan(screen.a.plan);
     bill_->set_plan(screen.a.plan);
+    whole_run_->set_plan(screen.a.plan);
     summary_->show_rows(figures);
     what_if_->show_delta({}, 0);
     timeline_->set_change({}, 0);
@@ -144,6 +149,7 @@ void MainWindow::show_title_and_commands() {
     const bool stale = edits && (session_.is_busy() || !session_.answer().plan);
     summary_->set_stale(stale);
     timeline_->set_stale(stale);
+    whole_run_->set_stale(stale);
     sweep_->setEnabled(desk_.has_plan());
     run_->setEnabled(desk_.has_plan());
     search_->setEnabled(desk_.has_plan());

@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QEvent>
+#include <QTabBar>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -13,6 +14,8 @@
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
+#include "gui/widgets/whole_run/nodes_view.h"
+#include "gui/widgets/whole_run/run_page.h"
 #include "schedule/action.h"
 
 namespace debubble::gui {
@@ -85,6 +88,17 @@ std::string StateFile::state() const {
     state["painted"] = scene.main && painted_ == scene.main.document;
     state["focus"] = name_of(QApplication::focusWidget());
     state["popup"] = name_of(QApplication::activePopupWidget());
+    if (const auto* tabs = window_.findChild<QTabBar*>("pages"))
+        state["page"] = tabs->tabData(tabs->currentIndex()).toString().toStdString();
+    if (const auto* page = window_.findChild<RunPage*>()) {
+        const sim::RunPlan* run = page->shown_run();
+        if (run != nullptr)
+            state["run"] = {{"points", page->findChild<NodesView*>()->points().size()},
+                            {"days", run->days()},
+                            {"goodput", run->figures.goodput()},
+                            {"save_every", run->figures.job.save_every},
+                            {"stale", page->is_stale()}};
+    }
     if (const auto* plot = window_.findChild<ScatterView*>())
         state["sweep_points"] = plot->point_count();
     if (const auto* panel = window_.findChild<SweepPanel*>())

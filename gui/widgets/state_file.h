@@ -20,8 +20,11 @@ class TimelineView;
 /// style and colours; this file does not. The environment variable DEBUBBLE_GUI_STATE=FILE asks for
 /// it.
 ///
-/// Keys: `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and `passes` of
-/// the main document (how many computes of each pass it has); `painted`, whether the timeline was
+/// Keys: `page`, the one in the middle (`timeline`, `sweep`, `bill`, `schedules`, `ranks` or
+/// `run`); `run` of a plan that says how long it trains, once its page was seen: `points` of its
+/// curve, `days`, `goodput`, `save_every` steps, and whether they are of the plan before (`stale`);
+/// `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and `passes` of the
+/// main document (how many computes of each pass it has); `painted`, whether the timeline was
 /// painted since the document came; `focus` and `popup`, the object names of the widget that keys
 /// go to and of the list that is open, or the class of one without a name; `sweep_points`, drawn
 /// in the plot; `sweep_rows`, of the last sweep, once it has ended (0 before).

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "models/execution/kernel_options.h"
 #include "models/execution/low_precision.h"
+#include "text/document.h"
 
 /// The machine, as data with sources. Written as YAML in scenarios/clusters/.
 namespace debubble::scenarios {
@@ -153,6 +154,7 @@ struct Cluster {
     int nodes = 1;  ///< nodes of a scenario that does not name a number
     NodeLink node_link;
     NodeNetwork network;
+    std::optional<Bytes> host_memory;  ///< of a node; unset: not known
     double node_power = 0;  ///< watts that a node takes at most, GPUs and all; 0: not known
     /// The rate of Adam on all processors of a node together (ZeRO-Offload, 2101.06840, table 4).
     double host_adam_parameters_per_s = 4.2e9;
@@ -163,6 +165,9 @@ struct Cluster {
         friend bool operator==(const Origin&, const Origin&) = default;
     };
     SharedMap<std::string, Origin> origins;
+    /// What is known of its failures and measured of its saves and restarts, as `reliability` of a
+    /// scenario has it; null: nothing. Shared by all copies, and equal only to itself.
+    text::NodePtr reliability;
     /// The results of `debubble calibrate`; null for machines that were not calibrated. Shared by
     /// all copies, and equal only to itself.
     std::shared_ptr<const Measured> measured;

@@ -6,6 +6,7 @@
 #include "scenarios/cluster/fields.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/references.h"
+#include "scenarios/read/draft.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -31,6 +32,7 @@ constexpr std::pair<std::string_view, int> kSchemas[] = {{kClusterSchema, 0}};
 
 /// What the table of a cluster reads into.
 struct ClusterDraft {
+    text::ShippedFiles* shipped = nullptr;
     Cluster cluster;
     std::optional<int> schema;
     std::optional<int> version;
@@ -44,6 +46,17 @@ void read_origins_key(MappingReader& in, std::string_view key, ClusterDraft& dra
 void read_measured_key(MappingReader& in, std::string_view key, ClusterDraft& draft) {
     if (const NodePtr measured = in.value(key))
         draft.cluster.measured = read_measured(measured, in.mistakes());
+}
+
+void read_own_reliability(MappingReader& in, std::string_view key, ClusterDraft& draft) {
+    const NodePtr value = in.value(key);
+    if (!value) return;
+    const std::size_t before = in.mistakes().count();
+    const NodePtr map = draft.shipped->resolve(value, key, "scenarios/reliability", in.mistakes());
+    if (!map) return;
+    read_reliability(map, *draft.shipped, in.mistakes());
+    // A scenario reads it again, below its own keys, but says no mistake twice.
+    if (in.mistakes().count() == before) draft.cluster.reliability = map;
 }
 
 auto in_cluster(auto member) {
@@ -71,6 +84,8 @@ const Fields<ClusterDraft>& cluster_fields() {
          "4", "a node is one machine"},
         {"nodes", whole(in_cluster(&Cluster::nodes), 1, kMostNodes, "nodes"),
          "Nodes of a scenario that gives no number itself.", "4"},
+        {"host_memory", text::bytes(in_cluster(&Cluster::host_memory)),
+         "The memory of a node's host, which copies of saves must fit into.", "2 TB", "not known"},
         {"node_power", text::power(in_cluster(&Cluster::node_power)),
          "The most that a node takes, GPUs and all; 0 W: not known.", "10.2 kW"},
         {"host_adam_parameters_per_s",
@@ -83,6 +98,10 @@ const Fields<ClusterDraft>& cluster_fields() {
          "The links between the GPUs of a node.", "{kind: switched, bandwidth: 300 GB/s}"},
         {"network", required(section(in_cluster(&Cluster::network), network_fields())),
          "The network between nodes.", "{nics_per_node: 8, nic_bandwidth: 200 Gb/s}"},
+        {"reliability", custom(read_own_reliability, reliability_forms()),
+         "What is known of this cluster's failures, saves and restarts; `debubble calibrate --run` "
+         "writes what was measured. A scenario's own keys go above it, and it above a profile.",
+         "{checkpoint: {write_bandwidth: 40 GB/s}, restart: {start: 90 s}}", "nothing"},
         {"origins",
          custom(read_origins_key, {Form{text::ListForm{{Form{text::MapForm{origin_keys()}}}, {}}}}),
          "The sources of the constants.",
@@ -135,6 +154,7 @@ Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes
     const NodePtr& map = references.map;
     MappingReader in(map, "cluster", mistakes);
     ClusterDraft draft;
+    draft.shipped = &shipped;
     Cluster& cluster = draft.cluster;
     cluster.name = "inline";
     read_fields(in, cluster_fields(), draft);

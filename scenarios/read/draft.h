@@ -81,7 +81,8 @@ void check_packing(Draft& draft);
 std::vector<text::Form> reliability_forms();
 std::vector<text::Form> price_forms();
 std::vector<text::Form> energy_forms();
-void read_reliability(text::MappingReader& scenario, std::string_view key, Draft& draft);
+/// Precondition: the cluster has been read, which may have its own.
+void read_reliability(Draft& draft);
 void read_price(text::MappingReader& scenario, std::string_view key, Draft& draft);
 void read_energy(text::MappingReader& scenario, std::string_view key, Draft& draft);
 /// Precondition: GPUs are settled, and shards are right.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "models/graph/graph.h"
 #include "scenarios/read/draft.h"
 #include "text/quantity.h"
 
@@ -88,6 +90,9 @@ const Fields<CheckpointPolicy>& save_policy_fields() {
          "0.65 GB/s for each machine"},
         {"read_bandwidth", rate(&CheckpointPolicy::read_bandwidth),
          "The rate at which the whole job reads one.", "4 TB/s", "2.4 GB/s for each machine"},
+        {"latency", span(&CheckpointPolicy::latency_s),
+         "What each write takes beside its bytes: planning, files, barriers.", "2 s",
+         "16.5 s of an asynchronous write, else none"},
         {"pause", span(&CheckpointPolicy::pause_s),
          "What a save holds all ranks up for, where that was measured.", "2 s",
          "the bytes of the fullest rank or of the whole, by the rate at which they are copied or "
@@ -268,9 +273,27 @@ Reliability read_reliability(const NodePtr& value, text::ShippedFiles& shipped,
     return reliability;
 }
 
-void read_reliability(MappingReader& scenario, std::string_view key, Draft& draft) {
-    if (const NodePtr value = scenario.value(key))
-        draft.scenario.reliability = read_reliability(value, *draft.shipped, draft.mistakes());
+/// What was found of the cluster itself goes above a profile of another one, and what the scenario
+/// writes above both.
+void read_reliability(Draft& draft) {
+    constexpr const char* kKey = "reliability";
+    const NodePtr value = draft.top.value(kKey);
+    const NodePtr& own = draft.scenario.cluster.reliability;
+    if (!value && !own) return;
+    NodePtr map = value ? value : own;
+    if (value && own) {
+        const NodePtr base = value->is(Node::Kind::Map) ? value->get("base") : value;
+        map = own;
+        if (base) {
+            const NodePtr profile =
+                draft.shipped->resolve(base, kKey, kReliabilityFolder, draft.mistakes());
+            if (!profile) return;
+            map = text::merged_deeply(*profile, *own);
+        }
+        if (value->is(Node::Kind::Map))
+            map = text::merged_deeply(*map, *text::without(value, "base"));
+    }
+    draft.scenario.reliability = read_reliability(map, *draft.shipped, draft.mistakes());
 }
 
 void read_price(MappingReader& scenario, std::string_view key, Draft& draft) {
@@ -283,19 +306,60 @@ void read_energy(MappingReader& scenario, std::string_view key, Draft& draft) {
         read_whole_map(scenario, key, map, energy_fields(), draft.scenario.energy);
 }
 
-/// Replicas that go on must have the whole state among them.
+namespace {
+
+/// Complains at a key of `reliability`, or where that is named.
+void complain_of_reliability(Draft& draft, std::string_view key, const std::string& why) {
+    const NodePtr map = draft.top.value("reliability");
+    if (!map) return draft.top.complain("cluster", why);
+    const bool written = map->is(Node::Kind::Map);
+    MappingReader in(written ? map : draft.top.mapping(), written ? "reliability" : "scenario",
+                     draft.mistakes());
+    in.complain(written && in.has(key) ? key : "reliability", why);
+}
+
+/// Copies of saves must fit into the memories of the hosts. Shares are even here; the fullest rank
+/// of an uneven cut holds more.
+void check_copies(Draft& draft) {
+    const Scenario& scenario = draft.scenario;
+    const Cluster& cluster = scenario.cluster;
+    if (!scenario.reliability->checkpoint.keep_in_memory || !cluster.host_memory) return;
+    const auto whole = static_cast<double>(
+        checkpoint_bytes(scenario, models::parameter_count(scenario.model)).count);
+    const int each = std::min(cluster.gpus_per_node, scenario.gpus);
+    const double held = kSavesInMemory * whole * each / scenario.gpus;
+    if (held <= static_cast<double>(cluster.host_memory->count)) return;
+    complain_of_reliability(
+        draft, "checkpoint",
+        fmt::format("keep_in_memory holds {:.3g} GB on each node ({} saves of {:.3g} GB: the last "
+                    "complete one and the next, each with a neighbour's), which has {:.3g} GB "
+                    "(cluster.host_memory)",
+                    held / 1e9, kSavesInMemory, held / kSavesInMemory / 1e9,
+                    static_cast<double>(cluster.host_memory->count) / 1e9));
+}
+
+}  // namespace
+
 void check_reliability(Draft& draft) {
     const Scenario& scenario = draft.scenario;
-    if (!scenario.reliability || !scenario.reliability->elastic) return;
-    if (elastic_replicas(scenario) > 1) return;
-    const NodePtr map = draft.top.value("reliability");
-    MappingReader in(map->is(Node::Kind::Map) ? map : draft.top.mapping(),
-                     map->is(Node::Kind::Map) ? "reliability" : "scenario", draft.mistakes());
-    in.complain(map->is(Node::Kind::Map) ? "elastic" : "reliability",
-                scenario.parallel.replicas() == 1
-                    ? "there is one replica: nothing goes on without it"
-                    : "no replica has the whole state: it is cut over all of them "
-                      "(parallel.zero_stage); parallel.shard leaves copies");
+    if (!scenario.reliability) return;
+    check_copies(draft);
+    // Replicas that go on must have the whole state among them.
+    if (!scenario.reliability->elastic || elastic_replicas(scenario) > 1) return;
+    complain_of_reliability(draft, "elastic",
+                            scenario.parallel.replicas() == 1
+                                ? "there is one replica: nothing goes on without it"
+                                : "no replica has the whole state: it is cut over all of them "
+                                  "(parallel.zero_stage); parallel.shard leaves copies");
+}
+
+Bytes checkpoint_bytes(const Scenario& scenario, std::int64_t parameters) {
+    const Precision& precision = scenario.training.precision;
+    const double moments = moments_of(scenario.training.run.optimizer);
+    double each = static_cast<double>(models::size_of(precision.compute)) +
+                  moments * static_cast<double>(models::size_of(precision.moments));
+    if (precision.main_params) each += static_cast<double>(models::size_of(*precision.main_params));
+    return Bytes{std::llround(static_cast<double>(parameters) * each)};
 }
 
 int elastic_replicas(const Scenario& scenario) {

@@ -104,7 +104,7 @@ const Fields<Draft>& own_fields() {
          "Loads that are not even, and slow ranks: steps are drawn, and the one in the middle is "
          "shown.",
          "{ranks: {3: 1.04}, jitter: 0.02}", "none: every load is even"},
-        {"reliability", text::custom(read_reliability, reliability_forms()),
+        {"reliability", text::part(reliability_forms()),
          "What stops a run of weeks, what a stop costs and how it saves: a shipped profile, a "
          "file, "
          "or a map with a base.",
@@ -217,6 +217,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
     scenario.name = name;
     read_fields(draft.top, own_fields(), draft);
     fill_parts(draft, known);
+    read_reliability(draft);
     read_parallel(draft);
     read_schedule(draft);
     if (scenario.framework.unfused_attention)

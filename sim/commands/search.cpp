@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/command_line/exit_status.h"
+#include "base/command_line/number_option.h"
 #include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
@@ -288,7 +289,7 @@ void add_search(CLI::App& program, ExitStatus& answer) {
         ->capture_default_str();
     verb->add_option("--days", args->days,
                      "the most days that the whole training may take, in the median of drawn runs")
-        ->check(CLI::PositiveNumber)
+        ->check(real_number(0.001, 1e6))
         ->type_name("NUMBER");
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
     verb->add_flag("--layouts", args->layouts,

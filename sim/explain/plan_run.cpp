@@ -71,10 +71,16 @@ CheckpointTraffic traffic_of(const Scenario& scenario, const Prediction& predict
     const auto storage = [&](const std::optional<BytesPerSecond>& given, BytesPerSecond of_one) {
         return given.value_or(BytesPerSecond{of_one.value * machines}).value;
     };
+    // What one machine was told to write and read may be its own disk.
+    const auto through = [&](const std::optional<BytesPerSecond>& given) {
+        return machines == 1 && given ? 0 : t.machine / t.adapters;
+    };
+    const bool in_background = policy.async || policy.keep_in_memory;
     t.write_s = std::max(t.whole / storage(policy.write_bandwidth, scenarios::kStorageWrite),
-                         t.machine / t.adapters);
+                         through(policy.write_bandwidth)) +
+                policy.latency_s.value_or(in_background ? scenarios::kWriteLatency : 0);
     t.load_s = std::max(t.whole / storage(policy.read_bandwidth, scenarios::kStorageRead),
-                        t.machine / t.adapters);
+                        through(policy.read_bandwidth));
     t.host_link = cluster.gpu.host_link.value;
     t.exposed = exposed_between_machines(prediction);
     return t;
@@ -137,15 +143,6 @@ void add_energy(RunPlan& run, const Scenario& scenario) {
 }
 
 }  // namespace
-
-Bytes checkpoint_bytes(const Scenario& scenario, std::int64_t parameters) {
-    const scenarios::Precision& precision = scenario.training.precision;
-    const double moments = scenarios::moments_of(scenario.training.run.optimizer);
-    double each = static_cast<double>(models::size_of(precision.compute)) +
-                  moments * static_cast<double>(models::size_of(precision.moments));
-    if (precision.main_params) each += static_cast<double>(models::size_of(*precision.main_params));
-    return Bytes{std::llround(static_cast<double>(parameters) * each)};
-}
 
 RunJob with_reliability(RunJob job, const Reliability& r, int gpus, int elastic_replicas,
                         const CheckpointTraffic& traffic) {

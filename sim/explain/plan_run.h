@@ -6,11 +6,7 @@
 /// From the prediction of a step to the whole training.
 namespace debubble::sim {
 
-/// Bytes of a checkpoint: parameters in the type that kernels read, and the optimizer's copy and
-/// moments, once for all replicas; 14 a parameter with bf16 and Adam, as BLOOM's 2.3 TiB
-/// (bigscience, train/tr11-176B-ml). Where adapters alone are trained it is too much: that of the
-/// whole model.
-Bytes checkpoint_bytes(const scenarios::Scenario& scenario, std::int64_t parameters);
+using scenarios::checkpoint_bytes;
 
 /// A checkpoint on its way, in bytes, seconds and bytes per second.
 struct CheckpointTraffic {

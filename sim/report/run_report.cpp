@@ -22,6 +22,7 @@ Json figure_json(const std::optional<double>& figure) {
 }
 
 std::string money(double amount, const std::string& currency) {
+    if (amount >= 1e9) return fmt::format("{:.3g} billion {}", amount / 1e9, currency);
     if (amount >= 1e6) return fmt::format("{:.3g} million {}", amount / 1e6, currency);
     return fmt::format("{} {}", text::rate_text(amount), currency);
 }

@@ -59,6 +59,63 @@ class Calibrate(ProgramTest):
         self.ends(self.calibrate("--out", self.folder / "here.yaml", "--threads", 1, "--set", rate,
                                  "--set", "training.epochs=3"), 0)
 
+    def report_of(self, hidden, *options):
+        """What a training of two ranks that saves, or goes on, says of it."""
+        out = self.folder / "report.json"
+        saves = self.folder / f"saves-{hidden}"
+        self.done("run", self.scenario, "--set", f"model.hidden={hidden}", "--set",
+                  f"training.checkpoint={{dir: {saves}, every: 2, keep: 1}}", "--threads", 1, *options, "--json", out)
+        kept = self.folder / f"report-{len(list(self.folder.glob('report-*')))}.json"
+        kept.write_text(out.read_text())
+        return kept
+
+    def test_takes_saves_loads_and_starts_from_what_runs_measured(self):
+        first = self.report_of(16, "--steps", 4, "--resume", "never")
+        second = self.report_of(16, "--steps", 6, "--resume", "auto")
+        large = self.report_of(256, "--steps", 4, "--resume", "never")
+        overheads = [json.loads(file.read_text())["overheads"] for file in (first, second, large)]
+        self.assertEqual([one["saves"] for one in overheads], [2, 1, 2])
+        self.assertIsNone(overheads[0]["loaded_bytes"])
+        self.assertEqual(overheads[1]["loaded_bytes"], overheads[0]["saved_bytes"])
+        self.assertGreater(overheads[2]["saved_bytes"], 10 * overheads[0]["saved_bytes"])
+        self.assertGreater(overheads[0]["start_s"], 0.01)
+
+        here = self.folder / "here.yaml"
+        told = self.ends(debubble("calibrate", "--run", first, second, large, "--scenario", self.scenario,
+                                  "--out", here), 0).stdout
+        self.assertRegex(told, r"a start takes .*; saves at .* GB/s and .* each; loads at .* GB/s \(of one size")
+        self.assertIn("reliability: {checkpoint: {write_bandwidth:", here.read_text())
+        run = json.loads(self.done("simulate", self.scenario, "--set", f"cluster={here}", "--set",
+                                   "training.tokens=1B", "--set", "reliability.failures_per_job_day=24",
+                                   "--json", "-").stdout)["run"]
+        starts = sorted(one["start_s"] for one in overheads)
+        self.assertAlmostEqual(run["restart_s"] - run["checkpoint"]["load_s"], starts[1], delta=1e-4)
+        self.assertAlmostEqual(run["checkpoint"]["load_s"],
+                               run["checkpoint"]["bytes"] / overheads[1]["loaded_bytes"] * overheads[1]["load_s"],
+                               delta=0.01 * run["checkpoint"]["load_s"])
+
+        alone = self.ends(debubble("calibrate", "--run", first, "--scenario", self.scenario, "--out", here), 0)
+        self.assertIn("a fixed time cannot be told", alone.stdout)
+        self.assertIn("no run went on after one (--resume)", alone.stdout)
+
+    def test_says_which_report_of_a_run_is_none(self):
+        here = self.folder / "here.yaml"
+        for text, says in [
+            ("{}", "this is no report of 'debubble run --json'"),
+            ("[1]", "map"),
+            ('{"overheads": {"load_s": 1}}', "'start_s' is missing"),
+            ('{"overheads": {"start_s": -1}}', "'start_s'"),
+            ('{"overheads": {"start_s": 1, "save_s": 1, "saved_bytes": 0}}', "'saved_bytes'"),
+            ("{", "report.json:1"),
+        ]:
+            with self.subTest(text):
+                report = self.write("report.json", text)
+                self.ends(debubble("calibrate", "--run", report, "--scenario", self.scenario, "--out", here),
+                          BAD_INPUT, says=says)
+                self.assertFalse(here.exists())
+        self.ends(debubble("calibrate", "--run", self.folder / "none.json", "--scenario", self.scenario, "--out", here),
+                  BAD_INPUT, says="none.json")
+
     def test_mistakes_get_a_sentence_and_nothing_is_written(self):
         before = self.left_behind()
         out = ["--out", self.folder / "here.yaml"]

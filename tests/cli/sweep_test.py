@@ -522,6 +522,9 @@ class Mistakes(SweepTest):
                 self.assertEqual(self.left_behind(), ["grid.yaml"])
 
     def test_of_the_objective_are_told(self):
+        for days in ["0", "-1", "nan", "soon"]:
+            self.ends(debubble("search", self.grid, "--tokens", "1B", "--days", days), BAD_INPUT,
+                      says=f"'{days}' is not a number from 0.001 to 1000000")
         self.ends(debubble("search", self.grid, "--objective", "token_per_s"), BAD_INPUT,
                   says="did you mean 'tokens_per_s'?")
 

@@ -93,6 +93,66 @@ TEST(Reliability, IsElasticOnlyWhereReplicasHaveTheWholeState) {
                 testing::HasSubstr("there is one replica"));
 }
 
+/// What was measured of a cluster stands between another one's profile and the scenario's own keys.
+TEST(Reliability, OfAClusterGoesAboveAProfileAndBelowTheScenario) {
+    const auto with = [](const std::string& own, const std::string& keys) {
+        return parse_scenario("model: gpt2-xl\ncluster: {base: dgx-a100-80gb, reliability: " + own +
+                                  "}\nnodes: 4\n" + keys,
+                              "here.yaml");
+    };
+    const std::string measured = "{checkpoint: {write_bandwidth: 3 GB/s}, restart: {start: 90 s}}";
+    const Reliability alone = *with(measured, "").reliability;
+    EXPECT_EQ(alone.checkpoint.write_bandwidth, BytesPerSecond{3e9});
+    EXPECT_EQ(alone.restart.start_s, 90);
+    EXPECT_EQ(alone.failures_per_gpu_year, 0);
+    const Reliability named = *with(measured, "reliability: llama3-2024\n").reliability;
+    EXPECT_EQ(named.checkpoint.write_bandwidth, BytesPerSecond{3e9});
+    EXPECT_EQ(named.checkpoint.read_bandwidth, BytesPerSecond{7e12}) << "which was not measured";
+    EXPECT_NEAR(named.failures_per_gpu_year, 0.1107, 1e-9);
+    EXPECT_EQ(named.restart.start_s, 90);
+    const Reliability own = *with(measured,
+                                  "reliability: {base: llama3-2024, checkpoint: "
+                                  "{write_bandwidth: 5 GB/s}}\n")
+                                 .reliability;
+    EXPECT_EQ(own.checkpoint.write_bandwidth, BytesPerSecond{5e9});
+    EXPECT_TRUE(own.checkpoint.async);
+    const Reliability no_base = *with(measured, "reliability: {spares: 2}\n").reliability;
+    EXPECT_EQ(no_base.spares, 2);
+    EXPECT_EQ(no_base.checkpoint.write_bandwidth, BytesPerSecond{3e9});
+    EXPECT_NEAR(with("rsc-1", "").reliability->failures_per_host_year, 2.374, 1e-9);
+    try {
+        (void)with("{checkpoint: {every: 0 s}}", "");
+        FAIL() << "a save each 0 s";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("here.yaml:2:"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("'every' must be more than 0 s"));
+        EXPECT_EQ(error.diagnostics().size(), 1u);
+    }
+}
+
+/// Four saves of 14 bytes for each of 1.56 billion parameters are 87 GB; half of it on each node.
+TEST(Reliability, KeepsNoMoreCopiesThanHostsHaveMemoryFor) {
+    const auto mistake = [](const std::string& memory, int nodes) -> std::string {
+        try {
+            (void)parse_scenario(
+                "model: gpt2-xl\ncluster: {base: dgx-a100-80gb, host_memory: " + memory +
+                    "}\nnodes: " + std::to_string(nodes) +
+                    "\nreliability: {base: rsc-1, checkpoint: {keep_in_memory: true}}\n",
+                "here.yaml");
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return {};
+    };
+    EXPECT_EQ(mistake("50 GB", 2), "");
+    EXPECT_THAT(
+        mistake("40 GB", 2),
+        testing::HasSubstr("here.yaml:4:40: error: keep_in_memory holds 43.6 GB on each node "
+                           "(4 saves of 10.9 GB: the last complete one and the next, each "
+                           "with a neighbour's), which has 40 GB (cluster.host_memory)"));
+    EXPECT_EQ(mistake("40 GB", 4), "");
+}
+
 TEST(Tokens, AreACountBesideWhichNothingElseSaysHowLongARunIs) {
     EXPECT_EQ(scenario_that_says("training: {tokens: 15T}\n").training.run.tokens,
               15'000'000'000'000);

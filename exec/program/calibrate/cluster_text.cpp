@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "exec/program/calibrate/calibrate.h"
+#include "exec/program/calibrate/run_times.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reader.h"
 
@@ -58,6 +59,7 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
     out += fmt::format("network:\n  nic_bandwidth: {} B/s\n  latency: {}\n  p2p_latency: {}\n",
                        network.nic_bandwidth.value, in_ns(network.latency),
                        in_ns(network.p2p_latency));
+    out += reliability_text(cluster);
     out += origins_text(cluster);
     if (cluster.measured) out += measured_text(*cluster.measured);
     return out;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "exec/program/calibrate/calibrate.h"
+#include "exec/program/calibrate/run_times.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reader.h"
 #include "text/shipped_files.h"
@@ -75,6 +76,7 @@ std::string cluster_file_text(const scenarios::Cluster& cluster, const scenarios
             cluster.node_link.bandwidth.value, cluster.node_link.latency.count(),
             cluster.node_link.base_latency.count(), cluster.node_link.half_bandwidth_size.count,
             scenarios::yaml_quoted(cluster.measured ? cluster.measured->with : "measured"));
+    out += reliability_text(cluster);
     if (cluster.measured) out += measured_text(*cluster.measured);
     return out;
 }

@@ -20,6 +20,7 @@
 #include "exec/program/calibrate/from_trace.h"
 #include "exec/program/calibrate/noise.h"
 #include "exec/program/calibrate/recorded_table.h"
+#include "exec/program/calibrate/run_times.h"
 #include "exec/program/run/planned_memory.h"
 #include "scenarios/cluster/collective_samples.h"
 #include "text/wording.h"
@@ -41,8 +42,9 @@ struct CalibrateArguments {
     std::vector<std::string> traces;
     std::vector<std::string> nccl_tests;
     std::string nccl_inspector;
+    std::vector<std::string> runs;
     bool from_files() const {
-        return !traces.empty() || !nccl_tests.empty() || !nccl_inspector.empty();
+        return !traces.empty() || !nccl_tests.empty() || !nccl_inspector.empty() || !runs.empty();
     }
 };
 
@@ -160,6 +162,13 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
         cluster = traced->cluster;
     }
     const auto samples = samples_of(args);
+    std::optional<SiteTimes> site;
+    if (!args.runs.empty()) {
+        std::vector<RunTimes> runs;
+        for (const std::string& file : args.runs) runs.push_back(read_run_times(file));
+        site = site_times_of(runs);
+        put_site_times(*site, cluster);
+    }
     check_outputs(args);
     put_collectives(samples, cluster);
     if (table) {
@@ -171,6 +180,7 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
     write_file(args.out, cluster_file_text(cluster, scenario.cluster, name));
     if (traced) print_from_trace(*traced);
     if (table) fmt::print("{}\nwrote {}\n", table->words(), args.kernels_out);
+    if (site) fmt::print("{}\n", site->words);
     if (!samples.empty()) fmt::print("{}\n", collective_words(samples));
     fmt::print("wrote {}; debubble simulate {} --set cluster={}{}\n", args.out,
                args.scenarios.front(), args.out,
@@ -221,6 +231,7 @@ Examples:
   debubble calibrate --from-trace profiles/ --scenario mine.yaml --out cluster.yaml
   debubble calibrate --from-trace profiles/ --kernels-out my-gpu.jsonl
   debubble calibrate --nccl-tests all_reduce.txt --scenario mine.yaml --out cluster.yaml
+  debubble calibrate --run run.json --scenario mine.yaml --out cluster.yaml
   debubble simulate mine.yaml --set cluster=here.yaml --set framework=debubble)";
 
 }  // namespace
@@ -258,6 +269,10 @@ void add_calibrate(CLI::App& program, ExitStatus& answer) {
         ->allow_extra_args(true);
     verb->add_option("--nccl-inspector", args->nccl_inspector,
                      "collectives from the folder that NCCL's Inspector wrote to");
+    verb->add_option("--run", args->runs,
+                     "saves, loads and the start from what `debubble run --json` wrote, into the "
+                     "cluster's reliability; several of other sizes tell a fixed time from a rate")
+        ->allow_extra_args(true);
     verb->add_option("--deadline", args->deadline_s, "seconds that a rank waits for another (300)")
         ->check(real_number(0.001, 1e6));
     verb->footer(kCalibrateFooter);

@@ -172,9 +172,14 @@ double median(std::vector<double> values) {
 
 /// What `reliability` asks of a machine: the pause of a save, the start and the load.
 Json json_of(const RunOverheads& overheads) {
+    const auto bytes = [](const std::optional<Bytes>& size) {
+        return size ? Json(size->count) : Json();
+    };
     return {{"start_s", overheads.start},
             {"load_s", overheads.load},
+            {"loaded_bytes", bytes(overheads.loaded)},
             {"saves", overheads.saves.size()},
+            {"saved_bytes", bytes(overheads.saved)},
             {"save_s", overheads.saves.empty() ? Json() : Json(median(overheads.saves))}};
 }
 

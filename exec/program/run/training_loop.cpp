@@ -1,9 +1,16 @@
 #include "exec/program/run/training_loop.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -110,6 +117,7 @@ public:
         return sums[1] > 0;
     }
     const StepMetrics& metrics() const { return metrics_; }
+    const std::string& last_checkpoint() const { return last_checkpoint_; }
     std::vector<LayerLoad> layer_loads() const {
         return loads_ ? loads_->of_layers() : std::vector<LayerLoad>{};
     }
@@ -286,6 +294,40 @@ void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outco
     outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
 }
 
+/// Seconds since this process began, which a restart pays for too: its start by proc(5), in ticks
+/// after the machine's. 0 where the system does not tell.
+double age_of_process() {
+    std::ifstream stat("/proc/self/stat");
+    std::string line;
+    std::getline(stat, line);
+    const std::size_t name_ends = line.rfind(')');
+    if (name_ends == std::string::npos) return 0;
+    std::istringstream fields(line.substr(name_ends + 1));
+    constexpr int kStartTime = 20;  // the 22nd field of all, and this is the third one's place
+    std::string field;
+    for (int i = 0; i < kStartTime; ++i) fields >> field;
+    timespec now{};
+    if (field.empty() || ::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
+    const double since_boot =
+        static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    const double began =
+        std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    return std::max(0.0, since_boot - began);
+}
+
+/// The bytes of all files in a folder; nothing where it cannot be read.
+std::optional<Bytes> size_of_folder(const std::filesystem::path& folder) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    Bytes sum;
+    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error))
+        if (at->is_regular_file(error) && !error)
+            sum += Bytes{static_cast<std::int64_t>(at->file_size(error))};
+    if (error || sum <= Bytes{}) return std::nullopt;
+    return sum;
+}
+
 }  // namespace
 
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
@@ -293,13 +335,14 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
     const auto since = [](Clock::time_point begin) {
         return std::chrono::duration<double>(Clock::now() - begin).count();
     };
-    const Clock::time_point began = Clock::now();
     RankRun rank(job, world);
     RunOutcome outcome;
-    outcome.overheads.start = since(began);
+    outcome.overheads.start = age_of_process();
     const Clock::time_point loads = Clock::now();
     const auto notes = rank.load();
     outcome.overheads.load = since(loads);
+    if (world.rank() == 0 && job.start.resume)
+        outcome.overheads.loaded = size_of_folder(job.start.resume->folder);
     if (world.rank() == 0)
         for (const std::string& note : notes) listener.on_note(note);
     const auto is_due = [](std::optional<std::int64_t> every, std::int64_t step) {
@@ -327,6 +370,8 @@ RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
         if (speaks) listener.on_evaluation(outcome.evaluations.back());
     }
     if (outcome.steps.empty()) return outcome;
+    if (world.rank() == 0 && !outcome.overheads.saves.empty())
+        outcome.overheads.saved = size_of_folder(rank.last_checkpoint());
     outcome.step_time_s = median_seconds(outcome.steps);
     outcome.loads = rank.layer_loads();
     outcome.expert_load = rank.expert_load();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "exec/core/communicator/communicator.h"
 #include "exec/program/run/router_metrics.h"
 #include "exec/program/run/run_job.h"
@@ -49,9 +50,11 @@ struct RunExpertLoad {
 
 /// Seconds of a run apart from its steps, of global rank 0, by which `reliability` can be set.
 struct RunOverheads {
-    double start = 0;           ///< until weights lie where they are trained, without a load
-    double load = 0;            ///< of weights or of a checkpoint
-    std::vector<double> saves;  ///< each of which steps waited for
+    double start = 0;  ///< from the process's begin until weights have their places, without a load
+    double load = 0;   ///< of weights or of a checkpoint
+    std::vector<double> saves;    ///< each of which steps waited for
+    std::optional<Bytes> saved;   ///< by the last of them, of all ranks
+    std::optional<Bytes> loaded;  ///< of the checkpoint after which the run goes on
 };
 
 struct RunOutcome {

@@ -10,6 +10,7 @@
 #include "schedule/generators/generators.h"
 #include "sim/bill_rows.h"
 #include "sim/explain/communication.h"
+#include "sim/run_plan/run_job.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
 
 namespace debubble::gui {
@@ -89,6 +90,8 @@ TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
         }
     for (std::size_t i = 0; i < kMemoryClasses; ++i)
         EXPECT_TRUE(knows("classes", name_of(static_cast<MemoryClass>(i)))) << i;
+    for (std::size_t i = 0; i < sim::kRunTimes; ++i)
+        EXPECT_TRUE(knows("whole run", words_of(static_cast<sim::RunTime>(i)))) << i;
 }
 
 }  // namespace

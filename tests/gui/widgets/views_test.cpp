@@ -219,7 +219,7 @@ TEST_F(Window, the_details_let_a_plan_go_when_traces_are_opened) {
     const long plan_users = plan.use_count();
     const long document_users = document.use_count();
     ASSERT_TRUE(opens({trace}));
-    EXPECT_EQ(plan.use_count(), plan_users - 3);          // of neither the details nor the screen
+    EXPECT_EQ(plan.use_count(), plan_users - 4);          // of no page, of no details, no screen
     EXPECT_EQ(document.use_count(), document_users - 3);  // nor of the timeline and the overview
 }
 

@@ -5,6 +5,7 @@
 #include <QStatusBar>
 #include <QToolBar>
 
+#include "gui/widgets/whole_run/run_page.h"
 #include "tests/gui/widgets/timeline/views.h"
 #include "tests/gui/widgets/window.h"
 #include "trace/picture/bubbles.h"
@@ -84,6 +85,35 @@ TEST_F(WindowPicture, has_large_letters_where_the_system_has) {
         expect_inside<QDockWidget>();
     }
     QApplication::setFont(usual);
+}
+
+TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens) {
+    ASSERT_TRUE(opens({"llama3-405b-run"}));
+    auto* page = window->findChild<RunPage*>();
+    QSignalSpy curve(page, &RunPage::made_curve);
+    command("Show the whole run")->trigger();
+    ASSERT_TRUE(!curve.isEmpty() || curve.wait(kDeadline));
+    for (const char* theme : {"Light theme", "Dark theme"}) {
+        command(theme)->trigger();
+        const bool dark = QString(theme) == "Dark theme";
+        const Theme shades = dark ? Theme::Dark : Theme::Light;
+        for (const QSize screen : {QSize(1280, 720), QSize(1920, 1080)}) {
+            const double ratio = window->devicePixelRatio();
+            if (ratio > 1 && screen.width() < 1920) continue;
+            const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
+            command("Show the whole run")->trigger();
+            window->resize(size);
+            for (int i = 0; i < 3; ++i) QApplication::processEvents();
+            const QImage image = window->grab().toImage();
+            EXPECT_EQ(window->size(), size) << "the window is no larger than its screen";
+            expect_inside<RunPage>();
+            for (const sim::RunTime cause :
+                 {sim::RunTime::Useful, sim::RunTime::Restart, sim::RunTime::Checkpoint})
+                EXPECT_GT(count(image, colour_of(cause, shades)), 100U) << said_cause(cause);
+            keep(image, std::string(dark ? "run-dark" : "run-light") + '-' +
+                            std::to_string(screen.width()) + 'x' + std::to_string(screen.height()));
+        }
+    }
 }
 
 }  // namespace
