@@ -209,4 +209,34 @@ void CachingAllocator::free(int handle) {
         pool.insert(place_in(pool, block), block);
 }
 
+void CachingAllocator::free_all(std::span<const int> handles) {
+    std::vector<int> free;
+    for (const Pool* pool : {&small_, &large_})
+        for (const FreeBlock& block : *pool) free.push_back(block.block);
+    for (const int handle : handles) {
+        assert(blocks_[handle].used && "a block can only be freed once");
+        blocks_[handle].used = false;
+        usage_.allocated -= Bytes{blocks_[handle].size};
+        free.push_back(handle);
+    }
+    small_.clear();
+    large_.clear();
+    std::vector<bool> placed(blocks_.size());
+    for (int index : free) {
+        if (placed[index]) continue;
+        const auto is_free = [&](int neighbour) {
+            return neighbour >= 0 && !blocks_[neighbour].used;
+        };
+        while (is_free(blocks_[index].before)) index = blocks_[index].before;
+        placed[index] = true;
+        while (is_free(blocks_[index].after)) {
+            placed[blocks_[index].after] = true;
+            merge_with_next(index);
+        }
+        pool_of(blocks_[index]).push_back(free_block(index));
+    }
+    std::sort(small_.begin(), small_.end());
+    std::sort(large_.begin(), large_.end());
+}
+
 }  // namespace debubble::models
