@@ -339,7 +339,8 @@ std::string headline(const Prediction& p) {
     if (const double all = p.step_time_s * static_cast<double>(p.ranks.size()); all > 0)
         words += fmt::format(", exposed {}", text::percent(exposed / all));
     if (p.mfu) words += fmt::format(", MFU {}", text::percent(*p.mfu));
-    return words + ", " + fits_text(p);
+    const bool told = p.memory_verdict != MemoryVerdict::CannotBeTold;
+    return fmt::format("{}, {}{}", words, told ? "" : "memory: ", fits_text(p));
 }
 
 std::string range_words(const StepRange& range, double step_time_s) {
