@@ -14,21 +14,6 @@
 /// passes.
 namespace debubble {
 
-/// The place of messages in the lists of their two ranks.
-enum class MessagePlacement {
-    AtComputes,  ///< a send after its compute, a receive where LowerOptions::receive says
-    InBatches,   ///< as Megatron-LM's schedules call for them
-    InStep,      ///< as PyTorch's pipelining places them
-};
-
-/// A program on its way through the passes.
-struct Lowering {
-    Schedule schedule;
-    LowerOptions options;
-    MessagePlacement messages = MessagePlacement::AtComputes;
-    bool finishes = true;  ///< under LowerOptions::transport, as far as a pass has looked
-};
-
 /// One pass of lowering.
 struct LoweringPass {
     std::string_view name;    ///< as `debubble schedule --lower-to` takes it

@@ -78,7 +78,7 @@ MAY_INCLUDE = {
     "sim/plan": PRICED | {"sim/uneven", "sim/run_plan"},
     "sim/explain": PRICED | {"sim/uneven", "sim/run_plan", "sim/plan"},
     "sim": PRICED | {"sim/uneven", "sim/plan", "sim/explain"},
-    "sim/report": PREDICTED | {"sim/engine", "sim/memory"},
+    "sim/report": PREDICTED | {"sim/network", "sim/engine", "sim/memory"},
     "sim/grid": PREDICTED,
     "sim/anchor": PREDICTED | {"sim/grid", "sim/report/plan_json.h"},
     "sim/measured": PREDICTED | {"sim/grid", "sim/network", "sim/cost"},

@@ -109,6 +109,7 @@ void check_cuts(Draft& draft) {
     check_shared_experts(draft);
     check_fused_experts(draft);
     check_sharded_exchanges(draft);
+    check_order(draft);
     check_sent_rows(draft);
     check_graphs_of_experts(draft);
     check_prediction(draft);

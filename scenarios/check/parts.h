@@ -27,6 +27,9 @@ void check_experts(Draft& draft);
 void check_shared_experts(Draft& draft);
 void check_fused_experts(Draft& draft);
 void check_sharded_exchanges(Draft& draft);
+/// The ranks of a stage are one set for layers and for experts, and ZeRO's groups are neighbours in
+/// it.
+void check_order(Draft& draft);
 void check_overlapped_experts(Draft& draft);
 void check_sent_rows(Draft& draft);
 void check_graphs_of_experts(Draft& draft);

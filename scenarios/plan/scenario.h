@@ -10,6 +10,7 @@
 #include "scenarios/cluster/cluster.h"
 #include "scenarios/plan/given_keys.h"
 #include "scenarios/plan/imbalance.h"
+#include "scenarios/plan/rank_order.h"
 #include "scenarios/plan/reliability.h"
 #include "scenarios/plan/run_options.h"
 #include "scenarios/software/framework.h"
@@ -24,8 +25,9 @@ namespace debubble::scenarios {
 enum class Partition { Uniform, Balanced, Explicit };
 enum class Wrap { Layer, Stage };  ///< the unit in which sharded parameters are gathered
 
-/// The parallel degrees. Global rank = tp + T (cp + C (dp + D pp)).
+/// The parallel degrees. Global rank = tp + T (cp + C (dp + D pp)) in the default order.
 struct Parallel {
+    RankOrder order;
     int tensor = 1;
     int pipeline = 1;
     int data = 1;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "scenarios/read/draft.h"
 
 namespace debubble::scenarios {
@@ -80,6 +82,17 @@ void read_context_levels(MappingReader& in, std::string_view key, Draft& draft) 
     sizes.clear();
 }
 
+void read_order(MappingReader& in, std::string_view key, Draft& draft) {
+    std::string text;
+    if (!in.text(key, text)) return;
+    if (const auto order = RankOrder::parse(text))
+        draft.scenario.parallel.order = *order;
+    else
+        in.complain(key, fmt::format("'{}' is not an order of ranks: each of tp, cp, ep, dp and pp "
+                                     "once, tp first, as tp-cp-ep-dp-pp",
+                                     text));
+}
+
 /// Precondition: `pipeline` has been read.
 void read_wrap(MappingReader& in, std::string_view key, Draft& draft) {
     Parallel& parallel = draft.scenario.parallel;
@@ -150,6 +163,11 @@ const Fields<Draft>& parallel_fields() {
          "ZeRO's stage: replicas share the optimizer state (1), gradients too (2), parameters too "
          "(3; FSDP).",
          "1"},
+        {"order", custom(read_order, {Form{text::TextForm{}}}),
+         "The order in which global ranks count the dimensions, neighbours first: with pp last the "
+         "replicas of a stage are close to each other and the stages far apart; tp-cp-ep-pp-dp "
+         "(Megatron's --use-tp-pp-dp-mapping, Colossal-AI's dp_outside) has it the other way.",
+         "tp-cp-ep-pp-dp", "tp-cp-ep-dp-pp"},
         {"partition",
          custom(
              read_partition,

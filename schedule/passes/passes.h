@@ -1,6 +1,6 @@
 #pragma once
 
-#include "schedule/lower.h"
+#include "schedule/lower_options.h"
 
 /// What the passes of lowering do, each in a file of this folder. lower.cpp has them in order, with
 /// the reasons for it.

@@ -96,7 +96,10 @@ std::string write_colossalai(JobWriter& job) {
         job.cannot("parallel.shard", "Colossal-AI shards over all replicas");
     if (p.pipeline > 1) {
         say("microbatch_size", std::to_string(t.micro_batch));
-        say("dp_outside", "False");
+        const bool outside = p.order == scenarios::RankOrder::parse("tp-cp-ep-pp-dp");
+        say("dp_outside", outside ? "True" : "False");
+        if (!outside && p.order != scenarios::RankOrder{})
+            job.cannot("parallel.order", "Colossal-AI has data inside or outside of the pipeline");
     }
     const DataType type = t.precision.compute;
     say("precision", fmt::format("\"{}\"", word_of(type)));

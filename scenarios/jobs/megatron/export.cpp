@@ -83,6 +83,10 @@ void add_cut_fields(JobWriter& job) {
                     fmt::format("{} {}", levels.inner, levels.outer));
         }
     }
+    if (p.order == scenarios::RankOrder::parse("tp-cp-ep-pp-dp"))
+        job.flag("use_tp_pp_dp_mapping", true);
+    else if (p.order != scenarios::RankOrder{})
+        job.cannot("parallel.order", "Megatron-LM has tp-cp-ep-dp-pp and tp-cp-ep-pp-dp");
     const bool pairs_in_pipeline = job.s.schedule.pairs_layers && p.pipeline > 1;
     if (p.zero_stage >= 2 && pairs_in_pipeline)
         job.cannot("parallel.zero_stage",

@@ -117,6 +117,7 @@ void add_cut(const Scenario& s, Keys& keys) {
                                                             {"zero_stage", p.zero_stage},
                                                             {"shard", p.shards()}})
         keys[std::string("parallel.") + key] = std::to_string(value);
+    keys["parallel.order"] = p.order.text();
     keys["parallel.sequence"] = yes_no(p.sequence && p.tensor > 1);
     if (p.zero_stage == 3) {
         keys["parallel.wrap"] = p.wrap == scenarios::Wrap::Layer ? "layer" : "stage";

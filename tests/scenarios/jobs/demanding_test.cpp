@@ -147,8 +147,7 @@ TEST(BridgeSections, ThatChangeAPlanAreReadAndOthersNamed) {
     EXPECT_NO_THROW(read("peft: {_target_: a.LoRA, exclude_modules: []}\n"));
     EXPECT_THROW(read("peft: lora\n"), InputError);
     EXPECT_NO_THROW(read("peft: null\nprofiling: {use_nsys_profiler: true}\n"));
-    EXPECT_THAT(read("dist: {use_tp_pp_dp_mapping: true}\n").notes,
-                Contains(HasSubstr("dist.use_tp_pp_dp_mapping: data lies outside pipeline")));
+    EXPECT_THAT(read("dist: {use_tp_pp_dp_mapping: true}\n").text, HasSubstr("tp-cp-ep-pp-dp"));
     EXPECT_THAT(read("distillation: {teacher: x}\n").notes,
                 Contains(HasSubstr("run_config.yaml:8 distillation is not known")));
 }
