@@ -7,7 +7,7 @@
 #include "trace/picture/document/document.h"
 
 /// A page to mail: timelines that a browser draws, zooms and plays, and figures below them, in one
-/// file that needs no network. docs/decisions/0066.
+/// file that needs no network. docs/decisions/0025.
 namespace debubble::page {
 
 /// A part of the page below the timelines.
