@@ -10,7 +10,7 @@ struct RetiredKey {
 };
 
 constexpr RetiredKey kRetired[] = {
-    // The knock-outs behind it: docs/decisions/0050-a-rate-is-burst-times-sustained.md
+    // Why each went: docs/cost-model.md, "Fits and knock-outs".
     {"framework", "exchange_beside",
      "communication beside kernels is slower everywhere by one ratio: exchange_stretch of "
      "scenarios/laws/constants.json"},

@@ -25,7 +25,7 @@ void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages
                    TrainingGroups& groups, Kernels& kernels, Arena& arena, Deadline deadline);
 
 /// Makes each kind of product of these steps once, of zeros, and changes no state: a device chooses
-/// how to make them then (docs/decisions/0015).
+/// how to make them then (docs/decisions/0035).
 void rehearse_matrices(const std::vector<LocalStage>& stages, Kernels& kernels, Arena& arena);
 
 /// The factor of an orthogonal step.

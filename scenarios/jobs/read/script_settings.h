@@ -17,8 +17,8 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
 /// The allocator that the environment chooses (PYTORCH_CUDA_ALLOC_CONF), as a key.
 void read_allocator(Reading& job);
 
-/// The GPUs that a launcher's flags, #SBATCH lines or the script's variables name; unset where they
-/// do not.
+/// The GPUs that a launcher's flags, `#SBATCH` lines or the script's variables name; unset where
+/// they do not.
 void read_launcher(Reading& job, World& world);
 
 }  // namespace debubble::jobs
