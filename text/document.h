@@ -18,7 +18,7 @@ struct SourceText {
     int first_line = 1;  ///< line of the file in which the text begins
 };
 
-/// Lines and columns count from 1.
+/// Lines and columns start at 1.
 struct SourcePosition {
     std::shared_ptr<const SourceText> source;
     int line = 0;

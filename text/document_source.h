@@ -5,7 +5,7 @@
 
 #include "text/document.h"
 
-/// The bounds of a YAML or JSON text, which may be hostile.
+/// Limits on a YAML or JSON text, which may be hostile.
 namespace debubble::text {
 
 inline constexpr std::size_t kLongestDocument = 1 << 20;  ///< in bytes

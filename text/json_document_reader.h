@@ -12,7 +12,7 @@ namespace debubble::text {
 /// too. Throws InputError with the line and column of a syntax error, a
 /// duplicate key or an exceeded bound.
 NodePtr parse_json(std::string text, const std::string& file);
-/// The same of a text that begins in that line of its file.
+/// The same for a text that starts at this line of its file.
 NodePtr parse_json_from(int first_line, std::string text, const std::string& file);
 NodePtr read_json(const std::filesystem::path& path);
 

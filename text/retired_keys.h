@@ -2,10 +2,11 @@
 
 #include <string_view>
 
-/// The keys of earlier releases that are gone, and what says the same now.
+/// Keys of earlier releases that have been removed, with their replacements.
 namespace debubble::text {
 
-/// What replaced a key of a map of that name, as a sentence; empty for a key that never was.
+/// The replacement of a removed key of the map with this name, as a sentence; empty for unknown
+/// keys.
 std::string_view instead_of_retired(std::string_view map, std::string_view key);
 
 }  // namespace debubble::text

@@ -88,7 +88,7 @@ private:
     void check_tag(const YAML::Mark& mark, const std::string& tag) {
         if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with("tag:yaml.org,2002:"))
             return;
-        mistakes_->add(place(mark), fmt::format("the tag '{}' means nothing here", tag));
+        mistakes_->add(place(mark), fmt::format("the tag '{}' has no meaning here", tag));
     }
 
     std::shared_ptr<Node> leaf(const YAML::Mark& mark) {

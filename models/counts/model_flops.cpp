@@ -90,7 +90,7 @@ double weights_per_token(const Attention& attention, double hidden) {
            number(latent.key_rank * attention.heads) * own + out;
 }
 
-/// What of a network's FLOPs counts.
+/// Which FLOPs to count.
 enum class Count : std::uint8_t {
     Model,     ///< Megatron-LM's: attention in full, recurrences by its formulas
     Causal,    ///< the same with half of causal attention
@@ -135,8 +135,8 @@ double mixing_flops(const Architecture& model, const Layer& layer) {
 }
 
 /// FLOPs of a token's recurrence, forward, as its chunks compute it
-/// (models/build/recurrent/mamba.cpp, models/build/recurrent/delta_net.cpp). Mamba-1's scan is no
-/// product.
+/// (models/build/recurrent/mamba.cpp, models/build/recurrent/delta_net.cpp). Mamba-1's scan is not
+/// a GEMM.
 double chunk_flops(const Layer& layer) {
     if (const auto* mamba = layer.state_space(); mamba != nullptr && mamba->step_rank == 0) {
         const double chunk = number(mamba->chunk);
@@ -239,7 +239,7 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
         recurrence = chunk_flops(layer);
         if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank == 0)
             weights += hidden * number(mamba->projected() + mamba->inner()) - weights_of(*mamba);
-        // A convolution is no product.
+        // A convolution is not a GEMM.
         if (const auto* net = layer.as<DeltaNet>(); net != nullptr && !net->fixed_decay)
             weights -= number(net->convolution) *
                        number(net->channel_decay ? 3 * net->value_width() : net->convolved());

@@ -7,8 +7,8 @@
 
 namespace debubble::models {
 
-/// The rows that come to each expert of the fullest rank of a layer, as a function of the load of
-/// that rank (Execution::expert_load). Bytes of tensors of rows are linear in them.
+/// The tokens of each expert on the most loaded rank of a layer, as a function of its load
+/// (Execution::expert_load). Bytes of tensors of rows are linear in them.
 struct ExpertRows {
     std::int64_t routed = 0;     ///< rows that a rank's own tokens make
     std::int64_t on_rank = 1;    ///< experts of a rank

@@ -41,7 +41,7 @@ struct Parameter {
     Initial initial = Initial::Normal;
     /// A norm's weight that checkpoints hold minus 1 (Architecture::zero_centred_norms).
     bool zero_centred = false;
-    bool narrow = false;  ///< weight of a product in 8 or 4 bits (LowPrecision)
+    bool narrow = false;  ///< weight of a 8-bit or 4-bit GEMM (LowPrecision)
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;
     bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
@@ -114,7 +114,7 @@ struct KeptCopy {
 
 /// One operator with separate forward, backward-input and backward-weight. The `uses` of a pass are
 /// all tensors that must exist while its kernels run, in the order of allocation; a tensor lives
-/// from its first use to its last, and the steps of a pass are derived from nothing else.
+/// from its first use to its last, from which the steps of a pass are derived.
 struct Operator {
     Roles roles;                     ///< its kind, with the role of each of its tensors
     std::string name;                ///< "h.3.mlp.c_fc"
@@ -187,7 +187,7 @@ struct ParameterCount {
     std::int64_t dense = 0;            ///< the same on all data- and context-parallel ranks
     std::int64_t expert = 0;           ///< elements of experts, which fewer ranks have
     std::int64_t frozen = 0;           ///< elements that are not trained
-    std::int64_t narrow_dense = 0;     ///< of `dense`, weights of products in 8 or 4 bits
+    std::int64_t narrow_dense = 0;     ///< of `dense`, weights of 8-bit or 4-bit GEMMs
     std::int64_t narrow_expert = 0;    ///< of `expert`
     std::int64_t narrow_frozen = 0;    ///< of `frozen`
     std::int64_t dense_matrices = 0;   ///< of `dense`, hidden matrices
@@ -279,7 +279,7 @@ struct PassSteps {
     /// Kernel by kernel, whether an operator of no layer has run since the kernel before, which may
     /// have had no kernels of its own.
     std::vector<bool> after_beside;
-    /// All steps by what they are to a pair whose layers run side by side.
+    /// The steps of a pair whose layers overlap, by kind.
     std::vector<TurnSteps> turns;
 };
 

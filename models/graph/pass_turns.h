@@ -7,7 +7,7 @@
 
 namespace debubble::models {
 
-/// A pass as it takes turns.
+/// A pass as parts that alternate with those of another pass.
 struct PassTurns {
     struct Layer {
         int number = 0;

@@ -4,7 +4,7 @@
 
 #include "models/graph/graph.h"
 
-/// What the backward of a stage runs forward again, and when.
+/// The recomputation in the backward of a stage: which operators, and when.
 namespace debubble::models {
 
 /// Operators that run again one after the other. A checkpoint keeps what goes into it, and what it

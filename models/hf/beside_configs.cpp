@@ -5,8 +5,8 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// Configurations of networks whose attention has another part beside it, and of Bamba. Defaults
-/// are those of transformers 5.24's classes. They are of the family 'planned'.
+/// Configurations of networks with a part parallel to attention, and of Bamba. Defaults are those
+/// of transformers 5.24's classes. They are of the family 'planned'.
 namespace debubble::models {
 namespace {
 
@@ -29,9 +29,11 @@ Mamba read_state_space(text::MappingReader& in, std::int64_t inner, bool norm) {
     const text::NodePtr width = in.value("mamba_d_head");
     if (width && width->scalar != "auto") in.whole("mamba_d_head", mamba.head_dim, 1, kWidest);
     if (mamba.inner() != inner)
-        in.complain("mamba_n_heads", fmt::format("{} heads of {} are not the {} columns of the "
-                                                 "state-space part",
-                                                 mamba.heads, mamba.head_dim, inner));
+        in.complain(
+            "mamba_n_heads",
+            fmt::format(
+                "{} heads of {} columns do not make up the {} columns of the state-space part",
+                mamba.heads, mamba.head_dim, inner));
     in.whole("mamba_n_groups", mamba.groups, 1, kMostHeads);
     in.whole("mamba_d_state", mamba.state, 1, kWidest);
     in.whole("mamba_d_conv", mamba.convolution, 1, kWidest);
@@ -79,7 +81,8 @@ void read_falcon_h1(text::MappingReader& in, Config& config) {
     read_llama_kind(in, config);
     config.network.family = Family::Planned;
     read_biases(in, config.layer);
-    refuse_given(in, "attn_layer_indices", "layers without attention are not read of this kind");
+    refuse_given(in, "attn_layer_indices",
+                 "models of this type with layers without attention cannot be read");
     config.layer.mamba = read_state_space(in, config.network.hidden, false);
     config.layer.mamba_beside = true;
 }

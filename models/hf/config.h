@@ -215,8 +215,8 @@ void read_deepseek_v32(text::MappingReader& in, Config& config);
 void read_minimax_m3(text::MappingReader& in, Config& config);
 void read_deepseek_v4(text::MappingReader& in, Config& config);
 
-/// The part that sees, of a file's kind and hidden width; its parameters alone where the file does
-/// not say its sizes, and 0 where its class is not known.
+/// The vision tower of a file's kind and hidden size; its parameters alone where the file does not
+/// say its sizes, and 0 where its class is not known.
 struct SeenTower {
     std::optional<VisionTower> tower = {};
     std::int64_t parameters = 0;

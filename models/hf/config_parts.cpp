@@ -7,7 +7,7 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// What the readers of Hugging Face's configurations share.
+/// Shared parts of the readers of Hugging Face's configurations.
 namespace debubble::models {
 namespace {
 
@@ -30,7 +30,7 @@ void expect_word(text::MappingReader& in, std::string_view key,
                  std::initializer_list<std::string_view> words) {
     const text::NodePtr value = in.value(key);
     if (!value || std::ranges::find(words, value->scalar) != words.end()) return;
-    in.complain(key, fmt::format("'{}' is {} here, not '{}', which is not planned", key,
+    in.complain(key, fmt::format("'{}' must be {}; '{}' is not supported", key,
                                  fmt::join(words, " or "), value->scalar));
 }
 
@@ -40,7 +40,7 @@ bool read_of_layers(text::MappingReader& in, const Config& config, std::string_v
     if (!list) return false;
     if (!list->is(text::Node::Kind::List) ||
         list->items.size() != static_cast<std::size_t>(config.layers)) {
-        in.complain(key, fmt::format("'{}' lists {} layers, and the network has {}", key,
+        in.complain(key, fmt::format("'{}' lists {} layers, but the network has {}", key,
                                      list->items.size(), config.layers));
         return false;
     }
@@ -65,7 +65,7 @@ void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_k
     config.layer.head_dim = std::max<std::int64_t>(1, hidden / heads);
     if (hidden % heads != 0)
         in.complain(heads_key,
-                    fmt::format("{} heads do not divide the width of {}", heads, hidden));
+                    fmt::format("{} heads do not divide the hidden size {}", heads, hidden));
 }
 
 void read_biases(text::MappingReader& in, LayerKeys& layer) {

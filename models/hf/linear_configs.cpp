@@ -58,7 +58,7 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     for (const int layer : with_nets) of_layer[static_cast<std::size_t>(layer - 1)] += 2;
     if (std::ranges::any_of(of_layer, [](int count) { return count != 1 && count != 2; }))
         linear.complain("kda_layers",
-                        "each layer must stand once in 'kda_layers' or 'full_attn_layers'");
+                        "each layer must appear once in 'kda_layers' or 'full_attn_layers'");
     for (std::size_t i = 0; i < attends.size(); ++i) attends[i] = of_layer[i] == 1;
     return attends;
 }
@@ -228,7 +228,7 @@ void read_minimax(text::MappingReader& in, Config& config) {
         const bool attends =
             kinds.empty() ? i % 2 == 0 : kinds[i] == "full_attention" || kinds[i] == "1";
         if (!attends && !kinds.empty() && kinds[i] != "linear_attention" && kinds[i] != "0")
-            return in.complain(list, fmt::format("'{}' is no kind of attention here", kinds[i]));
+            return in.complain(list, fmt::format("unknown kind of attention '{}'", kinds[i]));
         if (attends) continue;
         layers[i].mixer = MixerKind::DeltaNet;
         layers[i].delta_net = net;

@@ -108,7 +108,7 @@ void read_sigmoid_router(text::MappingReader& in, Config& config) {
 
 namespace {
 
-/// What DeepSeek's two generations share.
+/// The keys shared by DeepSeek's two generations.
 void read_deepseek(text::MappingReader& in, Config& config) {
     demand_sizes(in);
     config.network.norm_eps = 1e-6;
@@ -130,14 +130,15 @@ void set_windows(text::MappingReader& in, Config& config, std::int64_t window,
     std::vector<bool> windows = usual;
     if (in.texts("layer_types", types)) {
         if (types.size() != usual.size())
-            in.complain("layer_types", fmt::format("{} layers are listed, and the network has {}",
+            in.complain("layer_types", fmt::format("{} layers are listed, but the network has {}",
                                                    types.size(), usual.size()));
         for (std::size_t i = 0; i < std::min(types.size(), usual.size()); ++i) {
             windows[i] = types[i] == "sliding_attention";
             if (!windows[i] && types[i] != "full_attention")
-                in.complain("layer_types", fmt::format("unknown type of layers '{}'; known: "
-                                                       "full_attention, sliding_attention",
-                                                       types[i]));
+                in.complain(
+                    "layer_types",
+                    fmt::format("unknown layer type '{}'; known: full_attention, sliding_attention",
+                                types[i]));
         }
     }
     if (std::ranges::find(windows, true) == windows.end()) return;
@@ -233,7 +234,7 @@ void read_deepseek_v3(text::MappingReader& in, Config& config) {
     config.dense_first = 3;
     bool neighbours = true;  // are rotated together in the stored weights
     if (in.flag("rope_interleave", neighbours) && !neighbours)
-        in.complain("rope_interleave", "DeepSeek-V3's weights with rotated halves are not read");
+        in.complain("rope_interleave", "DeepSeek-V3 weights for rotating halves are not supported");
     read_deepseek(in, config);
     read_sigmoid_router(in, config);
     read_shared_and_dense(in, config);

@@ -11,7 +11,7 @@
 namespace debubble::models {
 namespace {
 
-/// What they share with Llama, and heads of a width of their own.
+/// The keys shared with Llama, and the head dimension.
 void read_kin_of_mixtures(text::MappingReader& in, Config& config, std::int64_t ffn,
                           std::int64_t kv_heads, double norm_eps,
                           std::optional<std::int64_t> head_dim = 128) {
@@ -151,7 +151,7 @@ void read_laguna(text::MappingReader& in, Config& config) {
     refuse_flag(in, "moe_apply_router_weight_on_input");
     double cap = 0;
     if (in.real("moe_router_logit_softcapping", cap, 0, kMostCap) && cap != 0)
-        in.complain("moe_router_logit_softcapping", "caps of a router's logits are not planned");
+        in.complain("moe_router_logit_softcapping", "capped router logits are not supported");
     layer.shared_ffn = 512;
     in.whole("shared_expert_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
     read_dense_layers(in, config, "first_k_dense_replace", 1);

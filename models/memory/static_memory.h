@@ -5,7 +5,7 @@
 #include "base/memory_class.h"
 #include "models/graph/graph.h"
 
-/// Bytes that a stage holds throughout the step, however many microbatches are in flight.
+/// Bytes that a stage holds throughout the step, independent of the microbatches in flight.
 namespace debubble::models {
 
 /// The choices of optimizer and data parallelism that decide a stage's static memory. ZeRO as in

@@ -55,15 +55,14 @@ struct Architecture {
     /// Residual streams of a token, which every part of a layer mixes before and after it
     /// (hyper-connections, arXiv:2409.19606; DeepSeek-V4).
     std::int64_t streams = 1;
-    /// Layers after which the residual sum is put by and begins anew; every part of a layer reads a
-    /// mixture of all those sums (Kimi K3's attention residuals). 0: one sum.
+    /// Number of layers after which the residual sum is stored and restarted; every part of a layer
+    /// reads a mixture of all stored sums (Kimi K3's attention residuals). 0: one sum.
     std::int64_t residual_block = 0;
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
     std::optional<VisionTower> tower = {};  ///< what makes tokens of images
-    /// What the file of a published network has beside what is planned, as sentences' ends:
-    /// "without ...".
+    /// Parts of a published network that are not modelled, as phrases: "without ...".
     std::vector<std::string> left_out = {};
     /// Parameters of a part that sees which is left out; 0 if there is none or nobody counts
     /// them.

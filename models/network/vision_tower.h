@@ -33,14 +33,14 @@ struct VisionTower {
     bool projector_norm = true;
     std::vector<Product> projector = {};  ///< with a GELU between each two
     bool projector_bias = true;
-    /// What these layers give goes through projectors of its own, and is added to the hidden state
-    /// after the first layers of the language model (DeepStack, arXiv:2406.04334).
+    /// The outputs of these layers pass through their own projectors and are added to the hidden
+    /// state after the first layers of the language model (DeepStack, arXiv:2406.04334).
     std::vector<int> deepstack = {};
     /// Tensor-parallel ranks cut it as the language model. Else each has it whole, as frameworks do
     /// that run Hugging Face's class of it.
     bool cut = true;
 
-    // What a training does with it.
+    // Options of a training.
     std::int64_t images = 1;          ///< of a sample, each of which sees itself alone
     std::int64_t image_tokens = 576;  ///< tokens of an image in the sequence
     bool frozen = false;              ///< it is not trained, and has no backward

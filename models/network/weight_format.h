@@ -17,8 +17,8 @@ struct WeightFormat {
     bool packed_qkv = false;  ///< queries, keys and values are three equal parts of one tensor
     bool experts = false;     ///< layers may have experts and a router
     bool modern = false;      ///< latent attention, shared experts
-    bool later = false;  ///< what came to dense networks after GPT-2: norms of queries and keys
-                         ///< and after the parts of a layer, sinks, parallel parts
+    bool later = false;  ///< additions to dense networks after GPT-2: norms of queries and keys and
+                         ///< after the parts of a layer, sinks, parallel parts
     bool mamba = false;  ///< state-space layers
     bool delta_nets = false;  ///< gated delta nets, gates of attention and of shared experts
     bool one_part = false;    ///< layers of a mixer or an MLP alone

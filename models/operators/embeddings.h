@@ -5,7 +5,7 @@
 #include "models/network/sharding.h"
 #include "models/operators/value.h"
 
-/// What stands before the layers. See models/operators/op.h.
+/// The operators before the layers. See models/operators/op.h.
 namespace debubble::models::op {
 
 /// Looks up the rows of a table by token.

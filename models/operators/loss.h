@@ -7,7 +7,7 @@
 #include "models/operators/products.h"
 #include "models/operators/value.h"
 
-/// What stands after the layers. See models/operators/op.h.
+/// The operators after the layers. See models/operators/op.h.
 namespace debubble::models::op {
 
 /// Takes the first row of each image.

@@ -30,8 +30,8 @@ struct StageUnits {
 /// is not such a string or its units are in no order that Megatron-Core takes.
 std::vector<StageUnits> parse_layout(std::string_view layout);
 
-/// Throws InputError if the stages do not fill `ranks` alike, or if multi-token prediction is not
-/// in the last chunk of a rank.
+/// Throws InputError if the stages cannot be divided evenly among `ranks`, or if multi-token
+/// prediction is not in the last chunk of a rank.
 void check_layout(const std::vector<StageUnits>& stages, int ranks);
 
 int layers_of(const std::vector<StageUnits>& stages);
@@ -39,7 +39,7 @@ int predictions_of(const std::vector<StageUnits>& stages);
 /// The stage of m, if that is not L's.
 std::optional<int> prediction_stage_of(const std::vector<StageUnits>& stages);
 
-/// The string of a cut into stages, in which stages that are alike are written once:
+/// The string of a cut into stages, in which identical stages are written once:
 /// "Et*4|(t*4|)*14tmL". `predictions` are those of the network.
 std::string layout_of(const std::vector<StageContent>& stages, int predictions);
 

@@ -9,7 +9,7 @@
 /// The spelling of an architecture's values in YAML and JSON.
 namespace debubble::models {
 
-/// How a file says that positions are told: by a learned table of the network, or by its layers.
+/// The spelling of position embeddings: a learned table of the network, or in its layers.
 enum class Positions { None, Learned, Rope, Alibi };
 
 inline constexpr std::pair<std::string_view, Family> kFamilies[] = {

@@ -9,7 +9,7 @@
 #include "text/key.h"
 #include "text/mapping_reader.h"
 
-/// A vision tower in model files: the map `vision`, and beside it what a training does with it.
+/// A vision tower in model files: the map `vision`, and separate keys for its training.
 namespace debubble::models {
 
 /// Reads the map into the network's tower. Precondition: the network's width has been read.

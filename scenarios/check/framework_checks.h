@@ -6,7 +6,7 @@
 
 #include "scenarios/plan/scenario.h"
 
-/// What a framework's own checks would say of a plan: a plan that the framework would not start may
+/// The verdict of a framework's own checks on a plan: a plan that the framework would not start may
 /// be predicted all the same. Rules of Megatron-LM d98e8a64dd, torchtitan b5bcd76c6, PyTorch 2.15
 /// and DeepSpeed edaa72212.
 namespace debubble::scenarios {

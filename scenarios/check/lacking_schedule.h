@@ -8,7 +8,7 @@
 namespace debubble::scenarios {
 
 /// "megatron-2026 has no dualpipe-v" where the framework's software lacks the scenario's schedule;
-/// else empty. A schedule of a file is nobody's: whoever writes it has software that runs it.
+/// else empty. A schedule from a file always passes: whoever writes it has software that runs it.
 std::string lacking_schedule(const Scenario& scenario);
 
 /// True for a sentence of that function.

@@ -9,7 +9,7 @@
 #include "scenarios/check/parts.h"
 #include "scenarios/plan/execution_of.h"
 
-/// The widths that products in 8 and 4 bits take.
+/// The widths that 8-bit and 4-bit GEMMs take.
 namespace debubble::scenarios {
 namespace {
 

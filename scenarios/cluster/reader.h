@@ -19,7 +19,7 @@ namespace debubble::scenarios {
 Cluster read_cluster(const text::NodePtr& value, text::ShippedFiles& shipped,
                      text::Mistakes& mistakes);
 
-/// What a cluster's file may begin with, and `debubble calibrate` writes.
+/// The optional header of a cluster's file, written by `debubble calibrate`.
 inline constexpr std::string_view kClusterSchema = "debubble/cluster";
 inline constexpr int kClusterVersion = 1;
 

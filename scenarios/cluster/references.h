@@ -20,8 +20,8 @@ struct WithReferences {
     std::map<std::string, Cluster::Origin> origins;  ///< by dotted key, of those that had one
 };
 
-/// The value of the same key of the named cluster, which may refer to a third one. What was not
-/// found on this machine is Assumed, whatever it is of the other.
+/// The value of the same key of the named cluster, which may refer to a third one. A value taken
+/// from another machine is Assumed, whatever its provenance there.
 WithReferences with_references(const text::NodePtr& cluster, text::ShippedFiles& shipped,
                                text::Mistakes& mistakes);
 

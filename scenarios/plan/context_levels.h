@@ -5,8 +5,8 @@
 /// The two levels of context parallelism (Megatron-LM's --hierarchical-context-parallel-sizes).
 namespace debubble::scenarios {
 
-/// Neighbours in the context group exchange tokens for heads (`inner`), and keys and values travel
-/// around the groups of such neighbours (`outer`). inner x outer = context.
+/// Neighbours in the context group use all-to-all (`inner`), and keys and values are passed around
+/// the groups of such neighbours (`outer`). inner x outer = context.
 struct ContextLevels {
     int inner = 1;
     int outer = 1;

@@ -9,7 +9,7 @@ namespace debubble::scenarios {
 
 /// The limits of a plan, each with a value: DeepSpeed's default where the framework gives another.
 struct GatherLimits {
-    std::int64_t prefetch = 50'000'000;       ///< asked for ahead at each operator
+    std::int64_t prefetch = 50'000'000;       ///< prefetched at each operator
     std::int64_t live = 1'000'000'000;        ///< gathered, beyond which nothing is prefetched
     std::int64_t reuse = 1'000'000'000;       ///< passed until a parameter is used again, which is
                                               ///< kept if there are fewer

@@ -55,7 +55,7 @@ double reached_share(const Scenario& scenario) {
     return static_cast<double>(reached) / scenario.model.layers.count();
 }
 
-/// FLOPs of what runs again in these layers, of one rank and microbatch.
+/// FLOPs of recomputation in these layers, of one rank and microbatch.
 double flops_again(const Scenario& scenario, const models::Execution& how, int first, int layers) {
     if (layers == 0) return 0;
     const auto graph = models::build_stage(scenario.model, how, {first, layers, false, false});

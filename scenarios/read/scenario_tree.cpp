@@ -27,8 +27,8 @@ NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int dept
 NodePtr included(const NodePtr& word, text::ShippedFiles& shipped, int depth, int& budget,
                  Mistakes& mistakes) {
     if (!word->is(Node::Kind::Scalar)) {
-        mistakes.add(word->place,
-                     fmt::format("'include' takes names of scenarios, not {}", describe(*word)));
+        mistakes.add(word->place, fmt::format("'include' must list names of scenarios, not {}",
+                                              describe(*word)));
         return nullptr;
     }
     if (depth >= kDeepestInclude) {

@@ -225,8 +225,8 @@ TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
         with("layers: 7");
         ADD_FAILURE() << "seven layers were accepted";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("12:3: error: the groups have 6 layers, and "
-                                                     "'layers' is 7"));
+        EXPECT_THAT(error.what(),
+                    testing::HasSubstr("12:3: error: the groups have 6 layers, but 'layers' is 7"));
     }
 }
 

@@ -129,7 +129,7 @@ void Compressed::add_products(PlannedParts& parts, std::int64_t width) const {
                             product("compress.kv.dw", wide, hidden, tokens())});
 }
 
-/// Keys and entries side by side.
+/// Keys and entries concatenated.
 Value Compressed::compress(Value normed, Value key) const {
     const Sizes& size = builder.size;
     const std::int64_t rows = size.element * (tokens() + entries()) * d();
@@ -291,9 +291,9 @@ Value Compressed::grouped(Value context) const {
 Value compressed_context(GraphBuilder& builder, const LayerNames& names, const Attention& attention,
                          Value normed) {
     if (builder.how().slices > 1)
-        builder.refuse("slices of a sequence are not planned where keys are compressed");
+        builder.refuse("sequence slices are not supported with compressed keys");
     if (builder.how().attention != AttentionKernel::Flash)
-        builder.refuse("attention over compressed keys is planned in fused attention alone");
+        builder.refuse("attention over compressed keys needs fused attention");
     builder.size.heads = builder.part(builder.size.tensor > 1, attention.heads, "heads");
     builder.size.query_width = builder.size.context_width = builder.size.heads * attention.head_dim;
     builder.size.key_width = builder.size.value_width = attention.head_dim;

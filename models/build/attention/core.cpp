@@ -65,9 +65,8 @@ void AttentionCore::see_less(FlashAttention& work) const {
 void AttentionCore::add_sinks() {
     const Attention& attention = builder.attention();
     if (builder.how().attention == AttentionKernel::Unfused) {
-        if (attention.sinks) builder.refuse("attention sinks are planned in fused attention alone");
-        if (attention.score_softcap)
-            builder.refuse("soft-caps of scores are planned in fused attention alone");
+        if (attention.sinks) builder.refuse("attention sinks need fused attention");
+        if (attention.score_softcap) builder.refuse("soft caps of scores need fused attention");
     }
     if (!attention.sinks) return;
     const std::string name = place.name + ".sinks";

@@ -35,7 +35,7 @@ struct AttentionCore {
         return builder.size.element * builder.size.tokens *
                (builder.size.key_width + builder.size.value_width);
     }
-    /// The same as they travel: a ring passes on what was cast with one scale.
+    /// The same as transferred: a ring passes on tensors cast with one scale.
     std::int64_t sent_chunk() const;
     bool drops() const {
         return builder.how().attention_dropout || builder.how().kernels.dropout_masks_always;

@@ -131,15 +131,15 @@ void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
     const Attention& attention = builder.attention();
     const SparseChoice& sparse = *attention.sparse;
     if (builder.how().slices > 1)
-        builder.refuse("slices of a sequence are not planned where an indexer chooses keys");
+        builder.refuse("sequence slices are not supported where an indexer selects keys");
     if (!sparse.indexer) {
         const int chooser = chooser_of(builder.model(), builder.layer_index);
         if (!builder.choice && chooser >= 0)
-            builder.refuse(fmt::format(
-                "layer {} sees the keys that layer {} has chosen, and both must stand in one "
-                "stage: begin a stage at a layer that chooses, such as {}, by "
-                "parallel.partition",
-                builder.layer_index, chooser, chooser));
+            builder.refuse(
+                fmt::format("layer {} reuses the keys selected by layer {}, so both must be in one "
+                            "stage: begin a stage at a layer with its own selection, such as {}, "
+                            "by parallel.partition",
+                            builder.layer_index, chooser, chooser));
         return;
     }
     const Choice choice{builder, names, sparse};
@@ -294,7 +294,7 @@ Value sparse_latent_context(GraphBuilder& builder, const LayerNames& names,
     const Latent part{builder, names};
     const LatentAttention& latent = part.latent;
     if (builder.how().attention != AttentionKernel::Flash)
-        builder.refuse("attention over chosen keys is planned in fused attention alone");
+        builder.refuse("sparse attention over selected keys needs fused attention");
     const auto [heads, narrow_queries] = part.queries(normed);
     const Value narrow = part.down(".kv_a_proj_with_mqa", "attn.kv_down", normed,
                                    latent.key_rank + latent.rope_dim, false);

@@ -76,7 +76,7 @@ void read_megatron_job(const JobText& text, Reading& job) {
         add_script(text::checked_source(text.text, text.file.string()), job);
     if (job.in.all().empty())
         throw InputError(
-            {{{text.file.string(), 0, 0}, "no flag of Megatron-LM is in this file", {}}});
+            {{{text.file.string(), 0, 0}, "this file has no flag of Megatron-LM", {}}});
     rename_to_fields(job.in);
     settle_deepspeed(text, job);
     read_megatron(job, {.tool = "Megatron-LM", .framework = "megatron-2026"});

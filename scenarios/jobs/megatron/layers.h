@@ -8,7 +8,7 @@
 /// Layers of a Megatron network that differ from each other. Private to the folder.
 namespace debubble::jobs {
 
-/// In what each layer differs from the model's own keys.
+/// The keys in which each layer differs from the model.
 class LayerChanges {
 public:
     explicit LayerChanges(std::size_t layers) : of_layer_(layers) {}

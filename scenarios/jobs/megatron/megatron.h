@@ -6,7 +6,7 @@
 /// Megatron-Bridge and Primus share. Private to the folder.
 namespace debubble::jobs {
 
-/// What differs between those that start Megatron-Core.
+/// Differences between the launchers of Megatron-Core.
 struct MegatronDialect {
     std::string_view tool;
     std::string_view framework;  ///< the profile

@@ -5,7 +5,7 @@
 
 #include "scenarios/jobs/read/reading.h"
 
-/// What kind of network a Megatron job trains. Private to the folder.
+/// The kind of network that a Megatron job trains. Private to the folder.
 namespace debubble::jobs {
 
 /// Refuses what makes a network that is not planned: programs, builders of layers (--spec), kinds

@@ -20,7 +20,7 @@ std::string why_not_nanotron(const models::Architecture& a) {
     const auto& mlp = *a.layers[0].as<models::DenseMlp>();
     if (a.norm != models::Norm::RmsNorm) return "layer norms";
     if (!attention.rotary || attention.rotary_dim || attention.alibi)
-        return "positions other than rotary ones of whole heads";
+        return "positions other than RoPE over whole heads";
     if (attention.qk_norm != models::QkNorm::None) return "norms of queries and keys";
     if (mlp.activation != Activation::Swiglu) return "an activation other than swiglu";
     if (mlp.bias || attention.output_bias) return "biases";

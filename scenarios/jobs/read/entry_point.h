@@ -16,9 +16,9 @@ inline constexpr std::string_view kProvider = "$provider";
 /// Adds the programs of a command to the settings.
 void add_entry_points(const ShellCommand& command, const ShellScript& script, Settings& settings);
 
-/// What a program does that trains no GPT, by the parts of its name: "trains T5, an encoder and a
-/// decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose name says
-/// nothing.
+/// The purpose of a program that does not train a GPT, by the parts of its name: "trains T5, an
+/// encoder and a decoder". Empty for a GPT, for a hybrid of GPT and Mamba, and for programs whose
+/// name says nothing.
 std::string_view other_network_of(std::string_view program);
 
 /// The same by the name of a class that builds the network: "Qwen25VLModelProvider".

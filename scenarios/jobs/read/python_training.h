@@ -2,8 +2,8 @@
 
 #include "scenarios/jobs/read/reading.h"
 
-/// What jobs leave to the Python script that starts them: the model, the length of samples,
-/// recomputation. Private to the folder.
+/// Settings that jobs leave to the Python script that starts them: the model, the length of
+/// samples, recomputation. Private to the folder.
 namespace debubble::jobs {
 
 struct PythonDegrees {

@@ -9,7 +9,7 @@
 namespace debubble::jobs {
 
 /// Every `section.field=value` of a script's commands, in their order, with its whole path as its
-/// name. Hydra's + and ++ before the path and quotes around the value are no part of them; "[a,b]"
+/// name. Hydra's + and ++ before the path and quotes around the value are not part of them; "[a,b]"
 /// is a list. Values null and None are absence, which stays a setting.
 std::vector<Setting> hydra_overrides(const ShellScript& script);
 

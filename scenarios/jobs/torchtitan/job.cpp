@@ -31,7 +31,7 @@ void add_config_file(const JobText& text, Reading& job) {
         job.in = std::move(all);
         return;
     }
-    job.note(*named, "this file is not there; what it says is not known");
+    job.note(*named, "this file does not exist; its settings are unknown");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "models/network/architecture.h"
 
-/// What writers of jobs ask of a network. Private to the folder.
+/// Properties of a network that writers of jobs need. Private to the folder.
 namespace debubble::jobs {
 
 /// Why a network is not one of equal layers of plain attention and a dense MLP, as most frameworks

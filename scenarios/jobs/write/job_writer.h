@@ -61,7 +61,7 @@ void add_model_fields(JobWriter& job);
 void add_packing_fields(JobWriter& job);
 /// Names the documents of a plan whose job does not say their lengths.
 void name_documents(JobWriter& job, std::string_view tool);
-/// Names what a plan has of uneven loads beside its documents.
+/// Names the uneven loads of a plan other than its documents.
 void name_loads(JobWriter& job);
 
 /// True if context-parallel ranks can exchange tokens for heads: each gets as many heads.

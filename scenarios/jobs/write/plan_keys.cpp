@@ -71,7 +71,7 @@ void add_mlp(const models::Architecture& a, Keys& keys) {
     keys["model.layer_groups"] = order;
 }
 
-/// What no other key tells of the network: no figure of its own, but a difference.
+/// Differences between networks that no other key shows.
 std::string rest_of(models::Architecture a) {
     a.name = a.source = {};
     a.family = {};

@@ -246,9 +246,9 @@ TEST(ColossalJob, IsReadFromTheCallOfItsPlugin) {
 
 TEST(ColossalJob, SaysWhereABracketHasNoEnd) {
     EXPECT_THAT(refusal_of("plugin = HybridParallelPlugin(tp_size=2,\n", "train.py"),
-                HasSubstr("train.py:1:10: error: the bracket of this call has no end"));
+                HasSubstr("train.py:1:10: error: the bracket of this call is not closed"));
     EXPECT_THAT(refusal_of("x = 'open\nHybridParallelPlugin()", "train.py"),
-                HasSubstr("this string has no end"));
+                HasSubstr("this string is not terminated"));
     EXPECT_THAT(refusal_of("HybridParallelPlugin(tp_size=args.tp)", "train.py"),
                 HasSubstr("known only when the job starts"));
 }
