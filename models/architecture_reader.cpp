@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "models/network/architecture_check.h"
+#include "models/hf/hf_config.h"
 #include "models/network/architecture_limits.h"
 #include "models/network/weight_format.h"
 #include "models/read/architecture_words.h"
-#include "models/read/layer_list.h"
 #include "models/read/layer_reader.h"
-#include "models/read/tower_reader.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 

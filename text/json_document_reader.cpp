@@ -1,4 +1,4 @@
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {

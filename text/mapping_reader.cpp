@@ -8,7 +8,6 @@
 #include "base/printable.h"
 #include "base/spelling.h"
 #include "text/quantity.h"
-#include "text/retired_keys.h"
 
 namespace debubble::text {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/retired_keys.h"
+#include "text/mapping_reader.h"
 
 namespace debubble::text {
 namespace {

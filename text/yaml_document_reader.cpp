@@ -1,4 +1,4 @@
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 #include <map>
 #include <sstream>
@@ -10,7 +10,6 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {

@@ -5,9 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "models/build/graph_builder.h"
-#include "models/build/tower.h"
 #include "models/graph/operator_runs.h"
-#include "models/graph/select_products.h"
+#include "models/graph/replays.h"
 #include "models/network/weight_format.h"
 
 namespace debubble::models {

@@ -1,4 +1,4 @@
-#include "models/build/tower.h"
+#include "models/build/graph_builder.h"
 
 #include <algorithm>
 #include <utility>

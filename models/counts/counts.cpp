@@ -1,3 +1,4 @@
+#include "models/counts/counts.h"
 #include "base/memo.h"
 #include "models/graph/graph.h"
 

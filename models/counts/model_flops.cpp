@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/counts/frozen_flops.h"
-#include "models/counts/tower_flops.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 /// FLOPs of a network's training step by three counts.

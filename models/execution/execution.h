@@ -30,7 +30,7 @@ constexpr std::string_view name_of(DataType type) {
 }
 
 /// What the backward recomputes: nothing, core attention, whole layers, selected modules, or every
-/// second GEMM and cheap operators (select_products.h).
+/// second GEMM and cheap operators (replays.h).
 enum class Recompute : std::uint8_t { None, Selective, Full, Modules, Products };
 
 /// The extent of Full and Modules (Megatron-LM's recompute_modules, recompute_num_layers and

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "text/document_readers.h"
 #include "text/fields.h"
-#include "text/json_document_reader.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
 #include "text/shipped_files.h"

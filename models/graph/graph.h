@@ -127,7 +127,7 @@ struct Operator {
     std::vector<int> saved;       ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;
-    /// Set where an operator runs again with other kernels than in the forward (select_products.h).
+    /// Set where an operator runs again with other kernels than in the forward (replays.h).
     std::optional<std::vector<Kernel>> again;
     std::optional<KeptCopy> kept_copy;
     std::vector<Kernel> backward_input;
@@ -292,30 +292,5 @@ PassSteps backward_steps(const StageGraph& graph);
 /// weight pass uses them and recomputes nothing.
 PassSteps backward_input_steps(const StageGraph& graph);
 PassSteps backward_weight_steps(const StageGraph& graph);
-
-/// Model FLOPs per sample of the whole network, forward + backward, attention in
-/// full (12 L h s per token; not halved for the causal mask), no recompute.
-double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// The same with half of the pairs of causal attention, windows or not (Megatron-LM's
-/// num_floating_point_operations in training.py since 2025).
-double causal_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// The same with what masks and chunks leave: of causal attention's pairs s (s + 1) / 2, with a
-/// window w s w - w (w - 1) / 2, in chunks each its own, and of recurrences the products of their
-/// chunks.
-double attended_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// Exact number of parameters of the whole network, tied tensors once.
-std::int64_t parameter_count(const Architecture& architecture);
-/// The number of those of its vision tower; of one that is left out too, where it is known.
-std::int64_t tower_parameter_count(const Architecture& architecture);
-/// The number of parameters with which one token of text is computed: all but the vision tower's
-/// and those of experts that it does not go to.
-std::int64_t active_parameter_count(const Architecture& architecture);
-/// The parameters of the whole network on one rank, tied tensors once.
-std::vector<Parameter> whole_parameters(const Architecture& architecture);
-/// The buffers of the whole network.
-std::vector<Buffer> whole_buffers(const Architecture& architecture);
-/// The parameter names of a stage, in the order of the graph.
-std::vector<std::string> parameter_names(const Architecture& architecture,
-                                         const StageContent& content);
 
 }  // namespace debubble::models

@@ -1,4 +1,4 @@
-#include "models/graph/select_products.h"
+#include "models/graph/replays.h"
 
 #include <cmath>
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "models/graph/expert_rows.h"
 
 namespace debubble::models {
 

@@ -12,7 +12,7 @@
 #include "text/mapping_reader.h"
 
 /// The parts of which the readers of Hugging Face's config.json consist. Private to the folder:
-/// users see config_reader.h.
+/// users see hf_config.h.
 namespace debubble::models {
 
 /// A file's network, and the keys of its layers.

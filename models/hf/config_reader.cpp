@@ -1,4 +1,4 @@
-#include "models/hf/config_reader.h"
+#include "models/hf/hf_config.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include "base/spelling.h"
 #include "models/hf/config.h"
-#include "models/network/architecture_check.h"
+#include "models/network/architecture_limits.h"
 #include "text/mapping_reader.h"
 
 /// The whole of a config.json: which reader its map is given to, and what is left of it after that.

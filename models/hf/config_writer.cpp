@@ -1,4 +1,4 @@
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 
 #include <optional>
 #include <set>
@@ -12,9 +12,8 @@
 
 #include "base/diagnostic.h"
 #include "models/hf/classes.h"
-#include "models/hf/config_reader.h"
-#include "models/read/architecture_writer.h"
-#include "text/json_document_reader.h"
+#include "models/read/architecture_words.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {

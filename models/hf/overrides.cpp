@@ -2,7 +2,7 @@
 
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
 /// The keys of this project's model files that a map with `base: FOLDER` may set beside those of
 /// the base's config.json.

@@ -6,7 +6,7 @@
 
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 /// Rotary positions in config.json, by transformers' modeling_rope_utils.py.
 namespace debubble::models {

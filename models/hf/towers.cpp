@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/hf/config.h"
 

@@ -1,11 +1,10 @@
-#include "models/network/architecture_check.h"
+#include "models/network/architecture_limits.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/network/architecture_limits.h"
 #include "models/network/weight_format.h"
 
 namespace debubble::models {

@@ -1,4 +1,4 @@
-#include "models/network/planned_part.h"
+#include "models/network/weight_format.h"
 
 #include <algorithm>
 #include <ranges>

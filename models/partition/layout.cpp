@@ -1,4 +1,4 @@
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 
 #include <algorithm>
 #include <cctype>

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "models/network/choices.h"
+#include "models/network/layers.h"
 
 namespace debubble::models {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -70,5 +71,9 @@ inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {
     {"row", Sharding::Row},
     {"vocabulary", Sharding::Vocabulary},
     {"replicated", Sharding::Replicated}};
+
+/// The architecture as a JSON object with every field, from which read_own_architecture reads an
+/// equal one.
+std::string architecture_json(const Architecture& architecture);
 
 }  // namespace debubble::models

@@ -1,13 +1,12 @@
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <nlohmann/json.hpp>
 
-#include "models/read/architecture_words.h"
 #include "models/read/layer_keys.h"
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
 namespace debubble::models {
 namespace {

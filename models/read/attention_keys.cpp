@@ -4,7 +4,7 @@
 
 #include "models/network/architecture_limits.h"
 #include "models/read/layer_file.h"
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 namespace debubble::models {
 namespace {

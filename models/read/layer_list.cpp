@@ -1,4 +1,4 @@
-#include "models/read/layer_list.h"
+#include "models/read/layer_reader.h"
 
 #include <algorithm>
 #include <charconv>

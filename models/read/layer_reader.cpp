@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "models/network/architecture_check.h"
 #include "models/network/architecture_limits.h"
 #include "models/read/layer_file.h"
 

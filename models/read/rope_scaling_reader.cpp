@@ -1,4 +1,4 @@
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 #include <utility>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/gather_limits.h"
-#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/plan/derived.h"
 #include "schedule/generators/generators.h"
 
 /// Checks that the model can be cut as asked, and that the schedule can be built for it.

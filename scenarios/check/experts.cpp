@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 /// Experts on the ranks that share and cut them, and what overlaps their all-to-all.
 namespace debubble::scenarios {

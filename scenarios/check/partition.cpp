@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/network/choices.h"
+#include "models/network/layers.h"
 #include "models/partition/partition.h"
 #include "scenarios/check/parts.h"
 

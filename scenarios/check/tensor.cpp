@@ -4,7 +4,7 @@
 
 #include "models/graph/graph.h"
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 /// Heads, columns and groups on the ranks that cut them.
 namespace debubble::scenarios {

@@ -1,10 +1,8 @@
-#include "scenarios/cluster/defaults.h"
+#include "scenarios/cluster/reader.h"
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
-
-#include "scenarios/cluster/reader.h"
 
 namespace debubble::scenarios {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::scenarios {
 namespace {

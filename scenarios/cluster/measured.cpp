@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 

@@ -5,7 +5,6 @@
 #include "models/execution/laws.h"
 #include "scenarios/cluster/fields.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/cluster/references.h"
 
 namespace debubble::scenarios {
 namespace {

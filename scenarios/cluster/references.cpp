@@ -1,4 +1,4 @@
-#include "scenarios/cluster/references.h"
+#include "scenarios/cluster/fields.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "scenarios/cluster/fields.h"
 
 namespace debubble::scenarios {
 namespace {

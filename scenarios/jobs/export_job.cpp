@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "base/printable.h"
-#include "models/network/planned_part.h"
-#include "models/read/architecture_writer.h"
+#include "models/network/weight_format.h"
+#include "models/read/architecture_words.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/write/exported.h"
 #include "scenarios/jobs/write/job_writer.h"

@@ -30,7 +30,7 @@ struct Parallel {
     int pipeline = 1;
     int data = 1;
     int context = 1;
-    /// The two levels of context parallelism, the inner one first; empty: context_levels.h says.
+    /// The two levels of context parallelism, the inner one first; empty: derived.h says.
     std::vector<int> hierarchical_context_parallel_sizes;
     /// Every packed microbatch runs on as many of data x context ranks as its longest document
     /// needs (Megatron-Core's dynamic context parallelism); `context` is then the number without
@@ -45,7 +45,7 @@ struct Parallel {
     int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
-    std::string layout;  ///< Megatron-Core's string (models/partition/layout.h) from which these
+    std::string layout;  ///< Megatron-Core's string (models/partition/partition.h) from which these
                          ///< come, if any
     /// The stage with multi-token prediction, if a layout has it before the head's.
     std::optional<int> prediction_stage;

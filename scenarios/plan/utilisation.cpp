@@ -1,14 +1,13 @@
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "models/counts/frozen_flops.h"
+#include "models/counts/counts.h"
 #include "models/execution/low_precision.h"
 #include "models/graph/graph.h"
 #include "models/graph/operator_runs.h"
-#include "models/network/choices.h"
-#include "scenarios/plan/execution_of.h"
+#include "models/network/layers.h"
 #include "scenarios/plan/plan.h"
 
 namespace debubble::scenarios {

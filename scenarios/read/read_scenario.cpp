@@ -4,8 +4,8 @@
 
 #include "base/printable.h"
 #include "scenarios/read/scenario_tree.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {

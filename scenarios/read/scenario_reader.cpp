@@ -6,7 +6,7 @@
 #include "models/architecture_reader.h"
 #include "scenarios/cluster/reader.h"
 #include "scenarios/read/draft.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "scenarios/read/scenario_tree.h"
 #include "scenarios/software/reader.h"
 

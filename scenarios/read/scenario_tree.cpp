@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "text/flow.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {

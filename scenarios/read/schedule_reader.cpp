@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/draft.h"
 #include "schedule/generators/generators.h"
 #include "text/quantity.h"

@@ -6,13 +6,13 @@
 
 #include "models/read/layer_keys.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "scenarios/read/scenario_tree.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 #include "text/fields.h"
-#include "text/flow.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {

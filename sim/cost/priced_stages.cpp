@@ -1,7 +1,7 @@
 #include "sim/cost/priced_stages.h"
 
 #include "base/memo.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstdlib>
 
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 namespace {

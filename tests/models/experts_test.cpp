@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/memory/static_memory.h"
 #include "tests/models/architectures.h"

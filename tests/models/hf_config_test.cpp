@@ -4,11 +4,11 @@
 
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {

@@ -7,11 +7,12 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
+#include "models/hf/hf_config.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// Configurations of today's families: those of published networks are the zoo's, and those of
 /// small ones, made by hand, count as closed forms say.

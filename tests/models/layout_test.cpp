@@ -1,4 +1,4 @@
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/partition/partition.h"
 
 /// Layout strings against Megatron-LM d98e8a6, whose parser gave the layers of the examples.
 namespace debubble::models {

@@ -3,7 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {

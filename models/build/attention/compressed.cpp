@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "models/build/attention/latent.h"
+#include "models/build/attention/core.h"
 
 /// Attention of DeepSeek-V4: queries from a narrow value, one key of a token that is its value too,
 /// a window, and entries that each stand for some tokens, chosen by an indexer or all that lie

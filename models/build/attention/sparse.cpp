@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/build/attention/latent.h"
+#include "models/build/attention/core.h"
 #include "models/execution/laws.h"
 
 /// Attention over keys that an indexer chooses (DeepSeek-V3.2, arXiv:2512.02556; Megatron-LM

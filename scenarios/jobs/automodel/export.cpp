@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// NeMo Automodel's YAML (36044ad3d): a network by its name in the hub under PyTorch's FSDP2 or

@@ -7,12 +7,10 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/bridge/precision.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/script_overrides.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/shell/value.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Megatron-Bridge's run_config.yaml: sections, whose fields are Megatron-Core's.
 namespace debubble::jobs {

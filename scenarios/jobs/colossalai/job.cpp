@@ -6,8 +6,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_calls.h"
-#include "text/document_source.h"
+#include "scenarios/jobs/read/python_files.h"
+#include "text/document_readers.h"
 
 /// The arguments of Colossal-AI's plugins; defaults of ColossalAI 4f9953be3,
 /// booster/plugin/hybrid_parallel_plugin.py.

@@ -5,8 +5,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_training.h"
-#include "text/document_source.h"
+#include "scenarios/jobs/read/python_files.h"
+#include "text/document_readers.h"
 
 /// The YAML of `accelerate launch`; defaults of accelerate 16cb6eb8, utils/dataclasses.py.
 namespace debubble::jobs {

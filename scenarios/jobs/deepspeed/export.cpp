@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/jobs/write/job_writer.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::jobs {
 namespace {

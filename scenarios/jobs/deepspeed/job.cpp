@@ -6,7 +6,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_training.h"
+#include "scenarios/jobs/read/python_files.h"
 
 /// DeepSpeed's configuration; defaults of DeepSpeed edaa72212, runtime/config.py and
 /// runtime/zero/config.py.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/read/script_settings.h"
 

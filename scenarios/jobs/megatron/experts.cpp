@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "scenarios/jobs/megatron/layers.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/write/job_writer.h"
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 
 /// Megatron-Core's fields of a plan, as flags of Megatron-LM and as fields of Megatron-Bridge.

@@ -4,10 +4,9 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {

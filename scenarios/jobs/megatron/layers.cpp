@@ -1,11 +1,10 @@
-#include "scenarios/jobs/megatron/layers.h"
+#include "scenarios/jobs/megatron/network.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/network.h"
 
 namespace debubble::jobs {
 namespace {

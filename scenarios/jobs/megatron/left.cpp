@@ -6,7 +6,6 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/flags.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/slime_flags.h"
 #include "text/mapping_reader.h"
 
 /// Settings that no key says: those that change no plan, those that do and are named, those that

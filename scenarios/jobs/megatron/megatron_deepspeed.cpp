@@ -1,4 +1,4 @@
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
+#include "scenarios/jobs/megatron/megatron.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Jobs of deepspeedai/Megatron-DeepSpeed 4efb479d and of bigscience-workshop's fork, by DeepSpeed
 /// edaa72212.

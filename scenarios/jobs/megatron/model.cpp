@@ -5,7 +5,7 @@
 
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
-#include "scenarios/jobs/read/tokenizers.h"
+#include "scenarios/jobs/read/zoo_names.h"
 
 namespace debubble::jobs {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
+#include "scenarios/jobs/read/script_settings.h"
 
 namespace debubble::jobs {
 namespace {

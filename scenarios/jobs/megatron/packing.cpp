@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// Documents that every step packs, and context-parallel groups as large as they need.
 namespace debubble::jobs {

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/megatron/slime_flags.h"
+#include "scenarios/jobs/megatron/flags.h"
 
 #include <algorithm>
 

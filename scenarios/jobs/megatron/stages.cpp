@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 

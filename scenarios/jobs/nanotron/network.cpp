@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/megatron/layers.h"
+#include "scenarios/jobs/megatron/network.h"
 
 /// The networks of nanotron 2411b022: LlamaConfig, Qwen2Config and Starcoder2Config of
 /// config/models_config.py, built by models/llama.py, qwen.py, starcoder2.py and nn/moe.py.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// GPT-NeoX's YAML (ea7aefd8, megatron/neox_arguments), with DeepSpeed's settings in it.

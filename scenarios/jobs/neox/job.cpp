@@ -9,11 +9,10 @@
 #include "base/file.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
 #include "scenarios/jobs/neox/neox.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/shell/value.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Configurations of EleutherAI/gpt-neox (ea7aefd8, megatron/neox_arguments and model/), whose
 /// layers are Megatron-LM's of 2020 under DeepSpeed: its settings are read under Megatron's names.

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/entry_point.h"
+#include "scenarios/jobs/read/script_settings.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/python_calls.h"
+#include "scenarios/jobs/read/python_files.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/python_training.h"
+#include "scenarios/jobs/read/python_files.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "base/printable.h"
-#include "text/flow.h"
-#include "text/yaml_document_reader.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/jobs/read/entry_point.h"
-
 namespace debubble::jobs {
 namespace {
 

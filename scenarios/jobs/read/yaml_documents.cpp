@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/read/formats.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 

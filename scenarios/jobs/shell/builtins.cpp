@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "scenarios/jobs/shell/reader.h"
 #include "scenarios/jobs/shell/settings.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Commands of the shell itself, which set variables and arguments or read other files.
 namespace debubble::jobs {

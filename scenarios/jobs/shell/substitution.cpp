@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "scenarios/jobs/shell/reader.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// The output of $(...), if its commands only combine texts and file names. Nothing is executed: a
 /// program's output is not known.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// ms-swift's `megatron pt`: Megatron-Core's fields with underscores, and a network by its name in

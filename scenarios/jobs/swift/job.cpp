@@ -9,7 +9,7 @@
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/read/zoo_names.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// `megatron sft`, `megatron pt` and their like of modelscope/ms-swift: Megatron-Core's fields as
 /// flags with underscores, and a network by its name in the hub (ms-swift's documentation,

@@ -6,10 +6,8 @@
 #include "base/file.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
-#include "scenarios/jobs/read/toml_document.h"
 #include "scenarios/jobs/torchtitan/torchtitan.h"
-#include "text/document_source.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {

@@ -5,13 +5,11 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/script_overrides.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/read/zoo_names.h"
 #include "scenarios/jobs/verl/verl.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// volcengine/verl's launch scripts (b178a3cd5, verl/trainer/config): of a step of reinforcement
 /// learning the actor's update, or a step of its supervised trainers, by FSDP or Megatron-Core.

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/write/export_networks.h"
+#include "scenarios/jobs/write/job_writer.h"
 
 #include "scenarios/jobs/read/zoo_names.h"
 

@@ -7,9 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "models/read/architecture_words.h"
-#include "models/read/architecture_writer.h"
-#include "scenarios/plan/context_levels.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/software/words.h"

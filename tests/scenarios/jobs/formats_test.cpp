@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/torchtitan/torchtitan.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
