@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "models/execution/kernel_options.h"
 #include "models/execution/low_precision.h"
+#include "models/operators/mask.h"
 
 /// The units of work that operators consist of. Their cost is not known here: the cost model prices
 /// them, and the executor has code for each.
@@ -121,7 +122,12 @@ struct Kernel {
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-/// Query-key pairs of one head of one sample.
+/// The mask of a kernel, and a kernel with that mask. A kernel that reads the best keys has as many
+/// pairs as one with a window of that many.
+Mask mask_of(const FlashAttention& attention);
+void set_mask(FlashAttention& attention, const Mask& mask);
+
+/// Query-key pairs of one head of one sample, with half of the diagonal (mask.h).
 double pairs(const FlashAttention& attention);
 /// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
 double flops(const Kernel& kernel);

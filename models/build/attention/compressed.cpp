@@ -186,15 +186,8 @@ void Compressed::index(Value normed, Value narrow) const {
 
 /// Entries that a token sees, on average over the sequence.
 double Compressed::mean_entries() const {
-    if (keys.ratio == 0) return 0;
-    const std::int64_t length = builder.how().seq_length;
-    const std::int64_t most = keys.chosen > 0 ? keys.chosen : length;
-    double sum = 0;
-    for (std::int64_t whole = 1; whole <= length / keys.ratio; ++whole) {
-        const std::int64_t until = std::min(length, (whole + 1) * keys.ratio - 1);
-        sum += static_cast<double>((until - whole * keys.ratio + 1) * std::min(whole, most));
-    }
-    return sum / static_cast<double>(length);
+    const auto length = static_cast<double>(builder.how().seq_length);
+    return entries_seen(keys, length) / length;
 }
 
 Value Compressed::attended(Value queries, Value key) const {
@@ -225,7 +218,7 @@ Value Compressed::attended(Value queries, Value key) const {
     seen.queries = size.queries;
     seen.keys = size.queries + far;  // of whole tokens; a rank's shard begins with those before it
     seen.head_dim = d();
-    seen.window = attention.window ? *attention.window + far : 0;
+    if (attention.window) set_mask(seen, WindowMask{*attention.window + far});
     seen.kernel = FusedAttention::ChosenKeys;
     seen.element_bytes = static_cast<int>(size.element);
     const bool shares = builder.how().context > 1;

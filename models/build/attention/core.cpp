@@ -49,10 +49,7 @@ void AttentionCore::see_less(FlashAttention& work) const {
     const Attention& attention = builder.attention();
     if (!attention.window && !attention.chunk && !attention.sparse) return;
     const Execution& how = builder.how();
-    work.window = attention.window.value_or(0);
-    // As many pairs as a window of that many keys has.
-    if (attention.sparse) work.window = attention.sparse->keys;
-    work.chunk = attention.chunk.value_or(0);
+    set_mask(work, mask_of(attention, builder.model().causal));
     if (how.sharing_keys() == 1) return;
     FlashAttention slice = work;
     slice.queries = how.seq_length / how.slices;

@@ -237,8 +237,7 @@ Value Absorbed::attended(Value from, Value key) const {
     work.keys = size.balanced_keys;
     work.head_dim = key_columns();
     work.narrow_values = rank();
-    work.causal = builder.model().causal;
-    work.window = attention.sparse->keys;
+    set_mask(work, mask_of(attention, builder.model().causal));
     work.kernel = FusedAttention::ChosenKeys;
     work.element_bytes = static_cast<int>(size.element);
     if (builder.how().context > 1) {
