@@ -123,6 +123,10 @@ struct PlannedParts {
     std::vector<Kernel> backward = {};
 };
 Operator& add_planned(GraphBuilder& builder, const OperatorPlace& place, PlannedParts parts);
+/// A copy `y`, of `moved` bytes, of the inputs on the rank's tokens for all tokens of the
+/// tensor-parallel group.
+void add_gathered_copy(GraphBuilder& builder, const OperatorPlace& place, std::vector<Value> inputs,
+                       Value y, std::int64_t moved);
 Operator start(const OperatorPlace& place);
 /// An operator whose forward reads one value.
 Operator start(const OperatorPlace& place, Value x);

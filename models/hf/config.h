@@ -106,6 +106,12 @@ void expect_word(text::MappingReader& in, std::string_view key,
 /// One word or number for each layer, as a list of the file has it; complains about another length.
 bool read_of_layers(text::MappingReader& in, const Config& config, std::string_view key,
                     std::vector<std::string>& words);
+/// The layers with dense MLPs by the list `mlp_layer_types`, which takes the place of other keys.
+void read_listed_dense(text::MappingReader& in, Config& config);
+/// The layers with dense MLPs by `moe_layer_freq`, a number, or by that list.
+void read_dense_between(text::MappingReader& in, Config& config);
+/// A softmax router by `norm_topk_prob`, whether it divides the chosen weights by their sum.
+void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renormalised);
 /// Experts by the names of Qwen's and DeepSeek's files; `count` is the key of their number.
 void read_experts(text::MappingReader& in, Config& config, std::string_view count);
 /// Modules for the tokens after the next, which a plan has where `mtp_layers` asks for them.

@@ -112,6 +112,26 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
     in.flag("tie_word_embeddings", a.tied_embedding);
 }
 
+void read_listed_dense(text::MappingReader& in, Config& config) {
+    std::vector<std::string> kinds;
+    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
+    config.dense_first = 0;
+    config.dense.clear();
+    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+}
+
+void read_dense_between(text::MappingReader& in, Config& config) {
+    int every = 1;
+    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
+        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
+    read_listed_dense(in, config);
+}
+
+void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renormalised) {
+    in.flag("norm_topk_prob", renormalised);
+    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+}
+
 std::vector<LayerKeys>& layers_of(Config& config) {
     if (!config.each.empty()) return config.each;
     config.each.assign(static_cast<std::size_t>(config.layers), config.layer);

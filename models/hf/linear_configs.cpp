@@ -92,14 +92,7 @@ void read_kimi_experts(text::MappingReader& in, Config& config) {
         in.whole(key, layer.expert_latent, 1, kWidest);
     if (layer.expert_latent > 0) in.flag("latent_moe_use_norm", layer.expert_latent_norm);
     in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
-    int every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
-        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
-    std::vector<std::string> kinds;
-    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
-    config.dense_first = 0;
-    config.dense.clear();
-    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    read_dense_between(in, config);
 }
 
 }  // namespace

@@ -48,9 +48,7 @@ void read_olmoe(text::MappingReader& in, Config& config) {
     layer.experts_per_token = 8;
     in.whole("num_experts", layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
-    bool renormalised = false;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+    read_softmax_router(in, layer, false);
 }
 
 void read_dots1(text::MappingReader& in, Config& config) {

@@ -84,14 +84,7 @@ void read_shared_and_dense(text::MappingReader& in, Config& config) {
         for (const std::string& word : words) config.dense.push_back(word == "0");
         return;
     }
-    int every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
-        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
-    std::vector<std::string> kinds;
-    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
-    config.dense_first = 0;
-    config.dense.clear();
-    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    read_dense_between(in, config);
 }
 
 /// The sigmoid router of DeepSeek-V3 and those after it. transformers 5.24's DeepseekV3TopkRouter
@@ -156,9 +149,7 @@ void read_experts(text::MappingReader& in, Config& config, std::string_view coun
     in.whole(count, layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
     in.whole("moe_intermediate_size", layer.ffn, 1, kWidestMlp);
-    bool renormalised = config.usually_renormalised;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+    read_softmax_router(in, layer, config.usually_renormalised);
 }
 
 void read_mistral(text::MappingReader& in, Config& config) {

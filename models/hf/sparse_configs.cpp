@@ -179,12 +179,7 @@ void read_minimax_m3(text::MappingReader& in, Config& config) {
     std::vector<std::string> mixes;
     if (read_of_layers(in, config, "moe_layer_freq", mixes))
         for (const std::string& word : mixes) config.dense.push_back(word == "0");
-    std::vector<std::string> parts;
-    if (in.has("mlp_layer_types") && read_of_layers(in, config, "mlp_layer_types", parts)) {
-        config.dense.clear();
-        config.dense_first = 0;
-        for (const std::string& part : parts) config.dense.push_back(part == "dense");
-    }
+    read_listed_dense(in, config);
     read_block_choice(in, config);
 }
 

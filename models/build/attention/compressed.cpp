@@ -82,18 +82,7 @@ Value Compressed::queries(Value narrow) const {
 /// The normed and rotated key of all tokens of the tensor-parallel group.
 Value Compressed::key(Value narrow) const {
     const Value y = value("attn.key", d());
-    PlannedParts parts{PlannedKind::Copy, {narrow}, {y}};
-    const std::int64_t moved = bytes(d());
-    parts.forward = {moves("attn.key", builder.layer_index, moved, moved)};
-    parts.backward = {moves("attn.key.dx", builder.layer_index, moved, moved)};
-    if (builder.size.scattered)
-        append(parts.forward, collective(builder, "attn.key.gather", builder.layer_index,
-                                         Collective::Kind::AllGather, moved));
-    append(parts.backward, collective(builder, "attn.key.reduce", builder.layer_index,
-                                      builder.size.scattered ? Collective::Kind::ReduceScatter
-                                                             : Collective::Kind::AllReduce,
-                                      moved));
-    add_planned(builder, at("", "attn.key"), std::move(parts));
+    add_gathered_copy(builder, at("", "attn.key"), {narrow}, y, bytes(d()));
     return y;
 }
 

@@ -210,18 +210,8 @@ Value Absorbed::queries(Value from, int weight) const {
 /// The normed latent value and the rotated columns, of all of the group's tokens.
 Value Absorbed::keys(Value latent, Value narrow) const {
     const Value y = value("attn.latent_key", key_columns());
-    PlannedParts parts{PlannedKind::Copy, {latent, narrow}, {y}};
-    const std::int64_t moved = bytes(key_columns());
-    parts.forward = {moves("attn.latent_key", builder.layer_index, moved, moved)};
-    parts.backward = {moves("attn.latent_key.dx", builder.layer_index, moved, moved)};
-    if (builder.size.scattered)
-        append(parts.forward, collective(builder, "attn.latent_key.gather", builder.layer_index,
-                                         Collective::Kind::AllGather, moved));
-    append(parts.backward, collective(builder, "attn.latent_key.reduce", builder.layer_index,
-                                      builder.size.scattered ? Collective::Kind::ReduceScatter
-                                                             : Collective::Kind::AllReduce,
-                                      moved));
-    add_planned(builder, part.at("", "attn.latent_key"), std::move(parts));
+    add_gathered_copy(builder, part.at("", "attn.latent_key"), {latent, narrow}, y,
+                      bytes(key_columns()));
     return y;
 }
 
