@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "text": {"base"},
     "schedule": {"base"},
     "trace": {"base", "text", "schedule"},
-    "models": {"base", "text", "models/network", "models/graph", "models/read", "models/hf"},
+    "models": {"base", "text", "models/network", "models/graph", "models/counts", "models/read", "models/hf"},
     **rooms(
         {"base", "text"},
         ("models/network", set()),
@@ -48,7 +48,7 @@ MAY_INCLUDE = {
         ("models/memory", {"models/graph"}),
         ("models/partition", {"models/network", "models/graph"}),
         ("models/read", {"models/network"}),
-        ("models/hf", {"models/network", "models/graph", "models/read"}),
+        ("models/hf", {"models/network", "models/graph", "models/counts", "models/read"}),
     ),
     **rooms(
         {"base", "text", "schedule", "models"},

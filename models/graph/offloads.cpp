@@ -1,10 +1,8 @@
-#include "models/graph/offloads.h"
+#include "models/graph/replays.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
-
-#include "models/graph/replays.h"
 
 namespace debubble::models {
 namespace {

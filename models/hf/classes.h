@@ -9,7 +9,7 @@
 #include "models/read/layer_keys.h"
 
 /// The classes of transformers for which config.json is written. Private to the folder: users see
-/// config_writer.h.
+/// hf_config.h.
 namespace debubble::models {
 
 using HfJson = nlohmann::ordered_json;

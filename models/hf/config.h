@@ -12,7 +12,7 @@
 #include "text/mapping_reader.h"
 
 /// The parts of which the readers of Hugging Face's config.json consist. Private to the folder:
-/// users see config_reader.h.
+/// users see hf_config.h.
 namespace debubble::models {
 
 /// A file's network, and the keys of its layers.
@@ -106,6 +106,12 @@ void expect_word(text::MappingReader& in, std::string_view key,
 /// One word or number for each layer, as a list of the file has it; complains about another length.
 bool read_of_layers(text::MappingReader& in, const Config& config, std::string_view key,
                     std::vector<std::string>& words);
+/// The layers with dense MLPs by the list `mlp_layer_types`, which takes the place of other keys.
+void read_listed_dense(text::MappingReader& in, Config& config);
+/// The layers with dense MLPs by `moe_layer_freq`, a number, or by that list.
+void read_dense_between(text::MappingReader& in, Config& config);
+/// A softmax router by `norm_topk_prob`, whether it divides the chosen weights by their sum.
+void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renormalised);
 /// Experts by the names of Qwen's and DeepSeek's files; `count` is the key of their number.
 void read_experts(text::MappingReader& in, Config& config, std::string_view count);
 /// Modules for the tokens after the next, which a plan has where `mtp_layers` asks for them.
@@ -215,8 +221,8 @@ void read_deepseek_v32(text::MappingReader& in, Config& config);
 void read_minimax_m3(text::MappingReader& in, Config& config);
 void read_deepseek_v4(text::MappingReader& in, Config& config);
 
-/// The part that sees, of a file's kind and hidden width; its parameters alone where the file does
-/// not say its sizes, and 0 where its class is not known.
+/// The vision tower of a file's kind and hidden size; its parameters alone where the file does not
+/// say its sizes, and 0 where its class is not known.
 struct SeenTower {
     std::optional<VisionTower> tower = {};
     std::int64_t parameters = 0;

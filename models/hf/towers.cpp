@@ -1,9 +1,10 @@
 #include <algorithm>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/hf/config.h"
 
-/// The parts of published networks that see, by transformers 5.24's classes.
+/// Vision towers of published networks, by transformers 5.24's classes.
 namespace debubble::models {
 namespace {
 

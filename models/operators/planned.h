@@ -22,7 +22,7 @@ struct Planned {
         ChannelDecay,   ///< decays of each channel of a key
         FixedDecay,     ///< Lightning attention's blocks
         SelectiveScan,  ///< Mamba-1's scan and gate
-        ScaleNorm,      ///< a norm without a residual beside it
+        ScaleNorm,      ///< a norm without a residual
         Copy,
     };
     Kind kind{};

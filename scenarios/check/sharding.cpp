@@ -12,7 +12,7 @@ void check_sharded_exchanges(Draft& draft) {
     const int stage = scenario.parallel.zero_stage;
     const auto note = [&](const char* key, const char* stages) {
         scenario.notes.push_back(fmt::format(
-            "{} changes nothing: it is of {}, and zero_stage is {}", key, stages, stage));
+            "{} has no effect: it applies to {}, but zero_stage is {}", key, stages, stage));
     };
     if (scenario.framework.grad_reduction == GradReduction::Owner && stage != 1 && stage != 2)
         note("grad_reduction owner", "ZeRO-1 and ZeRO-2");

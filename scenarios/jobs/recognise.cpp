@@ -171,8 +171,7 @@ std::string recognised_format(std::string_view text, const std::filesystem::path
     const std::string_view format = guess(text, file);
     if (format.empty())
         throw InputError({{{file.string(), 0, 0},
-                           fmt::format("this is no job that is recognised; say by --from which it "
-                                       "is: {}",
+                           fmt::format("unrecognized job format; pass --from: {}",
                                        fmt::join(job_formats(), ", ")),
                            {}}});
     return std::string(format);

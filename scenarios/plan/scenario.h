@@ -32,7 +32,7 @@ struct Parallel {
     int pipeline = 1;
     int data = 1;
     int context = 1;
-    /// The two levels of context parallelism, the inner one first; empty: context_levels.h says.
+    /// The two levels of context parallelism, the inner one first; empty: derived.h says.
     std::vector<int> hierarchical_context_parallel_sizes;
     /// Every packed microbatch runs on as many of data x context ranks as its longest document
     /// needs (Megatron-Core's dynamic context parallelism); `context` is then the number without
@@ -47,7 +47,7 @@ struct Parallel {
     int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
-    std::string layout;  ///< Megatron-Core's string (models/partition/layout.h) from which these
+    std::string layout;  ///< Megatron-Core's string (models/partition/partition.h) from which these
                          ///< come, if any
     /// The stage with multi-token prediction, if a layout has it before the head's.
     std::optional<int> prediction_stage;
@@ -115,8 +115,8 @@ struct Precision {
     models::Recipe recipe = models::Recipe::None;  ///< of the products of layers
     ParamGather param_gather = ParamGather::Bf16;
     bool fp8_attention = false;
-    /// What nonlinearities of experts read and what attention gives is kept in 8 and 12 bits
-    /// (models::LowPrecision::narrow_activations).
+    /// The inputs of experts' activation functions and the attention output are kept in 8 and 12
+    /// bits (models::LowPrecision::narrow_activations).
     bool fp8_activations = false;
     int bf16_first = 0;  ///< layers at the beginning whose products are in the compute type
     int bf16_last = 0;   ///< and at the end
@@ -145,7 +145,7 @@ struct Training {
     Precision precision;
     models::Recompute recompute = models::Recompute::None;
     models::RecomputeExtent recompute_extent;
-    /// What is computed again is chosen: the cheapest that fits (training.recompute: auto).
+    /// Recomputation is chosen automatically: the cheapest that fits (training.recompute: auto).
     bool chooses_recompute = false;
     models::OffloadExtent offload;
     bool chooses_offload = false;  ///< so are the modules that travel (training.offload: auto)
@@ -167,7 +167,7 @@ std::string recompute_text(const Training& training);
 /// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing travels.
 std::string offload_text(const Training& training);
 
-/// What was published of a scenario, by those who ran it. A prediction knows nothing of it.
+/// Published figures of a scenario, from those who ran it. A prediction knows nothing of it.
 struct Published {
     std::string source;
     std::optional<Duration> step;  ///< of an optimizer step
@@ -190,7 +190,7 @@ struct Scenario {
     std::optional<Reliability> reliability;  ///< unset: nothing stops a run
     std::optional<Price> price;
     EnergyUse energy;
-    GivenKeys given;                 ///< what the scenario said before it was settled
+    GivenKeys given;                 ///< the scenario's keys before defaults were settled
     std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
     /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/memo.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 

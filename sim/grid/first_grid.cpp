@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/read/edit.h"
 #include "scenarios/read/read_scenario.h"
 

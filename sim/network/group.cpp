@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 namespace {

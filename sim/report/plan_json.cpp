@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/partition/layout.h"
 #include "models/partition/partition.h"
 #include "scenarios/plan/packing.h"
 #include "sim/plan/plan_words.h"

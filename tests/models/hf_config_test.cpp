@@ -4,11 +4,11 @@
 
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {
@@ -197,7 +197,7 @@ TEST(HuggingFaceConfig, RefusesPatternsThatDoNotAddUp) {
     };
     EXPECT_NE(with("MEMEM*EM", "MEMXM*EM").find("layers are Mamba-2 (M), attention (*)"),
               std::string::npos);
-    EXPECT_NE(with("MEMEM*EM", "MEM").find("47 layers are listed, and 'num_hidden_layers' is 52"),
+    EXPECT_NE(with("MEMEM*EM", "MEM").find("47 layers are listed, but 'num_hidden_layers' is 52"),
               std::string::npos);
     EXPECT_NE(with(R"("mlp_bias": false)", R"("mlp_bias": true)").find("'mlp_bias'"),
               std::string::npos);
@@ -274,8 +274,9 @@ TEST(HuggingFaceConfig, RefusesWhatIsNotBuiltAndWhatCannotBe) {
               "config.json:1:16: error: unknown model_type 'gpt3'; did you mean 'gpt2'?\n"
               "  {\"model_type\": \"gpt3\"}\n                 ^\n");
     EXPECT_EQ(mistakes_of("{\"model_type\": \"gpt2\",\n \"n_head\": 7}"),
-              "config.json:2:12: error: 7 heads do not divide the width of 768\n"
-              "   \"n_head\": 7}\n             ^\n");
+              "config.json:2:12: error: 7 heads do not divide the hidden size 768\n"
+              "   \"n_head\": 7}\n"
+              "             ^\n");
     EXPECT_EQ(mistakes_of("{\"model_type\": \"gpt2\",\n \"n_layer\": 99999999999999999999}"),
               "config.json:2:13: error: 'n_layer' must be at most 10000, not "
               "'99999999999999999999'\n   \"n_layer\": 99999999999999999999}\n              ^\n");

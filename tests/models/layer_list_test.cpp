@@ -3,7 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {

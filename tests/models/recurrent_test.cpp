@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/models/change_layers.h"
 

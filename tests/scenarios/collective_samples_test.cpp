@@ -142,7 +142,8 @@ TEST(NcclInspector, NamesTheLineThatIsNoObject) {
         read_nccl_inspector_text(call(0, 1, 8192, 34) + "{\"header\": \n", "dump.jsonl");
         FAIL();
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("dump.jsonl:2:1: error: this line is no JSON object"));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("dump.jsonl:2:1: error: this line is not a JSON object"));
     }
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/software/release.h"
+#include "scenarios/software/reader.h"
 
 namespace debubble::scenarios {
 namespace {

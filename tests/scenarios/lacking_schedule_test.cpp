@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/read/read_scenario.h"
 #include "scenarios/software/reader.h"
 #include "schedule/generators/generators.h"

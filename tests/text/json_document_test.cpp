@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// JSON as Python writes it, and files of some MB.
 namespace debubble::text {

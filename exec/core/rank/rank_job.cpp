@@ -15,7 +15,7 @@
 #include "exec/core/stage/operators/as_executed.h"
 #include "exec/core/stage/passes/model_stage.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "schedule/forward_only.h"
 #include "schedule/replay/rehearsal.h"
 

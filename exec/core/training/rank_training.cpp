@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 

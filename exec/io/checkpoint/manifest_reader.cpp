@@ -6,7 +6,7 @@
 #include "exec/io/checkpoint/manifest.h"
 #include "exec/io/checkpoint/manifest_seal.h"
 #include "models/architecture_reader.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::exec {

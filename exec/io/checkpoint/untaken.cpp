@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "exec/core/pieces/piece.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 namespace debubble::exec {

@@ -12,7 +12,7 @@
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "trace/action_log.h"
 #include "trace/core_share.h"
 

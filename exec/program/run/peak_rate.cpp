@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 

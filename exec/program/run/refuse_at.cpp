@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/read/read_scenario.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::exec {
 

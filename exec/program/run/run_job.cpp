@@ -12,7 +12,7 @@
 #include "exec/cuda/gpu_cores.h"
 #include "exec/cuda/gpu_transport.h"
 #include "exec/cuda/nccl/load_nccl.h"
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 

@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "exec/core/stage/operators/as_executed.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 #include "sim/report/plan_json.h"
 #include "text/wording.h"
 #include "trace/core_share.h"

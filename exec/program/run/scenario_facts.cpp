@@ -5,7 +5,7 @@
 #include "base/overloaded.h"
 #include "exec/core/stage/operators/as_executed.h"
 #include "exec/program/run/run_facts.h"
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 
 /// Structured bindings name every field of a structure, so that a new field cannot be forgotten
 /// here: the code then does not compile.

@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 namespace debubble::exec {

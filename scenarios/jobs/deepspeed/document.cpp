@@ -2,7 +2,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/read/formats.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// DeepSpeed reads its JSON by hjson, whose comments and last commas plain JSON does not have.
 namespace debubble::jobs {

@@ -7,9 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "models/read/architecture_words.h"
-#include "models/read/architecture_writer.h"
-#include "scenarios/plan/context_levels.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/software/words.h"
@@ -71,7 +69,7 @@ void add_mlp(const models::Architecture& a, Keys& keys) {
     keys["model.layer_groups"] = order;
 }
 
-/// What no other key tells of the network: no figure of its own, but a difference.
+/// Differences between networks that no other key shows.
 std::string rest_of(models::Architecture a) {
     a.name = a.source = {};
     a.family = {};

@@ -7,8 +7,8 @@
 
 #include "scenarios/plan/scenario.h"
 
-/// A plan as keys and words, so that two plans can be laid beside each other key by key. Private to
-/// the folder and its tests.
+/// A plan as keys and words, so that two plans can be compared key by key. Private to the folder
+/// and its tests.
 namespace debubble::jobs {
 
 /// The keys of a scenario that say what is planned, settled: defaults and what follows from others

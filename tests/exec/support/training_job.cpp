@@ -13,7 +13,7 @@
 #include "exec/cpu/fixed_order/kernels.h"
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/checkpoint_writer.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/dependencies.h"
 

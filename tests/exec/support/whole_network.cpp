@@ -5,6 +5,7 @@
 
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/core/stage/passes/model_stage.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/stage_parameters.h"

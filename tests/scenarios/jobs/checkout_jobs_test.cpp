@@ -67,7 +67,7 @@ constexpr const char* kNetworkOfScript =
     "ARGS=(--num-layers 4 --hidden-size 256 --num-attention-heads 4 --vocab-size 1000 "
     "--normalization RMSNorm --swiglu --position-embedding-type rope --disable-bias-linear)\n";
 
-/// A list that the shell cuts at its blanks has the same layers; what is no list is refused.
+/// A list that the shell cuts at its blanks has the same layers; what is not a list is refused.
 TEST(ScriptsOfCheckouts, ListLayersWithExpertsInSeveralWords) {
     const auto job = [](const std::string& layers) {
         return import_text(
@@ -158,7 +158,7 @@ TEST(ScriptsOfCheckouts, GroupMicrobatchesAsPyTorchWhereThatIsTheSame) {
     EXPECT_THAT(imported_args(cut + "  --global-batch-size: 10\n", "8").text,
                 HasSubstr("rounds: pytorch"));
     EXPECT_THAT(imported_args(cut + "  --global-batch-size: 40\n", "8").notes,
-                Contains(HasSubstr("groups of 5 microbatches are planned as of 4")));
+                Contains(HasSubstr("groups of 5 microbatches are planned with 4")));
 }
 
 TEST(ScriptsOfCheckouts, WriteTwoLevelsOfContextInOneWordOfYaml) {

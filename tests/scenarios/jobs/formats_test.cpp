@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/torchtitan/torchtitan.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
@@ -246,9 +246,9 @@ TEST(ColossalJob, IsReadFromTheCallOfItsPlugin) {
 
 TEST(ColossalJob, SaysWhereABracketHasNoEnd) {
     EXPECT_THAT(refusal_of("plugin = HybridParallelPlugin(tp_size=2,\n", "train.py"),
-                HasSubstr("train.py:1:10: error: the bracket of this call has no end"));
+                HasSubstr("train.py:1:10: error: the bracket of this call is not closed"));
     EXPECT_THAT(refusal_of("x = 'open\nHybridParallelPlugin()", "train.py"),
-                HasSubstr("this string has no end"));
+                HasSubstr("this string is not terminated"));
     EXPECT_THAT(refusal_of("HybridParallelPlugin(tp_size=args.tp)", "train.py"),
                 HasSubstr("known only when the job starts"));
 }

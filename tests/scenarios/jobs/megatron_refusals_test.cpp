@@ -50,16 +50,16 @@ constexpr Broken kBroken[] = {
      "arguments.py"},
     {"--recompute-granularity full", "full needs --recompute-method", "transformer_config.py"},
     {"--recompute-granularity selective --recompute-num-layers 2",
-     "selective has no number of layers", "transformer_config.py"},
-    {"--fp16", "it has no --bf16 beside it", "arguments.py"},
+     "selective does not take a number of layers", "transformer_config.py"},
+    {"--fp16", "it cannot be combined with --bf16", "arguments.py"},
     {"--exp-avg-dtype bf16", "it needs --use-precision-aware-optimizer", "optimizer_config.py"},
     {"--optimizer-cpu-offload", "it needs --use-precision-aware-optimizer", "arguments.py"},
     {"--overlap-param-gather", "needs --overlap-grad-reduce", "arguments.py"},
-    {"--train-samples 100", "it has no --train-iters beside it", "arguments.py"},
+    {"--train-samples 100", "it cannot be combined with --train-iters", "arguments.py"},
     {"--min-lr 0.01", "it is larger than --lr", "arguments.py"},
     {"--moe-ffn-hidden-size 512", "it needs --num-experts", "transformer_config.py"},
     {"--cross-entropy-loss-fusion --cross-entropy-fusion-impl te",
-     "the fused loss is native, not te", "arguments.py"},
+     "the fused loss must be native, not te", "arguments.py"},
     {"--delay-wgrad-compute", "it needs --overlap-moe-expert-parallel-comm",
      "transformer_config.py"},
     {"--num-experts 8 --moe-grouped-gemm --moe-router-topk 1",
@@ -91,7 +91,7 @@ TEST(MegatronRefusals, OfTheEnvironmentStandBesideTheFlags) {
     };
     const std::string one = "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
     EXPECT_THAT(notes_with(one, "--use-megatron-fsdp", "hgx-b200"),
-                Contains(HasSubstr("it takes CUDA_DEVICE_MAX_CONNECTIONS other than 1")));
+                Contains(HasSubstr("it needs CUDA_DEVICE_MAX_CONNECTIONS other than 1")));
     EXPECT_THAT(notes_with("export CUDA_DEVICE_MAX_CONNECTIONS=8\n", "", "hgx-h100"),
                 Contains(HasSubstr("before Blackwell it takes CUDA_DEVICE_MAX_CONNECTIONS 1")));
     EXPECT_THAT(notes_with(one, "", "hgx-h100"), Each(Not(HasSubstr("would refuse"))));

@@ -325,7 +325,7 @@ TEST(MegatronJob, DecaysMatricesAlone) {
         EXPECT_EQ(weight_decay_of(optimizer(flags)), scenarios::WeightDecayOf::Matrices) << flags;
     EXPECT_EQ(std::get<scenarios::AdamOptions>(optimizer("--weight-decay 0.1")).weight_decay, 0.1);
     EXPECT_THAT(imported("--weight-decay 0.1").text,
-                HasSubstr("Megatron-Core decays no norms and no biases"));
+                HasSubstr("Megatron-Core does not decay norms and biases"));
     EXPECT_EQ(weight_decay_of(optimizer("--weight-decay 0")), scenarios::WeightDecayOf::All);
 }
 

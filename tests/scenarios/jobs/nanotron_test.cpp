@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -107,9 +108,9 @@ TEST(NanotronJob, RefusesOtherNetworksByName) {
                 AllOf(HasSubstr("job.yaml:12:"), HasSubstr("is_mamba_config"),
                       HasSubstr("nanotron's own networks are those of llama, qwen2")));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n    moe_num_experts: 4\n"),
-                HasSubstr("moe_num_experts: no network of nanotron has it"));
+                HasSubstr("moe_num_experts: nanotron's networks do not have it"));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n    hidden_act: relu2\n"),
-                HasSubstr("the activation 'relu2' is not planned"));
+                HasSubstr("the activation 'relu2' is not supported"));
 }
 
 TEST(NanotronJob, SaysWhatIsWrongAtItsPlace) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -114,7 +115,7 @@ TEST(NeoxJob, RefusesOtherNetworksByName) {
 
 TEST(NeoxJob, SaysWhatIsWrongAtItsPlace) {
     EXPECT_THAT(refused_neox(neox_job("  \"attention_config\": [[[\"flash\"], 5]],\n")),
-                HasSubstr("attention_config has 5 layers, and the model has 12"));
+                HasSubstr("attention_config has 5 layers, but the model has 12"));
     EXPECT_THAT(refused_neox(neox_job("  \"attention_config\": \"flash\",\n")),
                 HasSubstr("is a list of [[kinds of attention], layers of each]"));
     EXPECT_THAT(refused_neox(neox_job("  \"rotary_emb_base\": \"big\",\n")),

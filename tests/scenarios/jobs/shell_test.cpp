@@ -96,9 +96,9 @@ TEST(ShellScript, NamesThePlaceOfAValueInItsArray) {
 }
 
 TEST(ShellScript, SaysWhereAQuoteOrABracketHasNoEnd) {
-    EXPECT_THAT(mistake_in("a\nb='x\n"), HasSubstr("train.sh:2:3: error: this ' has no end"));
+    EXPECT_THAT(mistake_in("a\nb='x\n"), HasSubstr("train.sh:2:3: error: this ' is not closed"));
     EXPECT_THAT(mistake_in("a=${b\n"), HasSubstr("train.sh:1:"));
-    EXPECT_THAT(mistake_in("a=(b\n"), HasSubstr("this ( has no end"));
+    EXPECT_THAT(mistake_in("a=(b\n"), HasSubstr("this ( is not closed"));
     EXPECT_THAT(mistake_in("if true; then\n"), HasSubstr("this 'if' has no 'fi'"));
 }
 

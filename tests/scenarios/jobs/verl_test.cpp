@@ -97,7 +97,7 @@ TEST(VerlJob, AsksAndRefusesByName) {
                 HasSubstr("the network 'Qwen/Qwen2.5-VL-7B-Instruct' is not in the zoo"));
     EXPECT_THAT(refused_verl("actor_rollout_ref.model.path=Qwen/Qwen3-0.6B "
                              "actor_rollout_ref.model.lora_rank=32"),
-                AllOf(HasSubstr("run.sh:7:"), HasSubstr("adapters are not planned"),
+                AllOf(HasSubstr("run.sh:7:"), HasSubstr("adapters are not supported"),
                       HasSubstr("how many samples has a microbatch?")));
     EXPECT_THAT(refused_verl("actor_rollout_ref.model.path=Qwen/Qwen3-0.6B "
                              "actor_rollout_ref.actor.strategy=veomni "
@@ -106,7 +106,7 @@ TEST(VerlJob, AsksAndRefusesByName) {
     EXPECT_THAT(refused_verl(std::string(kVerlMegatron) +
                              "+actor_rollout_ref.actor.megatron.override_transformer_config."
                              "experimental_attention_variant=dsa"),
-                HasSubstr("it changes the network that the job names"));
+                HasSubstr("it changes the model named by the job"));
 }
 
 }  // namespace

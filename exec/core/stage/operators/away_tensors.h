@@ -11,7 +11,7 @@
 namespace debubble::exec {
 
 /// Saved activations that chosen modules send to the host's memory while a forward runs, and that
-/// come back while its backward does (models/graph/offloads.h). The copy lane of a device that has
+/// come back while its backward does (models/graph/replays.h). The copy lane of a device that has
 /// lanes copies them beside the kernels; otherwise they are copied at once.
 class AwayTensors {
 public:

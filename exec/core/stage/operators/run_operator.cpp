@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
-#include "models/network/planned_part.h"
+#include "models/network/weight_format.h"
 
 namespace debubble::exec {
 

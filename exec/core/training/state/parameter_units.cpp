@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "models/graph/outside_layers.h"
+#include "models/graph/operator_runs.h"
 
 namespace debubble::exec {
 

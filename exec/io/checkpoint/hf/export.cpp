@@ -11,8 +11,9 @@
 #include "exec/core/pieces/copy_box.h"
 #include "exec/io/checkpoint/hf/layout.h"
 #include "exec/io/checkpoint/safetensors_writer.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

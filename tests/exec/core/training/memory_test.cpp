@@ -2,7 +2,7 @@
 
 #include "exec/core/stage/operators/as_executed.h"
 #include "models/memory/static_memory.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "tests/exec/support/training_job.h"
 
 /// A rank holds the memory that the model's plan says.

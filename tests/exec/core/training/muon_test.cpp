@@ -6,7 +6,7 @@
 #include "exec/core/training/matrix_pass.h"
 #include "exec/core/training/newton_schulz.h"
 #include "exec/cpu/fixed_order/kernels.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/training_job.h"
 

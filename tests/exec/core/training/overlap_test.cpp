@@ -2,7 +2,7 @@
 
 #include "exec/core/training/trained_stage.h"
 #include "exec/cpu/fixed_order/kernels.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "tests/exec/support/training_job.h"
 

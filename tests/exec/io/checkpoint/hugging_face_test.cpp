@@ -10,6 +10,7 @@
 #include "exec/io/checkpoint/hf/hugging_face.h"
 #include "exec/io/checkpoint/safetensors_writer.h"
 #include "exec/io/checkpoint/untaken.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"

@@ -265,7 +265,7 @@ TEST(Checkpoint, ThatCouldNotBeReadBackIsSaidBeforeItIsSaved) {
     EXPECT_EQ(changed([](models::Attention& of) { of.output_bias = false; }), "");
     EXPECT_EQ(changed([](models::Attention& of) { of.value_norm = true; }), "");
     EXPECT_THAT(changed([](models::Attention& of) { of.latent.emplace(); }),
-                HasSubstr("latent attention is that of the family deepseek"));
+                HasSubstr("latent attention needs the family deepseek"));
 }
 
 TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {

@@ -14,10 +14,10 @@
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "tests/exec/support/scratch_folder.h"
 
