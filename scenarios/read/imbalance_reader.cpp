@@ -21,7 +21,7 @@ using text::read_fields;
 using text::real;
 using text::whole;
 
-constexpr double kHighestLoad = 4096;
+constexpr double kHighestRouterLoad = 4096;
 constexpr double kWidestSpread = 10;
 constexpr double kSlowest = 1000;
 constexpr int kMostDocuments = 4096;  ///< of a sequence, in the mean
@@ -29,12 +29,12 @@ constexpr int kMostDraws = 100'000;
 constexpr std::int64_t kHighestSeed = 1'000'000'000'000;
 
 void read_loads(MappingReader& in, std::string_view key, Imbalance& imbalance) {
-    if (!in.reals(key, imbalance.router_loads, 1, kHighestLoad)) return;
+    if (!in.reals(key, imbalance.router_loads, 1, kHighestRouterLoad)) return;
     if (imbalance.router_loads.empty()) in.complain(key, "'loads' is empty");
     if (in.has("spread")) in.complain(key, "give either 'loads' or 'spread'");
 }
 
-const Fields<Imbalance>& router_fields() {
+const Fields<Imbalance>& router_spread_fields() {
     static const Fields<Imbalance> kFields{
         {"spread", real(&Imbalance::router_spread, 0, kWidestSpread, "of the mean"),
          "The standard deviation of the most loaded rank's expert load over its mean "
@@ -43,7 +43,7 @@ const Fields<Imbalance>& router_fields() {
          "0.2"},
         {"loads",
          custom(read_loads,
-                {Form{text::ListForm{{Form{text::RealForm{1, kHighestLoad, {}}}}, {}}}}),
+                {Form{text::ListForm{{Form{text::RealForm{1, kHighestRouterLoad, {}}}}, {}}}}),
          "Measured loads of the most loaded rank over the mean of all ranks; each layer and "
          "microbatch draws one.",
          "[1.05, 1.2, 1.6]", "none: drawn by the spread"}};
@@ -74,7 +74,7 @@ void read_router_spread(MappingReader& in, std::string_view key, Imbalance& imba
     const NodePtr value = in.value(key);
     if (!value) return;
     MappingReader inner(value, key, in.mistakes());
-    read_fields(inner, router_fields(), imbalance);
+    read_fields(inner, router_spread_fields(), imbalance);
     inner.finish();
 }
 
@@ -108,7 +108,8 @@ void read_ranks(MappingReader& in, std::string_view key, Imbalance& imbalance) {
 
 const Fields<Imbalance>& imbalance_fields() {
     static const Fields<Imbalance> kFields{
-        {"router", custom(read_router_spread, {Form{text::MapForm{described(router_fields())}}}),
+        {"router",
+         custom(read_router_spread, {Form{text::MapForm{described(router_spread_fields())}}}),
          "Expert loads that vary by layer and microbatch.", "{spread: 0.2}",
          "every layer and microbatch has training.expert_load"},
         {"sequence", custom(read_documents, {Form{text::MapForm{described(document_fields())}}}),

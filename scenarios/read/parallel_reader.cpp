@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, DataType> kCommunicationTypes[] = {
     {"fp32", DataType::Fp32}, {"fp16", DataType::Fp16}, {"bf16", DataType::Bf16}};
 constexpr std::pair<std::string_view, Partition> kPartitions[] = {
     {"uniform", Partition::Uniform}, {"balanced", Partition::Balanced}};
-constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kAutoData = "auto";
 constexpr int kMostLayersOfStage = 10'000;
 constexpr int kLargestBucketMb = 1'000'000;
 
@@ -37,7 +37,7 @@ auto in_parallel(auto member) {
 /// Reads a number, or `auto`, which leaves it unset.
 void read_data(MappingReader& in, std::string_view key, Draft& draft) {
     const NodePtr value = in.value(key);
-    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kAuto)) return;
+    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kAutoData)) return;
     int data = 1;
     if (in.whole(key, data, 1, kMostGpus)) draft.data = data;
 }
@@ -140,7 +140,7 @@ const Fields<Draft>& parallel_fields() {
          "documents: longer documents get more ranks.",
          "4096", "training.seq_length / context"},
         {"data",
-         custom(read_data, {Form{text::WordForm{{std::string(kAuto)}}},
+         custom(read_data, {Form{text::WordForm{{std::string(kAutoData)}}},
                             Form{text::WholeForm{1, kMostGpus, "replicas"}}}),
          "Data parallelism: the number of replicas that share a global batch.", "4",
          "auto: the GPUs divided by tensor x pipeline x context"},
