@@ -10,7 +10,7 @@ struct RetiredKey {
 };
 
 constexpr RetiredKey kRetired[] = {
-    // The knock-outs behind it: docs/decisions/0050-a-rate-is-burst-times-sustained.md
+    // The knock-outs are in docs/decisions/0050-a-rate-is-burst-times-sustained.md
     {"framework", "exchange_beside",
      "one ratio slows all communication that overlaps kernels: exchange_stretch of "
      "scenarios/laws/constants.json"},
