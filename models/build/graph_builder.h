@@ -175,8 +175,8 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                       const LinearParameters& parameters, Value x);
 
-/// True if context-parallel ranks exchange their tokens' heads for the tokens of several ranks, of
-/// some heads.
+/// True if context-parallel ranks use all-to-all, after which each has the tokens of several ranks
+/// for some heads.
 bool exchanges_heads(const Execution& how);
 /// The rank's sizes of a layer's attention then.
 Sizes with_whole_sequences(GraphBuilder& builder);

@@ -5,8 +5,8 @@
 
 #include "models/execution/low_precision.h"
 
-/// The kernels that a framework has for the operators of a network, as far as they decide what is
-/// computed, saved and exchanged inside a pass.
+/// The kernels that a framework has for the operators of a network, as far as they affect
+/// computation, saved tensors and communication inside a pass.
 namespace debubble::models {
 
 /// The cross-entropy implementations, with the bytes held at their peak, per token and vocabulary

@@ -67,7 +67,7 @@ MatrixPart part_of(const Parameter& parameter);
 /// of it before and after an iteration, and two products of the part with itself.
 std::int64_t matrix_step_elements(const Parameter& parameter);
 
-/// State of a network beside its parameters, which no gradient changes: fp32, whole on every rank.
+/// State of a network other than its parameters, without gradients: fp32, whole on every rank.
 struct Buffer {
     std::string name;  ///< canonical name: Hugging Face's
     std::vector<std::int64_t> shape;
@@ -99,7 +99,7 @@ struct Tensor {
     Bytes bytes;
     MemoryClass held_as = MemoryClass::Activations;
     Across slices = Across::None;
-    /// Set where ranks exchange rows: `bytes` are the planned ones.
+    /// Set where ranks dispatch tokens: `bytes` are the planned ones.
     std::optional<RoutedRows> routed = {};
 };
 

@@ -48,8 +48,8 @@ bool is_large(const StageGraph& graph, int tensor) {
            graph.execution.offload.fewest_elements * size_of(graph.execution.compute);
 }
 
-/// What the operators of a layer save for the backward, or with a module what of it the module
-/// does not make itself.
+/// The tensors that the operators of a layer save for the backward; with a module, only those that
+/// the module does not make itself.
 OffloadGroup saved_of(const StageGraph& graph, const Range& layer, const Module* module,
                       std::set<int>& taken) {
     OffloadGroup group{{}, layer.layer};

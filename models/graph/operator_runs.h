@@ -46,7 +46,7 @@ std::vector<bool> left_to_other_passes(const StageGraph& graph);
 /// The steps of the same passes, planned together: what forward_steps and the others give.
 std::array<PassSteps, 3> steps_of(const StageGraph& graph, bool split);
 
-/// The kernels of the part, in order. A fused backward hides communication behind its products.
+/// The kernels of the part, in order. A fused backward overlaps communication with its GEMMs.
 std::vector<Kernel> kernels_of(const Operator& op, Part part);
 
 // The key of a measured operator.

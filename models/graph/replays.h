@@ -4,8 +4,8 @@
 
 #include "models/graph/graph.h"
 
-/// What a backward has to make or fetch again: operators that run forward a second time, the
-/// selection of single operators for that, and saved tensors that are offloaded to host memory.
+/// Tensors that a backward recomputes or fetches back: operators that run forward a second time,
+/// the selection of single operators for that, and saved tensors that are offloaded to host memory.
 namespace debubble::models {
 
 // The recomputation in the backward of a stage: which operators, and when.

@@ -52,8 +52,8 @@ private:
         op(i).again = std::move(again);
     }
 
-    /// A result that is kept lives until the product's own backward; so does the part of one,
-    /// beside the whole that is made again, from the next operator on that does not run again.
+    /// A result that is kept lives until the product's own backward; so does the part of one, in
+    /// addition to the recomputed whole, from the next operator on that does not run again.
     void keep(std::size_t i, int tensor, double share) {
         if (share == 1) {
             const bool is_read = i + 1 < after_last_;

@@ -21,7 +21,7 @@ enum class TurnPart : std::uint8_t {
 struct TurnSteps {
     TurnPart part{};
     int layer = -1;       ///< number in the model; -1 outside of layers
-    std::size_t end = 0;  ///< the frees that follow an exchange belong to what comes after it
+    std::size_t end = 0;  ///< the frees that follow an all-to-all belong to the next part
     friend bool operator==(const TurnSteps&, const TurnSteps&) = default;
 };
 

@@ -39,7 +39,7 @@ void add_rope(HfJson& json, const LayerKeys& layer);
 HfJson llama_kind(const Architecture& a, const LayerKeys& layer);
 /// Experts of DeepSeek's kind, and the dense layers before them.
 void add_deepseek_experts(HfJson& json, const Architecture& a);
-/// `sliding_window`, and `layer_types` where not all layers are alike.
+/// `sliding_window`, and `layer_types` where layers differ.
 void add_windows(HfJson& json, const Architecture& a);
 
 HfJson gpt2_config(const Architecture& a);

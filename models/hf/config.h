@@ -26,7 +26,7 @@ struct Config {
     std::vector<bool> dense = {};         ///< the layers that have no experts, if they are listed
     std::vector<LayerKeys> each = {};     ///< the layers one by one, once they were told apart
     std::vector<std::string> notes = {};  ///< what is left out, as sentences' ends: "without ..."
-    // What a family has where its file is silent, for read_llama_kind().
+    // Defaults of a family for read_llama_kind().
     int usual_layers = 32;
     std::int64_t usual_hidden = 4096;
     std::int64_t usual_heads = 32;
@@ -76,7 +76,7 @@ void read_latent(text::MappingReader& in, LayerKeys& layer);
 void read_sigmoid_router(text::MappingReader& in, Config& config);
 /// Shared experts and dense layers before those with experts, by DeepSeek's and GLM's names.
 void read_shared_and_dense(text::MappingReader& in, Config& config);
-/// Windows of Qwen's files, which say beside them whether they are used, and by which layers.
+/// Windows of Qwen's files, which also give whether and in which layers they are used.
 void read_optional_window(text::MappingReader& in, Config& config);
 /// The sizes that every file of today states.
 void demand_sizes(text::MappingReader& in);
@@ -202,7 +202,7 @@ void read_granite_moe(text::MappingReader& in, Config& config);
 void read_sarvam_moe(text::MappingReader& in, Config& config);
 void read_sarvam_mla(text::MappingReader& in, Config& config);
 
-// Networks whose attention has another part beside it, and Bamba.
+// Networks with a part parallel to attention, and Bamba.
 void read_falcon_h1(text::MappingReader& in, Config& config);
 void read_bamba(text::MappingReader& in, Config& config);
 void read_cohere(text::MappingReader& in, Config& config);

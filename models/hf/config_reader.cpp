@@ -46,7 +46,7 @@ HfFile opened(const text::NodePtr& map) {
     return file;
 }
 
-/// Whether the head is the embedding: networks with a map inside say it beside that.
+/// Whether the head is the embedding: networks with a nested map give it outside that map.
 void read_ties(text::MappingReader& outer, const text::MappingReader& in, Config& config) {
     if (outer.mapping() != in.mapping())
         outer.flag("tie_word_embeddings", config.network.tied_embedding);

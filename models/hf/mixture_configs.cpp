@@ -10,7 +10,7 @@
 namespace debubble::models {
 namespace {
 
-/// A number, or a list that has it for each layer, which must be alike.
+/// A number, or a list with the same number for each layer.
 template <class T>
 void whole_of_all(text::MappingReader& in, std::string_view key, T& out, std::int64_t least,
                   std::int64_t most) {

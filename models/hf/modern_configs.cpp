@@ -56,7 +56,7 @@ void read_latent(text::MappingReader& in, LayerKeys& layer) {
     layer.latent = latent;
 }
 
-/// Qwen's files give a window and say beside it that it is not used, or which layers have it.
+/// Qwen's files give a window and, separately, whether it is used and in which layers.
 void read_optional_window(text::MappingReader& in, Config& config) {
     bool used = false;
     for (const char* key : {"sliding_window", "max_window_layers", "layer_types"}) in.value(key);

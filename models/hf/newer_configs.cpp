@@ -5,9 +5,9 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// Configurations of dense networks beside those of dense_configs.cpp, whose layers are known
-/// under other names. Defaults are those of transformers 5.24's classes, as far as published files
-/// leave keys out. They are of the family 'planned'.
+/// Configurations of dense networks in addition to those of dense_configs.cpp, whose layers are
+/// known under other names. Defaults are those of transformers 5.24's classes, as far as published
+/// files leave keys out. They are of the family 'planned'.
 namespace debubble::models {
 namespace {
 

@@ -4,8 +4,8 @@
 #include "models/network/architecture_limits.h"
 #include "models/read/layer_reader.h"
 
-/// The keys of this project's model files that a map with `base: FOLDER` may set beside those of
-/// the base's config.json.
+/// The keys of this project's model files that a map with `base: FOLDER` may set in addition to
+/// those of the base's config.json.
 namespace debubble::models {
 namespace {
 

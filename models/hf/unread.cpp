@@ -34,7 +34,7 @@ constexpr std::string_view kOfNoOperator[] = {
     "bos_token_id", "eos_token_id", "pad_token_id", "unk_token_id", "sep_token_id", "mask_token_id",
     "decoder_start_token_id", "id2label", "label2id", "summary_activation", "summary_first_dropout",
     "summary_proj_to_labels", "summary_type", "summary_use_proj",
-    // How it is initialised, and how it is run beside its training.
+    // How it is initialised, and how it is run outside its training.
     "initializer_range", "initializer_factor", "init_device", "rescale_prenorm_residual",
     "time_step_min", "time_step_max", "time_step_floor", "use_cache", "cache_implementation",
     "num_logits_to_keep", "use_mamba_kernels", "reorder_and_upcast_attn", "pretraining_tp",
@@ -61,7 +61,7 @@ constexpr std::string_view kOfNoOperator[] = {
     // Copies of what other keys say.
     "n_ctx", "qk_head_dim", "moe_layers", "no_rope_layer_interval", "base"};
 
-/// Where dropout may stand beside the places that the plan has it.
+/// Places of dropout other than those of the plan.
 constexpr std::string_view kDropouts[] = {
     "attention_dropout", "attn_pdrop",     "embd_pdrop",          "emb_pdrop",
     "resid_pdrop",       "hidden_dropout", "hidden_dropout_prob", "attention_probs_dropout_prob",

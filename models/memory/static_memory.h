@@ -29,17 +29,18 @@ struct StaticPolicy {
     bool steps_matrices = false;
     int zero_stage = 0;
     bool shards_state = false;  ///< the optimizer's state is cut at stage 0 too
-    /// A gradient of the compute type stays beside the sum of all (DeepSpeed's BF16_Optimizer).
+    /// A gradient of the compute type is kept in addition to the accumulated one (DeepSpeed's
+    /// BF16_Optimizer).
     bool second_gradients = false;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
     int expert_shards = 1;  ///< of the ranks that have the same part of the same experts
     /// With stage 3 the main parameters are all that is kept of a shard: they are cast when it is
     /// gathered (PyTorch's FSDP).
     bool casts_shards = false;
-    /// With stage 3 the gathered parameters stay for the backward, beside the shards.
+    /// With stage 3 the gathered parameters stay for the backward, in addition to the shards.
     bool keeps_parameters = false;
-    /// With stage 3, elements of the rank's parameters that stay whole beside the shards, for being
-    /// small (DeepSpeed's stage3_param_persistence_threshold).
+    /// With stage 3, elements of the rank's parameters that stay unsharded because their parameter
+    /// is small (DeepSpeed's stage3_param_persistence_threshold).
     std::int64_t whole_parameters = 0;
     /// Gradients of sharded stages are whole until the last microbatch's are there.
     bool whole_gradients = false;

@@ -89,7 +89,8 @@ struct Architecture {
                          ///< recipe
     double norm_eps = 1e-5;
     /// Checkpoints hold the weights of norms minus 1, so that 0 is no scale (Megatron-LM's
-    /// --apply-layernorm-1p; Gemma, Nemotron). Only what reads and writes weights sees it.
+    /// --apply-layernorm-1p; Gemma, Nemotron). Only code that reads and writes weights depends on
+    /// it.
     bool zero_centred_norms = false;
     bool norm_bias = true;          ///< of layer norms; RMS norms have none
     bool scaled_embedding = false;  ///< embedded tokens are multiplied by the root of `hidden`

@@ -148,7 +148,8 @@ struct Attention {
     bool output_gate = false;
     /// The result of each head is multiplied by the sigmoid of one logit (Step 3.7).
     bool head_gate = false;
-    /// Values are the keys before their norm and rotation: there is no product for them (Gemma 4).
+    /// Values are the keys before their norm and rotation: there is no projection for them (Gemma
+    /// 4).
     bool keys_are_values = false;
     /// Values have an RMS norm of every head without weights (Gemma 4).
     bool value_norm = false;

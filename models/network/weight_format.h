@@ -6,8 +6,8 @@
 
 #include "models/network/architecture.h"
 
-/// What can be done with a network: the families whose checkpoints store it, and the parts that are
-/// only simulated, in words.
+/// Support of networks: the families whose checkpoints store them, and parts that are only
+/// simulated, in words.
 namespace debubble::models {
 
 // The properties of a family's checkpoints that limit which networks they can store. The names of

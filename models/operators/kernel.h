@@ -46,8 +46,8 @@ struct FlashAttention {
     int element_bytes = 2;
     std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
     std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
-    std::int64_t chunk = 0;          ///< keys begin anew for a causal query at its multiples; 0:
-                                     ///< only at the first
+    std::int64_t chunk =
+        0;  ///< the keys of a causal query restart at its multiples; 0: only at the first
     FusedAttention kernel = FusedAttention::Flash2;
     bool narrow = false;  ///< 8-bit GEMMs
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
@@ -104,7 +104,7 @@ struct Collective {
     /// these arrive or are sent (--tp-comm-overlap; ring attention).
     enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
     Pieces pieces = Pieces::None;
-    Routing routing = {};  ///< of an exchange with experts
+    Routing routing = {};  ///< of an all-to-all with experts
 
     bool is_expert_exchange() const { return routing.per_token > 0; }
     friend bool operator==(const Collective&, const Collective&) = default;

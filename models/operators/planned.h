@@ -15,7 +15,7 @@ struct Planned {
         HeadGate,       ///< each head of x times the sigmoid of a logit
         Indexer,        ///< scores of all pairs, and the best keys of each token
         Compress,       ///< entries from keys of several tokens
-        ChosenScores,   ///< attention over entries beside the window
+        ChosenScores,   ///< attention over entries in addition to the window
         MixStreams,     ///< the input of a part, of several residual streams
         SpreadStreams,  ///< the streams after a part
         WidenStream,    ///< copies of the embedding as streams, or their collapse

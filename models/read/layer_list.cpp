@@ -24,7 +24,7 @@ constexpr std::string_view kLatentKeys[] = {"query_rank", "key_rank", "head_dim"
 struct MixerWord {
     std::string_view kind;
     const char* mixer;
-    const char* sizes;  ///< null: they stand beside
+    const char* sizes;  ///< null: they are direct keys
 };
 constexpr MixerWord kMixerWords[] = {
     {"mha", "attention", nullptr}, {"gqa", "attention", nullptr},
@@ -158,7 +158,7 @@ NodePtr with_layer_groups(const NodePtr& map, Mistakes& mistakes) {
     const Node::Entry* list = map->find("layers");
     const bool lists = list != nullptr && list->value->is(Node::Kind::List);
     if (!lists && map->find("mtp") == nullptr) return map;
-    // The groups of a `base` give way to a list; those beside it would be lost.
+    // A list replaces the groups of a `base`; groups in the same file would be lost.
     const Node::Entry* beside = map->find("layer_groups");
     if (lists && beside != nullptr && beside->place.source == list->place.source)
         mistakes.add(beside->place, "'layer_groups' cannot be combined with a list of 'layers'");

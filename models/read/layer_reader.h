@@ -63,7 +63,7 @@ inline constexpr double kMostRopeFactor = 1e6;
 void read_tower(text::MappingReader& model, std::string_view key, Architecture& network);
 text::Form tower_form();
 
-/// Reads the keys beside that map, which a scenario may set for a model with a tower; they are
+/// Reads the keys next to that map, which a scenario may set for a model with a tower; they are
 /// mistakes for one without.
 void read_tower_use(text::MappingReader& model, Architecture& network);
 std::vector<text::Key> tower_use_keys();

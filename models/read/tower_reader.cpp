@@ -117,7 +117,7 @@ const Fields<TowerFile>& tower_fields() {
     return kFields;
 }
 
-/// The keys beside the map, of a network with a tower.
+/// The keys next to the map, for a network with a tower.
 const Fields<VisionTower>& use_fields() {
     static const Fields<VisionTower> kFields{
         {"images", whole(&VisionTower::images, 1, 1'000'000, "images"),

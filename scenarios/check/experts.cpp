@@ -8,7 +8,7 @@
 /// Experts on the ranks that share and cut them, and what overlaps their all-to-all.
 namespace debubble::scenarios {
 
-/// What Megatron-Core refuses (core/transformer/transformer_config.py).
+/// Rules of Megatron-Core (core/transformer/transformer_config.py).
 void check_shared_experts(Draft& draft) {
     const models::KernelOptions& kernels = draft.scenario.framework.kernels;
     if (!kernels.shared_expert_overlap) return;
@@ -123,7 +123,7 @@ void check_graphs_of_experts(Draft& draft) {
                        "of tokens in every pass: set 'capacity_factor'");
 }
 
-/// What Megatron-Core refuses with the overlap of the experts' all-to-all (Megatron-LM d98e8a6,
+/// Rules of Megatron-Core with the overlap of the experts' all-to-all (Megatron-LM d98e8a6,
 /// core/transformer/transformer_config.py:3002).
 void check_overlapped_experts(Draft& draft) {
     const Scenario& s = draft.scenario;

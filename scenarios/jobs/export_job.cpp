@@ -78,7 +78,8 @@ std::string documents_of(const scenarios::Documents& documents) {
                        documents.global_batch_packing);
 }
 
-/// What no job specifies: the machines, and settings that the writer reported as set in Python.
+/// Settings that no job specifies: the machines, and settings that the writer reported as set in
+/// Python.
 std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& unsaid) {
     std::vector<Override> given{{"cluster", cluster_of(s)}, {"gpus", std::to_string(s.gpus)}};
     const scenarios::Parallel& p = s.parallel;

@@ -10,8 +10,8 @@
 #include "scenarios/jobs/job.h"
 
 /// Which framework's job a text is, by the weight of all that speaks for each: a program that it
-/// starts, a package that it names, settings that only one framework has. What one framework has
-/// alone weighs 8; a word that others use too weighs little.
+/// starts, a package that it names, settings that only one framework has. A word of only one
+/// framework weighs 8; a word that others use too weighs little.
 namespace debubble::jobs {
 namespace {
 

@@ -37,7 +37,7 @@ struct ContextLevels {
 };
 
 /// The sizes that the scenario gives; if it gives none, `inner` is the most neighbours that divide
-/// the context group and a node (or NVLink domain) alike, so that no exchange leaves one.
+/// the context group and a node (or NVLink domain) alike, so that no all-to-all leaves one.
 /// Precondition: given sizes multiply to `context`, and `cluster.gpus_per_node` is settled.
 ContextLevels context_levels(const Scenario& scenario);
 
@@ -71,8 +71,8 @@ Bytes room_of(const Scenario& scenario);
 
 /// The FLOPs of a step by which the scenario's software prints its rate.
 double printed_flops_per_step(const Scenario& scenario);
-/// The FLOPs of the whole job: no recompute, attention in full; beside adapters without gradients
-/// of the frozen weights.
+/// The FLOPs of the whole job: no recompute, attention in full; with adapters, without gradients of
+/// the frozen weights.
 double model_flops_per_step(const Scenario& scenario);
 /// The share of them that masks and chunks leave to compute (models::attended_flops_per_sample);
 /// more than 1 where Megatron-LM's count of a recurrent layer is smaller than what its chunks do.

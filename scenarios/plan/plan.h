@@ -86,7 +86,7 @@ bool is_post_validated(const Scenario& scenario);
 
 /// True if a rank's next pass waits for the messages that it has sent.
 bool sends_block(const Scenario& scenario);
-/// On which the job's messages travel. Orders that Megatron-LM does not batch are on edges of their
+/// The streams of the job's messages. Orders that Megatron-LM does not batch are on edges of their
 /// own.
 Transport transport_of(const Scenario& scenario);
 

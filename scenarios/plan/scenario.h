@@ -89,7 +89,7 @@ struct ScheduleChoice {
     std::optional<Placement> placement;          ///< placement of the file
     bool splits_backward = false;                ///< has I and W instead of B
     bool overlaps = false;                       ///< has pairs of a forward and a backward at once
-    bool pairs_layers = false;  ///< in a pair, layers run beside layers in two streams
+    bool pairs_layers = false;                   ///< the layers of a pair overlap in two streams
 
     /// Weight gradients of a pair run apart (Megatron-Core's delay_wgrad_compute).
     bool delays_weights() const {
@@ -109,7 +109,7 @@ struct Precision {
     models::DataType grads = models::DataType::Fp32;
     models::DataType moments = models::DataType::Fp32;
     bool loss_scaling = false;
-    /// Main gradients of the optimizer beside those that were summed: none with Megatron-LM's
+    /// Main gradients of the optimizer in addition to the accumulated ones: none with Megatron-LM's
     /// precision-aware optimizer, which reads the latter.
     bool main_grads = true;
     models::Recipe recipe = models::Recipe::None;  ///< of the products of layers
@@ -148,7 +148,7 @@ struct Training {
     /// Recomputation is chosen automatically: the cheapest that fits (training.recompute: auto).
     bool chooses_recompute = false;
     models::OffloadExtent offload;
-    bool chooses_offload = false;  ///< so are the modules that travel (training.offload: auto)
+    bool chooses_offload = false;  ///< offloaded modules, too (training.offload: auto)
     models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
@@ -164,7 +164,8 @@ struct Training {
 
 /// The value of training.recompute: "full", "{modules: [core_attn, moe_act]}".
 std::string recompute_text(const Training& training);
-/// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing travels.
+/// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing is
+/// offloaded.
 std::string offload_text(const Training& training);
 
 /// Published figures of a scenario, from those who ran it. A prediction knows nothing of it.

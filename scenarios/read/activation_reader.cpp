@@ -26,10 +26,10 @@ using text::whole;
 using text::word;
 
 constexpr int kMostLayers = 100'000;
-constexpr double kHighestLoad = 4096;
+constexpr double kHighestExpertLoad = 4096;
 constexpr std::int64_t kHighestRank = 1'000'000;
 constexpr std::int64_t kMostTensorElements = 1'000'000'000'000;
-constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kChosenByPlaying = "auto";
 
 /// Unset: chosen (auto).
 constexpr std::pair<std::string_view, std::optional<Recompute>> kRecomputes[] = {
@@ -37,7 +37,7 @@ constexpr std::pair<std::string_view, std::optional<Recompute>> kRecomputes[] = 
     {"selective", Recompute::Selective},
     {"full", Recompute::Full},
     {"selective-op", Recompute::Products},
-    {kAuto, std::nullopt}};
+    {kChosenByPlaying, std::nullopt}};
 constexpr std::pair<std::string_view, Module> named(Module module) {
     return {models::name_of(module), module};
 }
@@ -61,7 +61,8 @@ constexpr std::pair<std::string_view, ModuleSpan> kOffloaded[] = {
     spanned(Module::MoeActivation),
     {"fused_group_mlp", {Module::ExpertFc1, Module::MoeActivation}}};
 
-constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false}, {kAuto, true}};
+constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false},
+                                                               {kChosenByPlaying, true}};
 
 enum class Method { Block, Uniform };
 constexpr std::pair<std::string_view, Method> kMethods[] = {{"block", Method::Block},
@@ -109,7 +110,7 @@ struct RecomputeKeys {
 
 void read_modules(MappingReader& in, std::string_view key, RecomputeKeys& keys) {
     const NodePtr value = in.value(key);
-    if (value && value->is(Node::Kind::Scalar) && value->scalar == kAuto) {
+    if (value && value->is(Node::Kind::Scalar) && value->scalar == kChosenByPlaying) {
         in.complain(key, "modules and layers are chosen together: write 'recompute: auto'");
         return;
     }
@@ -207,10 +208,10 @@ void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
 struct RouterKeys {
     std::optional<double> load;
 };
-const Fields<RouterKeys>& router_fields() {
+const Fields<RouterKeys>& router_load_fields() {
     static const Fields<RouterKeys> kFields{
         {"load",
-         real([](RouterKeys& keys) -> decltype(auto) { return (keys.load); }, 1, kHighestLoad,
+         real([](RouterKeys& keys) -> decltype(auto) { return (keys.load); }, 1, kHighestExpertLoad,
               "ratio"),
          "Tokens at the experts of the most loaded rank, relative to the mean of all ranks; the "
          "same as training.expert_load.",
@@ -227,7 +228,7 @@ void read_router(MappingReader& training, std::string_view key, Draft& draft) {
     if (value->is(Node::Kind::Map)) {
         MappingReader in(value, key, training.mistakes());
         RouterKeys keys;
-        read_fields(in, router_fields(), keys);
+        read_fields(in, router_load_fields(), keys);
         in.demand("load");
         in.finish();
         load = keys.load;
@@ -299,7 +300,7 @@ const Fields<Draft>& activation_fields() {
          "{modules: [expert_fc1, moe_act]}", "none"},
         {"router",
          custom(read_router, {Form{text::WordForm{names_of(kRoutings)}},
-                              Form{text::MapForm{described(router_fields())}}}),
+                              Form{text::MapForm{described(router_load_fields())}}}),
          "How the router distributes tokens over experts: evenly, as learned (unknown, and priced "
          "as even), or with a given load of the most loaded rank.",
          "{load: 1.2}", "balanced"},
@@ -310,7 +311,7 @@ const Fields<Draft>& activation_fields() {
 }
 
 std::string recompute_text(const Training& training) {
-    if (training.chooses_recompute) return std::string(kAuto);
+    if (training.chooses_recompute) return std::string(kChosenByPlaying);
     switch (training.recompute) {
         case Recompute::None: return "none";
         case Recompute::Selective: return "selective";
@@ -331,7 +332,7 @@ std::string recompute_text(const Training& training) {
 }
 
 std::string offload_text(const Training& training) {
-    if (training.chooses_offload) return std::string(kAuto);
+    if (training.chooses_offload) return std::string(kChosenByPlaying);
     const models::OffloadExtent& extent = training.offload;
     if (!extent.any()) return "none";
     std::vector<std::string> keys;

@@ -68,7 +68,7 @@ text::Part elsewhere() {
     return text::part({});
 }
 
-/// The keys of the scenario itself. What its parts may be is described below.
+/// The keys of the scenario itself. The forms of its parts are described below.
 const Fields<Draft>& own_fields() {
     static const std::string kDefaultSchedule = ScheduleChoice{}.name;
     static const Fields<Draft> kFields{

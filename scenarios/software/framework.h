@@ -32,7 +32,8 @@ enum class FusedExperts : std::uint8_t {
     ByRelease,  ///< from the release of 2026-06 on, where the recipe and the GPU have it
     Always
 };
-/// How replicas that cut the optimizer's state exchange gradients, and parameters after the step.
+/// The collectives of replicas that shard the optimizer state: of gradients, and of parameters
+/// after the step.
 enum class GradReduction : std::uint8_t {
     Bucket,  ///< reduce-scatters and all-gathers of all replicas' shares together
     Owner,   ///< a reduction to each owner of a share, and a broadcast from it, one after another

@@ -33,7 +33,7 @@ void read_offload_buffer(MappingReader& in, std::string_view key, Framework& f) 
 
 constexpr std::string_view kEverySchedule = "all";
 
-std::vector<std::string> shipped_schedule_names() {
+std::vector<std::string> supported_schedules() {
     std::vector<std::string> names;
     for (const Generator& row : generators()) names.emplace_back(row.name);
     return names;
@@ -47,7 +47,7 @@ void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
         f.schedules.reset();
         return;
     }
-    std::vector<std::string> known = shipped_schedule_names();
+    std::vector<std::string> known = supported_schedules();
     if (value->is(text::Node::Kind::Scalar))
         known.insert(known.begin(), std::string(kEverySchedule));
     std::vector<std::string> names;
@@ -60,7 +60,7 @@ void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
 
 std::vector<Form> schedules_forms() {
     return {Form{text::WordForm{{std::string(kEverySchedule)}}},
-            Form{text::ListForm{{Form{text::WordForm{shipped_schedule_names()}}}, {}}}};
+            Form{text::ListForm{{Form{text::WordForm{supported_schedules()}}}, {}}}};
 }
 
 Fields<Framework> step_fields() {

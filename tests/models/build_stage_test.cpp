@@ -50,11 +50,11 @@ TEST(BuildStage, RefusesInWords) {
          [](auto&, auto& e, auto&) {
              e.seq_length = std::int64_t{1} << 31, e.attention = AttentionKernel::Unfused;
          }},
-        {"more than the 4096 that a stage may hold",
+        {"exceed the 4096 that a stage may hold",
          [](auto& m, auto&, auto& c) { set_layer_count(m, c.layers = 5000); }},
         {"cannot hold grouped key-value heads",
          [](auto& m, auto&, auto&) { m.family = Family::Gpt2; }},
-        {"more than the 8192 learned positions",
+        {"exceed the 8192 learned positions",
          [](auto& m, auto& e, auto&) { m.learned_positions = true, e.seq_length = 9000; }},
     };
     for (const Mistake& mistake : mistakes) {

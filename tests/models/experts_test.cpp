@@ -381,7 +381,7 @@ TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
                 HasSubstr("the model has no experts to distribute"));
     Architecture gpt2 = gpt(4, 64, 8);
     change_layers(gpt2, [](LayerKeys& keys) { keys.experts = 4; });
-    EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts are those of a llama"));
+    EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts need the family llama"));
 }
 
 }  // namespace

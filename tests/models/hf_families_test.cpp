@@ -206,7 +206,7 @@ TEST(HuggingFaceFamilies, WindowsOfQwenStandInItsLaterLayers) {
     EXPECT_NE(mistakes_of_family(R"({"model_type": "gpt_oss", "hidden_size": 64, "head_dim": 16,
         "layer_types": ["linear_attention"], "max_position_embeddings": 4096,
         "num_attention_heads": 8, "num_hidden_layers": 1, "vocab_size": 100})")
-                  .find("unknown type of layers 'linear_attention'"),
+                  .find("unknown layer type 'linear_attention'"),
               std::string::npos);
 }
 
@@ -250,11 +250,11 @@ TEST(HuggingFaceFamilies, NameEveryKeyThatNoReaderAsksFor) {
                          "sections": [1, 2]})"),
               ", with 'sections', which is ignored in 'rope_parameters'");
     EXPECT_EQ(note_of("\"" + std::string(100, 'k') + "\\u0007\": 1"),
-              ", whose '" + std::string(60, 'k') + "...' is not read");
+              ", with '" + std::string(60, 'k') + "...', which is ignored");
     EXPECT_EQ(note_of(R"("bell\u0007": 1)"), ", with 'bell?', which is ignored");
     std::string many = R"("key0": 0)";
     for (int i = 1; i < 30; ++i) many += fmt::format(R"(, "key{}": 0)", i);
-    EXPECT_THAT(note_of(many), testing::EndsWith("'key23' and 6 more are not read"));
+    EXPECT_THAT(note_of(many), testing::EndsWith("'key23' and 6 more, which are ignored"));
 }
 
 TEST(HuggingFaceFamilies, LocateWhatCannotBe) {
@@ -270,9 +270,10 @@ TEST(HuggingFaceFamilies, LocateWhatCannotBe) {
                 testing::HasSubstr("config.json:4:31: error: unknown rotary positions 'spiral'"));
     EXPECT_THAT(mistake(R"("head_dim": 16, "num_key_value_heads": 3)"),
                 testing::HasSubstr("config.json:"));
-    EXPECT_THAT(mistakes_of_family(R"({"model_type": "llama", "hidden_size": 64,
+    EXPECT_THAT(
+        mistakes_of_family(R"({"model_type": "llama", "hidden_size": 64,
 "num_attention_heads": 5, "num_hidden_layers": 2, "vocab_size": 100})"),
-                testing::HasSubstr("config.json:2:24: error: 5 heads do not divide the width"));
+        testing::HasSubstr("config.json:2:24: error: 5 heads do not divide the hidden size"));
 }
 
 /// Nothing is left over of what transformers writes of the families that are read.

@@ -126,7 +126,7 @@ TEST(Layers, OfOnePartHaveOneNorm) {
         read(text + "mixer: none\nmlp: false\n");
         ADD_FAILURE() << "a layer of nothing was accepted";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer has an MLP"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer needs an MLP"));
     }
 }
 

@@ -57,7 +57,7 @@ TEST(FrameworkChecks, NameTheRuleOfInterleaving) {
     const std::string interleaved = "{name: interleaved-1f1b, stages_per_rank: 2}";
     EXPECT_THAT(
         said_of_plan(kMegatron, kLlama8b, "pipeline: 4", interleaved, "global_batch: 48"),
-        Contains(AllOf(HasSubstr("at least as many microbatches as pipeline ranks, and 3 are "
+        Contains(AllOf(HasSubstr("at least as many microbatches as pipeline ranks, but 3 are "
                                  "fewer than 4"),
                        HasSubstr("forward_backward_pipelining_with_interleaving"))));
     EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 4", interleaved, "global_batch: 96"),
@@ -71,7 +71,7 @@ TEST(FrameworkChecks, NameRulesOfMemory) {
         Contains(HasSubstr("--cpu-offloading-num-layers does not support pipeline parallelism")));
     EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 2", "1f1b",
                              "global_batch: 64, recompute: {modules: [mla_up_proj]}"),
-                Contains(HasSubstr("mla_up_proj is recomputed, and there is no latent")));
+                Contains(HasSubstr("mla_up_proj is recomputed, but there is no latent")));
     EXPECT_THAT(said_of_plan("{base: megatron-2026, overlap_grad_reduce: false}", kLlama8b,
                              "pipeline: 2, zero_stage: 1", "1f1b", "global_batch: 64"),
                 Contains(HasSubstr("--overlap-param-gather needs --overlap-grad-reduce")));

@@ -266,7 +266,7 @@ TEST(Scenario, AnUnevenUniformPartitionIsANote) {
 
 /// DeepSpeed has no pipelines with ZeRO-3.
 TEST(Scenario, LimitsOfStage3ThatChangeNothingAreANote) {
-    const auto note = HasSubstr("limits of stage 3");
+    const auto note = HasSubstr("stage-3 limits");
     const std::string deepspeed = "\nframework: deepspeed";
     EXPECT_THAT(parse("gpus: 8\nparallel: {pipeline: 2, data: 4, zero_stage: 3}" + deepspeed).notes,
                 testing::Contains(note));

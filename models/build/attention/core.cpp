@@ -92,7 +92,7 @@ Value attention_core(GraphBuilder& builder, const OperatorPlace& place, const op
     part.context_parallel();
     part.earlier_slices();
     part.cast_operands();
-    // Values that were exchanged are not a view of the packed product.
+    // After an all-to-all, values are not a view of the packed QKV tensor.
     if (builder.how().kernels.attention_copies && !split.keys && !exchanges_heads(builder.how())) {
         part.roles.packed = packed.tensor;
         part.op.inputs.push_back(packed.tensor);

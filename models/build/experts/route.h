@@ -33,7 +33,7 @@ struct ExpertRoute {
     std::int64_t received() const { return size().all_expert_rows() / builder.how().expert_tensor; }
     /// Whether tokens are sent once to each rank, by DeepEP or HybridEP, and not once an expert.
     bool sends_tokens() const;
-    /// Whether rows are sorted by kernels of their own, before an exchange or without one.
+    /// Whether tokens are sorted by separate kernels, before an all-to-all or without one.
     bool sorts_rows() const { return builder.how().expert == 1 || !sends_tokens(); }
     /// Whether routers decide how many rows come to a rank: with all experts whole on it, the rows
     /// are those of its own tokens.

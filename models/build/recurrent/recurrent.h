@@ -7,7 +7,7 @@
 #include "models/build/layer_names.h"
 
 /// Shared parts of all kinds of recurrent layers. Their heads are cut by tensor parallelism, and
-/// where context parallelism is on, its ranks exchange tokens for heads around the recurrence, as
+/// where context parallelism is on, its ranks use all-to-all around the recurrence, as
 /// Megatron-Core does (ssm/mamba_context_parallel.py), independently of how attention shares its
 /// keys.
 namespace debubble::models {

@@ -40,7 +40,7 @@ std::string plain_json(std::string text) {
     return text;
 }
 
-/// An empty map has no keys, yet it is no value of a setting either.
+/// An empty map has no keys, but it is not a value of a setting either.
 void add_empty_maps(const text::Node& root, Settings& settings) {
     const text::NodePtr zero = root.get("zero_optimization");
     if (!zero || !zero->is(text::Node::Kind::Map)) return;

@@ -48,7 +48,7 @@ bool is_default_of_flag(std::string_view name, std::string_view value);
 /// "attention" of "use_gated_attention". Empty if there is none.
 std::string_view network_word_in(std::string_view name);
 
-// Flags that slime has beside Megatron-LM's.
+// Flags that slime adds to Megatron-LM's.
 
 /// True for a job of slime's training: it has rollouts.
 bool is_slime(Settings& in);

@@ -99,7 +99,8 @@ void read_graphs(Reading& job) {
     job.set("framework.cuda_graphs", fmt::format("[{}]", fmt::join(modules, ", ")), from);
 }
 
-/// The ranks that exchange heads, and the groups of them, which Megatron-Core wants to be given.
+/// The ranks of the all-to-all level, and the groups of them, which Megatron-Core wants to be
+/// given.
 void read_context_levels(Reading& job, const Setting& type) {
     const Setting* const from = job.in.find("hierarchical_context_parallel_sizes");
     std::vector<std::string> sizes = job.in.words("hierarchical_context_parallel_sizes");

@@ -70,7 +70,7 @@ bool same_word(std::string_view one, std::string_view other);
 /// is not such a list.
 std::optional<std::vector<int>> python_list(std::string_view text);
 
-/// Reads what a job of Megatron-DeepSpeed says beside Megatron-LM's flags: the JSON that
+/// Reads the settings of a Megatron-DeepSpeed job in addition to Megatron-LM's flags: the JSON that
 /// --deepspeed_config names, which lies beside the script or is written by it, and the bigscience
 /// fork's flags. Call it before the flags are read, and finish_deepspeed() after that.
 void settle_deepspeed(const JobText& text, Reading& job);

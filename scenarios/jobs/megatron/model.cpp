@@ -153,7 +153,7 @@ std::string family_of(Reading& job, bool as_llama) {
                : "gpt2";
 }
 
-/// What a family's keys are where a model does not say them.
+/// Defaults of a family's keys.
 struct FamilyDefaults {
     bool rms;
     std::string_view positions;

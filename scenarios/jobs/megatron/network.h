@@ -60,7 +60,7 @@ public:
     /// Adds a key in flow YAML: "mixer: mamba".
     void add(std::size_t layer, std::string_view change);
     std::size_t count() const { return of_layer_.size(); }
-    /// The value of `model.layer_groups`; empty if all layers are alike and as the model says.
+    /// The value of `model.layer_groups`; empty if all layers are identical to the model's.
     std::string groups() const;
 
 private:

@@ -7,7 +7,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// Of rollouts, rewards, losses, data, logs and the exchange of weights between phases.
+/// Of rollouts, rewards, losses, data, logs and the transfer of weights between phases.
 constexpr std::string_view kSlimeSilent =
     "address advantage_estimator apply_chat_template apply_chat_template_kwargs balance_by_flops "
     "balance_data buffer_filter_path colocate data_source_path disable_grpo_std_normalization "

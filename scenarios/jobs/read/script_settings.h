@@ -6,7 +6,7 @@
 #include "scenarios/jobs/shell/settings.h"
 #include "scenarios/jobs/shell/value.h"
 
-/// What a launch script passes to the programs that it starts, as settings: flags, overrides of
+/// The settings that a launch script passes to the programs that it starts: flags, overrides of
 /// hydra, and the programs themselves. Private to the folder.
 namespace debubble::jobs {
 

@@ -106,7 +106,7 @@ void ShellReader::follow_file(const ShellText& name) {
     std::error_code error;
     const auto is_file = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
     fs::path found;
-    // What is known of the name from the last unknown letter on: "${DIR}/model.sh" is "model.sh".
+    // The known end of the name, after its last unknown letter: "${DIR}/model.sh" is "model.sh".
     std::size_t known = name.text.size();
     while (known > 0 && name.knows(known - 1)) --known;
     std::string written = name.text.substr(known);

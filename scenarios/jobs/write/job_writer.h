@@ -67,7 +67,7 @@ void name_documents(JobWriter& job, std::string_view tool);
 /// Names the uneven loads of a plan other than its documents.
 void name_loads(JobWriter& job);
 
-/// True if context-parallel ranks can exchange tokens for heads: each gets as many heads.
+/// True if context-parallel ranks can use all-to-all: all get the same number of heads.
 bool divides_heads(const scenarios::Scenario& scenario);
 
 /// "NODES" and GPUs of each, for a launcher.

@@ -12,8 +12,8 @@
 namespace debubble::jobs {
 
 /// The keys of a scenario that say what is planned, settled: defaults and what follows from others
-/// too. What only a run reads (data, learning rate, seeds, checkpoints) is not among them, and of
-/// the framework's profile only what jobs can say.
+/// too. Keys that only a run reads (data, learning rate, seeds, checkpoints) is not among them, and
+/// of the framework's profile only what jobs can say.
 std::map<std::string, std::string> plan_keys(const scenarios::Scenario& scenario);
 
 /// Words of values, as scenarios spell them.

@@ -54,7 +54,7 @@ TEST(SwiftJob, RefusesOtherHeadsAndChangedNetworks) {
     EXPECT_EQ(planned_swift("--mtp_num_layers 1").model.mtp_layers, 1);
     EXPECT_EQ(planned_swift("--mtp_num_layers 1 --model Qwen/Qwen3-0.6B").model.mtp_layers, 1);
     EXPECT_THAT(imported_swift("--rlhf_type dpo").notes,
-                Contains(HasSubstr("of 'dpo' the update of the trained network is planned")));
+                Contains(HasSubstr("for 'dpo' only the update of the trained network is planned")));
 }
 
 }  // namespace
