@@ -53,7 +53,7 @@ bool is_first() {
 enum class Known { ToAll, ToAllPerhaps, Here };
 
 /// Whether this program started the ranks: they are then on one host with one command line, so that
-/// all find the same errors (local_launcher.h).
+/// all find the same errors (start_ranks).
 bool started_by_this_program() {
     return std::getenv("DEBUBBLE_LISTENING") != nullptr;
 }

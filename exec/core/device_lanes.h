@@ -10,12 +10,17 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
-#include "exec/core/reduction.h"
 #include "exec/core/tensor.h"
 
 /// The lanes of a device, which work at the same time, and the marks by which one waits for another
 /// without the host.
 namespace debubble::exec {
+
+/// How the values of several ranks are combined.
+enum class Reduction : std::uint8_t { Sum, Max };
+
+// The lanes of a device, which work at the same time, and the marks by which one waits for another
+// without the host.
 
 /// A lane of a device, which does its work later, in the order in which it was asked for. The
 /// kernels compute on one lane, copies to and from the host's memory have another, and so has every

@@ -1,4 +1,4 @@
-#include "exec/cpu/back_end.h"
+#include "exec/cpu/cpu_kernels.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "exec/cpu/cpu_kernels.h"
 
 #include "base/diagnostic.h"
-#include "exec/cpu/fixed_order/kernels.h"
 
 namespace debubble::exec {
 

@@ -13,12 +13,11 @@
 #include "exec/core/device.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/driver_sentence.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/lanes.h"
+#include "exec/cuda/load_module.h"
 #include "exec/cuda/module.h"
-#include "exec/cuda/open_module.h"
-#include "exec/cuda/products/cublas_lt.h"
+#include "exec/cuda/products/product_choices.h"
 #include "exec/cuda/sm_partition.h"
 
 /// The GPU of a rank: lanes, memory, and the kernels that run on it.

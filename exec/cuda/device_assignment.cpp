@@ -1,4 +1,4 @@
-#include "exec/cuda/device_assignment.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <algorithm>
 

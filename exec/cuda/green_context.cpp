@@ -1,4 +1,4 @@
-#include "exec/cuda/green_context.h"
+#include "exec/cuda/sm_partition.h"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/cuda/driver_function.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 #include "exec/cuda/kernels/reduce.h"
-#include "exec/cuda/sm_partition.h"
 
 namespace debubble::exec::cuda {
 

@@ -1,9 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
 
-/// The division of a GPU's multiprocessors among ranks: plain arithmetic, tested without a GPU.
+#include "exec/cuda/kernels/operands.h"
+
+/// The division of a GPU's multiprocessors among ranks: plain arithmetic, tested without a GPU, and
+/// the green contexts that carry it out.
 namespace debubble::exec::cuda {
 
 /// The limits on a part: its least number of multiprocessors, and the number that it is a multiple
@@ -37,5 +42,23 @@ constexpr int multiprocessors_for_products(int available, int taken, bool whole_
     if (taken <= 0) return whole_gpu ? 0 : available;
     return std::max(available - taken, (available + 1) / 2);
 }
+
+/// A part of a GPU's multiprocessors that only the streams made of it use, so that ranks on one GPU
+/// compute at the same time. Streams must be destroyed before it.
+class GreenContext {
+public:
+    virtual ~GreenContext() = default;
+    virtual Stream make_stream() = 0;  ///< throws WorldError
+    virtual int multiprocessors() const = 0;
+};
+
+struct GreenPart {
+    std::unique_ptr<GreenContext> context;  ///< unset where the driver has no green contexts
+    std::string note;                       ///< a sentence for the log
+};
+
+/// Part `part` of `parts` equal parts of the calling thread's GPU. Every rank on the GPU, of this
+/// process or another, splits it alike. The driver's functions are found by name, never linked.
+GreenPart make_green_part(int device, int part, int parts);
 
 }  // namespace debubble::exec::cuda

@@ -1,4 +1,4 @@
-#include "exec/io/guarded_mapping.h"
+#include "exec/io/mapped_file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

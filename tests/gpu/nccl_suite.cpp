@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "exec/comm/tcp.h"
-#include "exec/core/communicator/forwarding.h"
-#include "exec/cuda/device_assignment.h"
+#include "exec/comm/transports.h"
+#include "exec/core/communicator/decorators.h"
+#include "exec/cuda/gpu_placement.h"
 #include "exec/cuda/load_module.h"
-#include "exec/cuda/nccl/load_nccl.h"
-#include "exec/program/run/world/local_launcher.h"
-#include "exec/program/run/world/process_place.h"
+#include "exec/cuda/nccl/setup.h"
+#include "exec/program/run/world/launch.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/comm_conformance.h"
 

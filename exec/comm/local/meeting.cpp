@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#include "exec/comm/reduce.h"
-
 namespace debubble::exec::local {
 
 namespace {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,3 +93,13 @@ std::string describe(const Meeting& meeting, int position);
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace debubble::exec::local
+
+namespace debubble::exec {
+
+/// Elements [begin, end) of every target become the reduction of those elements of all
+/// sources, taken in their order; 16-bit types are added in fp32 and rounded once. All
+/// have one length and type. A target may be one of the sources.
+void reduce(std::span<const ConstBuffer> sources, std::span<const Buffer> targets,
+            Reduction reduction, std::size_t begin, std::size_t end);
+
+}  // namespace debubble::exec

@@ -14,7 +14,7 @@
 
 #include "base/build_id.h"
 #include "base/diagnostic.h"
-#include "exec/comm/processes/communicator.h"
+#include "exec/comm/processes/engine.h"
 
 namespace debubble::exec::mpi {
 

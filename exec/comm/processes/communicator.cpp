@@ -4,8 +4,8 @@
 #include <cassert>
 #include <numeric>
 
-#include "exec/comm/processes/communicator.h"
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/engine.h"
 
 namespace debubble::exec::processes {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -7,9 +8,19 @@
 #include <vector>
 
 #include "exec/comm/local/meeting.h"
-#include "exec/comm/processes/operation_key.h"
 
+/// The control messages between the engines of a job's processes.
 namespace debubble::exec::processes {
+
+/// The n-th use of a channel of a group, or one phase of its n-th collective. It is trivially
+/// copyable, since it is sent.
+struct OperationKey {
+    std::uint64_t group = 0;
+    std::int32_t kind = -1;  ///< kind of the message; of a collective, -1 - phase
+    std::int32_t tag = 0;
+    std::uint64_t number = 0;
+    friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
+};
 
 enum class Word : std::int32_t { Announce, Ask, Fail, Goodbye };
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/control.h"
 #include "exec/comm/processes/last_resort.h"
-#include "exec/comm/processes/operation_key.h"
 #include "exec/comm/processes/wire.h"
 #include "exec/core/communicator/communicator.h"
 
@@ -156,5 +156,10 @@ private:
     Wire::Ticket next_ticket_ = 0;
     std::thread thread_;
 };
+
+/// The communicator of all processes that the wire joins. Sentences call this process `name` before
+/// it has joined. Throws what `open` throws.
+std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience,
+                                         const std::string& name = "this process");
 
 }  // namespace debubble::exec::processes

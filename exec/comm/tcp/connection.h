@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "exec/comm/processes/wire.h"
 #include "exec/comm/tcp/handshake.h"
 
+/// The wire over TCP: a connection to each peer, and the frames that it carries.
 namespace debubble::exec::tcp {
 
 /// The head in front of everything that is sent.
@@ -106,5 +108,10 @@ private:
     bool abandoned_ = false;
     bool waits_to_write_ = false;
 };
+
+/// Messages and moves over non-blocking connections, one to each peer. Large moves go in pieces, so
+/// that messages can overtake them.
+std::unique_ptr<processes::Wire> make_wire(std::unique_ptr<asio::io_context> io, int rank,
+                                           std::map<int, Socket> peers);
 
 }  // namespace debubble::exec::tcp

@@ -1,4 +1,4 @@
-#include "exec/comm/tcp/proof.h"
+#include "exec/comm/tcp/handshake_words.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

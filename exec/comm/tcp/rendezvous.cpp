@@ -13,7 +13,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
-#include "exec/comm/tcp/proof.h"
+#include "exec/comm/tcp/handshake_words.h"
 
 namespace debubble::exec::tcp {
 

@@ -1,9 +1,7 @@
-#include "exec/core/communicator/staged.h"
+#include "exec/core/communicator/decorators.h"
 
 #include <utility>
 #include <vector>
-
-#include "exec/core/communicator/forwarding.h"
 
 namespace debubble::exec {
 

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "base/check.h"
-#include "exec/core/interpreter/clock_offset.h"
 
 namespace debubble::exec {
 

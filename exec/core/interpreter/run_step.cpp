@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/core/interpreter/collectives.h"
-#include "exec/core/interpreter/messages.h"
+#include "exec/core/interpreter/communications.h"
 #include "exec/core/interpreter/run_in_turns.h"
 #include "schedule/dependencies.h"
 

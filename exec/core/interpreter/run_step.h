@@ -8,8 +8,7 @@
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/interpreter/step_record.h"
 #include "exec/core/stage/stage_runner.h"
-#include "exec/core/stage/step_actions.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/step.h"
 #include "schedule/schedule.h"
 #include "trace/action_log.h"
 

@@ -1,4 +1,4 @@
-#include "exec/core/rank/arena_size.h"
+#include "exec/core/rank/rank_job.h"
 
 #include <algorithm>
 

@@ -8,10 +8,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "exec/core/communicator/muted.h"
-#include "exec/core/communicator/staged.h"
-#include "exec/core/rank/arena_size.h"
-#include "exec/core/rank/random_batch.h"
+#include "exec/core/communicator/decorators.h"
 #include "exec/core/stage/operators/as_executed.h"
 #include "exec/core/stage/passes/model_stage.h"
 #include "scenarios/cluster/measured.h"

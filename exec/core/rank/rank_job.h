@@ -3,19 +3,52 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "exec/core/device.h"
 #include "exec/core/interpreter/run_step.h"
 #include "exec/core/kernels.h"
 #include "exec/core/pinned_pool.h"
 #include "exec/core/stage/passes/model_stage.h"
+#include "exec/core/stage/step.h"
 #include "exec/core/training/rank_training.h"
 #include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
 
-/// One rank of a job: everything that it needs to carry out its list of the Program, step after
-/// step.
 namespace debubble::exec {
+
+/// The need of an arena whose tensors hold `planned` bytes at their fullest: a tenth more and
+/// 1 GiB, for the gaps between tensors and what a plan leaves out.
+Bytes arena_need(Bytes planned);
+
+/// The size of a device's arena: what the plan needs, so that the rest of the device is left to
+/// libraries that take memory later; at most `room`. All of `room` where the plan is not known (0),
+/// or where routers decide how many rows arrive (`rows_vary`). Throws WorldError with both numbers
+/// if `room` is less than what was planned.
+Bytes arena_on_device(Bytes planned, bool rows_vary, Bytes room, const std::string& device);
+
+/// Random tokens or pixels and random targets in the scenario's shapes: one rank's microbatches.
+class RandomBatch {
+public:
+    explicit RandomBatch(const scenarios::Scenario& scenario);
+    /// The inputs of a step; their tensors belong to this object. `loss_scale` is as TrainingStep
+    /// says.
+    StepInputs inputs(std::int64_t step, double loss_scale) const;
+
+private:
+    struct Sample {
+        Tensor inputs;
+        Tensor targets;
+    };
+    std::vector<Sample> micro_batches_;
+    std::int64_t targets_ = 0;   ///< number of targets of the global batch
+    int all_micro_batches_ = 1;  ///< of the global batch
+};
+
+// One rank of a job: everything that it needs to carry out its list of the Program, step after
+// step.
 
 struct JobOptions {
     /// Makes the kernels where there is no device (cpu_kernels_maker() of exec/cpu).

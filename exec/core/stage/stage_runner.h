@@ -9,8 +9,8 @@
 #include "base/ids.h"
 #include "exec/core/arena.h"
 #include "exec/core/communicator/communicator.h"
-#include "exec/core/host_time.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/stage_parameters.h"
+#include "exec/core/stage/step.h"
 #include "schedule/action.h"
 
 /// One stage of the model on one rank, as the interpreter of Programs sees it.

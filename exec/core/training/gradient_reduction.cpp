@@ -1,4 +1,4 @@
-#include "exec/core/training/gradient_reduction.h"
+#include "exec/core/training/state/unit_state.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/core/training/matrix_pass.h"
+#include "exec/core/training/optimizer_pass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "exec/core/training/newton_schulz.h"
 
 namespace debubble::exec {
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exec/core/device.h"
-#include "exec/core/training/state/state_stream.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/core/training/state_pieces.h"
+#include "exec/core/training/rank_training.h"
 
 #include <iterator>
 

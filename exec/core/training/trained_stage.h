@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exec/core/stage/stage_parameters.h"
-#include "exec/core/training/gradient_reduction.h"
 #include "exec/core/training/state/router_state.h"
 #include "exec/core/training/state/unit_state.h"
 

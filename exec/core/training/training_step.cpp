@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/core/training/clip_factor.h"
-#include "exec/core/training/matrix_pass.h"
+#include "exec/core/training/gradient_scale.h"
 #include "exec/core/training/optimizer_pass.h"
 
 namespace debubble::exec {

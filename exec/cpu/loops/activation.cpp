@@ -1,10 +1,9 @@
-#include "exec/cpu/loops/activation.h"
+#include "exec/cpu/loops/elements.h"
 
 #include <cmath>
 #include <numbers>
 
 #include "exec/cpu/loops/exponential.h"
-#include "exec/cpu/loops/normal.h"
 #include "exec/cpu/vectorise.h"
 
 namespace debubble::exec::loops {

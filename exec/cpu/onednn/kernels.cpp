@@ -1,9 +1,9 @@
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/loops/bias.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/packed_heads.h"
 
 namespace debubble::exec {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <string_view>
 
-#include "exec/cpu/back_end.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/vectorise.h"
 
 #include "base/diagnostic.h"

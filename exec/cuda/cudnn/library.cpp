@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "exec/cuda/attention_library.h"
+#include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/cudnn/graphs.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 
 namespace debubble::exec::cuda::cudnn {
 

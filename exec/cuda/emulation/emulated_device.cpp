@@ -1,4 +1,4 @@
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 
 #include <cassert>
 #include <cmath>
@@ -7,7 +7,6 @@
 #include <set>
 
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/lanes.h"

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/moving.h"
+#include "exec/cuda/kernels/layers.h"
 
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/kernels/philox.h"

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/muon.h"
+#include "exec/cuda/kernels/optimizer.h"
 
 #include "exec/cuda/kernels/load.h"
 

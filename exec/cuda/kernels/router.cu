@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/router.h"
+#include "exec/cuda/kernels/experts.h"
 
 #include <cfloat>
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/cuda/nccl/calls.h"
 
 #include <algorithm>
 #include <cassert>

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "exec/core/device.h"
-#include "exec/cuda/nccl/polling.h"
 
 namespace debubble::exec::nccl {
 

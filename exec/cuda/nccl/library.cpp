@@ -14,8 +14,8 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/device.h"
-#include "exec/cuda/error_text.h"
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/cuda/driver.h"
+#include "exec/cuda/nccl/calls.h"
 #include "exec/cuda/nccl/setup.h"
 
 /// The implementation by NCCL itself.

@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/plan.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/version.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <fmt/format.h>
 

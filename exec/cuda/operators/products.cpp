@@ -1,7 +1,6 @@
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/kernels/elements.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {

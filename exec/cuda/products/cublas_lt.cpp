@@ -1,4 +1,4 @@
-#include "exec/cuda/products/cublas_lt.h"
+#include "exec/cuda/products/product_choices.h"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -17,7 +17,6 @@
 #include "base/diagnostic.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/products/candidates.h"
-#include "exec/cuda/products/product_kind.h"
 
 namespace debubble::exec::cuda {
 

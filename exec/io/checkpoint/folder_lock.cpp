@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/folder_lock.h"
+#include "exec/io/checkpoint/checkpoint.h"
 
 #include <cerrno>
 #include <cstring>

@@ -4,7 +4,6 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/manifest.h"
-#include "exec/io/checkpoint/manifest_seal.h"
 #include "models/architecture_reader.h"
 #include "text/json_document_reader.h"
 #include "text/mapping_reader.h"

@@ -1,4 +1,4 @@
-#include "exec/io/data/corpus.h"
+#include "exec/io/data/training_data.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/data/json_lines_reader.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

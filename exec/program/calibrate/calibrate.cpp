@@ -10,7 +10,7 @@
 
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/gpu_placement.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"
 #include "exec/program/calibrate/measure_links.h"

@@ -1,4 +1,4 @@
-#include "exec/program/run/planned_memory.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <algorithm>
 #include <chrono>

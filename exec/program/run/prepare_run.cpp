@@ -16,10 +16,7 @@
 
 #include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "exec/cpu/back_end.h"
-#include "exec/program/run/planned_memory.h"
-#include "exec/program/run/refuse_at.h"
-#include "exec/program/run/resume_notes.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "text/shipped_files.h"
@@ -141,7 +138,7 @@ struct Decided {
 };
 
 /// Rank 0 chooses what `auto` and `balanced` leave open and prices the Program; the others take the
-/// cut that it sends (share_plan.h).
+/// cut that it sends (share_plan).
 Decided decide(scenarios::Scenario asked, const RunRequest& request, bool prices) {
     Decided out;
     if (prices || asked.training.chooses_recompute) {

@@ -1,4 +1,4 @@
-#include "exec/program/run/refuse_at.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,10 +1,10 @@
-#include "exec/program/run/resume_notes.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "exec/io/data/fingerprint.h"
+#include "exec/io/data/data_set.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {

@@ -1,4 +1,4 @@
-#include "exec/program/run/run_facts.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <cstdlib>
 
@@ -8,8 +8,7 @@
 #include "base/sha256.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/vectorise.h"
-#include "exec/io/checkpoint/fingerprint.h"
-#include "exec/program/run/resume_notes.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "scenarios/cluster/measured.h"
 
 namespace debubble::exec {

@@ -4,7 +4,7 @@
 
 #include "base/overloaded.h"
 #include "exec/core/stage/operators/as_executed.h"
-#include "exec/program/run/run_facts.h"
+#include "exec/program/run/prepare_run.h"
 #include "models/read/architecture_writer.h"
 
 /// Structured bindings name every field of a structure, so that a new field cannot be forgotten

@@ -1,17 +1,36 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "exec/core/communicator/communicator.h"
-#include "exec/program/run/router_metrics.h"
+#include "exec/core/rank/rank_job.h"
 #include "exec/program/run/run_job.h"
-#include "exec/program/run/stop_signal.h"
+#include "exec/program/run/stopping.h"
+#include "scenarios/plan/scenario.h"
 #include "trace/trace.h"
 
+/// The loop over the steps of a run, and what it reports.
 namespace debubble::exec {
+
+// What a run tells of the routers of a network with experts.
+
+/// Of a step: what routers add to the loss, and the load of the layer where it is largest.
+struct RouterMetrics {
+    double aux_loss = 0;
+    double z_loss = 0;
+    double load = 1;  ///< see LayerLoad
+};
+
+/// The tokens of the expert with the most in a layer and step, over the mean of the layer's.
+struct LayerLoad {
+    int layer = 0;
+    double load = 1;     ///< mean over the steps
+    double largest = 1;  ///< of all steps
+};
 
 struct StepMetrics {
     std::int64_t step = 0;  ///< counts from 1
@@ -80,5 +99,25 @@ struct RunListener {
 /// the sentence names the step and the last complete checkpoint.
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener);
+
+/// The loads of experts that come in a run, and what routers add to its losses, gathered from all
+/// ranks.
+class LayerLoads {
+public:
+    /// Precondition: the network has experts. `world` must outlive this object.
+    LayerLoads(const scenarios::Scenario& scenario, Communicator& world);
+
+    /// Adds the step that has just run; a collective over all ranks.
+    RouterMetrics step(RankJob& rank, std::chrono::nanoseconds patience);
+    /// The layers with experts, over all steps so far.
+    std::vector<LayerLoad> of_layers() const;
+
+private:
+    Communicator& world_;
+    bool sequence_parallel_;
+    std::vector<double> sums_;     ///< of loads over the steps, by layer; 0: it has no experts
+    std::vector<double> largest_;  ///< by layer
+    std::int64_t steps_ = 0;
+};
 
 }  // namespace debubble::exec

@@ -12,7 +12,6 @@
 #include "base/diagnostic.h"
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/core/stage/passes/model_stage.h"
-#include "exec/program/sample/network_weights.h"
 
 namespace debubble::exec {
 

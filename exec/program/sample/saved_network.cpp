@@ -7,8 +7,7 @@
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
-#include "exec/io/checkpoint/untaken.h"
-#include "exec/io/data/tokens/make_tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {

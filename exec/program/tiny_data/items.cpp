@@ -1,4 +1,4 @@
-#include "exec/program/tiny_data/items.h"
+#include "exec/program/tiny_data/tiny_data.h"
 
 #include <algorithm>
 #include <ostream>
@@ -8,9 +8,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/images/image.h"
 #include "exec/io/data/tokens/token_file.h"
-#include "exec/program/tiny_data/made_up_images.h"
+#include "exec/program/tiny_data/made_up_data.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/program/tiny_data/made_up_images.h"
+#include "exec/program/tiny_data/made_up_data.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/program/tiny_data/made_up_language.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

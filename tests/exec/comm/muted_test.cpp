@@ -1,8 +1,8 @@
-#include "exec/core/communicator/muted.h"
+#include "exec/core/communicator/decorators.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/comm_conformance.h"
 

@@ -6,9 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
 #include "exec/core/pinned_pool.h"
-#include "exec/cuda/emulation/emulated_device.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/lanes.h"
 #include "tests/exec/support/comm_checks.h"

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/core/communicator/forwarding.h"
-#include "exec/core/rank/arena_size.h"
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/comm/transports.h"
+#include "exec/core/communicator/decorators.h"
+#include "exec/core/rank/rank_job.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "scenarios/cluster/measured.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/parity_job.h"

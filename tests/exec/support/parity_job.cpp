@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 
 namespace debubble::exec::parity {

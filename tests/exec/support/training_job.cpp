@@ -7,12 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
-#include "exec/core/pieces/copy_box.h"
+#include "exec/comm/transports.h"
+#include "exec/core/pieces/pieces.h"
 #include "exec/core/stage/operators/as_executed.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/checkpoint.h"
-#include "exec/io/checkpoint/checkpoint_writer.h"
 #include "scenarios/plan/execution_of.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/dependencies.h"

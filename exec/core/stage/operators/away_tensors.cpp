@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/away_tensors.h"
+#include "exec/core/stage/operators/offloaded_tensors.h"
 
 #include <algorithm>
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "exec/core/arena.h"
-#include "exec/core/host_time.h"
 #include "exec/core/stage/rope_table.h"
 #include "exec/core/stage/routing.h"
+#include "exec/core/stage/stage_parameters.h"
 #include "exec/core/stage/stage_runner.h"
 #include "exec/core/stage/stage_tools.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/step.h"
 #include "models/graph/graph.h"
 #include "models/graph/operator_runs.h"
 
@@ -285,7 +285,7 @@ void backward_weight(const OperatorCall& call, const op::Linear& roles);
 void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles);
 void backward_weight(const OperatorCall& call, const op::Router& roles);
 
-// Two neighbouring operators (pairs.h), each with its own operator call.
+// Two neighbouring operators (run_operator.h), each with its own operator call.
 void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);
 /// The product's weight gradient is not computed.
 void linear_activation_backward_input(const OperatorCall& linear, const OperatorCall& activation);

@@ -1,14 +1,44 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "exec/core/stage/operators/operator_call.h"
-#include "exec/core/stage/operators/pairs.h"
+#include "models/graph/operator_runs.h"
 #include "models/network/architecture.h"
 #include "scenarios/plan/scenario.h"
 
-/// Runs the code of an operator for its call in the graph.
+/// Runs the code of an operator, or of two neighbours at once, for its call in the graph.
 namespace debubble::exec {
+
+// Two operators that run one after the other and that one call of the kernels can compute
+// together, within the memory that the plan has for them apart.
+
+struct OperatorPair {
+    enum class Kind : std::uint8_t {
+        LinearActivation,  ///< forward: bias and GELU after a product
+        /// Backward of the product that reads a GELU's result, and of the GELU in place.
+        ActivationLinear,
+        ResidualNorm,  ///< forward: the norm of a sum
+    };
+    Kind kind{};
+    /// The tensor that the first call would free. It becomes the second's result, which overwrites
+    /// it element by element.
+    struct Reuse {
+        int tensor = 0;
+        int becomes = 0;
+    };
+    std::optional<Reuse> reuse = {};
+};
+
+/// The pair that starts at runs[at]. `drops`: this pass drops elements of residual branches.
+std::optional<OperatorPair> pair_at(const models::StageGraph& graph,
+                                    std::span<const models::OperatorRun> runs, std::size_t at,
+                                    bool drops);
+
+// Runs the code of an operator for its call in the graph.
 
 /// The part of the network that nothing executes yet: "NAME has state-space layers"; empty if all
 /// of it is executed.

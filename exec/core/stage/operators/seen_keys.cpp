@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/seen_keys.h"
+#include "exec/core/stage/operators/heads_call.h"
 
 #include <utility>
 

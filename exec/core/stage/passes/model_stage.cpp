@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/core/stage/passes/turns_of_pass.h"
+#include "exec/core/stage/passes/pass_run.h"
 #include "exec/core/stage/rope_table.h"
 
 namespace debubble::exec {

@@ -2,14 +2,88 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "exec/core/stage/operators/pairs.h"
-#include "exec/core/stage/passes/stage_parts.h"
+#include "exec/core/stage/operators/offloaded_tensors.h"
+#include "exec/core/stage/operators/operator_call.h"
+#include "exec/core/stage/operators/run_operator.h"
+#include "exec/core/stage/stage_runner.h"
+#include "exec/core/stage/stage_tools.h"
+#include "models/graph/operator_runs.h"
 #include "schedule/action.h"
 
+/// The passes of a stage, operator by operator, and what they share. Private to the folder.
 namespace debubble::exec {
+
+// The time of every operator, for a listener.
+
+/// A processor computes within the call and is timed by the host's clock. A device's operators are
+/// timed by marks on its compute lane, with the host ahead as in a training: the time of a launch
+/// counts only where the device waits for it.
+class OperatorClock {
+public:
+    explicit OperatorClock(const StageTools& tools)
+        : lanes_(tools.lanes), tell_(tools.on_operator), tell_of_sharding_(tools.on_sharding) {}
+
+    /// The next operator call starts at this moment.
+    void begin();
+    void end(const models::StageGraph& graph, const models::Operator& op, models::Part part);
+    /// The work since the last operator call was for the parameters and belongs to no operator. A
+    /// host has `waited` for this part of it.
+    void end_sharding(std::chrono::nanoseconds waited);
+    /// The device, if there is one, has finished the step.
+    void end_step();
+
+private:
+    /// An interval of one operator. The graph outlives the step.
+    struct Timed {
+        const models::StageGraph* graph;
+        const models::Operator* op;  ///< nullptr: work for the parameters
+        models::Part part;
+        MarkedInterval when;
+    };
+
+    DeviceLanes* lanes_;
+    OperatorListener tell_;
+    ShardingListener tell_of_sharding_;
+    Clock::time_point begin_;
+    Mark begin_mark_;
+    std::vector<Timed> timed_;  ///< intervals of this step, on a device
+};
+
+/// A slice of the sequence with its graph and the order of its passes.
+struct SlicePlan {
+    models::StageGraph graph;
+    models::RunsByPass fused;
+    models::RunsByPass split;
+};
+
+/// What the passes of a stage share: its slices, its tensors, where these are away, and the clock.
+struct StageParts {
+    /// `graphs`: one for each slice of the sequence, or one for all of them.
+    StageParts(std::vector<models::StageGraph> graphs, const StageTools& tools);
+
+    const SlicePlan& slice_of(const MicroBatch& micro_batch) const;
+    /// Makes room for the tensors that the call needs, except one.
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph,
+                   const models::OperatorRun& run, std::optional<int> but);
+    /// Writes an action into the log, if there is one.
+    void did(const Action& action);
+
+    StageMemory state;
+    std::vector<SlicePlan> slices;
+    OffloadedTensors offloaded;
+    AwayTensors away;
+    OperatorClock clock;
+
+private:
+    ArenaTensor allocate(const models::Tensor& tensor, const RoutedPass& pass);
+    void make_room(const MicroBatch& micro_batch, const models::StageGraph& graph, int index,
+                   std::optional<int> layer);
+};
 
 /// A pass to be run.
 struct PassAsked {
@@ -68,5 +142,9 @@ private:
     Pending exchange_;
     const models::OperatorRun* exchanging_ = nullptr;  ///< the run whose exchange was asked for
 };
+
+/// The pass in turns with another one. `at_end` is called when its result has been taken.
+std::unique_ptr<PassInTurns> turns_of_pass(StageParts& parts, const PassAsked& asked,
+                                           std::function<void()> at_end = {});
 
 }  // namespace debubble::exec

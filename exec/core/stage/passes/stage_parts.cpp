@@ -1,4 +1,4 @@
-#include "exec/core/stage/passes/stage_parts.h"
+#include "exec/core/stage/passes/pass_run.h"
 
 #include <algorithm>
 #include <utility>

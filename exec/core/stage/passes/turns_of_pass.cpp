@@ -1,4 +1,4 @@
-#include "exec/core/stage/passes/turns_of_pass.h"
+#include "exec/core/stage/passes/pass_run.h"
 
 #include <cstddef>
 #include <utility>

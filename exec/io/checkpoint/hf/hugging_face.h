@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "exec/io/checkpoint/piece_source.h"
 #include "models/network/architecture.h"
@@ -24,5 +26,11 @@ HuggingFaceModel open_hugging_face(const std::filesystem::path& folder);
 /// source, however they are cut. Throws InputError for a network that transformers does not build.
 void export_hugging_face(const PieceSource& source, const models::Architecture& architecture,
                          DataType type, const std::filesystem::path& folder);
+
+/// A sentence that names the tensors of a Hugging Face file that are not parameters of the model.
+/// Nothing if there are none but those whose absence changes nothing: a head tied to the embedding,
+/// and the masks and frequencies that older versions of transformers saved with the weights.
+std::optional<std::string> note_of_untaken(const PieceSource& weights,
+                                           const models::Architecture& model);
 
 }  // namespace debubble::exec

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/core/pieces/slice.h"
+#include "exec/core/pieces/pieces.h"
 #include "models/graph/graph.h"
 #include "models/network/architecture.h"
 

@@ -1,4 +1,4 @@
-#include "exec/io/data/tokens/bpe_tokenizer.h"
+#include "exec/io/data/tokens/bpe.h"
 
 #include <algorithm>
 #include <mutex>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/data/tokens/pattern.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

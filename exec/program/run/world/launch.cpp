@@ -10,11 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
-#include "exec/comm/mpi.h"
-#include "exec/comm/tcp.h"
-#include "exec/program/run/world/shared_folder.h"
-#include "exec/program/run/world/watchdog.h"
+#include "exec/comm/transports.h"
+#include "exec/program/run/stopping.h"
+#include "exec/program/run/world/same_run.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/program/run/world/process_place.h"
+#include "exec/program/run/world/launch.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/program/run/world/private_folder.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {

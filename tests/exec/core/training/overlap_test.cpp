@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "exec/core/training/trained_stage.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "scenarios/plan/execution_of.h"
 #include "scenarios/plan/plan.h"
 #include "tests/exec/support/training_job.h"

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/stage/operators/as_executed.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/training_job.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
 
 namespace debubble::exec::nccl {
 

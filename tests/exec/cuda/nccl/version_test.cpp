@@ -1,8 +1,8 @@
-#include "exec/cuda/nccl/version.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/cuda/nccl/polling.h"
+#include "exec/cuda/nccl/job.h"
 #include "tests/exec/support/comm_checks.h"
 
 namespace debubble::exec::nccl {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "exec/comm/local.h"
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/comm/transports.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "sim/memory/memory_play.h"
 #include "tests/exec/support/parity_cases.h"
 #include "tests/exec/support/parity_checks.h"

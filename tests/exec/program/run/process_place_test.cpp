@@ -1,4 +1,4 @@
-#include "exec/program/run/world/process_place.h"
+#include "exec/program/run/world/launch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 #include "base/diagnostic.h"
 #include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
-#include "exec/program/run/world/launch.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/stranger.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/stage/operators/run_operator.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/program/sample/language_model.h"
 #include "models/architecture_reader.h"
 
