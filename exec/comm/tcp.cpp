@@ -31,7 +31,7 @@ TcpListener listen_here() {
     auto* const address = reinterpret_cast<sockaddr*>(&here);
     if (descriptor < 0 || ::bind(descriptor, address, size) != 0 ||
         ::listen(descriptor, SOMAXCONN) != 0 || ::getsockname(descriptor, address, &size) != 0)
-        throw WorldError(std::string("this host gives no socket to listen at: ") +
+        throw WorldError(std::string("this host has no socket to listen on: ") +
                          std::strerror(errno));
     return {descriptor, ntohs(here.sin_port)};
 }

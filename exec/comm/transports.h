@@ -45,7 +45,7 @@ struct TcpJob {
     /// sent.
     std::string secret;
     int listening = -1;     ///< a socket of rank 0 that listens already; this job takes it over
-    bool one_host = false;  ///< whether all ranks run on this host: then nobody else can connect
+    bool one_host = false;  ///< whether all ranks run on this host: then no other host can connect
     BuildId build = build_id();
     /// Time until all ranks are there.
     std::chrono::nanoseconds patience = std::chrono::minutes(5);

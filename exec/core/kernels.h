@@ -26,8 +26,8 @@ namespace debubble::exec {
 /// * An operand that an operator may lack is an empty view. `tokens` are all dimensions but the
 /// last
 ///   wherever rows do not matter.
-/// * Data lies in the device's memory. A call may return before its work is done; calls on
-///   one Kernels happen in order. One thread uses it.
+/// * Data lies in the device's memory. A call may return before its work is done; the calls on one
+/// Kernels run in order. One thread uses it.
 class Kernels : public ProductKernels,
                 public EmbeddingKernels,
                 public NormKernels,
@@ -52,7 +52,7 @@ public:
     DEBUBBLE_OVERRIDE(ExpertKernels, experts_backward_weight);
     DEBUBBLE_OVERRIDE(MovingKernels, copy_blocks);
 
-    /// Whether two neighbouring operators, or a norm's whole backward, cost less in one call: then
+    /// Whether two neighbouring operators, or a norm's whole backward, are faster as one call: then
     /// a stage asks for pairs (exec/core/stage/operators/run_operator.h).
     virtual bool makes_pairs() const { return false; }
     DEBUBBLE_OVERRIDE(ProductKernels, linear_activation_forward);

@@ -46,7 +46,7 @@ struct Rows {
 
 // The division of an operator's rows among calls and workers.
 
-/// Cuts rows into blocks and deals them out to workers. A body is called for each block.
+/// Cuts rows into blocks and distributes them over workers. A body is called for each block.
 class RowWalk {
 public:
     /// A walk over all rows at once.

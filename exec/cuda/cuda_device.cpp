@@ -58,12 +58,12 @@ std::unique_ptr<AttentionLibrary> attention_library() {
     const std::string which = wish ? wish : "own";
     if (which == "own") return nullptr;
     if (which != "cudnn")
-        throw WorldError("DEBUBBLE_ATTENTION is '" + which + "', and may be own or cudnn");
+        throw WorldError("DEBUBBLE_ATTENTION is '" + which + "'; it can be own or cudnn");
     constexpr const char* kModule = "debubble_cudnn.so";
     void* const module = open_module(kModule).demand(
         "cuDNN",
-        "DEBUBBLE_ATTENTION is cudnn, and this build has none: it was configured without cuDNN's "
-        "front end (DEBUBBLE_CUDNN=FETCH gets it)");
+        "DEBUBBLE_ATTENTION is cudnn, and this build has no cuDNN: it was configured without "
+        "cuDNN's front end (DEBUBBLE_CUDNN=FETCH downloads it)");
     const auto make = find_in<AttentionLibrary* (*)()>(module, kModule, "debubble_cudnn_attention");
     return std::unique_ptr<AttentionLibrary>(make());
 }

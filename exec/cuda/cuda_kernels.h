@@ -18,7 +18,7 @@ public:
     virtual ~AttentionLibrary() = default;
     /// The same as cuda::attention_forward. Returns false, having done nothing, where the shape is
     /// not for a library. Throws WorldError where it is and the library has no kernel for it, so
-    /// that whoever chose the library learns of it.
+    /// that a user who chose the library learns of it.
     virtual bool forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
                          Operand v, Result out, float* log_sum) = 0;
     /// The same as cuda::attention_backward_input, on the same terms.
@@ -37,9 +37,9 @@ constexpr bool is_for_library(const AttentionShape& shape, Type type) {
            shape.soft_cap == 0.F && shape.alibi_heads == 0;
 }
 
-/// Copies bytes of the host to the device without waiting for the device: over pinned memory, which
-/// is made at the first use and whose halves are filled in turn. It waits only if the device is a
-/// whole half behind.
+/// Copies bytes of the host to the device without waiting for the device, through pinned memory
+/// that is allocated at the first use and whose halves are filled alternately. It waits only if the
+/// device lags by a whole half.
 class HostRing {
 public:
     explicit HostRing(Queue& queue) : queue_(queue) {}
@@ -61,7 +61,7 @@ private:
     std::int64_t used_ = 0;  ///< bytes used of this half
 };
 
-/// The operators on one queue, by the kernels of exec/cuda/kernels and a library's products. The
+/// The operators on one queue, by the kernels of exec/cuda/kernels and a library's GEMMs. The
 /// class does not know CUDA: tests run it on the emulated device.
 ///
 /// The same calls leave the same bits in every run. Sums over rows are made in chunks whose number

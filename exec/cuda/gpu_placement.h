@@ -15,7 +15,7 @@
 /// how tensors are sent between them.
 namespace debubble::exec {
 
-/// The place of a rank's GPU in the form in which ranks exchange it. Padded with zeros.
+/// The place of a rank's GPU, in the form that ranks send each other. Padded with zeros.
 struct DevicePlace {
     std::array<char, 256> host{};  ///< the host's name and boot id
     std::array<char, 32> gpu{};    ///< the GPU's PCI bus id
@@ -41,11 +41,11 @@ DeviceAssignment gather_assignment(Communicator& host, const std::string& gpu,
 // on. From the others, launches and copies cross the link between the sockets.
 
 /// The numbers of a list such as "0-3,8,10-11", as Linux writes lists of cores, in order; empty if
-/// the text is none.
+/// the text is not such a list.
 std::vector<int> cores_of_list(std::string_view list);
 
-/// The cores beside the GPU with this PCI bus id, such as "0000:2A:00.0", as Linux tells them
-/// (bus/pci/devices/ID/local_cpulist under `sys`); empty where it tells none.
+/// The cores near the GPU with this PCI bus id, such as "0000:2A:00.0", as Linux reports them
+/// (bus/pci/devices/ID/local_cpulist under `sys`); empty where it reports none.
 std::vector<int> cores_near(const std::string& bus_id, const std::filesystem::path& sys = "/sys");
 
 /// The cores to which a rank's thread is bound: those of `near` that are `allowed`. Empty if that
@@ -53,11 +53,11 @@ std::vector<int> cores_near(const std::string& bus_id, const std::filesystem::pa
 std::vector<int> cores_to_use(const std::vector<int>& near, const std::vector<int>& allowed);
 
 /// Binds the calling thread, and so those that it starts after this, to the cores near the GPU
-/// (cores_near) among those that it may use. Does nothing where Linux tells no cores or allows none
-/// of them.
+/// (cores_near) among those that it may use. Does nothing where Linux reports no cores or allows
+/// none of them.
 void stay_near(const std::string& bus_id, const std::filesystem::path& sys = "/sys");
 
-// How tensors travel between the GPUs of one machine, decided before any rank has started.
+// The transport of tensors between the GPUs of one machine, decided before any rank has started.
 
 /// The facts on which the choice depends.
 struct GpusHere {
@@ -68,24 +68,25 @@ struct GpusHere {
 
 /// The choice for ranks that no launcher has started.
 struct GpuTransport {
-    bool process_per_rank = false;  ///< processes that exchange by NCCL; otherwise threads
-    /// A sentence for the person where tensors go through the host's memory on their way from one
-    /// GPU to another; empty where they do not.
+    bool process_per_rank = false;  ///< processes that communicate by NCCL; otherwise threads
+    /// A sentence for the user where tensors between GPUs are staged through the host's memory;
+    /// empty where they are not.
     std::string note;
     friend bool operator==(const GpuTransport&, const GpuTransport&) = default;
 };
 
 /// Threads of one process reach the memory of one GPU only, so that ranks on several GPUs are
 /// processes over NCCL wherever that can be used and each rank has a GPU of its own. `comm` is the
-/// word of --comm: auto leaves the choice to this, every other word has made it.
+/// word of --comm: auto leaves the choice to this function, every other word makes it.
 GpuTransport transport_between(const GpusHere& here, const std::string& comm);
 
-/// The same sentence for ranks that are processes already and were told to do without NCCL
+/// The same sentence for ranks that are already processes and do not use NCCL
 /// (--comm mpi, tcp); empty where a single GPU has all of them.
 std::string note_of_staging(const std::string& comm, bool several_gpus);
 
-/// What `debubble calibrate` measures between GPUs, where `ranks` threads have `gpus` of them: the
-/// detour, and how to know what NCCL does; empty where a single GPU has all ranks.
+/// A sentence about the links that `debubble calibrate` measures between GPUs, where `ranks`
+/// threads use `gpus` of them: transfers staged through the host, and how to measure NCCL; empty
+/// where a single GPU has all ranks.
 std::string note_of_calibration(int ranks, int gpus);
 
 }  // namespace debubble::exec

@@ -144,7 +144,7 @@ GreenPart split(int device, int part, int parts) {
     unsigned made = 0;
     for (int size = *each; made != static_cast<unsigned>(parts); size -= limits.alignment) {
         if (size < std::max(limits.least, 1))
-            throw NotPossible{fmt::format("the driver makes only {} parts of {} multiprocessors",
+            throw NotPossible{fmt::format("the driver provides only {} parts of {} multiprocessors",
                                           made, multiprocessors)};
         CUdevResource rest{};
         made = static_cast<unsigned>(parts);
@@ -168,8 +168,7 @@ GreenPart make_green_part(int device, int part, int parts) {
     } catch (const NotPossible& why) {
         cudaGetLastError();  // the next query must not find it
         return {nullptr,
-                fmt::format("{} ranks share the multiprocessors of a GPU, none has its own: {}",
-                            parts, why.what)};
+                fmt::format("{} ranks share all multiprocessors of a GPU: {}", parts, why.what)};
     }
 }
 

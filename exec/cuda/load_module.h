@@ -42,10 +42,11 @@ public:
     static CudaModule load(bool beside_nccl = false);
 
     int gpus() const { return gpus_; }
-    /// The device of a rank that is a thread, which calls this itself: ranks take the GPUs in turn.
+    /// The device of a rank that is a thread, which calls this itself: ranks are assigned to GPUs
+    /// round-robin.
     std::unique_ptr<Device> device_of(int rank_on_host, int ranks_on_host) const;
     /// The device of a rank that is a process, called on the thread that will use it. Processes
-    /// take turns on a GPU, so that none has a part of the multiprocessors.
+    /// time-share a GPU, so that none has multiprocessors of its own.
     std::unique_ptr<Device> device(int gpu, int ranks_on_it) const;
     /// An identity of the GPU that is the same for every process that sees it, by whatever number.
     std::string bus_id(int gpu) const;

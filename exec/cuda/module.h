@@ -36,7 +36,7 @@ struct NoGpu {
     std::string_view words;  ///< the same in CUDA's words
 };
 
-/// A sentence about why there is no GPU, and what to do where that is known.
+/// A sentence that says why there is no GPU, and what to do where that is known.
 inline std::string sentence_of(const NoGpu& found) {
     const std::string none = "there is no GPU for CUDA to use: ";
     if (found.driver == 0) return none + "no NVIDIA driver is installed";
@@ -46,14 +46,14 @@ inline std::string sentence_of(const NoGpu& found) {
     if (found.driver / 1000 < found.build / 1000)
         return fmt::format(
             "{}; the driver is for CUDA {}.{}, and this program was built with CUDA {}.{}, which "
-            "wants a "
-            "driver for CUDA {}.0 or later (tests/gpu/pack.sh --cuda12 builds for older ones)",
+            "needs a driver for CUDA {}.0 or later (tests/gpu/pack.sh --cuda12 builds for older "
+            "ones)",
             all, found.driver / 1000, found.driver % 1000 / 10, found.build / 1000,
             found.build % 1000 / 10, found.build / 1000);
     if (found.error == "cudaErrorSystemNotReady")
         return all +
-               "; GPUs behind NVLink's switches want NVIDIA's fabric manager, which may not run "
-               "(systemctl status nvidia-fabricmanager)";
+               "; GPUs connected by NVSwitch need NVIDIA's fabric manager, which may not be "
+               "running (systemctl status nvidia-fabricmanager)";
     return all;
 }
 

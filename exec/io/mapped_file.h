@@ -64,7 +64,7 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::string_view bytes() const { return bytes_; }
 
-    /// Throws FileCut, with the numbers, if some of what was mapped is no longer in the file.
+    /// Throws FileCut, with the numbers, if some of the mapped bytes are no longer in the file.
     void check_whole() const;
     /// Returns the result of `read` if the bytes were whole meanwhile. If they were not, `read` may
     /// have found anything in them, and FileCut is thrown.

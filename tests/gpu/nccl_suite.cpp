@@ -130,14 +130,15 @@ public:
                                           buffers_of(copies, out.size(), in.size()), label);
         return copied(std::move(copies), std::move(request), {in.begin(), in.end()});
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> pieces, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
         std::vector<ConstBuffer> all(pieces.begin(), pieces.end());
         all.push_back(mine);
         Copies copies = copies_of(all);
         const std::vector<Buffer> there = buffers_of(copies, 0, pieces.size());
-        auto request = inner().reduce_pieces(std::vector<ConstBuffer>(there.begin(), there.end()),
-                                             copies.back()->buffer(), reduction, label);
+        auto request =
+            inner().reduce_scatter_uneven(std::vector<ConstBuffer>(there.begin(), there.end()),
+                                          copies.back()->buffer(), reduction, label);
         return copied(std::move(copies), std::move(request), {mine});
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {

@@ -24,16 +24,16 @@ struct OperationKey {
 
 enum class Word : std::int32_t { Announce, Ask, Fail, Goodbye };
 
-/// The head of a control message between engines, which this, two texts and the bytes of a small
-/// piece make up. All processes of a job run the same program on processors of one byte order.
+/// The head of a control message between engines; two texts and the bytes of a small chunk follow
+/// it. All processes of a job run the same program on processors of one byte order.
 struct Header {
     Word word{};
     std::int32_t reserved = 0;
     OperationKey key{};
     local::Terms terms{};
-    std::uint64_t id = 0;         ///< number of the piece at its announcer
+    std::uint64_t id = 0;         ///< number of the chunk at its announcer
     std::uint64_t texts[2] = {};  ///< lengths of the description (or sentence) and of the content
-    std::uint64_t inlined = 0;    ///< bytes of the piece that follow the texts
+    std::uint64_t inlined = 0;    ///< bytes of the chunk that follow the texts
 };
 
 struct Control {

@@ -9,7 +9,7 @@
 #include "exec/core/kernels.h"
 #include "exec/core/pinned_pool.h"
 
-/// Communicators that change what another one does.
+/// Communicators that wrap another one and change its behaviour.
 namespace debubble::exec {
 
 /// A communicator that is `inner` in everything that a class derived from it does not override.
@@ -44,9 +44,10 @@ public:
                        std::string_view label) override {
         return pass_on([&] { return inner_.all_to_all(out, in, label); });
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
-        return pass_on([&] { return inner_.reduce_pieces(pieces, mine, reduction, label); });
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
+        return pass_on(
+            [&] { return inner_.reduce_scatter_uneven(chunks, mine, reduction, label); });
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
         return pass_on([&] { return inner_.broadcast(data, root, label); });
@@ -69,8 +70,8 @@ public:
 protected:
     Communicator& inner() { return inner_; }
 
-    /// Makes one communication's request, which `ask` asks `inner` for. An override changes all
-    /// communications alike.
+    /// Makes the request of one communication by calling `ask`. An override changes all
+    /// communications in the same way.
     virtual Pending pass_on(const std::function<Pending()>& ask) { return ask(); }
 
 private:
@@ -78,15 +79,15 @@ private:
     Communicator& inner_;
 };
 
-/// A communicator that communicates with nobody while `muted` is true: every communication is over
-/// at once, and receive buffers keep their content. Otherwise it is `inner`.
+/// A communicator that does not communicate while `muted` is true: every communication completes at
+/// once, and receive buffers keep their content. Otherwise it is `inner`.
 ///
 /// `inner` and the flag must outlive it and its groups.
 std::unique_ptr<Communicator> muted_while(const bool& muted, Communicator& inner);
 
 /// Carries tensors of a device over a communicator of host memory: each is copied out once the
 /// kernels that make it are done, and in when its request is waited for. So every communicator
-/// serves every device, with its own order and bits.
+/// works for every device, with the reduction order and bits that it has on hosts.
 ///
 /// All arguments must outlive the communicator and its groups. A request is waited for on the
 /// thread of the kernels; its copies lie in `pinned` memory.

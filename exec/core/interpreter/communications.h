@@ -12,12 +12,12 @@
 #include "exec/core/stage/step.h"
 #include "trace/action_log.h"
 
-/// The communications of a rank's step that are under way: messages along the pipeline, and the
+/// The communications of a rank's step that are in flight: messages along the pipeline, and the
 /// collectives on parameters and gradients.
 namespace debubble::exec {
 
-/// The results that a rank holds between two of its computes, and those on the way in from or out
-/// to the ranks of its pipeline.
+/// The results that a rank holds between two of its computes, and those in flight from or to the
+/// other ranks of its pipeline.
 class Messages {
 public:
     /// `lender`: the arena that lends the buffers of sends where a device moves them, so that the
@@ -36,7 +36,7 @@ public:
     /// Sends a message that was put here.
     void send(const Send& send);
 
-    /// Waits for the message if a receive of it is under way.
+    /// Waits for the message if a receive of it is in flight.
     void await(const Message& message);
     /// Takes a message. Precondition: it is here.
     ArenaTensor take(const Message& message);
@@ -71,8 +71,8 @@ private:
     std::list<UnderWay<Send>> going_;
 };
 
-/// The gathers and reductions of a rank that are asked for and not finished: they run at the same
-/// time as computes, until something needs them.
+/// The gathers and reductions of a rank that are in flight: they overlap computes until something
+/// needs them.
 class Collectives {
 public:
     Collectives(StepActions& actions, Recorder& recorder, std::chrono::nanoseconds patience)

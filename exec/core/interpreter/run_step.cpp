@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "exec/core/interpreter/communications.h"
-#include "exec/core/interpreter/run_in_turns.h"
+#include "exec/core/interpreter/run_overlap.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec {
@@ -174,8 +174,8 @@ private:
 
     bool take_turns(const Overlap& o) const {
         return side_.pairs_layers && o.first.pass == Pass::Forward &&
-               o.second.pass != Pass::Forward && stage(o.first.stage).takes_turns() &&
-               stage(o.second.stage).takes_turns();
+               o.second.pass != Pass::Forward && stage(o.first.stage).can_overlap() &&
+               stage(o.second.stage).can_overlap();
     }
     void in_turns(const Overlap& o) {
         const auto forward =
@@ -183,7 +183,7 @@ private:
         const auto backward =
             stage(o.second.stage)
                 .begin_backward(o.second.pass, o.second.micro_batch, input_of(o.second));
-        run_in_turns({o.first, *forward}, {o.second, *backward}, recorder_);
+        run_overlap({o.first, *forward}, {o.second, *backward}, recorder_);
         give(o.first, forward->finish());
         give(o.second, backward->finish());
     }
@@ -248,7 +248,7 @@ private:
     Recorder recorder_;
     Messages messages_;
     Collectives collectives_;
-    /// Reloads on a device that are not used yet.
+    /// Reloads on a device whose tensors are not used yet.
     std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;
     MemoryByClass level_before_{};
     std::size_t position_ = 0;

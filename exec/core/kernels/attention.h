@@ -32,7 +32,7 @@ public:
                                      ConstTensorView sines, TensorView dx) = 0;
 
     /// RMS norm of every head of a run in x [tokens, columns], in place: y = x / sqrt(mean(x^2) +
-    /// eps) * gain, with gain [head_dim], or 1 if it is empty. What was there is kept in kept
+    /// eps) * gain, with gain [head_dim], or 1 if it is empty. The values before are copied to kept
     /// [tokens, columns of all runs]; statistics fp32 [tokens, heads of all runs] has the factors.
     virtual void head_norm_forward(double eps, const HeadRun& run, ConstTensorView gain,
                                    TensorView x, TensorView kept, TensorView statistics) = 0;
@@ -104,7 +104,7 @@ protected:
     ~AttentionKernels() = default;
 };
 
-/// Sizes of queries, keys and values that lie side by side in each row of one packed tensor
+/// Sizes of queries, keys and values that are packed in each row of one tensor
 /// [samples, rows, query + 2 key], and in tensors of their own elsewhere: q [samples, rows, query],
 /// k and v [samples, all_rows, key]. The packed rows are those of k and v from `first_row` on.
 struct PackedRows {

@@ -30,7 +30,7 @@ public:
     virtual void linear_activation_forward(WeightLayout layout, Nonlinearity kind,
                                            ConstTensorView x, ConstTensorView weight,
                                            ConstTensorView bias, TensorView wide, TensorView y) = 0;
-    /// Computes dwide, where dy is the gradient of a product whose input was activation(wide).
+    /// Computes dwide, where dy is the gradient of a GEMM whose input was activation(wide).
     virtual void linear_activation_backward_input(WeightLayout layout, Nonlinearity kind,
                                                   ConstTensorView dy, ConstTensorView weight,
                                                   ConstTensorView wide, TensorView dwide) = 0;

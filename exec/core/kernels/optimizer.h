@@ -33,7 +33,7 @@ protected:
     ~OptimizerKernels() = default;
 };
 
-/// The parts of Muon's step (Jordan et al. 2024; torch.optim.Muon) that are no products. The whole
+/// The parts of Muon's step (Jordan et al. 2024; torch.optim.Muon) that are not GEMMs. The whole
 /// matrix is fp32 [rows, columns]; a rank's gradients, moments and weights of it are flat, of any
 /// floating-point type, and hold slices of it.
 class MuonKernels {

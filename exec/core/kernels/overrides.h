@@ -36,7 +36,7 @@ using SignatureOf = typename SignatureOfMember<decltype(member)>::Type;
 /// that derives from Kernels declares them by these two lists, and then those that it has instead
 /// of a composed one.
 
-/// Matrix products, and attention, which is made of them.
+/// GEMMs, and attention, which is made of them.
 #define DEBUBBLE_OVERRIDE_PRODUCTS                      \
     DEBUBBLE_OVERRIDE(Kernels, linear_forward);         \
     DEBUBBLE_OVERRIDE(Kernels, linear_backward_input);  \

@@ -88,7 +88,7 @@ void copy_box(const Box& what, const Slice& from, DataType from_type, const std:
 
 bool can_convert(DataType from, DataType to);
 
-/// The kinds of tensors that a checkpoint keeps of a parameter. These are words in a file, so
+/// The kinds of tensors that a checkpoint stores for a parameter. They are words in a file, so
 /// others may be added.
 namespace kinds {
 /// In the form that the forward pass uses.

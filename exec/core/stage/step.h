@@ -14,7 +14,7 @@ namespace debubble::exec {
 
 // The inputs of one training step that come from outside the pipeline.
 
-/// Whole sequences, whatever the slices into which a pass cuts them.
+/// The tokens or images of a microbatch: whole sequences, also where passes work on slices of them.
 struct MicroBatchInputs {
     ConstTensorView
         inputs;  ///< int32 tokens [samples, T], or fp32 images [samples, channels, H, W]
@@ -38,7 +38,7 @@ struct StepInputs {
 
 // The actions of a Program on parameters and gradients between passes.
 
-/// Each call only asks; its request completes the action, on the thread that waits for it. The
+/// Each call only launches; its request completes the action, on the thread that waits for it. The
 /// interpreter waits for an unshard before the next pass of its stage, and for a reduction before
 /// the next backward of its stage or the norm, whichever comes first. Before a pass it tells
 /// whether the stage's reduction follows without another gradient in between: gradients that the

@@ -26,7 +26,7 @@ struct OptimizerPass {
 };
 
 /// Steps all parameters but the matrices that Muon steps (step_matrices). State on the host passes
-/// through a device's memory (pass_through_device); on the processor it is stepped where it lies, like
+/// through a device's memory (pass_through_device); on the processor it is stepped in place, like
 /// all other state.
 void step_parameters(const OptimizerPass& pass, const std::vector<LocalStage>& stages,
                      const StatePolicy& policy, Kernels& kernels, Arena& arena);
@@ -65,8 +65,8 @@ struct MatrixPass {
 void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages,
                    TrainingGroups& groups, Kernels& kernels, Arena& arena, Deadline deadline);
 
-/// Makes each kind of product of these steps once, of zeros, and changes no state: a device chooses
-/// how to make them then (docs/decisions/0015).
+/// Runs each kind of GEMM of these steps once, on zeros, and changes no state: the device then
+/// chooses its algorithms (docs/decisions/0015).
 void rehearse_matrices(const std::vector<LocalStage>& stages, Kernels& kernels, Arena& arena);
 
 /// The factor of an orthogonal step.

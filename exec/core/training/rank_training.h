@@ -44,9 +44,9 @@ private:
 
 // A rank's part of the training state as boxes of global tensors, the form of checkpoints.
 
-/// The pieces that this rank saves: over all ranks every element comes once. Where there are main
-/// parameters, they are saved instead of the parameters, which are the same values rounded. The
-/// pieces of a device are in `copies`.
+/// The pieces that this rank saves: over all ranks, every element is in exactly one piece. Where
+/// there are main parameters, they are saved instead of the parameters, which are the same values
+/// rounded. The pieces of a device are in `copies`.
 std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder, HostCopies& copies);
 
 enum class Wanted : std::uint8_t {
@@ -83,7 +83,7 @@ RankGrid grid_of(const scenarios::Scenario& scenario);
 /// Allocates the state in the arena and draws the initial weights from the seed. All ranks of
 /// `world`, which are the scenario's, call it together. Throws InputError if the Program steps
 /// without the GradNorm that clipping or loss scaling needs. Precondition: `scenario` is
-/// as_executed().
+/// executor_scenario().
 RankTraining make_rank_training(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                                 const TrainingOptions& options, Communicator& world,
                                 Kernels& kernels, Arena& arena, std::chrono::nanoseconds patience);

@@ -214,7 +214,7 @@ void TrainingStep::keep_copies() {
     }
 }
 
-/// The norm is known after the step: the step stands, or is undone and repeated as it should be.
+/// The norm is known after the step: the step is kept, or undone and repeated as it should be.
 void TrainingStep::validate(Deadline deadline) {
     const bool stands = outcome_.diverged || (!outcome_.skipped && outcome_.clip_factor == 1);
     if (!stands) {

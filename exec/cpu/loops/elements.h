@@ -3,7 +3,7 @@
 #include "exec/core/random_stream.h"
 #include "exec/cpu/loops/operands.h"
 
-/// Operators that take elements one by one: nonlinearities, dropout, sums, biases, and columns.
+/// Elementwise operators: nonlinearities, dropout, sums, biases, and columns.
 namespace debubble::exec::loops {
 
 // The nonlinearities of MLPs, element by element. Shapes: all operands are [tokens, ffn]. None has
@@ -14,7 +14,7 @@ void activation_forward(Nonlinearity kind, In x, Out y);
 /// dx may be dy: the gradient is then replaced in place.
 void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx);
 
-/// y = x times the sigmoid of gate; all operands are alike.
+/// y = x times the sigmoid of gate; all operands have the same shape.
 void output_gate_forward(In x, In gate, Out y);
 void output_gate_backward_input(In dy, In x, In gate, Out dx, Out dgate);
 
@@ -27,7 +27,7 @@ void gated_forward(Gate kind, In gate, In up, Out y);
 
 void gated_backward_input(Gate kind, In dy, In gate, In up, Out dgate, Out dup);
 
-/// The same where one product made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the gates,
+/// The same where one GEMM made both: rows of gate_up, dgate_up [tokens, 2 ffn] hold the gates,
 /// then up.
 void gated_forward(Gate kind, In gate_up, Out y);
 

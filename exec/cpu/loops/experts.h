@@ -34,7 +34,7 @@ void router_losses_backward(const RouterLosses& losses, In logits, In counts, Ou
 // weights [tokens, experts] are zero for experts that a token does not go to. They alone tell
 // which rows belong to which expert.
 
-/// The rows of the experts, one expert's after the other's, each in the order of its tokens.
+/// The rows of all experts, expert by expert, each expert's in the order of its tokens.
 class ExpertRows {
 public:
     explicit ExpertRows(In weights);

@@ -8,14 +8,14 @@
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/row_walk.h"
 
-/// Attention as in exec/core/kernels/attention.h, with products by oneDNN on blocks that stay in
-/// the second-level cache, and heads dealt out to workers.
+/// Attention as in exec/core/kernels/attention.h, with GEMMs by oneDNN on blocks that stay in the
+/// second-level cache, and heads distributed over workers.
 namespace debubble::exec::onednn {
 
 inline constexpr std::int64_t kQueriesAtOnce = 64;
 inline constexpr std::int64_t kKeysAtOnce = 512;
 
-/// The products and the memory of one worker. Matrices of queries by keys have rows of
+/// The GEMMs and the memory of one worker. Matrices of queries by keys have rows of
 /// kKeysAtOnce; `weights` and `narrow_gradients` are their copies in 16 bits.
 struct AttentionWorker {
     Matmul matmul{1};

@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    /// While it lives, the products that are made have another number of rows in each call.
+    /// While it lives, GEMMs have a different number of rows in each call.
     class ManyRows {
     public:
         explicit ManyRows(bool& vary) : vary_(vary) { vary_ = true; }

@@ -15,9 +15,9 @@
 /// A GPU whose queues are threads of this process, for tests of everything but CUDA itself.
 namespace debubble::exec::cuda {
 
-/// The time that queues wait before each piece of work. A slow compute lane exposes code that does
+/// The delay of queues before each work item. A slow compute lane exposes code that does
 /// not wait for kernels, slow other lanes expose code that does not wait for communications.
-struct EmulatedPace {
+struct EmulatedDelays {
     std::chrono::microseconds compute{};
     std::chrono::microseconds others{};
 };
@@ -32,12 +32,12 @@ struct EmulatedCounts {
     friend bool operator==(const EmulatedCounts&, const EmulatedCounts&) = default;
 };
 
-/// The CUDA back end on an emulated GPU, for tests: the same kernels and operators, products by a
+/// The CUDA back end on an emulated GPU, for tests: the same kernels and operators, GEMMs by a
 /// plain loop, lanes as threads. Its memory can be touched only while kernels and copies run, and
 /// other accesses are faults, so a test that passes proves that the rest of the executor leaves a
 /// device's memory alone. `room` is the arena's size; ranks on GPUs of other numbers do not reach
 /// its memory.
-std::unique_ptr<Device> make_emulated_device(Bytes room, const EmulatedPace& pace = {},
+std::unique_ptr<Device> make_emulated_device(Bytes room, const EmulatedDelays& delays = {},
                                              int number = 0);
 
 EmulatedCounts counts_of(const Device& emulated);
@@ -92,7 +92,7 @@ public:
 /// wait for another finds bytes that are not there yet, or are gone.
 class EmulatedGpu final : public Gpu {
 public:
-    EmulatedGpu(const EmulatedPace& pace, int number) : pace_(pace), number_(number) {}
+    EmulatedGpu(const EmulatedDelays& delays, int number) : delays_(delays), number_(number) {}
 
     std::byte* reserve(Bytes size);
     void release();
@@ -118,7 +118,7 @@ public:
 private:
     void drain();
 
-    EmulatedPace pace_;
+    EmulatedDelays delays_;
     int number_;
     std::mutex mutex_;  ///< guards the three members below
     std::vector<Drained*> all_queues_;

@@ -8,7 +8,7 @@ namespace {
 
 template <class Body>
 __global__ void each_run(std::int64_t elements, Body body) {
-    const Run run = run_of_thread(elements);
+    const ElementRun run = run_of_thread(elements);
     if (run.count > 0) body(run);
 }
 
@@ -20,15 +20,15 @@ void launch_each(const char* name, Stream stream, std::int64_t elements, const B
 struct Convert {
     Operand from;
     Result to;
-    __device__ void operator()(Run run) const { store_run(to, run, load_run(from, run)); }
+    __device__ void operator()(ElementRun run) const { store_run(to, run, load_run(from, run)); }
 };
 
 struct Sum {
     Operand a, b;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight sum = load_run(a, run);
-        const Eight term = load_run(b, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 sum = load_run(a, run);
+        const Vec8 term = load_run(b, run);
         for (int i = 0; i < kElementsEach; ++i) sum.at[i] += term.at[i];
         store_run(y, run, sum);
     }
@@ -37,8 +37,8 @@ struct Sum {
 struct Scale {
     float factor;
     Result x;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
         for (float& value : values.at) value *= factor;
         store_run(x, run, values);
     }
@@ -48,8 +48,8 @@ struct AddBias {
     std::int64_t columns;
     Operand bias;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(y, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(y, run);
         std::int64_t column = run.first % columns;
         // Over a number that is known, so that the values stay in registers.
         DEBUBBLE_UNROLL
@@ -108,7 +108,7 @@ __device__ float slope_at(Curve curve, float x) {
     return x > 0.F ? 1.F : 0.F;
 }
 
-/// What is multiplied by the gate's curve, and its slope.
+/// The value that is multiplied by the gate's curve, and its slope.
 __device__ float gated_by(Curve curve, float up) {
     if (curve != Curve::ClampedSilu) return up;
     return (up > kCurveLimit ? kCurveLimit : up < -kCurveLimit ? -kCurveLimit : up) + 1.F;
@@ -121,8 +121,8 @@ struct ActivationForward {
     Curve curve;
     Operand x;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
         for (float& value : values.at) value = value_at(curve, value);
         store_run(y, run, values);
     }
@@ -132,9 +132,9 @@ struct ActivationBackward {
     Curve curve;
     Operand dy, x;
     Result dx;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight above = load_run(dy, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
+        const Vec8 above = load_run(dy, run);
         for (int i = 0; i < kElementsEach; ++i)
             values.at[i] = above.at[i] * slope_at(curve, values.at[i]);
         store_run(dx, run, values);
@@ -144,9 +144,9 @@ struct ActivationBackward {
 struct OutputGateForward {
     Operand x, gate;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight by = load_run(gate, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
+        const Vec8 by = load_run(gate, run);
         for (int i = 0; i < kElementsEach; ++i) values.at[i] *= sigmoid(by.at[i]);
         store_run(y, run, values);
     }
@@ -155,9 +155,9 @@ struct OutputGateForward {
 struct OutputGateBackward {
     Operand dy, x, gate;
     Result dx, dgate;
-    __device__ void operator()(Run run) const {
-        const Eight above = load_run(dy, run), values = load_run(x, run);
-        Eight by = load_run(gate, run), down;
+    __device__ void operator()(ElementRun run) const {
+        const Vec8 above = load_run(dy, run), values = load_run(x, run);
+        Vec8 by = load_run(gate, run), down;
         for (int i = 0; i < kElementsEach; ++i) {
             const float s = sigmoid(by.at[i]);
             down.at[i] = above.at[i] * s;
@@ -172,8 +172,8 @@ struct SoftCapForward {
     float cap;
     Operand x;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
         for (float& value : values.at) value = cap * tanhf(value / cap);
         store_run(y, run, values);
     }
@@ -183,9 +183,9 @@ struct SoftCapBackward {
     float cap;
     Operand dy, x;
     Result dx;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight above = load_run(dy, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
+        const Vec8 above = load_run(dy, run);
         for (int i = 0; i < kElementsEach; ++i) {
             const float t = tanhf(values.at[i] / cap);
             values.at[i] = above.at[i] * (1.F - t * t);
@@ -194,14 +194,14 @@ struct SoftCapBackward {
     }
 };
 
-/// Calls `body` for the elements of a run, in pieces that stay in their row [gates, up].
+/// Calls `body` for the elements of a run, in parts that stay in their row [gates, up].
 template <class Body>
-__device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
+__device__ void for_each_gates(std::int64_t ffn, ElementRun run, Body body) {
     const int each = ffn % kElementsEach == 0 ? kElementsEach : 1;
     for (int i = 0; i < run.count; i += each) {
         const std::int64_t at = run.first + i;
-        const Run gates{at / ffn * 2 * ffn + at % ffn, each};
-        body(Run{at, each}, gates, shifted(gates, ffn));
+        const ElementRun gates{at / ffn * 2 * ffn + at % ffn, each};
+        body(ElementRun{at, each}, gates, shifted(gates, ffn));
     }
 }
 
@@ -210,10 +210,10 @@ struct GatedForward {
     std::int64_t ffn;
     Operand gate_up;
     Result y;
-    __device__ void operator()(Run run) const {
-        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
-            Eight values = load_run(gate_up, gates);
-            const Eight up = load_run(gate_up, ups);
+    __device__ void operator()(ElementRun run) const {
+        for_each_gates(ffn, run, [&](ElementRun piece, ElementRun gates, ElementRun ups) {
+            Vec8 values = load_run(gate_up, gates);
+            const Vec8 up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i)
                 values.at[i] = value_at(curve, values.at[i]) * gated_by(curve, up.at[i]);
@@ -227,10 +227,10 @@ struct GatedBackward {
     std::int64_t ffn;
     Operand dy, gate_up;
     Result dgate_up;
-    __device__ void operator()(Run run) const {
-        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
-            const Eight above = load_run(dy, piece);
-            Eight gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
+    __device__ void operator()(ElementRun run) const {
+        for_each_gates(ffn, run, [&](ElementRun piece, ElementRun gates, ElementRun ups) {
+            const Vec8 above = load_run(dy, piece);
+            Vec8 gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) {
                 const float g = gate.at[i], u = up.at[i];

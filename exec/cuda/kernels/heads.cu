@@ -13,8 +13,8 @@ __device__ Pair turned(Pair x, float cosine, float sine) {
 
 /// A thread rotates eight pairs.
 __global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
-    const Run run = run_of_thread(how.samples * how.rows * how.turned * how.pairs);
-    // A run stays in its head, and its pairs lie together, or each pair is a run.
+    const ElementRun run = run_of_thread(how.samples * how.rows * how.turned * how.pairs);
+    // A run stays in its head and its pairs are contiguous, or each pair is a run.
     const bool together = !how.neighbours && how.pairs % kElementsEach == 0;
     const int each = together ? kElementsEach : 1;
     const std::int64_t apart = how.neighbours ? 1 : how.pairs, step = how.neighbours ? 2 : 1;
@@ -23,12 +23,13 @@ __global__ void rotate_kernel(Rotation how, const float* cosines, const float* s
         const std::int64_t line = pair / how.pairs, row = line / how.turned;
         const std::int64_t position = how.first_position + row % how.rows;
         const std::int64_t head = row * how.heads + line % how.turned;
-        const Run low{head * how.head_dim + how.first_column + pair % how.pairs * step, each};
-        const Run high = shifted(low, apart);
-        const Run angles{position * how.pairs + pair % how.pairs, each};
-        const Eight cosine = load_run({cosines, Type::Fp32}, angles);
-        const Eight sine = load_run({sines, Type::Fp32}, angles);
-        Eight a = load_run(x, low), b = load_run(x, high);
+        const ElementRun low{head * how.head_dim + how.first_column + pair % how.pairs * step,
+                             each};
+        const ElementRun high = shifted(low, apart);
+        const ElementRun angles{position * how.pairs + pair % how.pairs, each};
+        const Vec8 cosine = load_run({cosines, Type::Fp32}, angles);
+        const Vec8 sine = load_run({sines, Type::Fp32}, angles);
+        Vec8 a = load_run(x, low), b = load_run(x, high);
         DEBUBBLE_UNROLL
         for (int j = 0; j < kElementsEach; ++j) {
             const Pair now = turned({a.at[j], b.at[j]}, cosine.at[j], how.direction * sine.at[j]);
@@ -47,7 +48,7 @@ __device__ std::int64_t kept_column_of_head(const NormedHeads& how, std::int64_t
     return how.first_column - how.gaps_before + head * how.head_dim;
 }
 
-/// The head of a warp: kWarp lanes take its columns in turns.
+/// The head of a warp, whose lanes take every kWarp-th column each.
 struct WarpHead {
     std::int64_t line, token, head;
     bool there;
@@ -195,14 +196,14 @@ __global__ void width_norm_backward_kernel(NormedHeads how, std::int64_t columns
 /// A thread multiplies eight elements of a row.
 __global__ void grow_kernel(Growth how, Result x) {
     const std::int64_t width = how.grown * how.head_dim;
-    const Run run = run_of_thread(how.samples * how.rows * width);
+    const ElementRun run = run_of_thread(how.samples * how.rows * width);
     const int each = width % kElementsEach == 0 ? kElementsEach : 1;
     for (int i = 0; i < run.count; i += each) {
         const std::int64_t row = (run.first + i) / width, column = (run.first + i) % width;
         const auto position = static_cast<float>(how.first_position + row % how.rows + 1);
         const float factor = 1.F + how.scale * logf(1.F + floorf(position / how.floor));
-        const Run piece{row * how.heads * how.head_dim + column, each};
-        Eight values = load_run(x, piece);
+        const ElementRun piece{row * how.heads * how.head_dim + column, each};
+        Vec8 values = load_run(x, piece);
         DEBUBBLE_UNROLL
         for (int j = 0; j < kElementsEach; ++j) values.at[j] *= factor;
         store_run(x, piece, values);

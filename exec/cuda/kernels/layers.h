@@ -5,7 +5,7 @@
 /// The launchers of operators inside layers: elementwise operators, norms, copies and dropout.
 namespace debubble::exec::cuda {
 
-// Operators that take elements one by one. All operands of a call have `n` elements.
+// Elementwise operators. All operands of a call have `n` elements.
 
 void convert(Stream stream, std::int64_t n, Operand from, Result to);
 /// y may be a or b.

@@ -5,7 +5,7 @@
 /// The launchers of optimizers' steps.
 namespace debubble::exec::cuda {
 
-// Steps of optimizers on flat shards: one kernel for all parameters that lie side by side. The
+// Steps of optimizers on flat shards: one kernel for all contiguous parameters. The
 // numbers are those of exec/cpu/loops/optimizer.cpp, made once per step.
 
 struct AdamNumbers {
@@ -42,7 +42,7 @@ void sgd_step(Stream stream, std::int64_t n, const SgdNumbers& numbers, Operand 
 /// total [1] += the sum of squares in fp64. `partials`: fp64 [kMaxPartials].
 void add_sum_of_squares(Stream stream, std::int64_t n, Operand x, double* partials, double* total);
 
-// Muon's step without its products (exec/core/kernels/optimizer.h). The whole matrix is fp32.
+// Muon's step without its GEMMs (exec/core/kernels/optimizer.h). The whole matrix is fp32.
 
 /// The place of [rows, columns] in a flat tensor and in the whole matrix, in elements.
 struct SliceOfMatrix {

@@ -229,9 +229,9 @@ __device__ float product_of(std::int64_t hidden, const Operand& a, std::int64_t 
                             const Operand& b, std::int64_t first_b) {
     float sum = 0;
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run run = run_from(j, hidden);
-        const Eight left = load_run(a, shifted(run, first_a));
-        const Eight right = load_run(b, shifted(run, first_b));
+        const ElementRun run = run_from(j, hidden);
+        const Vec8 left = load_run(a, shifted(run, first_a));
+        const Vec8 right = load_run(b, shifted(run, first_b));
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) sum += left.at[i] * right.at[i];
     }
@@ -291,8 +291,8 @@ __global__ void shared_gate_kernel(std::int64_t tokens, std::int64_t hidden, Ope
     if (token >= tokens) return;
     const float score = logistic(product_of(hidden, x, first, weight, 0));
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run run = shifted(run_from(j, hidden), first);
-        Eight values = load_run(branch, run);
+        const ElementRun run = shifted(run_from(j, hidden), first);
+        Vec8 values = load_run(branch, run);
         DEBUBBLE_UNROLL
         for (float& value : values.at) value *= score;
         store_run(y, run, values);
@@ -308,9 +308,9 @@ __global__ void shared_gate_backward_kernel(std::int64_t tokens, std::int64_t hi
     const float score = scores[token];
     const float dlogit = product_of(hidden, dy, first, branch, first) * score * (1 - score);
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run columns = run_from(j, hidden), run = shifted(columns, first);
-        Eight up = load_run(dy, run), sum = load_run(dx, run);
-        const Eight by = load_run(weight, columns);
+        const ElementRun columns = run_from(j, hidden), run = shifted(columns, first);
+        Vec8 up = load_run(dy, run), sum = load_run(dx, run);
+        const Vec8 by = load_run(weight, columns);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             sum.at[i] += dlogit * by.at[i];

@@ -25,14 +25,14 @@ struct Answer {
     std::string error;         ///< empty if there is none
 };
 
-/// The purpose of a communicator: one way between two ranks; the collectives of a group beside the
-/// kernels of its ranks; or those for which the kernels of its ranks stand still, which may take as
+/// The purpose of a communicator: messages from one rank to another; collectives of a group that
+/// overlap the kernels of its ranks; or collectives for which these kernels wait, which may take as
 /// many multiprocessors as they like.
 enum class Purpose { Edge, Group, StandingGroup };
 
 /// Multiprocessors that a communicator may take from kernels which run at the same time; 0: none
 /// run. A message keeps up with NVLink by 2, of which a receive that waits for its sender holds
-/// both; 4 are enough for a reduction that has a whole backward to hide behind.
+/// both; 4 are enough for a reduction that overlaps a whole backward.
 constexpr int most_ctas(Purpose purpose) {
     switch (purpose) {
         case Purpose::Edge: return 2;
@@ -63,23 +63,23 @@ public:
     virtual Answer all_gather(Handle, ConstBuffer mine, Buffer all, DeviceLane lane) = 0;
     virtual Answer reduce_scatter(Handle, ConstBuffer all, Buffer mine, Reduction reduction,
                                   DeviceLane lane) = 0;
-    /// Piece r of `out` goes to rank r, and piece r of `in` comes from it.
+    /// Chunk r of `out` goes to rank r, and chunk r of `in` comes from it.
     virtual Answer all_to_all(Handle, std::span<const ConstBuffer> out, std::span<const Buffer> in,
                               DeviceLane lane) = 0;
-    /// Piece r of each rank is reduced into the `mine` of rank r; `rank` is this one.
-    virtual Answer reduce_pieces(Handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
-                                 Reduction reduction, DeviceLane lane) = 0;
+    /// Chunk r of each rank is reduced into the `mine` of rank r; `rank` is this one.
+    virtual Answer reduce_scatter_uneven(Handle, int rank, std::span<const ConstBuffer> chunks,
+                                         Buffer mine, Reduction reduction, DeviceLane lane) = 0;
     virtual Answer broadcast(Handle, Buffer data, int root, DeviceLane lane) = 0;
 
     /// The moment at which the lane has done all that it was asked for until this call.
     virtual Point point(DeviceLane lane) = 0;
     /// Once it has passed, the point may be used for another moment.
     virtual bool passed(Point point) = 0;
-    /// Memory of the GPU as the library wants it for its fastest ways; nullptr where it offers
-    /// none.
+    /// Memory of the GPU as the library's fastest transports need it; nullptr where it offers none.
     virtual std::shared_ptr<DeviceMemory> memory() { return nullptr; }
     /// Lets the communicator move tensors of that range without copying them into buffers of its
-    /// own; destroy() and abort() end it. An error is no harm: such a range is moved as any other.
+    /// own; destroy() and abort() end it. An error is harmless: such a range is moved like any
+    /// other.
     virtual Answer register_range(Handle, std::span<std::byte> /*range*/) { return {}; }
     /// Bytes of the device for sends and receives whose content does not matter.
     virtual Buffer scratch() = 0;

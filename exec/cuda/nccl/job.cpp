@@ -97,7 +97,7 @@ void Job::register_range(std::span<std::byte> range) {
     for (const Handle communicator : all) register_with(communicator);
 }
 
-/// An error is no harm (Calls::register_range): errors of the communicator itself come again.
+/// An error here is harmless (Calls::register_range): errors of the communicator itself recur.
 void Job::register_with(Handle communicator) {
     Answer answer;
     {
@@ -105,7 +105,7 @@ void Job::register_with(Handle communicator) {
         if (failure_) return;
         answer = calls_->register_range(communicator, registered_);
     }
-    if (answer.in_progress) settle(communicator, answer, "the use of the arena's memory");
+    if (answer.in_progress) await_acceptance(communicator, answer, "the use of the arena's memory");
 }
 
 int Job::multiprocessors_taken() const {
@@ -125,14 +125,14 @@ Handle Job::join(int ranks, const Id& id, int rank, Purpose purpose, const std::
         answer = calls_->init(made, ranks, id, rank, purpose);
         if (made != nullptr) communicators_.push_back(made);
     }
-    settle(made, answer, what);
+    await_acceptance(made, answer, what);
     throw_if_failed(what);
     ++made_for_[purpose];
     if (!registered_.empty()) register_with(made);
     return made;
 }
 
-void Job::settle(Handle communicator, Answer answer, const std::string& what) {
+void Job::await_acceptance(Handle communicator, Answer answer, const std::string& what) {
     const Deadline deadline = within(patience_);
     const Polling polling(Clock::now());
     while (answer.in_progress) {
@@ -175,7 +175,7 @@ MarkedInterval Job::issue(Handle communicator, DeviceLane lane, const std::strin
                 answer = call();
             }
         }
-        settle(communicator, answer, description);
+        await_acceptance(communicator, answer, description);
     }
     const Mark end = lanes_.mark(lane);
     const Lock lock(mutex_);

@@ -13,11 +13,12 @@
 #include "schedule/action.h"
 #include "schedule/schedule.h"
 
-/// What the module debubble_nccl needs from the program that loads it, and how it is loaded.
+/// The module debubble_nccl: its inputs from the program that loads it, and the functions that load
+/// it.
 namespace debubble::exec::nccl {
 
-/// What was found of NCCL on this machine, as its own functions and CUDA count: 22809 is NCCL
-/// 2.28.9, and 12030 a driver for CUDA 12.3.
+/// The versions of NCCL and the driver on this machine, as NCCL's functions and CUDA number them:
+/// 22809 is NCCL 2.28.9, and 12030 a driver for CUDA 12.3.
 struct Versions {
     int library = 0;
     int driver = 0;
@@ -27,12 +28,12 @@ struct Versions {
 std::string version_text(int library);
 
 /// A sentence if kernels of several communicators could wait for each other for ever: they start in
-/// the order asked from NCCL 2.26.2 on (NCCL_LAUNCH_ORDER_IMPLICIT), and beside each other only
-/// under a driver for CUDA 12.3 or later; NCCL runs them one after the other under an earlier one
-/// (2.28.9, src/enqueue.cc, getImplicitOrder). Nothing if both are new enough.
+/// launch order from NCCL 2.26.2 on (NCCL_LAUNCH_ORDER_IMPLICIT), and run concurrently only under a
+/// driver for CUDA 12.3 or later; NCCL runs them one after the other under an earlier one (2.28.9,
+/// src/enqueue.cc, getImplicitOrder). Nothing if both are new enough.
 std::optional<std::string> too_old(const Versions& found);
 
-/// A way that messages take between two positions of a group.
+/// A directed edge along which messages are sent between two positions of a group.
 struct Edge {
     int from = 0;
     int to = 0;
@@ -46,8 +47,8 @@ struct Edge {
 struct GroupUse {
     std::vector<Edge> edges;
     bool collectives = true;
-    /// Whether its ranks' kernels stand still until a collective is done, as those of tensor,
-    /// context and expert parallelism do inside a pass.
+    /// Whether its ranks' kernels wait for each collective, as those of tensor, context and expert
+    /// parallelism do inside a pass.
     bool callers_stand_still = false;
 };
 /// Groups whose collectives lie inside a pass.

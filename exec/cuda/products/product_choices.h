@@ -20,8 +20,8 @@ inline std::uint32_t alignment_of(const void* data) {
     return alignment;
 }
 
-/// The properties of a product on which the choice of its kernel depends: products that are equal
-/// in them are made alike.
+/// The properties of a GEMM on which the choice of its kernel depends: GEMMs with equal properties
+/// use the same kernel.
 struct ProductKind {
     struct Memory {
         Type type{};
@@ -66,21 +66,21 @@ inline ProductKind kind_of(const Product& p) {
             p.sums_of_b};
 }
 
-/// How a library is to choose the algorithm of a product when it is first made.
+/// The way in which a library chooses the algorithm of a GEMM when it first runs.
 struct ProductChoosing {
-    int multiprocessors = 0;  ///< that products may count on; 0: all
+    int multiprocessors = 0;  ///< that GEMMs may count on; 0: all
     bool times = false;       ///< whether all proposals are tried, and the fastest is taken
     ProductChoices chosen;    ///< algorithms that are taken without trial
     ProductChoices timed;     ///< the fastest ones of those that were tried
 };
 
-/// The product in words, which differ wherever its kind does: sizes, types, layouts, alignments and
-/// what is done with the result.
+/// A description of the GEMM, different for every kind: sizes, types, layouts, alignments and the
+/// epilogue.
 std::string words_of(const ProductKind& kind);
 
-/// Products by cuBLASLt on the queue. Each shape uses the first algorithm of the library's
-/// heuristic that the library does not refuse, and keeps it, or what `how` says, which is read when
-/// a shape is new and must outlive the products. All algorithms add in fp32. Only cublas_lt.cpp
+/// GEMMs by cuBLASLt on the queue. Each shape uses the first algorithm of the library's
+/// heuristic that the library does not refuse, and keeps it, or the choice of `how`, which is read
+/// when a shape is new and must outlive the result. All algorithms add in fp32. Only cublas_lt.cpp
 /// knows the library.
 std::unique_ptr<Matmul> make_cublas_lt(Queue& queue, ProductChoosing& how);
 std::size_t cublas_lt_version();  ///< as cuBLASLt counts: 130102 is 13.1.2

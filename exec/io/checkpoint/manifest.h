@@ -78,7 +78,7 @@ struct Manifest {
     CheckpointLayout layout;
     std::string program_sha256;  ///< hash of the Program that the run executed
     models::Architecture architecture;
-    /// Other values that the training loop wants to find again, under its own keys.
+    /// Other values that the training loop needs on resumption, under its own keys.
     std::map<std::string, std::string> settings;
     std::vector<RankFile> files;
     friend bool operator==(const Manifest&, const Manifest&) = default;

@@ -128,11 +128,11 @@ void check_reads_back(const Manifest& manifest) {
         mistake = error.diagnostics().front().message;
     }
     if (!mistake.empty()) refuse(mistake);
-    // Texts of bytes that are no UTF-8 are written with other ones.
+    // Texts that are not UTF-8 are written with replaced bytes.
     read.architecture.name = manifest.architecture.name;
     read.architecture.source = manifest.architecture.source;
     if (read.architecture != manifest.architecture)
-        refuse("its network would be another one than is trained");
+        refuse("it would be read as another network than the one that is trained");
 }
 
 }  // namespace debubble::exec

@@ -14,7 +14,7 @@
 #include "exec/core/pieces/pieces.h"
 #include "exec/io/checkpoint/safetensors.h"
 
-/// Stored tensors, however they are cut, as a source of the pieces that a rank wants.
+/// Stored tensors, however they are cut, as a source of the pieces that a rank loads.
 namespace debubble::exec {
 
 /// A box of a global tensor in a mapped file.
@@ -45,9 +45,8 @@ struct PieceSource {
     std::map<Key, StoredTensor> tensors;
     std::vector<std::shared_ptr<const MappedFile>> files;
 
-    /// The stored tensor that meets a want of this kind. Weights replace each other: a want of
-    /// `parameter` or `main` is met by that kind in the type wanted, else by main, else by
-    /// parameter.
+    /// The stored tensor for a wanted tensor of this kind. Weights replace each other: for
+    /// `parameter` or `main` it is that kind in the wanted type, else main, else parameter.
     const StoredTensor* find(const std::string& kind, const std::string& tensor,
                              DataType type) const;
 };
@@ -62,8 +61,8 @@ struct Mismatch {
 };
 std::string sentence(const Mismatch& mismatch);
 
-/// The mismatches in the order of the wants, each tensor once. A caller that initialises a tensor
-/// anew removes it from its wants.
+/// The mismatches in the order of `wanted`, each tensor once. A caller that initialises a tensor
+/// itself leaves it out of `wanted`.
 std::vector<Mismatch> mismatches(const PieceSource& source, std::span<const WantedPiece> wanted);
 
 /// Throws InputError with all mismatches, if there are any.

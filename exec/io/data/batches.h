@@ -9,7 +9,7 @@
 
 #include "exec/io/data/data_set.h"
 
-/// The batches of a training, dealt out to its ranks.
+/// The batches of a training, distributed over its ranks.
 namespace debubble::exec {
 
 /// How a step's samples are divided. Precondition: data_ranks * micro_batch divides global_batch.

@@ -35,7 +35,7 @@ public:
     virtual std::int64_t counted(std::int64_t sample) const = 0;
 };
 
-/// The SHA-256 of what a training sees of the samples, wherever and in whatever files they lie:
+/// The SHA-256 of the samples as a training sees them, whatever files they come from:
 /// equal data has equal fingerprints on every host. Of data of more than 64 MiB (tokens and
 /// targets, or pixels) only as many samples count as fit into that size, at equal distances from
 /// the first to the last, and at most 2048 where images are files of their own, since a read from a

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "base/units.h"
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 #include "exec/program/run/run_job.h"
 #include "exec/program/run/world/same_run.h"
 #include "scenarios/plan/plan.h"
 
-/// What is done before the ranks of a run start: everything that can be wrong is read, planned and
-/// compared.
+/// The preparation of a run before its ranks start: everything that can be wrong is read, planned
+/// and compared.
 namespace debubble::exec {
 
 /// Reads, plans and opens everything that can be wrong before ranks start. Rank 0 prices the plan
@@ -23,11 +23,11 @@ scenarios::Scenario read_for_run(const RunRequest& request);
 
 /// Throws InputError at the place in the scenario's file of the key, or of the innermost map around
 /// it that is there; where `--set` or an included file has it, in the file as a whole.
-[[noreturn]] void refuse_at(const std::string& scenario, const Unexecuted& part);
+[[noreturn]] void refuse_at(const std::string& scenario, const Unsupported& part);
 
-// Whether a plan fits on this machine, checked before anything of it is allocated.
+// Whether a plan fits on this machine, checked before anything is allocated.
 
-/// The bytes of each pipeline rank at its fullest when this executor runs the plan (the scenario's
+/// The predicted peak bytes of each pipeline rank when this executor runs the plan (the scenario's
 /// own if none is given), predicted by `sim/predict`. Empty where that cannot predict the scenario
 /// or would take minutes: the run then goes without.
 std::vector<Bytes> planned_memory(const scenarios::Scenario& scenario,
@@ -43,7 +43,7 @@ void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& 
 
 // Ranks that are processes predict once: rank 0 does, and sends the result to the others.
 
-/// The job's Program, the layers of its stages and the bytes of each pipeline rank at its fullest,
+/// The job's Program, the layers of its stages and the predicted peak bytes of each pipeline rank,
 /// as JSON text.
 std::string plan_text(const RunJob& job);
 

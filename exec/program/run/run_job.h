@@ -15,7 +15,7 @@
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/scenario.h"
 
-/// A run as all of its ranks know it before it starts.
+/// A run, as all of its ranks know it before it starts.
 namespace debubble::exec {
 
 /// The options of `debubble run`.
@@ -63,7 +63,7 @@ struct RunJob {
     PeakRate peak = {};          ///< peak rate of a rank; unset for a GPU
     ProcessPlace place = {};     ///< place of this process; a single process has all ranks
     std::optional<CudaModule> cuda = {};
-    std::vector<Bytes> planned = {};  ///< bytes by pipeline rank, at its fullest; empty: not known
+    std::vector<Bytes> planned = {};  ///< predicted peak bytes by pipeline rank; empty: not known
     /// Result of data_in_words; empty if it is neither compared nor saved.
     std::string train_data = {};
     /// True if the cut into stages is rank 0's, which predicts it (parallel.partition: balanced).
@@ -80,7 +80,7 @@ struct RunJob {
 
     std::vector<int> layers_of_stages() const;
 
-    /// The planned bytes of a global rank at its fullest; unset: not known.
+    /// The predicted peak bytes of a global rank; unset: not known.
     Bytes planned_of(int rank) const;
 
     /// The cores of this host for each thread of the ranks that it has, at most 1.

@@ -11,7 +11,7 @@
 #include "exec/program/run/training_loop.h"
 #include "scenarios/plan/scenario.h"
 
-/// What a run tells a person and a program: while it runs, and at its end.
+/// The output of a run, for people and programs: while it runs, and at its end.
 namespace debubble::exec {
 
 /// The work of a step of a run, and the number of steps.

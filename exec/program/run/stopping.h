@@ -8,11 +8,11 @@
 #include <string>
 #include <thread>
 
-/// The ends of a run from outside its steps: a signal, and a rank that hangs after a failure.
+/// The end of a run by a signal, and of a process with a rank that hangs after a failure.
 namespace debubble::exec {
 
 /// While one lives, SIGINT, SIGTERM and SIGUSR1 (which Slurm sends before the time is up, if asked
-/// to) request an end after the step under way; a second signal ends the process at once. There is
+/// to) request a stop after the current step; a second signal ends the process at once. There is
 /// one at a time.
 ///
 /// A thread of its own receives them. The thread that makes the StopSignal, and all threads that it

@@ -13,12 +13,12 @@
 #include "scenarios/plan/scenario.h"
 #include "trace/trace.h"
 
-/// The loop over the steps of a run, and what it reports.
+/// The loop over the steps of a run, and its reports.
 namespace debubble::exec {
 
-// What a run tells of the routers of a network with experts.
+// The metrics of routers in a network with experts.
 
-/// Of a step: what routers add to the loss, and the load of the layer where it is largest.
+/// The routers' terms of the loss in a step, and the load of the most loaded layer.
 struct RouterMetrics {
     double aux_loss = 0;
     double z_loss = 0;
@@ -58,12 +58,12 @@ struct Evaluation {
     double seconds = 0;
 };
 
-/// How full the experts were that ranks share: rows that came to a rank's experts, relative to the
-/// mean of all ranks.
+/// The load of experts that ranks share: tokens that a rank's experts received, relative to the
+/// mean over all ranks.
 struct RunExpertLoad {
-    double fullest_rank = 1;  ///< the mean over the run's passes, of the rank where it is largest
+    double fullest_rank = 1;  ///< the mean over the run's passes, on the rank where it is largest
     double most = 1;          ///< the largest of one pass through one layer
-    double at_peak = 1;       ///< of the rows held when the rank that held most was fullest
+    double at_peak = 1;       ///< of the tokens held at the peak of the rank that held most
 };
 
 /// Seconds of a run apart from its steps, of global rank 0, by which `reliability` can be set.
@@ -100,8 +100,7 @@ struct RunListener {
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener);
 
-/// The loads of experts that come in a run, and what routers add to its losses, gathered from all
-/// ranks.
+/// The loads of experts in a run, and the routers' terms of its losses, gathered from all ranks.
 class LayerLoads {
 public:
     /// Precondition: the network has experts. `world` must outlive this object.

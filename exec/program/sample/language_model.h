@@ -18,7 +18,7 @@
 namespace debubble::exec {
 
 /// The weights of a whole network on one rank, in fp32 and at first on the host, by their stored
-/// names. Those of an operator lie side by side, as StageParameters requires.
+/// names. Those of an operator are contiguous, as StageParameters requires.
 class NetworkWeights {
 public:
     /// `whole`: a stage with embedding, all layers and head. Throws InputError as load() does.

@@ -22,8 +22,8 @@ constexpr std::int64_t kMostTokens = 1 << 20;
 constexpr std::int64_t kMostClasses = 1000;
 constexpr int kSide = 32;  ///< of images, in pixels: CIFAR's; a training enlarges them
 
-/// Documents as long as a sample where they are put one behind the other; else some are shorter,
-/// and are padded.
+/// Documents as long as a sample where they are concatenated; else some are shorter, and are
+/// padded.
 std::int64_t document_length(const CorpusSize& amount, bool pack, Draws& draws) {
     if (pack) return amount.length + 1;
     return amount.length / 2 + draws.below(amount.length / 2 + 1) + 1;

@@ -10,7 +10,7 @@
 #include "exec/io/data/images/image.h"
 
 /// The content of small data: text in a language that nobody speaks, whose tokens have the shape of
-/// a real tokenizer's, and pictures that can be told apart.
+/// a real tokenizer's, and pictures that can be distinguished.
 namespace debubble::exec {
 
 /// A byte-level BPE: 256 bytes, then syllables of two letters, then words of one to three
@@ -31,15 +31,15 @@ public:
     explicit Draws(std::uint64_t seed) : engine_(seed) {}
     double unit();                          ///< from 0 to below 1
     std::int64_t below(std::int64_t size);  ///< from 0 to below `size`
-    /// The same, small numbers most often, as words of a language: most of them are below size
-    /// / 16.
+    /// The same with small numbers most often, as for words of a language: most of them are below
+    /// size / 16.
     std::int64_t skewed(std::int64_t size);
 
 private:
     std::mt19937_64 engine_;
 };
 
-/// So many words in sentences.
+/// Text of this many words, in sentences.
 std::string made_up_text(const MadeUpLanguage& language, std::int64_t words, Draws& draws);
 
 /// tokenizer.json of Hugging Face, and the pair of files in which GPT-2 was published.
@@ -47,7 +47,7 @@ std::string tokenizer_json(const MadeUpLanguage& language);
 std::string vocab_json(const MadeUpLanguage& language);
 std::string merges_txt(const MadeUpLanguage& language);
 
-// Pictures that can be told apart by the direction of their stripes and by their colour.
+// Pictures that differ in the direction of their stripes and in their colour.
 
 /// A colour picture of one of `classes` classes; those of a class differ by their noise.
 Image made_up_image(int label, int classes, int side, std::uint64_t seed);

@@ -30,7 +30,7 @@ struct MadeFile {
     std::function<void(const std::filesystem::path&)> write;
 };
 
-/// The size of a corpus: samples of so many tokens.
+/// The size of a corpus: the number of samples, and their tokens.
 struct CorpusSize {
     std::int64_t samples = 0;
     std::int64_t length = 0;
@@ -39,7 +39,7 @@ struct CorpusSize {
 /// The size for a scenario. Throws InputError if its sequences are not small.
 CorpusSize corpus_size_for(const scenarios::Scenario& scenario);
 
-/// Documents are put one behind the other, if `pack`; else some are shorter than a sample.
+/// Documents are concatenated, if `pack`; else some are shorter than a sample.
 MadeFile json_lines_item(const CorpusSize& amount, bool pack, const MadeUpLanguage& language,
                          int seed);
 MadeFile text_item(const CorpusSize& amount, const MadeUpLanguage& language, int seed);

@@ -34,7 +34,7 @@ TEST(ArenaOnDevice, RefusesAPlanThatDoesNotFit) {
     for (const bool rows_vary : {false, true}) {
         const std::string sentence = failure_of(
             [&] { arena_on_device(80 * kGibibyte, rows_vary, 78 * kGibibyte, "the GPU"); });
-        EXPECT_EQ(sentence, "by its plan the rank needs 80 GiB; the GPU has 78 GiB for it");
+        EXPECT_EQ(sentence, "by the prediction the rank needs 80 GiB; the GPU has 78 GiB for it");
     }
 }
 

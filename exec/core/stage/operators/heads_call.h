@@ -68,8 +68,8 @@ void hand_out_key_gradients(const OperatorCall& call, const op::Attention& roles
 void keep_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine);
 
 // Queries, keys and values as the operators around attention find them. They lie one after the
-// other in the tensor that a split leaves, or side by side in the packed product; where the
-// sequence is sliced, every slice has a tensor of its own for keys and values. Private to the
+// other in the tensor that a split leaves, or next to each other in the packed projection; where
+// the sequence is sliced, every slice has a tensor of its own for keys and values. Private to the
 // folder.
 
 Heads extents_of(const OperatorCall& call, const op::Heads& roles);

@@ -14,15 +14,15 @@ namespace debubble::exec {
 /// Whether later slices of the microbatch read the tensor, as they do a slice's keys.
 bool seen_later(const models::StageGraph& graph, int tensor);
 
-/// Activations that wait for their backward outside the arena, in the host's memory. The copy lane
-/// of a device that has lanes copies them; otherwise they are copied at once.
+/// Activations that wait for their backward outside the arena, in the host's memory. Where a device
+/// has lanes, its copy lane moves them; otherwise they are copied synchronously.
 class OffloadedTensors {
 public:
     explicit OffloadedTensors(const StageTools& tools);
 
-    /// Takes all tensors out of `live` except those that later slices read.
+    /// Offloads all tensors of `live` except those that later slices read.
     void offload(const MicroBatch& micro_batch, const models::StageGraph& graph, LiveTensors& live);
-    /// Brings the tensors back that were taken out.
+    /// Reloads the tensors that were offloaded.
     void reload(const MicroBatch& micro_batch, const models::StageGraph& graph, LiveTensors& live);
 
 private:
@@ -43,27 +43,27 @@ private:
     std::map<MicroBatch, std::vector<Waiting>> waiting_;
 };
 
-/// Saved activations that chosen modules send to the host's memory while a forward runs, and that
-/// come back while its backward does (models/graph/offloads.h). The copy lane of a device that has
-/// lanes copies them beside the kernels; otherwise they are copied at once.
-class AwayTensors {
+/// Saved activations of chosen modules that are offloaded to the host's memory while the forward
+/// runs and reloaded while the backward does (models/graph/offloads.h). Where a device has lanes,
+/// its copy lane moves them, overlapped with kernels; otherwise they are copied synchronously.
+class ModuleOffloads {
 public:
-    explicit AwayTensors(const StageTools& tools);
+    explicit ModuleOffloads(const StageTools& tools);
 
-    /// Allocates the pinned memory of as many microbatches as will be in flight, while nothing
-    /// waits for this rank: allocating it may wait for all work of the device. Rows that routers
-    /// send may need more later.
+    /// Allocates pinned memory for all microbatches that will be in flight, at a time when no rank
+    /// waits for this one: the allocation may wait for all work of the device. Uneven routing may
+    /// need more later.
     void reserve(const models::StageGraph& graph, const std::vector<models::OperatorRun>& forward);
 
-    /// Takes the tensors out of `live` that leave after the run.
+    /// Offloads the tensors of `live` that leave the device after this operator.
     void leave(const MicroBatch& micro_batch, const models::StageGraph& graph,
                const models::OperatorRun& run, LiveTensors& live);
-    /// The layer of the operator after which the tensor left. Precondition: it is away.
+    /// The layer of the operator after which the tensor was offloaded. Precondition: it is
+    /// offloaded.
     int layer_of(const MicroBatch& micro_batch, int tensor) const;
-    /// Fills the memory with the tensor, of the same size as when it left. Precondition: it is
-    /// away.
+    /// Reloads the tensor into memory of its size. Precondition: it is offloaded.
     void come_back(const MicroBatch& micro_batch, int tensor, const TensorView& there);
-    /// The kernels of the operator's part wait for its tensors that are on their way back.
+    /// Lets the kernels of the operator's part wait for tensors that are being reloaded.
     void await(const MicroBatch& micro_batch, const models::Operator& op, models::Part part);
 
 private:

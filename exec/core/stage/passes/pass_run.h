@@ -21,8 +21,8 @@ namespace debubble::exec {
 // The time of every operator, for a listener.
 
 /// A processor computes within the call and is timed by the host's clock. A device's operators are
-/// timed by marks on its compute lane, with the host ahead as in a training: the time of a launch
-/// counts only where the device waits for it.
+/// timed by marks on its compute lane, while the host runs ahead as in training: the time of a
+/// launch counts only where the device waits for it.
 class OperatorClock {
 public:
     explicit OperatorClock(const StageTools& tools)
@@ -31,8 +31,8 @@ public:
     /// The next operator call starts at this moment.
     void begin();
     void end(const models::StageGraph& graph, const models::Operator& op, models::Part part);
-    /// The work since the last operator call was for the parameters and belongs to no operator. A
-    /// host has `waited` for this part of it.
+    /// The time since the last operator call went to the parameters and belongs to no operator. The
+    /// host waited for `waited` of it.
     void end_sharding(std::chrono::nanoseconds waited);
     /// The device, if there is one, has finished the step.
     void end_step();
@@ -61,7 +61,8 @@ struct SlicePlan {
     models::RunsByPass split;
 };
 
-/// What the passes of a stage share: its slices, its tensors, where these are away, and the clock.
+/// The state that the passes of a stage share: its slices, its tensors, those that are offloaded,
+/// and the clock.
 struct StageParts {
     /// `graphs`: one for each slice of the sequence, or one for all of them.
     StageParts(std::vector<models::StageGraph> graphs, const StageTools& tools);
@@ -76,7 +77,7 @@ struct StageParts {
     StageMemory state;
     std::vector<SlicePlan> slices;
     OffloadedTensors offloaded;
-    AwayTensors away;
+    ModuleOffloads module_offloads;
     OperatorClock clock;
 
 private:
@@ -85,15 +86,15 @@ private:
                    std::optional<int> layer);
 };
 
-/// A pass to be run.
+/// A pass, as it is asked of a stage.
 struct PassAsked {
     Pass meant{};
     MicroBatch micro_batch;
     const std::vector<models::OperatorRun>& runs;
     std::optional<int> kept;  ///< tensor that is returned where the plan would free it
     bool again = false;
-    /// Whether the parameters are opened and closed layer by layer: not for a forward beside
-    /// another pass, which finds all of them there.
+    /// Whether the parameters are opened and closed layer by layer: not for a forward that is
+    /// overlapped with another pass, since all parameters are gathered then.
     bool opens = true;
 };
 
@@ -111,7 +112,7 @@ public:
 
     /// Runs the next operator, or two as one call.
     void next();
-    /// Asks for the exchange of rows that the next operator is.
+    /// Launches the next operator, an all-to-all of routed tokens.
     void ask();
     /// Waits for it.
     Interval await();
@@ -139,12 +140,13 @@ private:
     std::vector<models::Part> called_;
     /// An operator of the layer whose parameters are open.
     const models::Operator* opened_ = nullptr;
-    Pending exchange_;
-    const models::OperatorRun* exchanging_ = nullptr;  ///< the run whose exchange was asked for
+    Pending all_to_all_;
+    const models::OperatorRun* all_to_all_run_ =
+        nullptr;  ///< the run whose all-to-all is in flight
 };
 
-/// The pass in turns with another one. `at_end` is called when its result has been taken.
-std::unique_ptr<PassInTurns> turns_of_pass(StageParts& parts, const PassAsked& asked,
-                                           std::function<void()> at_end = {});
+/// A pass that is overlapped with another one. `at_end` is called when its result has been taken.
+std::unique_ptr<OverlappedPass> overlapped_pass(StageParts& parts, const PassAsked& asked,
+                                                std::function<void()> at_end = {});
 
 }  // namespace debubble::exec

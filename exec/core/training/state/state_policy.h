@@ -23,14 +23,14 @@ struct UnitSlot {
     FlatRange range;    ///< range in the unit's buffer
 };
 
-/// Shares begin at multiples of so many elements: 32 bytes of 16-bit types, so that kernels read
-/// them, and NCCL moves them, 16 bytes at a time.
+/// Shares begin at multiples of this many elements, which are 32 bytes of 16-bit types, so that
+/// kernels read them, and NCCL moves them, 16 bytes at a time.
 inline constexpr std::int64_t kShareOf = 16;
 
 /// The unit of gathering, dropping and reduction: the parameters of one layer, of the embedding, of
-/// the head, or one parameter that is tied (its copies in two stages are then cut alike); a layer's
-/// experts are a unit of their own where fewer ranks hold them. They lie in one flat buffer:
-/// operator by operator, weights before biases.
+/// the head, or one parameter that is tied (its copies in two stages are then cut in the same way);
+/// a layer's experts are a unit of their own where fewer ranks hold them. They lie in one flat
+/// buffer: operator by operator, weights before biases.
 struct ParameterUnit {
     /// "layer 3", "embedding", "head", "layer 3's norms", "layer 3's experts", or the tied
     /// parameter's name.
@@ -69,12 +69,12 @@ constexpr DataType tensor_type(models::DataType type) {
         case models::DataType::Fp32: return DataType::Fp32;
         case models::DataType::Fp16: return DataType::Fp16;
         case models::DataType::Bf16: return DataType::Bf16;
-        case models::DataType::Fp8: break;  // refused by check_executed
+        case models::DataType::Fp8: break;  // refused by check_supported
     }
     return DataType::Fp32;
 }
 
-/// The state that a rank holds of each parameter: its types and its share. ZeRO is as in
+/// The state that a rank holds of each parameter: types, and the share under ZeRO. ZeRO is as in
 /// Rajbhandari et al. 2020, in the terms of models/memory/static_memory.h.
 struct StatePolicy {
     DataType compute = DataType::Fp32;

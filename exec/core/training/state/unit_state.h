@@ -38,8 +38,8 @@ inline TensorView part_of(const TensorView& flat, std::int64_t first, std::int64
     return {flat.data + first * size_of(flat.type), {count}, flat.type};
 }
 
-/// A unit's parameters, gradients and optimizer state on one rank: the parts that the policy lets
-/// it hold all the time, and those that it has for a while.
+/// A unit's parameters, gradients and optimizer state on one rank: the parts that the policy keeps
+/// permanently, and those that are there for a while.
 ///
 /// Whole buffers are padded to `shards` equal shares where something is cut. `stepped` is the range
 /// that the optimizer of this rank steps, `owned` the range that this rank counts in norms and
@@ -95,7 +95,7 @@ private:
     HeldTensor moments_[2];
 };
 
-// A unit's gradients on their way to their sum over the ranks that share it.
+// The reduction of a unit's gradients over the ranks that share it.
 
 struct UnitReduction {
     UnitState* unit = nullptr;
@@ -111,8 +111,8 @@ UnitReduction begin_reduction(UnitState& unit, Communicator& group, bool scatter
                               Arena& arena, std::string_view label);
 
 /// Completes a reduction once its request is done: the gradients that are held become the sum.
-/// Where gradients are sharded, it is added to the rank's share, and the whole gradients are
-/// dropped.
+/// Where gradients are sharded, the sum is added to the rank's share, and the whole gradients are
+/// freed.
 void finish_reduction(UnitReduction& reduction, Kernels& kernels);
 
 }  // namespace debubble::exec

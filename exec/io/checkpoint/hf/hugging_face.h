@@ -18,8 +18,8 @@ struct HuggingFaceModel {
 
 /// Opens a folder with config.json and model.safetensors, or with the parts that
 /// model.safetensors.index.json names, with or without the prefix of the base model
-/// ("transformer.", "model.", "vit."). The source holds tensors that are not parameters, too;
-/// nobody asks for them. A tied lm_head may be absent. Throws InputError.
+/// ("transformer.", "model.", "vit."). The source also holds tensors that are not parameters; they
+/// are never loaded. A tied lm_head may be absent. Throws InputError.
 HuggingFaceModel open_hugging_face(const std::filesystem::path& folder);
 
 /// Writes config.json and model.safetensors, every weight in `type`. The parameters must be in the

@@ -22,7 +22,7 @@ struct Image {
 /// The most pixels of an image; larger ones are refused as hostile.
 inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
 
-/// Decodes a JPEG or PNG, told apart by content. Alpha is dropped. Throws InputError if it is
+/// Decodes a JPEG or PNG, recognised by content. Alpha is dropped. Throws InputError if it is
 /// neither or is damaged, WorldError if this program was built without the library that reads it.
 Image decode_image(std::string_view bytes, const std::filesystem::path& file);
 

@@ -22,7 +22,8 @@ struct StringHash {
 template <class Value>
 using ByText = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
-/// A pattern that matches any added token; of two that start at one place it matches the longer.
+/// A pattern that matches any added token; of two that start at the same position it matches the
+/// longer.
 std::optional<Pattern> pattern_of(std::vector<AddedToken> added, const BpeDescription& of) {
     if (added.empty()) return std::nullopt;
     std::ranges::stable_sort(added, std::greater{}, [](const auto& a) { return a.text.size(); });

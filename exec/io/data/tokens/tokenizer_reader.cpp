@@ -25,7 +25,7 @@ std::string written(const Json& value) {
     return value.is_structured() ? value.type_name() : value.dump();
 }
 
-/// Builds a description piece by piece.
+/// Builds a description step by step.
 class Builder {
 public:
     explicit Builder(const fs::path& file) { out_.file = file; }

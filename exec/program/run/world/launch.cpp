@@ -25,13 +25,12 @@ void check_size(int started, int wanted) {
             wanted, started, started == 1 ? "process was" : "processes were"));
 }
 
-/// Where MPI and the launcher of the processes do not know each other, each process is a job of its
-/// own.
+/// If MPI does not recognise the launcher of the processes, each process is a job of its own.
 void check_joined(int joined, const ProcessPlace& place) {
     if (joined == 1 && place.size > 1)
         throw InputError(fmt::format(
-            "{} processes were started together, and MPI has joined none of them: "
-            "use --comm tcp, or the launcher of this MPI (its mpirun, or srun --mpi=pmix)",
+            "{} processes were started together, but MPI has connected none of them: use --comm "
+            "tcp, or the launcher of this MPI (its mpirun, or srun --mpi=pmix)",
             place.size));
 }
 

@@ -18,7 +18,7 @@ namespace debubble::exec {
 /// The launcher that has started processes together.
 enum class Starter { Nobody, Mpirun, Srun, Torchrun };
 
-/// The place of this process among those that were started together.
+/// The place of this process among those that a launcher has started together.
 struct ProcessPlace {
     int rank = 0;
     int size = 1;

@@ -51,8 +51,8 @@ public:
                        std::string_view label) override {
         return note("exchange", label);
     }
-    Pending reduce_pieces(std::span<const ConstBuffer>, Buffer, Reduction,
-                          std::string_view label) override {
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer>, Buffer, Reduction,
+                                  std::string_view label) override {
         return note("reduce pieces", label);
     }
     Pending broadcast(Buffer, int, std::string_view label) override {

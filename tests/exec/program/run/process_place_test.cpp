@@ -117,7 +117,8 @@ TEST(TcpJob, OfSeveralHostsNeedsASecretOfItsOwn) {
     for (const Variables& known : {Variables{}, Variables{{"SLURM_JOB_ID", "4711"}},
                                    Variables{{"TORCHELASTIC_RUN_ID", "none"}}}) {
         const std::string refusal = refusal_in(also(known, kTwoHosts));
-        EXPECT_THAT(refusal, HasSubstr("whoever reaches 192.0.2.1:29500 could pass for a rank"));
+        EXPECT_THAT(refusal,
+                    HasSubstr("any process that reaches 192.0.2.1:29500 could pass for a rank"));
         EXPECT_THAT(refusal, HasSubstr("export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32)"));
         EXPECT_THAT(refusal, HasSubstr("or give --rendezvous a file"));
     }

@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace debubble::exec {
 
-scenarios::Scenario as_executed(scenarios::Scenario scenario) {
+scenarios::Scenario executor_scenario(scenarios::Scenario scenario) {
     static const scenarios::Framework kProfile = scenarios::shipped_framework("debubble");
     scenarios::Training& training = scenario.training;
     training.attention = models::AttentionKernel::Flash;
@@ -27,16 +27,16 @@ scenarios::Scenario as_executed(scenarios::Scenario scenario) {
     return scenario;
 }
 
-std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
+std::optional<Unsupported> unsupported(const scenarios::Scenario& scenario) {
     const auto part = [](const char* key, std::string what) {
-        return Unexecuted{
+        return Unsupported{
             key,
-            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", what)};
+            fmt::format("{}: 'debubble simulate' models it, but it cannot be executed yet", what)};
     };
-    if (const std::string what = unexecuted_part(scenario.model); !what.empty())
+    if (const std::string what = unsupported_part(scenario.model); !what.empty())
         return part("model", what);
-    if (std::string what = unexecuted_part(scenario.training.precision); !what.empty())
-        return Unexecuted{"training.precision", std::move(what)};
+    if (std::string what = unsupported_part(scenario.training.precision); !what.empty())
+        return Unsupported{"training.precision", std::move(what)};
     const scenarios::Parallel& parallel = scenario.parallel;
     if (parallel.dynamic_context_parallel)
         return part("parallel.dynamic_context_parallel",
@@ -49,19 +49,19 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     if (parallel.context > 1 &&
         scenario.framework.kernels.context_communication == models::ContextCommunication::TwoLevel)
         return part("framework.context_communication",
-                    "framework.context_communication is a2a+p2p, context parallelism of two "
+                    "framework.context_communication is a2a+p2p, context parallelism on two "
                     "levels");
     const models::KernelOptions& kernels = scenario.framework.kernels;
     if (scenario.model.has_experts() && (kernels.moe_dispatch_fwd_dtype != models::Narrow::None ||
                                          kernels.moe_combine_bwd_dtype != models::Narrow::None))
-        return part("framework", "rows travel to experts in 8 bits");
+        return part("framework", "tokens are sent to experts in 8 bits");
     for (std::size_t stage = 1; stage + 1 < parallel.layers_per_stage.size(); ++stage)
         if (parallel.layers_per_stage[stage] == 0 &&
             parallel.prediction_stage != static_cast<int>(stage))
             return part("parallel.partition", "an inner stage has no layers");
     const scenarios::Training& training = scenario.training;
     if (training.lora.adapts())
-        return part("training.lora", "training.lora has adapters beside frozen weights");
+        return part("training.lora", "training.lora adds adapters to frozen weights");
     if (parallel.zero_stage == 3 && scenario.model.has_experts() &&
         parallel.expert_replicas() != parallel.replicas())
         return part("parallel.zero_stage",
@@ -70,20 +70,21 @@ std::optional<Unexecuted> unexecuted(const scenarios::Scenario& scenario) {
     if (scenario.framework.grad_reduce_dtype &&
         *scenario.framework.grad_reduce_dtype !=
             scenario.parallel.communication_dtype.value_or(training.precision.grads))
-        return part("framework", "framework.grad_reduce_dtype is another type than the gradients'");
+        return part("framework",
+                    "framework.grad_reduce_dtype differs from the type of the gradients");
     return std::nullopt;
 }
 
-std::optional<Unexecuted> unexecuted(const scenarios::RouterOptions& routers,
-                                     const Placement& placement) {
+std::optional<Unsupported> unsupported(const scenarios::RouterOptions& routers,
+                                       const Placement& placement) {
     using Balancing = scenarios::RouterOptions::Balancing;
     const bool over_step =
         routers.aux_loss_coeff > 0 && routers.balancing == Balancing::GlobalAuxLoss;
     if (!over_step || !PlacementIndex(placement).has_several_holders()) return std::nullopt;
-    return Unexecuted{"training.moe_router_load_balancing_type",
-                      "each copy of a stage would count the tokens of its own microbatches alone "
-                      "under global_aux_loss, and the schedule has two copies; aux_loss and "
-                      "seq_aux_loss can be executed"};
+    return Unsupported{
+        "training.moe_router_load_balancing_type",
+        "the schedule has two copies of each stage, and under global_aux_loss each would count "
+        "only the tokens of its own microbatches; use aux_loss or seq_aux_loss"};
 }
 
 }  // namespace debubble::exec

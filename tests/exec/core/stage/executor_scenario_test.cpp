@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ scenarios::Scenario with_framework(const std::string& framework) {
 
 TEST(AsExecuted, IsTheProfileDebubbleAsItIsShipped) {
     const scenarios::Scenario own = with_framework("debubble");
-    EXPECT_EQ(as_executed(own).framework, own.framework);
+    EXPECT_EQ(executor_scenario(own).framework, own.framework);
     EXPECT_EQ(own.framework, scenarios::shipped_framework("debubble"));
 }
 
@@ -25,7 +25,7 @@ TEST(AsExecuted, IsThatProfileWhateverFrameworkTheScenarioNames) {
         const scenarios::Scenario asked = with_framework(other);
         scenarios::Framework expected = scenarios::shipped_framework("debubble");
         expected.kernels.vocabulary_multiple = asked.framework.kernels.vocabulary_multiple;
-        EXPECT_EQ(as_executed(asked).framework, expected) << other;
+        EXPECT_EQ(executor_scenario(asked).framework, expected) << other;
     }
 }
 
@@ -36,15 +36,16 @@ TEST(AsExecuted, GathersWithinNoLimitsOfDeepspeed) {
         "framework: {base: deepspeed, grad_reduce_dtype: fp32}}",
         "here.yaml");
     EXPECT_TRUE(scenarios::gather_limits(asked));
-    EXPECT_FALSE(scenarios::gather_limits(as_executed(asked)));
-    EXPECT_FALSE(unexecuted(asked));
+    EXPECT_FALSE(scenarios::gather_limits(executor_scenario(asked)));
+    EXPECT_FALSE(unsupported(asked));
 }
 
 TEST(AsExecuted, LeavesTheScenarioWhatItMayChoose) {
     const scenarios::Framework chosen =
-        as_executed(with_framework("{base: megatron-2024, loss: chunked, offload_buffer: 1 MiB, "
-                                   "post_validation: true, "
-                                   "vocabulary_multiple: 3}"))
+        executor_scenario(
+            with_framework("{base: megatron-2024, loss: chunked, offload_buffer: 1 MiB, "
+                           "post_validation: true, "
+                           "vocabulary_multiple: 3}"))
             .framework;
     EXPECT_EQ(chosen.kernels.loss, models::LossKernel::Chunked);
     EXPECT_EQ(chosen.offload_buffer, Bytes{1 << 20});

@@ -22,19 +22,19 @@ std::vector<int> used_by(const models::Operator& op, models::Part part) {
     return both;
 }
 
-/// A pool has no blocks of no bytes, which a rank may need to which no rows were sent.
+/// A pool has no empty blocks, which a rank needs that received no tokens.
 Bytes block_of(std::int64_t bytes) {
     return Bytes{std::max<std::int64_t>(bytes, 1)};
 }
 
 }  // namespace
 
-AwayTensors::AwayTensors(const StageTools& tools) : tools_(tools) {
+ModuleOffloads::ModuleOffloads(const StageTools& tools) : tools_(tools) {
     if (tools.lanes != nullptr) pinned_.emplace(*tools.lanes);
 }
 
-void AwayTensors::reserve(const models::StageGraph& graph,
-                          const std::vector<models::OperatorRun>& forward) {
+void ModuleOffloads::reserve(const models::StageGraph& graph,
+                             const std::vector<models::OperatorRun>& forward) {
     if (!pinned_) return;
     for (const models::OperatorRun& run : forward)
         for (const int tensor : run.leaves)
@@ -42,11 +42,11 @@ void AwayTensors::reserve(const models::StageGraph& graph,
                              tools_.offloaded);
 }
 
-void AwayTensors::leave(const MicroBatch& micro_batch, const models::StageGraph& graph,
-                        const models::OperatorRun& run, LiveTensors& live) {
+void ModuleOffloads::leave(const MicroBatch& micro_batch, const models::StageGraph& graph,
+                           const models::OperatorRun& run, LiveTensors& live) {
     for (const int index : run.leaves) {
         ArenaTensor tensor = std::move(live[static_cast<std::size_t>(index)]);
-        DEBUBBLE_CHECK(tensor, "a tensor that leaves for the host exists");
+        DEBUBBLE_CHECK(tensor, "only existing tensors are offloaded");
         Waiting& waiting = waiting_[{micro_batch, index}];
         waiting.layer = graph.operators[static_cast<std::size_t>(run.op)].layer.value_or(0);
         if (pinned_) {
@@ -58,9 +58,9 @@ void AwayTensors::leave(const MicroBatch& micro_batch, const models::StageGraph&
     }
 }
 
-/// The lane does one copy after the other, out and in, so pinned memory may be given to the next
-/// copy as soon as its copy was asked for.
-void AwayTensors::leave_by_lane(Waiting& waiting, ArenaTensor tensor) {
+/// The lane does one copy after the other, out and in, so pinned memory may be reused for the next
+/// copy as soon as its own is enqueued.
+void ModuleOffloads::leave_by_lane(Waiting& waiting, ArenaTensor tensor) {
     const TensorView& view = tensor.view();
     DeviceLanes& lanes = *tools_.lanes;
     waiting.memory = pinned_->take(block_of(view.bytes()));
@@ -71,16 +71,16 @@ void AwayTensors::leave_by_lane(Waiting& waiting, ArenaTensor tensor) {
     tools_.arena.lend(std::move(tensor), [&lanes, left] { return lanes.reached(left); });
 }
 
-int AwayTensors::layer_of(const MicroBatch& micro_batch, int tensor) const {
+int ModuleOffloads::layer_of(const MicroBatch& micro_batch, int tensor) const {
     return waiting_.at({micro_batch, tensor}).layer;
 }
 
-void AwayTensors::come_back(const MicroBatch& micro_batch, int tensor, const TensorView& there) {
+void ModuleOffloads::come_back(const MicroBatch& micro_batch, int tensor, const TensorView& there) {
     const auto found = waiting_.find({micro_batch, tensor});
-    DEBUBBLE_CHECK(found != waiting_.end(), "a tensor that comes back is away");
+    DEBUBBLE_CHECK(found != waiting_.end(), "only offloaded tensors are reloaded");
     const Waiting& waiting = found->second;
     const TensorView host = pinned_ ? waiting.pinned : waiting.host.view();
-    DEBUBBLE_CHECK(host.bytes() == there.bytes(), "a tensor comes back with the size it had");
+    DEBUBBLE_CHECK(host.bytes() == there.bytes(), "a tensor keeps its size while it is offloaded");
     if (pinned_) {
         DeviceLanes& lanes = *tools_.lanes;
         lanes.wait(kCopyLane, lanes.mark(kComputeLane));  // kernels may still use the memory
@@ -92,8 +92,8 @@ void AwayTensors::come_back(const MicroBatch& micro_batch, int tensor, const Ten
     waiting_.erase(found);
 }
 
-void AwayTensors::await(const MicroBatch& micro_batch, const models::Operator& op,
-                        models::Part part) {
+void ModuleOffloads::await(const MicroBatch& micro_batch, const models::Operator& op,
+                           models::Part part) {
     if (returning_.empty()) return;
     for (const int tensor : used_by(op, part)) {
         const auto back = returning_.find({micro_batch, tensor});

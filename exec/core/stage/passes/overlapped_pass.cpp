@@ -9,10 +9,10 @@ namespace {
 
 using models::Part;
 
-/// A pass that stops at the ends of layers and at their exchanges.
-class TurnsOfPass final : public PassInTurns {
+/// A pass that stops at the ends of layers and at their all-to-alls.
+class PassInParts final : public OverlappedPass {
 public:
-    TurnsOfPass(StageParts& parts, const PassAsked& asked, std::function<void()> at_end)
+    PassInParts(StageParts& parts, const PassAsked& asked, std::function<void()> at_end)
         : run_(parts, asked), at_end_(std::move(at_end)) {
         const models::StageGraph& graph = parts.slice_of(asked.micro_batch).graph;
         for (std::size_t i = 0; i < asked.runs.size(); ++i)
@@ -31,22 +31,22 @@ public:
         return layers_[next_layer_++].number;
     }
     void compute() override {
-        while (!layer_is_done() && !exchanges() && !weights_come()) step();
+        while (!layer_is_done() && !at_all_to_all() && !weights_come()) step();
     }
     bool weights() override {
         const std::size_t before = done_;
         while (!layer_is_done() && weights_come()) step();
         return done_ > before;
     }
-    bool exchange() override {
-        if (layer_is_done() || !exchanges()) return false;
+    bool all_to_all() override {
+        if (layer_is_done() || !at_all_to_all()) return false;
         run_.ask();
         done_ = run_.position();
         return true;
     }
     Interval await() override { return run_.await(); }
     bool layer_is_done() const override { return done_ >= layers_[next_layer_ - 1].end; }
-    bool exchanges_next() const override { return !layer_is_done() && exchanges(); }
+    bool all_to_all_is_next() const override { return !layer_is_done() && at_all_to_all(); }
     ArenaTensor finish() override {
         ArenaTensor result = run_.end();
         if (at_end_) at_end_();
@@ -64,7 +64,7 @@ private:
         done_ = run_.position();
     }
     bool weights_come() const { return run_.coming_part() == Part::Weight; }
-    bool exchanges() const {
+    bool at_all_to_all() const {
         const auto* moved = run_.coming().as<op::Dispatch>();
         return moved != nullptr && moved->kind == op::Dispatch::Kind::Exchange;
     }
@@ -78,9 +78,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PassInTurns> turns_of_pass(StageParts& parts, const PassAsked& asked,
-                                           std::function<void()> at_end) {
-    return std::make_unique<TurnsOfPass>(parts, asked, std::move(at_end));
+std::unique_ptr<OverlappedPass> overlapped_pass(StageParts& parts, const PassAsked& asked,
+                                                std::function<void()> at_end) {
+    return std::make_unique<PassInParts>(parts, asked, std::move(at_end));
 }
 
 }  // namespace debubble::exec
