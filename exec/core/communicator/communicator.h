@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -146,5 +147,19 @@ public:
     /// sentence counts. A rank that fails calls it before it unwinds.
     virtual void abort(const std::string& sentence) = 0;
 };
+
+/// Runs `body`, and aborts the ranks of `world` with its sentence if it fails: before it unwinds,
+/// since the others see how a communicator ends.
+template <class Body>
+auto abort_on_failure(Communicator& world, const Body& body) {
+    try {
+        return body();
+    } catch (const Aborted&) {
+        throw;
+    } catch (const std::exception& error) {
+        world.abort(error.what());
+        throw;
+    }
+}
 
 }  // namespace debubble::exec

@@ -257,20 +257,14 @@ private:
 }  // namespace
 
 StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options) {
-    // Outlives the catch block, so that no request ends before abort().
-    StepRun step(side, inputs, options);
-    try {
-        return step.run();
-    } catch (const Aborted&) {
-        throw;
-    } catch (const DeviceStalled& how) {
-        const std::string sentence = step.stalled(how);
-        side.pipeline.abort(sentence);
-        throw DeadlinePassed(sentence);
-    } catch (const std::exception& error) {
-        side.pipeline.abort(error.what());
-        throw;
-    }
+    StepRun step(side, inputs, options);  // no request of it ends before the others are aborted
+    return abort_on_failure(side.pipeline, [&] {
+        try {
+            return step.run();
+        } catch (const DeviceStalled& how) {
+            throw DeadlinePassed(step.stalled(how));
+        }
+    });
 }
 
 }  // namespace debubble::exec

@@ -211,21 +211,21 @@ void Job::watch() {
     Lock lock(mutex_);
     try {
         calls_->begin_thread();
+        while (!closing_ && !failure_) {
+            changed_.wait_for(lock, kBetweenLooks);
+            notice_parting();
+            if (const auto why = trouble()) fail_locked(*why, true);
+        }
     } catch (const WorldError& error) {
         fail_locked(error.what(), true);
     }
-    while (!closing_ && !failure_) {
-        changed_.wait_for(lock, kBetweenLooks);
-        try {
-            if (alive_) alive_->done();
-        } catch (const WorldError& error) {
-            fail_locked(error.what(), false);  // all ranks know of it
-        }
-        try {
-            if (const auto why = trouble()) fail_locked(*why, true);
-        } catch (const WorldError& error) {
-            fail_locked(error.what(), true);
-        }
+}
+
+void Job::notice_parting() {
+    try {
+        if (alive_) alive_->done();
+    } catch (const WorldError& error) {
+        fail_locked(error.what(), false);  // all ranks know of it
     }
 }
 

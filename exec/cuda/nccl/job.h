@@ -100,6 +100,7 @@ private:
     /// Waits until NCCL has accepted the call, or the job has failed.
     void await_acceptance(Handle communicator, Answer answer, const std::string& what);
     void watch();
+    void notice_parting();
     void take_note_of(LaneRecord& lane);
     std::optional<std::string> trouble();
     std::string lanes_text() const;

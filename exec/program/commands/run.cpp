@@ -221,14 +221,10 @@ ExitStatus carry_out(RunArguments args) {
         if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
         const auto over_nccl = with_devices(
             world, [&](auto& host, auto& lanes) { return job.connect_devices(host, lanes); });
-        try {
+        abort_on_failure(world, [&] {
             RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
             if (world.rank() == 0) outcome = std::move(mine);
-        } catch (const std::exception& error) {
-            // Comes before communicators end, since their end is seen by others.
-            world.abort(error.what());
-            throw;
-        }
+        });
     });
     progress.reset();
     if (!speaks) return ExitStatus::Done;

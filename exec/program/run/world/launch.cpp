@@ -40,18 +40,6 @@ std::unique_ptr<Communicator> connect_over_tcp(const JobMeeting& meeting) {
     return connect_tcp(job);
 }
 
-/// A failure here on one rank ends the waits of the others.
-RunFacts facts_among(Communicator& world, const JobMeeting& meeting) {
-    try {
-        return meeting.facts(world);
-    } catch (const Aborted&) {
-        throw;
-    } catch (const std::exception& error) {
-        world.abort(error.what());
-        throw;
-    }
-}
-
 }  // namespace
 
 Transporter transporter_of(const std::string& comm, const ProcessPlace& place) {
@@ -77,18 +65,12 @@ void run_ranks(Transporter transporter, int ranks, const JobMeeting& meeting,
                                                         ? connect_mpi(meeting.patience)
                                                         : connect_over_tcp(meeting);
         if (transporter == Transporter::Mpi) check_joined(world->size(), meeting.place);
-        check_same_run(*world, facts_among(*world, meeting), meeting.patience);
+        const RunFacts mine = abort_on_failure(*world, [&] { return meeting.facts(*world); });
+        check_same_run(*world, mine, meeting.patience);
         check_size(world->size(), ranks);
         if (!meeting.saves_in.empty())
             check_folder_is_shared(*world, meeting.saves_in, meeting.patience);
-        try {
-            return body(*world);
-        } catch (const Aborted&) {
-            throw;
-        } catch (const std::exception& error) {
-            world->abort(error.what());
-            throw;
-        }
+        return abort_on_failure(*world, [&] { body(*world); });
     }
     Watchdog watchdog(meeting.patience);
     run_local(ranks, Transport::Buffered, [&](Communicator& world) {
