@@ -214,75 +214,75 @@ Geometry over_heads(const NormedHeads& how) {
     return over_tokens(how.tokens * how.heads);
 }
 
-/// The row and head of a thread, which takes an element, or a pair, of every part.
+/// The element of a head, or the pair of rotated columns, that a thread takes in every operand. The
+/// threads of a head take its own columns first, then its values, then the rotated pairs.
 struct LatentPlace {
-    std::int64_t line, column, head, row, position;
-    bool there;
+    enum class Part { None, Own, Value, Rotated };
+    Part part = Part::None;
+    std::int64_t row = 0;
+    std::int64_t key = 0, key_value = 0,
+                 value = 0;              ///< element of q and k, of keys_values, and of v
+    std::int64_t angle = 0, shared = 0;  ///< element of the tables, and of the shared columns
 
-    __device__ LatentPlace(const LatentShape& how, std::int64_t columns) {
+    __device__ explicit LatentPlace(const LatentShape& how) {
+        const std::int64_t columns = how.own + how.values + how.pairs;
         const std::int64_t index = block_index() * thread_count() + thread_index();
-        line = index / columns;
-        column = index % columns;
-        head = line % how.heads;
+        const std::int64_t line = index / columns, column = index % columns;
         row = line / how.heads;
-        position = how.first_position + row % how.rows;
-        there = row < how.samples * how.rows;
+        if (row >= how.samples * how.rows) return;
+        const std::int64_t pair = column - how.own - how.values;
+        part = column < how.own ? Part::Own : pair < 0 ? Part::Value : Part::Rotated;
+        key = line * (how.own + 2 * how.pairs) + (pair < 0 ? column : how.own + 2 * pair);
+        key_value = line * (how.own + how.values) + column;
+        value = line * how.values + column - how.own;
+        angle = (how.first_position + row % how.rows) * how.pairs + pair;
+        shared = (row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
     }
 };
 
-/// Threads of a head: its own columns first, then its values, then the rotated pairs.
+__device__ Pair pair_at(const Operand& x, std::int64_t i) {
+    return {load(x, i), load(x, i + 1)};
+}
+__device__ void store_pair_at(const Result& y, std::int64_t i, const Pair& pair) {
+    store(y, i, pair.low);
+    store(y, i + 1, pair.high);
+}
+
 __global__ void latent_heads_kernel(LatentShape how, const float* cosines, const float* sines,
                                     Operand queries, Operand keys_values, Operand shared, Result q,
                                     Result k, Result v) {
-    const LatentPlace at(how, how.own + how.values + how.pairs);
-    if (!at.there) return;
-    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
-    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
-    if (at.column < how.own) {
-        store(q, head + at.column, load(queries, head + at.column));
-        store(k, head + at.column, load(keys_values, pair_head + at.column));
-        return;
+    const LatentPlace at(how);
+    switch (at.part) {
+        case LatentPlace::Part::None: return;
+        case LatentPlace::Part::Own:
+            store(q, at.key, load(queries, at.key));
+            store(k, at.key, load(keys_values, at.key_value));
+            return;
+        case LatentPlace::Part::Value: store(v, at.value, load(keys_values, at.key_value)); return;
+        case LatentPlace::Part::Rotated: break;
     }
-    if (at.column < pair_width) {
-        store(v, at.line * how.values + at.column - how.own,
-              load(keys_values, pair_head + at.column));
-        return;
-    }
-    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
-    const std::int64_t from = (at.row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
-    const float cosine = cosines[at.position * how.pairs + pair];
-    const float sine = sines[at.position * how.pairs + pair];
-    const Pair query = turned({load(queries, to), load(queries, to + 1)}, cosine, sine);
-    const Pair key = turned({load(shared, from), load(shared, from + 1)}, cosine, sine);
-    store(q, to, query.low);
-    store(q, to + 1, query.high);
-    store(k, to, key.low);
-    store(k, to + 1, key.high);
+    const float cosine = cosines[at.angle], sine = sines[at.angle];
+    store_pair_at(q, at.key, turned(pair_at(queries, at.key), cosine, sine));
+    store_pair_at(k, at.key, turned(pair_at(shared, at.shared), cosine, sine));
 }
 
 __global__ void latent_heads_backward_kernel(LatentShape how, const float* cosines,
                                              const float* sines, Operand dq, Operand dk, Operand dv,
                                              Result dqueries, Result dkeys_values) {
-    const LatentPlace at(how, how.own + how.values + how.pairs);
-    if (!at.there) return;
-    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
-    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
-    if (at.column < how.own) {
-        store(dqueries, head + at.column, load(dq, head + at.column));
-        store(dkeys_values, pair_head + at.column, load(dk, head + at.column));
-        return;
+    const LatentPlace at(how);
+    switch (at.part) {
+        case LatentPlace::Part::None: return;
+        case LatentPlace::Part::Own:
+            store(dqueries, at.key, load(dq, at.key));
+            store(dkeys_values, at.key_value, load(dk, at.key));
+            return;
+        case LatentPlace::Part::Value:
+            store(dkeys_values, at.key_value, load(dv, at.value));
+            return;
+        case LatentPlace::Part::Rotated: break;
     }
-    if (at.column < pair_width) {
-        store(dkeys_values, pair_head + at.column,
-              load(dv, at.line * how.values + at.column - how.own));
-        return;
-    }
-    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
-    const float cosine = cosines[at.position * how.pairs + pair];
-    const float sine = sines[at.position * how.pairs + pair];
-    const Pair query = turned({load(dq, to), load(dq, to + 1)}, cosine, -sine);
-    store(dqueries, to, query.low);
-    store(dqueries, to + 1, query.high);
+    const Pair query = turned(pair_at(dq, at.key), cosines[at.angle], -sines[at.angle]);
+    store_pair_at(dqueries, at.key, query);
 }
 
 /// A thread adds up a rotated pair over the heads of a row.

@@ -177,16 +177,21 @@ __global__ void count_kernel(RouteShape shape, const float* weights, float* coun
     if (thread_index() == 0) counts[expert] += static_cast<float>(all);
 }
 
+/// The mean of the experts' counts under a token's probabilities; all lanes of the warp call it.
+__device__ float mean_count(const RouteShape& shape, const Probabilities& p, const Operand& logits,
+                            std::int64_t row, const float* counts) {
+    float mean = 0;
+    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+        mean += counts[e] * p.of(load(logits, row + e));
+    return over_lanes(mean, Add{});
+}
+
 __global__ void values_kernel(RouteShape shape, LossFactors factors, Operand logits,
                               const float* counts, float* values) {
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
     if (token >= shape.tokens) return;
     const Probabilities p(shape, logits, row);
-    float balance = 0;
-    if (factors.balance != 0)
-        for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-            balance += counts[e] * p.of(load(logits, row + e));
-    balance = over_lanes(balance, Add{});
+    const float balance = factors.balance != 0 ? mean_count(shape, p, logits, row, counts) : 0.F;
     if (lane_of_warp() != 0) return;
     const float log = p.all.log_of_sum();
     values[token] = balance;
@@ -206,11 +211,7 @@ __global__ void losses_backward_kernel(RouteShape shape, LossFactors factors, Op
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
     if (token >= shape.tokens) return;
     const Probabilities p(shape, logits, row);
-    float mean = 0;
-    if (factors.balance != 0)
-        for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-            mean += p.of(load(logits, row + e)) * counts[e];
-    mean = over_lanes(mean, Add{});
+    const float mean = factors.balance != 0 ? mean_count(shape, p, logits, row, counts) : 0.F;
     const float of_square = 2 * factors.z * p.all.log_of_sum();
     for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp) {
         const float logit = load(logits, row + e);
