@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exec/io/checkpoint/manifest_seal.h"
 #include "models/read/architecture_words.h"
 
 namespace debubble::exec {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/workers.h"
 #include "exec/program/calibrate/shown_batches.h"

@@ -1,4 +1,4 @@
-#include "exec/program/run/peak_rate.h"
+#include "exec/program/run/run_job.h"
 
 #include <fmt/format.h>
 

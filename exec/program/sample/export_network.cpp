@@ -1,4 +1,4 @@
-#include "exec/program/sample/export_network.h"
+#include "exec/program/sample/saved_network.h"
 
 #include <system_error>
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 #include "exec/io/checkpoint/hf/layout.h"
-#include "exec/io/checkpoint/safetensors_writer.h"
+#include "exec/io/checkpoint/safetensors.h"
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/hf/hf_config.h"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/hf/layout.h"
+#include "exec/io/mapped_file.h"
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/hf/hf_config.h"
