@@ -77,10 +77,8 @@ private:
             list += fmt::format("{}{} {}", list.empty() ? "" : ", ", group.name, group.at.size);
             if (group.at.nodes > 1) list += fmt::format(" over {} nodes", group.at.nodes);
         }
-        const scenarios::RankOrder order = scenario_.parallel.order;
-        if (across.empty() && order == scenarios::RankOrder{}) return;
-        std::string words =
-            order == scenarios::RankOrder{} ? "" : "ranks in the order " + order.text();
+        if (across.empty()) return;
+        std::string words;
         const auto add = [&](std::string_view where, const std::string& list) {
             if (!list.empty())
                 words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", where, list);
