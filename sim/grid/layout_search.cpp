@@ -10,7 +10,6 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "models/partition/layout.h"
 #include "models/partition/partition.h"
 
 namespace debubble::sim {

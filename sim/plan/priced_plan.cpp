@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
