@@ -24,7 +24,7 @@ std::int64_t segment_size(std::int64_t size) {
     return size < kSmallestOwnSegment ? kMiddleSegment : round_up(size, kSmallSegment);
 }
 
-/// What a segment that grows gets at a time.
+/// The increment of a growing segment.
 std::int64_t page_size(bool small) {
     return small ? kSmallSegment : kMiddleSegment;
 }
@@ -179,7 +179,7 @@ int CachingAllocator::allocate(Bytes asked) {
 }
 
 void CachingAllocator::free(int handle) {
-    assert(blocks_[handle].used && "a block can only be freed once");
+    assert(blocks_[handle].used && "a block can be freed only once");
     int index = handle;
     blocks_[index].used = false;
     usage_.allocated -= Bytes{blocks_[index].size};

@@ -1,4 +1,4 @@
-#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::scenarios {
 

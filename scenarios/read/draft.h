@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/plan/scenario.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"

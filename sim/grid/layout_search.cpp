@@ -11,7 +11,6 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "models/partition/layout.h"
 #include "models/partition/partition.h"
 #include "sim/allocators_later.h"
 #include "sim/plan/plan_bound.h"

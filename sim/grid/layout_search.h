@@ -13,7 +13,7 @@ namespace debubble::sim {
 struct LayoutRow {
     std::string name;  ///< "uniform", "balanced", "best"; "fastest" and "smallest" if none fits
     std::vector<int> layers_per_stage;
-    std::string layout;  ///< as Megatron-Core writes it (models/partition/layout.h)
+    std::string layout;  ///< as Megatron-Core writes it (models/partition/partition.h)
     Prediction prediction;
 };
 

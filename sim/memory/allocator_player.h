@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/graph/graph.h"
-#include "models/graph/pass_turns.h"
+#include "models/graph/operator_runs.h"
 #include "schedule/schedule.h"
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/memory_events.h"

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/overloaded.h"
-#include "scenarios/plan/gather_limits.h"
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"

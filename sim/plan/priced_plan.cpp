@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/plan/generator_options_of.h"
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
