@@ -60,7 +60,7 @@ WHAT = {
     "dgxc_lora": "the same, LoRA",
     "collectives_in_node": "NCCL inside a node, A100 to GB300 (aiconfigurator)",
     "kernels_attention": "Fused attention, A100 to H200 (aiconfigurator)",
-    "kernels_products": "Products, A100 to GB300 (aiconfigurator)",
+    "kernels_products": "GEMMs, A100 to GB300 (aiconfigurator)",
     "kernels_b200": "Kernels on one B200 by `gpu.kernels` of half of their shapes (SimuMax)",
     "llm_foundry": "MPT by PyTorch FSDP1, A100 and H100 (llm-foundry)",
     "megatron_bridge": "Megatron-Bridge, H100 to GB300, BF16 to NVFP4",
@@ -80,8 +80,8 @@ WHAT = {
 # Tables of single kernels and collectives, and the mean error in percent that each of their kinds is held to on these GPUs.
 KERNELS = ["kernels_products", "kernels_attention", "collectives_in_node", "kernels_b200"]
 HELD_ON = {"A100", "H100", "H200", "B200", "GB200"}
-HELD = {"products in bf16": 8, "products in fp8": 8, "attention": 8, "attention with a window": None, "collectives": 11,
-        "grouped products": 12}
+HELD = {"GEMMs in bf16": 8, "GEMMs in fp8": 8, "attention": 8, "attention with a window": None, "collectives": 11,
+        "grouped GEMMs": 12}
 
 
 def kernel_kind(table, stated):
@@ -90,9 +90,9 @@ def kernel_kind(table, stated):
     if table == "collectives_in_node":
         return "collectives"
     if scenario["kernel"] == "grouped_gemm":
-        return "grouped products"
+        return "grouped GEMMs"
     if scenario["kernel"] == "gemm":
-        return f"products in {scenario['dtype']}"
+        return f"GEMMs in {scenario['dtype']}"
     return "attention with a window" if scenario["shape"].get("window") else "attention"
 
 
@@ -350,7 +350,7 @@ class Accuracy:
             if "error" in row and "class" in row and not row["fitted"]:
                 of = row["class"]
                 groups[(of["framework"], of["gpu"], of["precision"], of["sharding"])].append(row["error"])
-        lines = ["| framework | GPU | products | cut by | rows | mean error | median | worst | bias |",
+        lines = ["| framework | GPU | precision | cut by | rows | mean error | median | worst | bias |",
                  "|---|---|---|---|---|---|---|---|---|"]
         for words, errors in sorted(groups.items()):
             of = summary(errors)

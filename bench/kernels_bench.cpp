@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "exec/core/tensor.h"
-#include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/fp32_operands.h"
 
 /// The rates that each kernel reaches on the shapes of GPT-2 124M with one sample of 1024 tokens,
 /// per second of processor time and not of wall-clock time.

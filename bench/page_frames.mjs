@@ -23,7 +23,7 @@ const bytes = await unpacked(html.match(/<script type="text\/plain" id="data">([
 const unpacking = process.cpuUsage(before);
 const [reading, page] = cpuOf(() => readPage(bytes));
 
-const pen = Object.fromEntries(["area", "frame", "hatch", "text", "line", "dot", "steps", "arrow"].map((name) => [name, () => {}]));
+const pen = Object.fromEntries(["area", "areas", "columns", "frame", "hatch", "text", "line", "dot", "steps", "arrow"].map((name) => [name, () => {}]));
 pen.clipped = (x, y, w, h, draw) => draw();
 const timeline = Object.assign(Object.create(Timeline.prototype), {
   everyLook: page.look, panels: page.plans.map((plan) => ({ plan })), gutter, letter: 11, theme: "light",

@@ -67,7 +67,8 @@ Program one_f_one_b_program(int ranks, int micro_batches) {
     return lower(generate("1f1b", {ranks, 1, micro_batches, 1}), {});
 }
 
-/// The engine alone, with abstract costs, a link delay and ten million events.
+/// The engine alone, with abstract costs, a link delay and ten million events: by a longest path,
+/// as no flows meet, and event by event.
 void ten_million_events(benchmark::State& state) {
     const Program program = one_f_one_b_program(64, static_cast<int>(state.range(0)));
     PipelineCosts costs = unit_costs();
@@ -75,8 +76,9 @@ void ten_million_events(benchmark::State& state) {
     const AbstractCostModel model(costs, 1);
     std::size_t events = 0;
     for (auto _ : state) {
-        const Simulation simulation =
-            simulate(program, model, {.follow_memory = false, .record_spans = false});
+        const Simulation simulation = simulate(
+            program, model,
+            {.follow_memory = false, .record_spans = false, .by_events = state.range(1) != 0});
         events = simulation.events;
     }
     state.counters["events"] = static_cast<double>(events);
@@ -85,8 +87,9 @@ void ten_million_events(benchmark::State& state) {
         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(ten_million_events)
-    ->ArgName("micro_batches")
-    ->Arg(40'000)
+    ->ArgNames({"micro_batches", "by_events"})
+    ->Args({40'000, 0})
+    ->Args({40'000, 1})
     ->Unit(benchmark::kSecond)
     ->Iterations(1);
 

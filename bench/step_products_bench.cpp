@@ -4,8 +4,8 @@
 #include <string>
 
 #include "exec/core/tensor.h"
-#include "exec/cpu/convert.h"
 #include "exec/cpu/cpu_kernels.h"
+#include "exec/cpu/fp32_operands.h"
 
 /// The matrix products of a training step of GPT-2 124M on one sample of 1024 tokens alone: a lower
 /// bound of the time of a step. bench/beside_pytorch.py divides a step by it.

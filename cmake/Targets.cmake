@@ -35,7 +35,9 @@ endfunction()
 # the project's root, hence ccache finds what another clone has compiled; those of CMAKE_UNITY_BUILD
 # have absolute paths. What is not C++ or has definitions of its own is compiled by itself.
 function(debubble_batches variable target)
-    set(most 12)  # a batch takes up to 1.5 GB
+    if(NOT most)
+        set(most 12)  # a batch takes up to 1.5 GB
+    endif()
     if(DEBUBBLE_QUICK)
         set(most 24)
     endif()
@@ -102,9 +104,10 @@ endfunction()
 # One static library, debubble_<name>, alias debubble::<name>, of the SOURCES and HEADERS and of what lies in the FOLDERS
 # (see debubble_sources); of what lies in this one, where neither is said. USES names what its headers may
 # include, PRIVATE_USES what only its sources may. Headers must compile alone (the target
-# all_verify_interface_header_sets).
+# all_verify_interface_header_sets). COLD names folders that run once for a command, and not for each plan, pass or step:
+# a release compiles them with -O1, and more files at once.
 function(debubble_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SOURCES;HEADERS;USES;PRIVATE_USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SOURCES;HEADERS;COLD;USES;PRIVATE_USES")
     set(target debubble_${name})
     set(sources)
     set(headers)
@@ -115,8 +118,20 @@ function(debubble_library name)
     list(APPEND headers ${arg_HEADERS})
     if(sources)
         set(kind PUBLIC)
+        set(cold)
+        foreach(folder ${arg_COLD})
+            set(here ${sources})
+            if(NOT folder STREQUAL ".")
+                list(FILTER here INCLUDE REGEX "^${folder}/")
+            endif()
+            list(APPEND cold ${here})
+        endforeach()
+        list(REMOVE_ITEM sources ${cold})
         debubble_batches(units ${target} ${sources})
-        add_library(${target} STATIC ${units})
+        set(most 24)
+        debubble_batches(cold_units ${target}_cold ${cold})
+        set_source_files_properties(${cold_units} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+        add_library(${target} STATIC ${units} ${cold_units})
         if(CMAKE_AUTOMOC)
             target_sources(${target} PRIVATE ${headers})  # else found beside their sources
         endif()

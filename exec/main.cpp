@@ -40,7 +40,7 @@ ExitStatus run(int argc, char** argv) {
 /// failed.
 constexpr std::chrono::seconds kTimeToSpeak{2};
 
-/// Whether this process is the first, or was told of no place among others.
+/// Whether this process is the first, or has no place among others.
 bool is_first() {
     try {
         return process_place().rank == 0;
@@ -49,11 +49,11 @@ bool is_first() {
     }
 }
 
-/// Which of several processes know of an error.
+/// The processes of a job that know of an error.
 enum class Known { ToAll, ToAllPerhaps, Here };
 
 /// Whether this program started the ranks: they are then on one host with one command line, so that
-/// all find the same errors (local_launcher.h).
+/// all find the same errors (start_ranks).
 bool started_by_this_program() {
     return std::getenv("DEBUBBLE_LISTENING") != nullptr;
 }

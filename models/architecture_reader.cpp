@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "models/network/architecture_check.h"
+#include "models/hf/hf_config.h"
 #include "models/network/architecture_limits.h"
 #include "models/network/weight_format.h"
 #include "models/read/architecture_words.h"
-#include "models/read/layer_list.h"
 #include "models/read/layer_reader.h"
-#include "models/read/tower_reader.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 
@@ -105,7 +103,7 @@ void read_max_positions(text::MappingReader& in, std::string_view key, Architect
     Architecture& a = file.network;
     if (!weight_format(a.family).patches) {
         for (const std::string_view image : {"image_size", "patch_size", "channels"})
-            if (in.has(image)) in.complain(image, fmt::format("only a vit has '{}'", image));
+            if (in.has(image)) in.complain(image, fmt::format("'{}' is only for a vit", image));
         in.demand(key);
     } else {
         in.demand("image_size");
@@ -139,7 +137,8 @@ auto of_network(auto Architecture::*member) {
 const Fields<ArchitectureFile>& family_fields() {
     static const Fields<ArchitectureFile> kFields{
         {"family", required(word(of_network(&Architecture::family), kFamilies)),
-         "The kind of network, which decides the tensors' names and the defaults of other keys.",
+         "The model family, which decides tensor names in checkpoints and the defaults of other "
+         "keys.",
          "llama"}};
     return kFields;
 }
@@ -154,51 +153,52 @@ const Fields<ArchitectureFile>& size_fields() {
         {"layers", required(whole(&ArchitectureFile::layers, 1, kMostLayers, "layers")),
          "Transformer layers.", "32"},
         {"hidden", required(whole(of_network(&Architecture::hidden), 1, kWidest)),
-         "The width of the hidden state.", "4096"},
+         "The hidden size.", "4096"},
         {"vocab", required(whole(of_network(&Architecture::vocab), 1, kLargestVocabulary)),
-         "The number of tokens; of classes for a vit.", "128256"}};
+         "The vocabulary size; for a vit, the number of classes.", "128256"}};
     return kFields;
 }
 
 const Fields<ArchitectureFile>& network_fields() {
     static const Fields<ArchitectureFile> kFields{
         {"image_size", whole(of_network(&Architecture::image_size), 1, kLargestImage, "pixels"),
-         "The side of the image; a vit requires it.", "224", "none"},
+         "The image size in pixels per side; required for a vit.", "224", "none"},
         {"patch_size", whole(of_network(&Architecture::patch_size), 1, kLargestImage, "pixels"),
-         "The side of a patch of the image; a vit requires it.", "16", "none"},
+         "The patch size in pixels per side; required for a vit.", "16", "none"},
         {"channels", whole(of_network(&Architecture::channels), 1, kLargestImage, "channels"),
-         "The channels of the image, for a vit.", "3"},
+         "The number of image channels, for a vit.", "3"},
         {"max_positions",
          custom(read_max_positions, {Form{text::WholeForm{1, kMostPositions, "tokens"}}}),
-         "Tokens of the longest sample.", "8192",
-         "required; of a vit, its patches and the class token"},
-        {"norm", word(of_network(&Architecture::norm), kNorms), "The norm of the layers.",
+         "The maximum sequence length, in tokens.", "8192",
+         "required; for a vit, its patches and the class token"},
+        {"norm", word(of_network(&Architecture::norm), kNorms), "The normalization of the layers.",
          "rms_norm"},
         {"tied_embedding", flag(of_network(&Architecture::tied_embedding)),
-         "The head is the token embedding.", "false"},
-        {"causal", flag(of_network(&Architecture::causal)), "A token sees only those before it.",
-         "false"},
+         "The output head shares its weight with the token embedding.", "false"},
+        {"causal", flag(of_network(&Architecture::causal)), "Attention is causal.", "false"},
         {"dropout", real(of_network(&Architecture::dropout), 0, 0.999, "share"),
-         "The probability of dropout in the published recipe.", "0.1"},
-        {"norm_eps", real(of_network(&Architecture::norm_eps), 0, 1),
-         "The term that keeps a norm's denominator from 0.", "1e-5"},
+         "The dropout probability of the published recipe.", "0.1"},
+        {"norm_eps", real(of_network(&Architecture::norm_eps), 0, 1), "The epsilon of the norms.",
+         "1e-5"},
         {"norm_bias", flag(of_network(&Architecture::norm_bias)),
-         "Layer norms have biases; RMS norms never have.", "false"},
+         "Layer norms have biases; RMS norms never do.", "false"},
         {"zero_centred_norms", flag(of_network(&Architecture::zero_centred_norms)),
-         "Checkpoints hold the weights of norms minus 1.", "true"},
+         "Checkpoints store norm weights minus 1.", "true"},
         {"scaled_embedding", flag(of_network(&Architecture::scaled_embedding)),
-         "Embedded tokens are multiplied by the root of 'hidden'.", "true"},
+         "Token embeddings are multiplied by the square root of 'hidden'.", "true"},
         {"logit_softcap", real(of_network(&Architecture::logit_softcap), kLeastCap, kMostCap),
-         "Logits are cap tanh(logit / cap).", "30", "none"},
+         "Soft cap of the logits: cap tanh(logit / cap).", "30", "none"},
         {"mtp_layers", whole(of_network(&Architecture::mtp_layers), 0, kMostMtpLayers, "layers"),
-         "Depths of multi-token prediction, each with a layer like the last one; also `mtp`.", "1"},
+         "Number of multi-token prediction depths, each with a layer like the last one; also "
+         "`mtp`.",
+         "1"},
         {"streams", whole(of_network(&Architecture::streams), 1, kMostStreams),
-         "Residual streams of a token, which parts of layers mix (hyper-connections).", "4"},
+         "Number of residual streams, which the parts of each layer mix (hyper-connections).", "4"},
         {"residual_block", whole(of_network(&Architecture::residual_block), 0, kMostLayers),
-         "Layers after which the residual sum is put by and begins anew (Kimi K3).", "12",
+         "Number of layers after which the residual sum is stored and restarted (Kimi K3).", "12",
          "0: one sum"},
         {"vision", custom(read_vision, {tower_form()}),
-         "The vision transformer in front, and the projector into 'hidden'.",
+         "The vision transformer and the projector into 'hidden'.",
          "{layers: 27, hidden: 1152, heads: 16, ffn: 4304, patch_values: 1536, projector: [4608, "
          "4096]}",
          "none"},
@@ -206,8 +206,7 @@ const Fields<ArchitectureFile>& network_fields() {
          custom(read_sharding,
                 {Form{text::TableForm{
                     "PATTERN", "^.+$", {Form{text::WordForm{names_of(kShardings)}}}}}}),
-         "Parameters that tensor parallelism cuts in another way than Megatron's, by patterns of "
-         "their names.",
+         "Exceptions from Megatron's tensor-parallel sharding, by patterns of their names.",
          "{h.*.mlp.c_proj.weight: row}", "Megatron's cut"}};
     return kFields;
 }
@@ -220,8 +219,9 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
     for (std::size_t i = 0; i < unmatched.size(); ++i) {
         const std::string& pattern = unmatched[i].pattern;
         if (i < kMostShardings && pattern.size() <= kLongestPattern) continue;
-        in.complain(pattern, fmt::format("a sharding table has at most {} lines of {} characters",
-                                         kMostShardings, kLongestPattern));
+        in.complain(pattern,
+                    fmt::format("a sharding table can have at most {} lines of {} characters",
+                                kMostShardings, kLongestPattern));
         return;
     }
     for (int layer = 0; layer < a.layers.count() && !unmatched.empty(); ++layer) {
@@ -234,7 +234,7 @@ void check_sharding(const Architecture& a, const text::NodePtr& table, text::Mis
     }
     for (const ShardingOverride& line : unmatched)
         in.complain(line.pattern,
-                    fmt::format("'{}' names no parameter of the model", line.pattern));
+                    fmt::format("'{}' does not match any parameter of the model", line.pattern));
 }
 
 Architecture read_map(const text::NodePtr& written, text::Mistakes& mistakes) {

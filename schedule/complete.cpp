@@ -7,8 +7,6 @@
 
 #include "schedule/lower.h"
 #include "schedule/passes/edit.h"
-#include "schedule/passes/messages.h"
-#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {
@@ -16,13 +14,6 @@ namespace {
 template <class... Kinds>
 bool is_any_of(const Action& action) {
     return (std::holds_alternative<Kinds>(action) || ...);
-}
-
-template <class... Kinds>
-bool has(const Schedule& schedule) {
-    return std::ranges::any_of(schedule.ranks, [](const ActionList& list) {
-        return std::ranges::any_of(list, is_any_of<Kinds...>);
-    });
 }
 
 template <class... Kinds>
@@ -46,17 +37,6 @@ std::vector<std::string> sums_in(const ActionList& list) {
     return texts;
 }
 
-/// Adds everything other than the messages.
-Schedule with_rest(Schedule schedule, const LowerOptions& options) {
-    if (!has<ReduceGrad>(schedule)) schedule = add_reduce_grad(std::move(schedule), options);
-    if (!has<TiedGradReduce>(schedule)) schedule = add_tied_grad(std::move(schedule), options);
-    if (!has<GradNorm, OptimizerStep>(schedule))
-        schedule = add_optimizer(std::move(schedule), options);
-    if (!has<Unshard, Reshard>(schedule))
-        schedule = add_unshard_reshard(std::move(schedule), options);
-    return schedule;
-}
-
 struct Count {
     int listed = 0;
     int needed = 0;
@@ -66,14 +46,15 @@ struct Count {
 
 Program complete(Schedule schedule, const LowerOptions& options) {
     const int zero = options.data_parallel ? options.zero_stage : 0;
-    const bool sent = has<Send, Recv>(schedule);
     const bool inside_computes = zero == 3 && !options.shard_by_stage;
     if (zero != 3 || inside_computes) drop<Unshard, Reshard>(schedule);
     if ((!options.data_parallel || inside_computes) && !has_several_holders(schedule))
         drop<ReduceGrad>(schedule);
 
-    const auto rest = [&](Schedule sending) { return with_rest(std::move(sending), options); };
-    return sent ? rest(std::move(schedule)) : with_messages(schedule, options, rest);
+    std::vector<LoweringPass> passes;
+    for (const LoweringPass& pass : lowering_passes())
+        if (!pass.is_done(schedule)) passes.push_back(pass);
+    return lower_by(passes, std::move(schedule), options);
 }
 
 std::vector<Violation> check_training(const Program& program, const LowerOptions& options) {

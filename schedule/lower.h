@@ -1,13 +1,53 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "schedule/lower_options.h"
 #include "schedule/schedule.h"
 
-/// The way from the order that a generator wrote to the program that a rank can run.
+/// The way from the order that a generator wrote to the program that a rank can run: one list of
+/// passes.
 namespace debubble {
 
-/// All passes, in order. Precondition: validate(compute_only) is empty. The body of this function
-/// lists the steps of lowering.
+/// One pass of lowering.
+struct LoweringPass {
+    std::string_view name;    ///< as `debubble schedule --lower-to` takes it
+    std::string_view reason;  ///< for its place in the list, a sentence
+    bool is_of_messages;      ///< it adds or moves sends and receives, and nothing else
+    /// True for an order, read from a file, that has already what the pass adds.
+    bool (*is_done)(const Schedule& order);
+    void (*run)(Lowering& lowering);
+};
+
+/// All passes, in order.
+std::span<const LoweringPass> lowering_passes();
+
+/// Runs all passes. Precondition: validate(compute_only) is empty. Where messages that stand at
+/// their computes (or in batches) would deadlock, they are placed in step, which computes in every
+/// order that PyTorch plays need.
 Program lower(Schedule compute_only, const LowerOptions& options);
+/// The same with some of the passes, in their order.
+Program lower_by(std::span<const LoweringPass> passes, Schedule order, const LowerOptions& options);
+
+/// The changes that a pass made to a program.
+struct PassChanges {
+    std::string_view pass;
+    std::string_view reason;
+    std::map<std::string, std::size_t> added;  ///< by the word of the action, as "SEND"
+    std::size_t moved = 0;  ///< actions that were listed at another place among the others
+    bool unchanged() const { return added.empty() && moved == 0; }
+};
+struct PartlyLowered {
+    Schedule schedule;
+    std::vector<PassChanges> changes;  ///< of the passes up to the last one, in order
+};
+/// The program after the pass `last`, as lower() has it on its way to the end. Throws InputError,
+/// which lists the names, for a pass that does not exist.
+PartlyLowered lower_to(std::string_view last, Schedule compute_only, const LowerOptions& options);
 
 }  // namespace debubble

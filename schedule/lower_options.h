@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "schedule/schedule.h"
 #include "schedule/transport.h"
 
 namespace debubble {
@@ -30,6 +31,21 @@ struct LowerOptions {
                                   ///< otherwise all three happen inside the computes
     std::vector<Stage> tied;      ///< the stages that hold a copy of a tied tensor
     friend bool operator==(const LowerOptions&, const LowerOptions&) = default;
+};
+
+/// The place of messages in the lists of their two ranks.
+enum class MessagePlacement {
+    AtComputes,  ///< a send after its compute, a receive where LowerOptions::receive says
+    InBatches,   ///< as Megatron-LM's schedules call for them
+    InStep,      ///< as PyTorch's pipelining places them
+};
+
+/// A program on its way through the passes.
+struct Lowering {
+    Schedule schedule;
+    LowerOptions options;
+    MessagePlacement messages = MessagePlacement::AtComputes;
+    bool finishes = true;  ///< under LowerOptions::transport, as far as a pass has looked
 };
 
 }  // namespace debubble

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "schedule/checks/checks.h"
-#include "schedule/passes/messages.h"
+#include "schedule/lower.h"
 #include "schedule/progress.h"
 #include "schedule/streams.h"
 
@@ -37,7 +37,10 @@ Program sent_over(const Schedule& schedule, Transport transport) {
     if (has_messages(schedule)) return schedule;
     LowerOptions options;
     options.transport = transport;
-    return with_messages(schedule, options, [](Schedule sending) { return sending; });
+    std::vector<LoweringPass> of_messages;
+    for (const LoweringPass& pass : lowering_passes())
+        if (pass.is_of_messages) of_messages.push_back(pass);
+    return lower_by(of_messages, schedule, options);
 }
 
 /// What never meets on the transport, or meets what it should not. Precondition: nothing else is

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "sim/explain/ranges.h"
 #include "sim/memory/memory_play.h"
 

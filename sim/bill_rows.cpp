@@ -1,45 +1,23 @@
 #include "sim/bill_rows.h"
 
 #include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
 
 #include "sim/predict.h"
-#include "text/wording.h"
 #include "trace/picture/bubbles.h"
 
 namespace debubble::sim {
 namespace {
 
 /// The colours that the parts have in the lanes and in the bars beside them.
-Rgb colour_of_part(const std::string& key, picture::Theme theme) {
+Rgb colour_of(const BillPart& part, picture::Theme theme) {
     using picture::paint;
-    if (key == "ideal") return picture::ground_of(theme).better;
-    if (key == "kernels") return paint(Paint::Forward, theme);
-    if (key == "recompute") return paint(Paint::Backward, theme);
-    if (key == "optimizer") return paint(Paint::Optimizer, theme);
-    if (key.starts_with("exposed")) return paint(Paint::Collective, theme);
-    constexpr std::array<std::pair<std::string_view, BubbleCause>, 7> kIdle{{
-        {"host", BubbleCause::Launch},
-        {"warm_up", BubbleCause::WarmUp},
-        {"cool_down", BubbleCause::CoolDown},
-        {"stage", BubbleCause::OtherStage},
-        {"collective", BubbleCause::Collective},
-        {"uneven_load", BubbleCause::UnevenLoad},
-        {"optimizer_barrier", BubbleCause::Optimizer},
-    }};
-    for (const auto& [name, cause] : kIdle)
-        if (key == name) return picture::bubble_colours(cause, theme).line;
-    return picture::bubble_colours(BubbleCause::UnevenLoad, theme).line;  // uneven stages
-}
-
-std::string free_text(const BillPart& part, Duration step) {
-    if (!part.if_free) return {};
-    const double less = 1 - seconds(*part.if_free) / std::max(seconds(step), 1e-12);
-    const std::string time = text::time_text(*part.if_free);
-    if (less < 0.0005) return time + ", no shorter";
-    return fmt::format("{}, {} shorter", time, text::percent(less));
+    if (part.key == "ideal") return picture::ground_of(theme).better;
+    if (part.key == "kernels") return paint(Paint::Forward, theme);
+    if (part.key == "recompute") return paint(Paint::Backward, theme);
+    if (part.key == "optimizer") return paint(Paint::Optimizer, theme);
+    if (part.key.starts_with("exposed")) return paint(Paint::Collective, theme);
+    // Uneven stages have idle time of several causes.
+    return picture::bubble_colours(part.idle.value_or(BubbleCause::UnevenLoad), theme).line;
 }
 
 }  // namespace
@@ -52,20 +30,20 @@ std::vector<BillRow> bill_rows(const Bill& bill) {
         const Duration after = before + part.takes;
         const double begin = seconds(before) / step;
         const double end = seconds(after) / step;
-        rows.push_back({part.key, part.words,
-                        fmt::format("{}, {}", text::time_text(part.takes),
-                                    text::percent(seconds(part.takes) / step)),
-                        std::min(begin, end), std::max(begin, end), free_text(part, bill.step),
-                        part.freed, colour_of_part(part.key, picture::Theme::Light),
-                        colour_of_part(part.key, picture::Theme::Dark)});
+        rows.push_back({part,
+                        seconds(part.takes) / step,
+                        std::min(begin, end),
+                        std::max(begin, end),
+                        {},
+                        colour_of(part, picture::Theme::Light),
+                        colour_of(part, picture::Theme::Dark)});
+        if (part.if_free) rows.back().shorter = 1 - seconds(*part.if_free) / step;
         before = after;
     }
-    rows.push_back({{},
-                    "step",
-                    text::time_text(bill.step),
+    rows.push_back({{{}, "step", bill.step},
+                    1,
                     0,
                     1,
-                    {},
                     {},
                     picture::ground_of(picture::Theme::Light).memory_lasting,
                     picture::ground_of(picture::Theme::Dark).memory_lasting,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,16 +13,16 @@
 namespace debubble::sim {
 
 struct BillRow {
-    std::string key;    ///< BillPart::key; empty for the step itself
-    std::string name;   ///< "exposed: expert parallel"
-    std::string takes;  ///< "12.3 ms, 4.5 %"
-    double from = 0;    ///< where its bar begins and ends, as shares of the step
+    BillPart part;     ///< without a key for the step itself
+    double share = 0;  ///< of the step, as all below
+    double from = 0;   ///< where its bar begins and ends
     double to = 0;
-    std::string if_free;  ///< "1.234 s, 5.6 % shorter"; empty where no such step can be played
-    std::string freed;    ///< what was played for it, in words
-    Rgb light;            ///< colour of its bar
+    std::optional<double> shorter;  ///< how much shorter the step is if the part is free
+    Rgb light;                      ///< colour of its bar
     Rgb dark;
     bool whole = false;  ///< the last row: the step itself
+    /// Whether the step is shorter at all, as figures are written.
+    bool is_shorter() const { return shorter.value_or(0) >= 0.0005; }
 };
 
 /// The parts in their order, and the step.

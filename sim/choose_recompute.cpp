@@ -30,11 +30,18 @@ public:
           stop_(stop) {}
 
     std::pair<Scenario, ChosenRecompute> run() {
+        // What a rank holds throughout does not depend on the choice, but for cuts that do.
+        if (scenario_.parallel.partition != scenarios::Partition::Balanced) {
+            const PlanBound any = bound_of(with(scenario_, choices_.front()));
+            if (!any.fits()) least_too_much_ = static_cast<double>((any.memory - any.limit).count);
+        }
         run_parallel(choices_.size(), 0, nullptr, [&](std::size_t i) {
             give_up_if(stop_);
-            const Scenario one = with(scenario_, choices_[i]);
-            // Its prices are kept from here to the play right after, and not for all choices.
-            if (may_be_best(bound_of(one).step_time_s)) play(i, one);
+            if (may_matter(i)) {
+                const Scenario one = with(scenario_, choices_[i]);
+                // Its prices are kept from here to the play right after, and not for all choices.
+                if (least_too_much_ || may_be_best(bound_of(one).step_time_s)) play(i, one);
+            }
             count();
         });
         chosen_.choices = choices_.size();
@@ -53,6 +60,14 @@ private:
             return std::pair(a.of, a.index) <=> std::pair(b.of, b.index);
         }
     };
+
+    /// Where nothing can fit, false for a choice after one that needs no more than all do: of equal
+    /// ones the first is taken.
+    bool may_matter(std::size_t index) {
+        const std::lock_guard lock(mutex_);
+        return !least_too_much_ || !smallest_ || index < smallest_->index ||
+               smallest_->of > *least_too_much_;
+    }
 
     bool may_be_best(double least_s) {
         const std::lock_guard lock(mutex_);
@@ -83,6 +98,8 @@ private:
     const Play& play_;
     const ChoicesDone& choosing_;
     const std::stop_token& stop_;
+    /// The bytes by which every choice needs more than there is, at least; nothing if some may fit.
+    std::optional<double> least_too_much_;
     std::mutex mutex_;
     std::optional<Played> best_;
     std::optional<Played> smallest_;

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/cancelled.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
-#include "scenarios/plan/utilisation.h"
 #include "sim/allocators_later.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"

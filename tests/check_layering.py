@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "text": {"base"},
     "schedule": {"base"},
     "trace": {"base", "text", "schedule"},
-    "models": {"base", "text", "models/network", "models/graph", "models/read", "models/hf"},
+    "models": {"base", "text", "models/network", "models/graph", "models/counts", "models/read", "models/hf"},
     **rooms(
         {"base", "text"},
         ("models/network", set()),
@@ -48,7 +48,7 @@ MAY_INCLUDE = {
         ("models/memory", {"models/graph"}),
         ("models/partition", {"models/network", "models/graph"}),
         ("models/read", {"models/network"}),
-        ("models/hf", {"models/network", "models/graph", "models/read"}),
+        ("models/hf", {"models/network", "models/graph", "models/counts", "models/read"}),
     ),
     **rooms(
         {"base", "text", "schedule", "models"},
@@ -78,7 +78,7 @@ MAY_INCLUDE = {
     "sim/plan": PRICED | {"sim/uneven", "sim/run_plan"},
     "sim/explain": PRICED | {"sim/uneven", "sim/run_plan", "sim/plan"},
     "sim": PRICED | {"sim/uneven", "sim/plan", "sim/explain"},
-    "sim/report": PREDICTED | {"sim/engine", "sim/memory"},
+    "sim/report": PREDICTED | {"sim/network", "sim/engine", "sim/memory"},
     "sim/grid": PREDICTED,
     "sim/anchor": PREDICTED | {"sim/grid", "sim/report/plan_json.h"},
     "sim/measured": PREDICTED | {"sim/grid", "sim/network", "sim/cost"},

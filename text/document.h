@@ -18,7 +18,7 @@ struct SourceText {
     int first_line = 1;  ///< line of the file in which the text begins
 };
 
-/// Lines and columns count from 1.
+/// Lines and columns start at 1.
 struct SourcePosition {
     std::shared_ptr<const SourceText> source;
     int line = 0;
@@ -101,5 +101,13 @@ private:
     std::vector<Diagnostic> found_;
     bool more_ = false;
 };
+
+// Values as YAML in one line.
+
+/// True if the text is a word that reads back as itself without quotes.
+bool is_plain_word(const std::string& text);
+
+/// Flow YAML that reads back as the same tree.
+std::string to_flow(const Node& node);
 
 }  // namespace debubble::text

@@ -1,4 +1,4 @@
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 #include <utility>
 

@@ -66,9 +66,9 @@ std::string shown_span(double seconds) {
 Key base_key(std::string folder, std::string example) {
     return {"base",
             {Form{ShippedForm{std::move(folder)}}},
-            "File whose keys hold where the map gives no other value.",
+            "Shipped file or path whose values apply where this map gives no other.",
             std::move(example),
-            "none: the map gives every value"};
+            "none: the map gives every value itself"};
 }
 
 }  // namespace debubble::text

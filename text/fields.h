@@ -11,7 +11,7 @@
 #include "text/key.h"
 #include "text/mapping_reader.h"
 
-/// Tables by which maps are read: a row is a key beside the field it is read into, its range, its
+/// Tables by which maps are read: a row is a key with the field it is read into, its range, its
 /// meaning and an example. read_fields() reads by a table, described() tells of it: forms, ranges
 /// and words are those that the reader demands, defaults those of a fresh object. For example:
 ///

@@ -1,4 +1,4 @@
-#include "text/flow.h"
+#include "text/document.h"
 
 #include <fmt/format.h>
 

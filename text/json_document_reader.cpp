@@ -1,4 +1,4 @@
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {
@@ -46,8 +45,8 @@ PlainJson plain_json(const std::string& text) {
     return plain;
 }
 
-/// Counts how far the parser has read: the SAX interface itself gives no places. What it gives the
-/// parser is as long as the source.
+/// Counts how far the parser has read: the SAX interface itself gives no places. The text given to
+/// the parser has the length of the source.
 class CountingIterator {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -115,7 +114,7 @@ public:
         top.entry = {name, token_place(), nullptr};
         if (const auto number = numbers_->find(token_at_); number != numbers_->end())
             mistakes_->add(top.entry.place,
-                           fmt::format("a key is a text in quotes, not {}", number->second));
+                           fmt::format("a key must be a quoted string, not {}", number->second));
         if (!top.keys.insert(name).second)
             mistakes_->add(top.entry.place, fmt::format("key '{}' is written twice", name));
         return true;

@@ -99,7 +99,7 @@ std::vector<KeyAt> flattened(std::span<const Key> keys);
 std::string text_of(std::span<const Form> forms);
 
 /// One description of variants of a map, such as those of several optimizers: the keys of all of
-/// them, with the variants' names beside defaults that differ.
+/// them, with the variants' names next to defaults that differ.
 std::vector<Key> merged_variants(
     std::span<const std::pair<std::string, std::vector<Key>>> variants);
 

@@ -8,7 +8,6 @@
 #include "base/printable.h"
 #include "base/spelling.h"
 #include "text/quantity.h"
-#include "text/retired_keys.h"
 
 namespace debubble::text {
 namespace {
@@ -198,8 +197,8 @@ bool MappingReader::numbers(std::string_view key, std::vector<T>& out, T least, 
             read.push_back(static_cast<T>(*number));
             continue;
         }
-        mistakes_->add(item->place, fmt::format("'{}' holds {} from {} to {}, not {}", key, what,
-                                                least, most, describe(*item)));
+        mistakes_->add(item->place, fmt::format("'{}' must have {} from {} to {}, not {}", key,
+                                                what, least, most, describe(*item)));
         return false;
     }
     out = std::move(read);
@@ -225,7 +224,7 @@ bool MappingReader::texts(std::string_view key, std::vector<std::string>& out) {
     for (const NodePtr& item : found->is(Node::Kind::List) ? found->items : one) {
         if (!item->is(Node::Kind::Scalar)) {
             mistakes_->add(item->place,
-                           fmt::format("'{}' holds words, not {}", key, describe(*item)));
+                           fmt::format("'{}' must contain words, not {}", key, describe(*item)));
             return false;
         }
         read.push_back(item->scalar);
@@ -262,8 +261,8 @@ void MappingReader::finish() {
     for (const Node::Entry& entry : mapping_->entries) {
         if (std::ranges::find(known_, entry.key) != known_.end()) continue;
         if (const auto instead = instead_of_retired(name_, entry.key); !instead.empty()) {
-            mistakes_->add(entry.place,
-                           fmt::format("'{}' of '{}' is gone: {}", entry.key, name_, instead));
+            mistakes_->add(entry.place, fmt::format("'{}' of '{}' has been removed: {}", entry.key,
+                                                    name_, instead));
             continue;
         }
         std::vector<std::string> known;  // a key may be asked for twice

@@ -12,8 +12,8 @@
 #include "base/units.h"
 #include "text/document.h"
 
-/// Reads one mapping into a struct, key by key, and keeps every mistake with its
-/// place. Fields whose key is absent or wrong keep their value.
+/// Reads one mapping into a struct, key by key, and keeps every mistake with its place. Fields
+/// whose key is absent or wrong keep their value.
 namespace debubble::text {
 
 /// The words of an enum, in the order in which a person is shown them.
@@ -115,5 +115,11 @@ private:
 /// the word.
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string> known, std::string_view where = {});
+
+// Keys of earlier releases that have been removed, with their replacements.
+
+/// The replacement of a removed key of the map with this name, as a sentence; empty for unknown
+/// keys.
+std::string_view instead_of_retired(std::string_view map, std::string_view key);
 
 }  // namespace debubble::text

@@ -1,4 +1,4 @@
-#include "text/retired_keys.h"
+#include "text/mapping_reader.h"
 
 namespace debubble::text {
 namespace {
@@ -10,17 +10,19 @@ struct RetiredKey {
 };
 
 constexpr RetiredKey kRetired[] = {
-    // The knock-outs behind it: docs/decisions/0050-a-rate-is-burst-times-sustained.md
+    // Why each went: docs/cost-model.md, "Fits and knock-outs".
     {"framework", "exchange_beside",
-     "communication beside kernels is slower everywhere by one ratio: exchange_stretch of "
+     "one ratio slows all communication that overlaps kernels: exchange_stretch of "
      "scenarios/laws/constants.json"},
-    {"framework", "host_checkpoint", "what runs again is launched kernel by kernel: host_kernel"},
-    {"framework", "host_tensor_collective", "a collective is a launch as others: host_kernel"},
-    {"framework", "host_unit", "a gather or a reduction is a launch as others: host_kernel"},
-    {"framework", "optimizer_tensor",
-     "the time of a step that does not depend on its size: optimizer_fixed"},
+    {"framework", "host_checkpoint", "recomputation is launched kernel by kernel: host_kernel"},
+    {"framework", "host_tensor_collective",
+     "a collective is launched like any kernel: host_kernel"},
+    {"framework", "host_unit",
+     "an all-gather or reduction is launched like any kernel: host_kernel"},
+    {"framework", "optimizer_tensor", "the fixed part of the optimizer step is: optimizer_fixed"},
     {"node_link", "in_network_reduction",
-     "how much faster switches make an all-reduce: all_reduce_bandwidth, 1 where they do not add"}};
+     "the speed-up of all-reduce in switches is: all_reduce_bandwidth, 1 where they do not "
+     "reduce"}};
 
 }  // namespace
 

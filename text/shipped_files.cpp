@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::text {
 namespace fs = std::filesystem;

@@ -17,7 +17,7 @@ namespace debubble::text {
 /// ...): DEBUBBLE_DATA_DIR, else the source tree that this program was built from, else the folder
 /// where it was installed.
 std::filesystem::path data_folder();
-/// For a library that lies beside its data: data_folder() gives this folder where no
+/// For a library that is installed with its data: data_folder() gives this folder where no
 /// DEBUBBLE_DATA_DIR says another. Call it before any other function here.
 void use_data_folder(const std::filesystem::path& folder);
 
@@ -65,8 +65,8 @@ bool is_path(std::string_view word);
 /// A path written in the file of `place`, relative to the folder where the program runs.
 std::filesystem::path seen_from(const SourcePosition& place, const std::string& path);
 
-/// The same of data, which few shipped files bring along: what a shipped file names and is not
-/// there lies in the folder where the program runs.
+/// The same for data files, few of which are shipped: a missing file named by a shipped one is
+/// looked up in the working directory.
 std::filesystem::path data_seen_from(const SourcePosition& place, const std::string& path);
 
 }  // namespace debubble::text

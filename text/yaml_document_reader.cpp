@@ -1,4 +1,4 @@
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 #include <map>
 #include <sstream>
@@ -10,7 +10,6 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
 
 namespace debubble::text {
 namespace {
@@ -88,7 +87,7 @@ private:
     void check_tag(const YAML::Mark& mark, const std::string& tag) {
         if (tag.empty() || tag == "?" || tag == "!" || tag.starts_with("tag:yaml.org,2002:"))
             return;
-        mistakes_->add(place(mark), fmt::format("the tag '{}' means nothing here", tag));
+        mistakes_->add(place(mark), fmt::format("the tag '{}' has no meaning here", tag));
     }
 
     std::shared_ptr<Node> leaf(const YAML::Mark& mark) {

@@ -1,4 +1,4 @@
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 
 #include <fmt/format.h>
 
@@ -96,12 +96,12 @@ public:
         participant.outs.assign(in.begin(), in.end());
         return collective({Pattern::AllToAll, {}, 0, out.front().type, 0}, std::move(participant));
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
-        check_pieces(pieces.size());
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
+        check_pieces(chunks.size());
         Participant participant{true, {}, mine, std::string(label), lanes_};
-        participant.ins.assign(pieces.begin(), pieces.end());
-        return collective({Pattern::ReducePieces, reduction, 0, mine.type, 0},
+        participant.ins.assign(chunks.begin(), chunks.end());
+        return collective({Pattern::ReduceScatterUneven, reduction, 0, mine.type, 0},
                           std::move(participant));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
@@ -141,7 +141,7 @@ private:
     }
 
     void check_pieces(std::size_t count) const {
-        assert(count == ranks_.size() && "a piece for every rank");
+        assert(count == ranks_.size() && "a chunk for every rank");
         (void)count;
     }
 

@@ -1,4 +1,4 @@
-#include "exec/comm/mpi.h"
+#include "exec/comm/transports.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "exec/comm/tcp.h"
+#include "exec/comm/transports.h"
 
 #include <cerrno>
 #include <cstring>
@@ -6,10 +6,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "exec/comm/processes/communicator.h"
-#include "exec/comm/tcp/proof.h"
+#include "exec/comm/processes/engine.h"
+#include "exec/comm/tcp/connection.h"
+#include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
-#include "exec/comm/tcp/wire.h"
 
 namespace debubble::exec {
 
@@ -31,7 +31,7 @@ TcpListener listen_here() {
     auto* const address = reinterpret_cast<sockaddr*>(&here);
     if (descriptor < 0 || ::bind(descriptor, address, size) != 0 ||
         ::listen(descriptor, SOMAXCONN) != 0 || ::getsockname(descriptor, address, &size) != 0)
-        throw WorldError(std::string("this host gives no socket to listen at: ") +
+        throw WorldError(std::string("this host has no socket to listen on: ") +
                          std::strerror(errno));
     return {descriptor, ntohs(here.sin_port)};
 }

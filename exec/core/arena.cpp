@@ -189,7 +189,7 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     std::byte* const at = take(padded(bytes));
     if (at == nullptr)
         throw WorldError(
-            fmt::format("the arena is full: {} ({}) needs {} bytes, {} of {} are held and the "
+            fmt::format("the arena is full: {} ({}) needs {} bytes, {} of {} are in use and the "
                         "largest gap has {}",
                         name, during_.empty() ? "before the first action" : during_, bytes,
                         total(held_).count, capacity_.count, free_->largest()));
@@ -225,7 +225,7 @@ std::byte* Arena::take_free(std::int64_t size) {
 }
 
 /// Takes memory; nullptr if the arena is full. It waits for lent memory only if nothing else is
-/// left, and as long as some of it comes back.
+/// left, and as long as some of it is returned.
 std::byte* Arena::take(std::int64_t size) {
     using Clock = std::chrono::steady_clock;
     take_back_what_is_over();

@@ -14,8 +14,8 @@
 #include "base/memory_class.h"
 #include "exec/core/tensor.h"
 
-/// The memory of one rank: a range of addresses, from which every tensor of a step is cut and to
-/// which it returns when the plan says so.
+/// The memory of one rank: a range of addresses from which every tensor of a step is allocated, and
+/// to which it returns when the graph frees it.
 namespace debubble::exec {
 
 class Arena;
@@ -44,7 +44,7 @@ private:
     Arena* arena_ = nullptr;
     TensorView view_;
     MemoryClass held_as_{};
-    Bytes if_even_;  ///< for rows that routers send, its bytes if routers were even; else 0
+    Bytes if_even_;  ///< for routed tokens, its bytes if routers were balanced; else 0
 };
 
 /// The memory of a rank at the moment when it held most.
@@ -52,7 +52,7 @@ struct ArenaPeak {
     MemoryByClass held{};
     std::string during;  ///< the text of the last note(): the action, in text form
     std::string op;      ///< the tensor that was allocated last
-    double routed = 1;   ///< rows that routers had sent, relative to as many as even ones send
+    double routed = 1;   ///< routed tokens held, relative to the number under balanced routing
     std::chrono::steady_clock::time_point at;
 };
 
@@ -61,11 +61,11 @@ class Arena {
 public:
     /// An arena in the process's memory, which reserves addresses and gets a page once it is
     /// touched; or in a device's memory, which is allocated at once and must outlive the arena.
-    /// Throws WorldError if there is not so much. In the process's memory only `at_first` is
+    /// Throws WorldError if there is not enough. In the process's memory only `at_first` is
     /// reserved, and more once that is full.
     explicit Arena(Bytes capacity, Device* device = nullptr, std::optional<Bytes> at_first = {});
-    /// An arena in a device's memory that asks for its range only when its first tensor is asked
-    /// for: whatever takes memory of the device beside it may come first.
+    /// An arena in a device's memory that reserves its range only at its first tensor: other users
+    /// of the device's memory may come first.
     Arena(Device& device, std::function<ArenaRange()> range);
     ~Arena();
     Arena(const Arena&) = delete;
@@ -73,8 +73,8 @@ public:
 
     /// Allocates an uninitialised tensor. Best fit, lowest address first; neighbours merge when
     /// freed. Every tensor starts on a cache line, or on a device at a multiple of 256 bytes.
-    /// Throws WorldError with the numbers when the arena is full. A tensor of rows that routers
-    /// send says its bytes if they were even.
+    /// Throws WorldError with the numbers when the arena is full. A tensor of routed tokens also
+    /// gives its bytes under balanced routing.
     ArenaTensor allocate(const Shape& shape, DataType type, MemoryClass held_as,
                          std::string_view name, Bytes if_even = {});
 
@@ -88,7 +88,7 @@ public:
     /// The rank gives the tensor up while its device still uses it: the tensor counts as freed from
     /// this call on, and its bytes come back once `is_over` says so. A full arena waits for that.
     void lend(ArenaTensor tensor, std::function<bool()> is_over);
-    /// Takes back everything that was lent. Precondition: its use is over.
+    /// Takes back everything that was lent. Precondition: nothing uses it any more.
     void take_back();
     void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
 

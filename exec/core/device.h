@@ -21,7 +21,8 @@ struct DeviceFacts {
     std::string software;  ///< versions, such as "driver 13.0, CUDA 13.0, cuBLASLt 13.0.2"
 };
 
-/// Algorithms of products by the product in words; in a form that only the device's library reads.
+/// Algorithms of GEMMs by a description of the GEMM, in a form that only the device's library
+/// reads.
 using ProductChoices = std::map<std::string, std::string>;
 
 /// A source of an accelerator's memory: the accelerator itself, or a library that moves tensors
@@ -35,7 +36,7 @@ public:
     virtual void release(std::byte* memory) noexcept = 0;
 };
 
-/// Memory and kernels of an accelerator, as one rank has them. The processor is not a device in
+/// Memory and kernels of an accelerator, as one rank sees them. The processor is not a device in
 /// this sense: where a device is nullptr, tensors lie in the process's own memory.
 ///
 /// Only its kernels read or write a device's memory; see Kernels::upload and download. One thread
@@ -43,8 +44,8 @@ public:
 class Device : public DeviceMemory {
 public:
     virtual std::string name() const = 0;  ///< such as "NVIDIA H100 80GB HBM3"
-    /// Bytes available to this rank's arena at this call: what libraries and communicators have
-    /// taken already is not among them.
+    /// Bytes available to this rank's arena at this call, without those that libraries and
+    /// communicators have taken already.
     virtual Bytes room() const = 0;
     virtual std::int64_t widest_head() const = 0;  ///< the widest head that its attention takes
     /// Whether its attention takes heads of queries and keys, and of values, that are so wide.
@@ -63,14 +64,14 @@ public:
     /// Makes the kernels of the device, which all work in one order, on its compute lane.
     virtual std::unique_ptr<Kernels> make_kernels() = 0;
     virtual DeviceLanes& lanes() = 0;
-    /// Tells products that are chosen after this call how many multiprocessors communications hold
-    /// while kernels run (Communicator::multiprocessors_taken).
+    /// Tells the choice of later GEMMs' kernels how many multiprocessors communications hold while
+    /// kernels run (Communicator::multiprocessors_taken).
     virtual void leave_to_communications(int /*multiprocessors*/) {}
-    /// Products that are first made after this call take these algorithms, where the library still
-    /// has them.
+    /// GEMMs that first run after this call take these algorithms, where the library still has
+    /// them.
     virtual void choose_products(const ProductChoices& /*chosen*/) {}
-    /// Whether products that are first made after this call are made by every algorithm that the
-    /// library proposes, and so several times, to take the fastest. What they write must not count.
+    /// Whether a GEMM that first runs after this call is run by every algorithm that the library
+    /// proposes, to take the fastest. Its results must not count.
     virtual void time_products(bool /*times*/) {}
     /// The algorithms that were the fastest so far.
     virtual ProductChoices timed_products() const { return {}; }

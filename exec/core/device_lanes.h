@@ -10,16 +10,21 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
-#include "exec/core/reduction.h"
 #include "exec/core/tensor.h"
 
 /// The lanes of a device, which work at the same time, and the marks by which one waits for another
 /// without the host.
 namespace debubble::exec {
 
-/// A lane of a device, which does its work later, in the order in which it was asked for. The
-/// kernels compute on one lane, copies to and from the host's memory have another, and so has every
-/// channel and every group of ranks (DeviceLanes::lane).
+/// How the values of several ranks are combined.
+enum class Reduction : std::uint8_t { Sum, Max };
+
+// The lanes of a device, which work at the same time, and the marks by which one waits for another
+// without the host.
+
+/// A lane of a device: a stream that does its work asynchronously, in the order in which it was
+/// enqueued. The kernels compute on one lane, copies to and from the host's memory have another,
+/// and so has every channel and every group of ranks (DeviceLanes::lane).
 struct DeviceLane {
     std::int32_t number = 0;
     friend bool operator==(const DeviceLane&, const DeviceLane&) = default;
@@ -40,7 +45,7 @@ struct MarkedInterval {
     Mark end;
 };
 
-/// A device has not done its work within the patience of its lanes.
+/// A device has made no progress within the patience of its lanes.
 class DeviceStalled : public WorldError {
     using WorldError::WorldError;
 };
@@ -71,8 +76,8 @@ public:
     virtual void wait(DeviceLane lane, DeviceLanes& of, Mark mark) = 0;
     void wait(DeviceLane lane, Mark mark) { wait(lane, *this, mark); }
 
-    /// The kernels wait for a communication: work that they are asked for after this call may read
-    /// or overwrite its bytes. The time for which they stood still is recorded.
+    /// The kernels wait for a communication: work that is enqueued after this call may read or
+    /// overwrite its bytes. The time that they waited is recorded.
     void hold_compute(Mark until) {
         const Mark from = mark(kComputeLane);
         wait(kComputeLane, until);

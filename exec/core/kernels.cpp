@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 
-/// Operators that are composed of others where a back end has nothing better.
+/// Operators that are composed of others where a back end has no faster one.
 namespace debubble::exec {
 
 namespace {

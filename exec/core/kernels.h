@@ -5,18 +5,11 @@
 #include <string_view>
 
 #include "exec/core/kernels/attention.h"
-#include "exec/core/kernels/elementwise.h"
-#include "exec/core/kernels/embeddings.h"
+#include "exec/core/kernels/ends.h"
 #include "exec/core/kernels/experts.h"
-#include "exec/core/kernels/loss.h"
-#include "exec/core/kernels/moving.h"
-#include "exec/core/kernels/muon.h"
-#include "exec/core/kernels/norms.h"
+#include "exec/core/kernels/layers.h"
 #include "exec/core/kernels/optimizer.h"
-#include "exec/core/kernels/products.h"
-#include "exec/core/kernels/router.h"
-#include "exec/core/kernels/signature.h"
-#include "exec/core/kernels/vision.h"
+#include "exec/core/kernels/overrides.h"
 
 /// The operators that a device can compute: the seam between a stage of the model and the code that
 /// runs its operators (on the processor in a fixed order or by oneDNN, and CUDA).
@@ -33,8 +26,8 @@ namespace debubble::exec {
 /// * An operand that an operator may lack is an empty view. `tokens` are all dimensions but the
 /// last
 ///   wherever rows do not matter.
-/// * Data lies in the device's memory. A call may return before its work is done; calls on
-///   one Kernels happen in order. One thread uses it.
+/// * Data lies in the device's memory. A call may return before its work is done; the calls on one
+/// Kernels run in order. One thread uses it.
 class Kernels : public ProductKernels,
                 public EmbeddingKernels,
                 public NormKernels,
@@ -59,8 +52,8 @@ public:
     DEBUBBLE_OVERRIDE(ExpertKernels, experts_backward_weight);
     DEBUBBLE_OVERRIDE(MovingKernels, copy_blocks);
 
-    /// Whether two neighbouring operators, or a norm's whole backward, cost less in one call: then
-    /// a stage asks for pairs (exec/core/stage/operators/pairs.h).
+    /// Whether two neighbouring operators, or a norm's whole backward, are faster as one call: then
+    /// a stage asks for pairs (exec/core/stage/operators/run_operator.h).
     virtual bool makes_pairs() const { return false; }
     DEBUBBLE_OVERRIDE(ProductKernels, linear_activation_forward);
     DEBUBBLE_OVERRIDE(ProductKernels, linear_activation_backward_input);

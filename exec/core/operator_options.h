@@ -49,7 +49,7 @@ struct Window {
     }
 };
 
-/// Blocks of `rows` rows that lie side by side; a stride is the distance between the first elements
+/// Blocks of `rows` contiguous rows; a stride is the distance between the first elements
 /// of neighbouring blocks.
 struct Blocks {
     std::int64_t count = 1;
@@ -92,10 +92,10 @@ struct Rotary {
     RotaryPairs pairs = RotaryPairs::Halves;
 };
 
-/// Scores fall with the distance from the query back to the key, times a slope of the head (ALiBi,
-/// Press et al. 2022, arXiv:2108.12409): of n heads, a power of two, the i-th has 2^(-8 i / n),
-/// with i from 1. Of other numbers, the heads have those of every other one of the next power's,
-/// the even i first, as transformers' and llm-foundry's MPT has it.
+/// Scores decrease with the distance from the query back to the key, times a slope of the head
+/// (ALiBi, Press et al. 2022, arXiv:2108.12409): of n heads, a power of two, the i-th has 2^(-8 i /
+/// n), with i from 1. Of other numbers, the heads have those of every other one of the next
+/// power's, the even i first, as transformers' and llm-foundry's MPT has it.
 struct Alibi {
     std::int64_t all_heads = 1;   ///< heads of the layer, over all tensor-parallel ranks
     std::int64_t first_head = 0;  ///< of this rank
@@ -123,7 +123,7 @@ struct Attention {
     /// A query of a causal attention sees itself and the window - 1 keys before it; 0: all before
     /// it.
     std::int64_t window = 0;
-    /// It sees keys of its own chunk of so many positions; 0: the sequence is one chunk.
+    /// It sees keys of its own chunk of this many positions; 0: the sequence is one chunk.
     std::int64_t chunk = 0;
     /// Scaled scores s become soft_cap * tanh(s / soft_cap) (Gemma 2, arXiv:2408.00118, 2); 0: they
     /// stay.
@@ -149,11 +149,12 @@ struct HeadRun {
     std::int64_t first_head = 0;  ///< its place among the heads that have statistics
     std::int64_t heads = 0;
     std::int64_t head_dim = 0;
-    std::int64_t gap = 0;  ///< columns of something else after each head, such as an output gate's
+    std::int64_t gap =
+        0;  ///< columns of something else after each head, such as those of an output gate
     std::int64_t gaps_before = 0;  ///< such columns before the run
 
     std::int64_t column(std::int64_t head) const { return first_column + head * (head_dim + gap); }
-    /// The same where heads alone are kept.
+    /// The same in a tensor that has these heads alone.
     std::int64_t kept_column(std::int64_t head) const {
         return first_column - gaps_before + head * head_dim;
     }

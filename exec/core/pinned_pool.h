@@ -8,8 +8,8 @@
 
 namespace debubble::exec {
 
-/// Pinned memory of the host, which is too expensive to be allocated in every step: a block that is
-/// given back waits here until about as much is wanted again. One thread uses it.
+/// Pinned memory of the host, which is too expensive to be allocated in every step: a returned
+/// block waits here until about as much is needed again. One thread uses it.
 class PinnedPool {
 public:
     explicit PinnedPool(DeviceLanes& lanes) : lanes_(lanes) {}

@@ -1,4 +1,4 @@
-#include "exec/cpu/back_end.h"
+#include "exec/cpu/cpu_kernels.h"
 
 #include <algorithm>
 #include <optional>
@@ -32,13 +32,13 @@ CpuBackEnd cpu_back_end(std::string_view name) {
     if (!named) named = find(kOtherNames, name);
     if (!named)
         throw InputError(
-            fmt::format("there are no kernels '{}'; choose {}", name, cpu_back_end_names()));
+            fmt::format("unknown kernels '{}'; choose {}", name, cpu_back_end_names()));
     const CpuBackEnd fastest = has_onednn() ? CpuBackEnd::OneDnn : CpuBackEnd::FixedOrder;
     const CpuBackEnd which = named->back_end.value_or(fastest);
     if (which == CpuBackEnd::OneDnn && !has_onednn())
         throw InputError(
             "this build has no oneDNN: install libdnnl-dev and configure again, or choose the "
-            "kernels of fixed order (fixed-order)");
+            "fixed-order kernels (fixed-order)");
     return which;
 }
 

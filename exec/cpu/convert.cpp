@@ -1,4 +1,4 @@
-#include "exec/cpu/convert.h"
+#include "exec/cpu/fp32_operands.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,6 @@
 #include "exec/cpu/cpu_kernels.h"
 
 #include "base/diagnostic.h"
-#include "exec/cpu/fixed_order/kernels.h"
 
 namespace debubble::exec {
 
@@ -14,7 +13,7 @@ std::unique_ptr<Kernels> make_onednn_kernels(int) {
 
 std::unique_ptr<Kernels> make_cpu_kernels(std::string_view name, int threads) {
     if (threads < 1) {
-        throw InputError("kernels run on one thread at least, not " + std::to_string(threads));
+        throw InputError("kernels need at least one thread, not " + std::to_string(threads));
     }
     switch (cpu_back_end(name)) {
         case CpuBackEnd::OneDnn: return make_onednn_kernels(threads);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/cpu/convert.h"
-
 namespace debubble::exec {
 
 float* Fp32Scratch::piece(std::size_t n, std::int64_t count) {

@@ -10,7 +10,7 @@ namespace debubble::exec {
 /// One worker is a plain call. The threads are OpenMP's, which oneDNN uses too.
 void on_workers(int workers, const std::function<void(int worker)>& body);
 
-/// The cores that this process may use, for each of so many threads of the host that compute; at
+/// The cores that this process may use, for each of `threads` computing threads of the host; at
 /// most 1.
 double cores_per_thread(int threads);
 

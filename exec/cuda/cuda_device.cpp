@@ -13,12 +13,11 @@
 #include "exec/core/device.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/driver_sentence.h"
 #include "exec/cuda/kernels/geometry.h"
 #include "exec/cuda/lanes.h"
+#include "exec/cuda/load_module.h"
 #include "exec/cuda/module.h"
-#include "exec/cuda/open_module.h"
-#include "exec/cuda/products/cublas_lt.h"
+#include "exec/cuda/products/product_choices.h"
 #include "exec/cuda/sm_partition.h"
 
 /// The GPU of a rank: lanes, memory, and the kernels that run on it.
@@ -59,12 +58,12 @@ std::unique_ptr<AttentionLibrary> attention_library() {
     const std::string which = wish ? wish : "own";
     if (which == "own") return nullptr;
     if (which != "cudnn")
-        throw WorldError("DEBUBBLE_ATTENTION is '" + which + "', and may be own or cudnn");
+        throw WorldError("DEBUBBLE_ATTENTION is '" + which + "'; it can be own or cudnn");
     constexpr const char* kModule = "debubble_cudnn.so";
     void* const module = open_module(kModule).demand(
         "cuDNN",
-        "DEBUBBLE_ATTENTION is cudnn, and this build has none: it was configured without cuDNN's "
-        "front end (DEBUBBLE_CUDNN=FETCH gets it)");
+        "DEBUBBLE_ATTENTION is cudnn, and this build has no cuDNN: it was configured without "
+        "cuDNN's front end (DEBUBBLE_CUDNN=FETCH downloads it)");
     const auto make = find_in<AttentionLibrary* (*)()>(module, kModule, "debubble_cudnn_attention");
     return std::unique_ptr<AttentionLibrary>(make());
 }

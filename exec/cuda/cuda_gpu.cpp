@@ -7,7 +7,7 @@
 #endif
 
 #include "base/diagnostic.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 
 namespace debubble::exec::cuda {
 

@@ -2,8 +2,8 @@
 
 #include <cuda_runtime.h>
 
-#include "exec/cuda/green_context.h"
 #include "exec/cuda/queue.h"
+#include "exec/cuda/sm_partition.h"
 
 namespace debubble::exec::cuda {
 

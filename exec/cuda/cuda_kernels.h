@@ -1,17 +1,67 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "exec/core/kernels.h"
 #include "exec/core/kernels/overrides.h"
-#include "exec/cuda/attention_library.h"
-#include "exec/cuda/host_ring.h"
+#include "exec/cuda/kernels/attention.h"
 #include "exec/cuda/products/matmul.h"
 #include "exec/cuda/queue.h"
 
 namespace debubble::exec::cuda {
 
-/// The operators on one queue, by the kernels of exec/cuda/kernels and a library's products. The
+/// The attention of a library, which takes the place of this project's kernels where it can.
+class AttentionLibrary {
+public:
+    virtual ~AttentionLibrary() = default;
+    /// The same as cuda::attention_forward. Returns false, having done nothing, where the shape is
+    /// not for a library. Throws WorldError where it is and the library has no kernel for it, so
+    /// that a user who chose the library learns of it.
+    virtual bool forward(Stream stream, const AttentionShape& shape, Operand q, Operand k,
+                         Operand v, Result out, float* log_sum) = 0;
+    /// The same as cuda::attention_backward_input, on the same terms.
+    virtual bool backward(Stream stream, const AttentionShape& shape, Operand dout, Operand q,
+                          Operand k, Operand v, Operand out, const float* log_sum, Result dq,
+                          Result dk, Result dv) = 0;
+};
+
+/// Whether a library may be asked: whole sequences in one 16-bit type, nothing dropped, no window
+/// and no cap, no slopes, values as wide as keys, no sums to add to. Dropout uses random numbers of
+/// this project's own.
+constexpr bool is_for_library(const AttentionShape& shape, Type type) {
+    return (type == Type::Bf16 || type == Type::Fp16) && shape.queries == shape.keys &&
+           shape.first_query == 0 && shape.dropped.scale == 0 && shape.head_dim % 8 == 0 &&
+           shape.value_dim == shape.head_dim && shape.window >= shape.queries && shape.chunk == 0 &&
+           shape.soft_cap == 0.F && shape.alibi_heads == 0;
+}
+
+/// Copies bytes of the host to the device without waiting for the device, through pinned memory
+/// that is allocated at the first use and whose halves are filled alternately. It waits only if the
+/// device lags by a whole half.
+class HostRing {
+public:
+    explicit HostRing(Queue& queue) : queue_(queue) {}
+    ~HostRing();
+    HostRing(const HostRing&) = delete;
+    HostRing& operator=(const HostRing&) = delete;
+
+    /// The host's memory may change once this returns.
+    void upload(const void* host, void* device, std::int64_t size);
+
+private:
+    void turn();
+
+    static constexpr std::int64_t kHalf = std::int64_t{16} << 20;
+    Queue& queue_;
+    std::byte* memory_ = nullptr;
+    Event left_[2] = {};  ///< the device has read the content of this half
+    int half_ = 0;
+    std::int64_t used_ = 0;  ///< bytes used of this half
+};
+
+/// The operators on one queue, by the kernels of exec/cuda/kernels and a library's GEMMs. The
 /// class does not know CUDA: tests run it on the emulated device.
 ///
 /// The same calls leave the same bits in every run. Sums over rows are made in chunks whose number

@@ -1,4 +1,4 @@
-#include "exec/cuda/device_assignment.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +10,7 @@ namespace debubble::exec {
 
 namespace {
 
-/// Hosts are told apart as NCCL does it: containers may share a name, or a kernel.
+/// Hosts are distinguished as in NCCL: containers may share a name, or a kernel.
 DevicePlace device_place_on(const std::string& gpu) {
     char name[128] = {};
     ::gethostname(name, sizeof name - 1);

@@ -1,4 +1,4 @@
-#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr const char* kStaged = "tensors go from GPU to GPU through the host's memory";
+constexpr const char* kStaged = "tensors between GPUs are staged through the host's memory";
 
 }  // namespace
 
@@ -16,28 +16,29 @@ GpuTransport transport_between(const GpusHere& here, const std::string& comm) {
     const int used = std::min(here.ranks, here.gpus);
     if (used < 2) return {};
     if (comm == "local")
-        return {false, fmt::format("--comm local makes threads of the {} ranks, and {}: "
-                                   "--comm nccl makes a process of each, which spares the detour",
+        return {false, fmt::format("with --comm local the {} ranks are threads, and {}: --comm "
+                                   "nccl makes each a process and avoids that",
                                    here.ranks, kStaged)};
     if (comm != "auto") return {};
     if (here.why_no_nccl) return {false, fmt::format("{}; {}", *here.why_no_nccl, kStaged)};
     if (here.ranks > here.gpus)
-        return {false, fmt::format("{} ranks share {} GPUs, and NCCL wants one for each rank; {}",
-                                   here.ranks, here.gpus, kStaged)};
+        return {false,
+                fmt::format("{} ranks share {} GPUs, and NCCL needs one GPU for each rank; {}",
+                            here.ranks, here.gpus, kStaged)};
     return {true, ""};
 }
 
 std::string note_of_staging(const std::string& comm, bool several_gpus) {
     if (!several_gpus || (comm != "mpi" && comm != "tcp")) return {};
-    return fmt::format("--comm {} moves what the hosts hold, and {}: --comm nccl spares the detour",
-                       comm, kStaged);
+    return fmt::format("--comm {} moves data in host memory, and {}: --comm nccl avoids that", comm,
+                       kStaged);
 }
 
 std::string note_of_calibration(int ranks, int gpus) {
     if (std::min(ranks, gpus) < 2) return {};
     return fmt::format(
-        "the {} ranks are threads, and {}, as with debubble run --comm local; of NCCL, which a run "
-        "takes otherwise, --nccl-tests and --nccl-inspector take the times",
+        "the {} ranks are threads, and {}, as with debubble run --comm local; other runs use NCCL, "
+        "whose times are imported by --nccl-tests and --nccl-inspector",
         ranks, kStaged);
 }
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/green_context.h"
+#include "exec/cuda/sm_partition.h"
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -10,18 +10,16 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/cuda/driver_function.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 #include "exec/cuda/kernels/reduce.h"
-#include "exec/cuda/sm_partition.h"
 
 namespace debubble::exec::cuda {
 
 namespace {
 
 /// A step that the driver could not take; the ranks then share all multiprocessors.
-struct NotPossible {
-    std::string what;
+struct NotPossible : WorldError {
+    using WorldError::WorldError;
 };
 
 template <class Function>
@@ -52,22 +50,13 @@ public:
                         CU_GREEN_CTX_DEFAULT_STREAM);
     }
     ~DriverContext() override {
-        try {
-            DEBUBBLE_DRIVER(cuGreenCtxDestroy, context_);
-        } catch (const NotPossible&) {  // the process ends with the context
-        }
+        if (const auto destroy = driver_function<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy"))
+            destroy(context_);
     }
     DriverContext(const DriverContext&) = delete;
     DriverContext& operator=(const DriverContext&) = delete;
 
     Stream make_stream() override {
-        try {
-            return try_stream();
-        } catch (const NotPossible& why) {
-            throw WorldError("a stream of a part of the GPU: " + why.what);
-        }
-    }
-    Stream try_stream() {
         CUstream stream = nullptr;
         DEBUBBLE_DRIVER(cuGreenCtxStreamCreate, &stream, context_, CU_STREAM_NON_BLOCKING, 0);
         return stream;
@@ -88,7 +77,7 @@ void require_streams(DriverContext& context) {
             throw NotPossible{
                 fmt::format("streams of a part of the GPU lack something: {}", error_text(status))};
     };
-    const Stream part = context.try_stream();
+    const Stream part = context.make_stream();
     Stream whole = nullptr;
     need(cudaStreamCreateWithFlags(&whole, cudaStreamNonBlocking));
     cudaEvent_t events[3] = {};
@@ -146,7 +135,7 @@ GreenPart split(int device, int part, int parts) {
     unsigned made = 0;
     for (int size = *each; made != static_cast<unsigned>(parts); size -= limits.alignment) {
         if (size < std::max(limits.least, 1))
-            throw NotPossible{fmt::format("the driver makes only {} parts of {} multiprocessors",
+            throw NotPossible{fmt::format("the driver provides only {} parts of {} multiprocessors",
                                           made, multiprocessors)};
         CUdevResource rest{};
         made = static_cast<unsigned>(parts);
@@ -170,8 +159,7 @@ GreenPart make_green_part(int device, int part, int parts) {
     } catch (const NotPossible& why) {
         cudaGetLastError();  // the next query must not find it
         return {nullptr,
-                fmt::format("{} ranks share the multiprocessors of a GPU, none has its own: {}",
-                            parts, why.what)};
+                fmt::format("{} ranks share all multiprocessors of a GPU: {}", parts, why.what())};
     }
 }
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/host_ring.h"
+#include "exec/cuda/cuda_kernels.h"
 
 #include <algorithm>
 #include <cstring>

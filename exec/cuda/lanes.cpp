@@ -12,7 +12,7 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
-/// The number of events that is enough for a step of some dozen microbatches.
+/// The number of events that suffices for a step of some dozen microbatches.
 constexpr int kEvents = 512;
 
 }  // namespace

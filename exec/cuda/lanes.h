@@ -23,7 +23,7 @@ public:
     Lanes(const Lanes&) = delete;
     Lanes& operator=(const Lanes&) = delete;
 
-    /// The queue by which NCCL, or a library, works on this lane.
+    /// The queue on which NCCL, or a library, works for this lane.
     Queue& queue(DeviceLane lane);
 
     DeviceLane lane(const std::string& name) override;

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "base/diagnostic.h"
-#include "exec/cuda/open_module.h"
 
 namespace debubble::exec {
 

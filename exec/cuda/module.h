@@ -1,5 +1,12 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "exec/core/device_lanes.h"
+
 namespace debubble::exec {
 class Device;
 }
@@ -15,4 +22,39 @@ void debubble_cuda_bus_id(int device, char* text, int size);
 /// rank has multiprocessors of its own. The caller deletes it, after everything that it made. The
 /// thread that asks is the one that uses it.
 debubble::exec::Device* debubble_cuda_device(int device, int part, int ranks_on_it);
+/// The cudaStream_t of a lane of one of the module's devices, on which NCCL works.
+void* debubble_cuda_stream(debubble::exec::DeviceLanes& lanes, debubble::exec::DeviceLane lane);
 }
+
+namespace debubble::exec::cuda {
+
+/// The facts when CUDA shows no GPU; versions as CUDA counts them, 13.1 as 13010.
+struct NoGpu {
+    int driver = 0;          ///< the newest CUDA that the driver knows; 0: no driver is installed
+    int build = 0;           ///< the CUDA that this program was built with
+    std::string_view error;  ///< the name of CUDA's error; empty: it counted no GPU
+    std::string_view words;  ///< the same in CUDA's words
+};
+
+/// A sentence that says why there is no GPU, and what to do where that is known.
+inline std::string sentence_of(const NoGpu& found) {
+    const std::string none = "there is no GPU for CUDA to use: ";
+    if (found.driver == 0) return none + "no NVIDIA driver is installed";
+    if (found.error.empty())
+        return none + "the driver shows none; CUDA_VISIBLE_DEVICES may hide it";
+    const std::string all = fmt::format("{}{} ({})", none, found.error, found.words);
+    if (found.driver / 1000 < found.build / 1000)
+        return fmt::format(
+            "{}; the driver is for CUDA {}.{}, and this program was built with CUDA {}.{}, which "
+            "needs a driver for CUDA {}.0 or later (tests/gpu/pack.sh --cuda12 builds for older "
+            "ones)",
+            all, found.driver / 1000, found.driver % 1000 / 10, found.build / 1000,
+            found.build % 1000 / 10, found.build / 1000);
+    if (found.error == "cudaErrorSystemNotReady")
+        return all +
+               "; GPUs connected by NVSwitch need NVIDIA's fabric manager, which may not be "
+               "running (systemctl status nvidia-fabricmanager)";
+    return all;
+}
+
+}  // namespace debubble::exec::cuda

@@ -1,4 +1,4 @@
-#include "exec/cuda/open_module.h"
+#include "exec/cuda/load_module.h"
 
 #include <filesystem>
 

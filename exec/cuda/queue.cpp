@@ -57,7 +57,7 @@ void Gpu::await(Event event) {
         if (std::exchange(seen, number) != number) moved = now;
         if (now - moved < patience) continue;
         const auto seconds = std::chrono::duration<double>(now - moved).count();
-        throw DeviceStalled("the GPU got no further for " + std::to_string(seconds) + " s");
+        throw DeviceStalled("the GPU has made no progress for " + std::to_string(seconds) + " s");
     }
 }
 

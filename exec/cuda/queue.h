@@ -13,7 +13,7 @@
 
 struct CUevent_st;
 
-/// A GPU as a rank has it: queues that work at the same time, and events between them. The
+/// A GPU as a rank sees it: queues that work concurrently, and events between them. The
 /// implementation is CUDA (cuda_gpu.cpp) or its emulation.
 namespace debubble::exec::cuda {
 
@@ -21,8 +21,8 @@ using Event = CUevent_st*;
 
 class Gpu;
 
-/// A queue of work: it is done in order, later. Sizes are in bytes. Throws WorldError, for failures
-/// of earlier work too.
+/// A queue of work, which is done asynchronously and in order. Sizes are in bytes. Throws
+/// WorldError, for failures of earlier work too.
 class Queue {
 public:
     explicit Queue(Gpu& gpu) : gpu_(gpu) {}
@@ -76,7 +76,7 @@ public:
     /// A number that is equal for ranks of one process which reach each other's memory.
     virtual std::int32_t number() const = 0;
 
-    /// Frees the retired memory. Called while nothing is under way: freeing may wait for all work
+    /// Frees the retired memory. Called while nothing is in flight: freeing may wait for all work
     /// of the GPU, and so for a receive of NCCL whose sender waits for this rank.
     void free_retired() noexcept;
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/stream_of.h"
+#include "exec/cuda/module.h"
 
 #include "exec/cuda/lanes.h"
 

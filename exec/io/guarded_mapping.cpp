@@ -1,4 +1,4 @@
-#include "exec/io/guarded_mapping.h"
+#include "exec/io/mapped_file.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,8 +12,8 @@
 
 namespace debubble::exec {
 
-/// The facts of a mapping that the signal's handler knows, which must not wait for any thread. An
-/// entry that is given up is taken by a later mapping; none is ever freed.
+/// The facts of a mapping that the signal handler knows, which must not wait for any thread. An
+/// abandoned entry is reused by a later mapping; none is ever freed.
 struct GuardedMapping::Entry {
     std::atomic<std::uintptr_t> begin{0};  ///< address of the mapping; 0: the entry is free
     std::atomic<std::uintptr_t> end{0};

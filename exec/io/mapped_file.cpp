@@ -10,9 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
-#include "exec/io/guarded_mapping.h"
-
 namespace debubble::exec {
 namespace fs = std::filesystem;
 namespace {

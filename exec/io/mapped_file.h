@@ -1,14 +1,48 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "base/diagnostic.h"
 
+/// Files that are read as a whole: mapped into memory, and refused with a sentence where they are
+/// wrong.
 namespace debubble::exec {
+
+/// The error to throw when a file as a whole, or a place in it that has no line, is wrong:
+/// "train.bin: error: ...". The sentence gives the numbers.
+inline InputError bad_file(const std::filesystem::path& file, std::string sentence) {
+    return InputError({{{file.string(), 0, 0}, std::move(sentence), {}}});
+}
+
+/// The bytes of a file in this process's memory, read-only. Where the system cannot bring a page,
+/// since the file has become shorter or its disk fails, zeros are read instead of the process dying
+/// by SIGBUS, and the mapping remembers it.
+class GuardedMapping {
+public:
+    /// Throws std::system_error. Precondition: `size` is not 0.
+    GuardedMapping(int file, std::size_t size);
+    ~GuardedMapping();
+    GuardedMapping(const GuardedMapping&) = delete;
+    GuardedMapping& operator=(const GuardedMapping&) = delete;
+
+    const char* data() const { return begin_; }
+    std::size_t size() const { return size_; }
+    /// Whether zeros have taken the place of bytes that could not be read.
+    bool has_zeros() const;
+
+    struct Entry;
+
+private:
+    const char* begin_;
+    std::size_t size_;
+    Entry* entry_;
+};
 
 /// A mapped file has become shorter, or cannot be read any more.
 class FileCut : public WorldError {
@@ -30,7 +64,7 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::string_view bytes() const { return bytes_; }
 
-    /// Throws FileCut, with the numbers, if some of what was mapped is no longer in the file.
+    /// Throws FileCut, with the numbers, if some of the mapped bytes are no longer in the file.
     void check_whole() const;
     /// Returns the result of `read` if the bytes were whole meanwhile. If they were not, `read` may
     /// have found anything in them, and FileCut is thrown.

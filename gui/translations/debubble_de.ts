@@ -227,8 +227,8 @@
         <translation>{}, nicht kürzer</translation>
     </message>
     <message>
-        <source>{} shorter</source>
-        <translation>{} kürzer</translation>
+        <source>{}, {} shorter</source>
+        <translation>{}, {} kürzer</translation>
     </message>
 </context>
 <context>
@@ -2448,6 +2448,10 @@
         <source>on average</source>
         <translation>im Mittel</translation>
     </message>
+    <message>
+        <source>sent</source>
+        <translation>gesendet</translation>
+    </message>
 </context>
 <context>
     <name>export</name>
@@ -3245,6 +3249,17 @@
     <message>
         <source>copies to the host</source>
         <translation>Kopien zum Host</translation>
+    </message>
+</context>
+<context>
+    <name>links</name>
+    <message>
+        <source>The trace holds no sizes of messages, so that nothing tells what the links carry.</source>
+        <translation>Die Aufzeichnung enthält keine Größen von Nachrichten, sodass nichts sagt, was die Verbindungen tragen.</translation>
+    </message>
+    <message>
+        <source>Nothing is sent over links here.</source>
+        <translation>Hier wird nichts über Verbindungen gesendet.</translation>
     </message>
 </context>
 <context>

@@ -227,8 +227,8 @@
         <translation>{}，并未缩短</translation>
     </message>
     <message>
-        <source>{} shorter</source>
-        <translation>缩短至 {}</translation>
+        <source>{}, {} shorter</source>
+        <translation>{}，缩短 {}</translation>
     </message>
 </context>
 <context>
@@ -2443,6 +2443,10 @@
         <source>on average</source>
         <translation>平均</translation>
     </message>
+    <message>
+        <source>sent</source>
+        <translation>已发送</translation>
+    </message>
 </context>
 <context>
     <name>export</name>
@@ -3240,6 +3244,17 @@
     <message>
         <source>copies to the host</source>
         <translation>到主机的拷贝</translation>
+    </message>
+</context>
+<context>
+    <name>links</name>
+    <message>
+        <source>The trace holds no sizes of messages, so that nothing tells what the links carry.</source>
+        <translation>该轨迹没有消息大小，因此无法得知链路的负载。</translation>
+    </message>
+    <message>
+        <source>Nothing is sent over links here.</source>
+        <translation>这里没有经由链路的发送。</translation>
     </message>
 </context>
 <context>

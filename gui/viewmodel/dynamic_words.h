@@ -25,6 +25,10 @@ inline constexpr std::array kDynamicWords{
     DEBUBBLE_SAID("causes", "optimizer barrier"),
     DEBUBBLE_SAID("causes", "host late"),
     DEBUBBLE_SAID("causes", "uneven load"),
+    DEBUBBLE_SAID("links",
+                  "The trace holds no sizes of messages, so that nothing tells what the links "
+                  "carry."),
+    DEBUBBLE_SAID("links", "Nothing is sent over links here."),
     DEBUBBLE_SAID("kinds", "tensor parallel"),
     DEBUBBLE_SAID("kinds", "context parallel"),
     DEBUBBLE_SAID("kinds", "expert parallel"),
@@ -39,6 +43,7 @@ inline constexpr std::array kDynamicWords{
     DEBUBBLE_SAID("classes", "workspace"),
     DEBUBBLE_SAID("details", "node"),
     DEBUBBLE_SAID("details", "network"),
+    DEBUBBLE_SAID("details", "sent"),
     DEBUBBLE_SAID("parts", "compute"),
     DEBUBBLE_SAID("parts", "exposed communication"),
     DEBUBBLE_SAID("parts", "optimizer"),

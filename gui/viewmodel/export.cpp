@@ -11,6 +11,10 @@
 #include "base/file.h"
 #include "gui/viewmodel/source.h"
 #include "gui/viewmodel/timeline/words.h"
+#include "gui/viewmodel/what_if/answer.h"
+#include "gui/viewmodel/what_if/zoo.h"
+#include "scenarios/read/edit.h"
+#include "sim/report/beside_section.h"
 #include "sim/report/plan_page.h"
 #include "sim/report/report_text.h"
 #include "sim/report/traces/compare_report.h"
@@ -74,16 +78,31 @@ page::Page page_of(const Exhibit& exhibit) {
     return page;
 }
 
-/// The page of a plan on the screen, with its figures, and what its step is paid for.
+/// The page of a plan on the screen, with its figures, what its step is paid for, and the other
+/// schedules.
 std::string page_of_plan(const PredictedPlan& plan) {
-    std::vector<sim::BillRow> bill;
-    if (plan.document->trace.spans.size() <= sim::kMostPlayedAgain)
-        bill = sim::bill_rows(sim::bill_of_plan(plan.played));
+    sim::PlayedAgain again;
+    if (const std::size_t actions = plan.document->trace.spans.size();
+        actions > sim::kMostPlayedAgain) {
+        again.left_out = sim::too_many_actions(actions);
+    } else {
+        again.bill = sim::bill_rows(sim::bill_of_plan(plan.played));
+        if (!plan.text.empty()) again.zoo = schedule_zoo({plan.text, plan.file});
+    }
     const Bytes limit = plan.picture.memory_limit.value_or(Bytes{});
-    return page::page_html(sim::page_of(plan.prediction, limit, plan.document, bill));
+    return page::page_html(sim::page_of(plan.prediction, limit, plan.document, again));
 }
 
-/// Two on one axis.
+/// The page of a scenario that is not on a screen.
+std::string page_of_scenario(ScenarioText source, const std::vector<std::string>& set) {
+    for (const std::string& one : set)
+        source.text = scenarios::with_key(source.text, source.file, scenarios::parse_override(one));
+    const Answer predicted = answer(source);
+    if (!predicted.plan) throw InputError(predicted.mistakes);
+    return page_of_plan(*predicted.plan);
+}
+
+/// Two on one axis, and their figures beside each other.
 std::string page_of_pair(const Exhibit& upper, const Exhibit& lower) {
     page::Page page = page_of(upper);
     page::Page other = page_of(lower);
@@ -94,6 +113,9 @@ std::string page_of_pair(const Exhibit& upper, const Exhibit& lower) {
     page.lines = std::move(lines);
     page.title = "Two timelines on one axis";
     page.documents.push_back(other.documents.front());
+    const std::vector<sim::TimelineBeside> beside{{"A", page.documents[0]},
+                                                  {"B", page.documents[1]}};
+    page.sections = {{"beside", "In figures", sim::beside_section(beside)}};
     return page::page_html(page);
 }
 
@@ -209,6 +231,11 @@ void export_text(const CommandLine& line) {
         throw InputError(fmt::format("--export {} takes at most {} file{}", *line.export_to, most,
                                      most > 1 ? "s" : ""));
     if (line.files.size() == 2) return write_file(*line.export_to, pair_of(line, format));
+    if (format == ExportFormat::Html) {
+        Source source = open_source(line.files[0], line.set);
+        if (auto* text = std::get_if<ScenarioText>(&source))
+            return write_file(*line.export_to, page_of_scenario(std::move(*text), line.set));
+    }
     Exhibit exhibit = read_exhibit(line.files[0], line.set);
     exhibit.picture.draw_links = line.links;
     write_file(*line.export_to, exported(exhibit, format));

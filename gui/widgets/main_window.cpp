@@ -122,9 +122,10 @@ void MainWindow::connect_parts() {
     });
     connect(timeline_, &TimelineView::state_changed, this,
             [this] { overview_->set_brush(timeline_->state().rows.only); });
-    connect(bill_, &BillPanel::looked_at, this, [this](const QString& part) {
+    connect(bill_, &BillPanel::looked_at, this, [this](const sim::BillRow* row) {
         const Document document = timeline_->scene().main.document;
-        if (document) timeline_->light(lit_by(*document, part.toStdString()));
+        if (!document) return;
+        timeline_->light(row ? lit_by(*document, row->part.key, row->part.idle) : Lit{});
     });
     const auto turn = [this](const ScenarioText& changed, const QString& what) {
         if (desk_.edits()) session_.set_keys(changed, {}, what);
@@ -185,6 +186,10 @@ void MainWindow::changeEvent(QEvent* event) {
     QMainWindow::changeEvent(event);
     if (event->type() == QEvent::PaletteChange) make_placeholders_legible();
     if (event->type() == QEvent::PaletteChange && messages_ != nullptr) messages_->tint();
+    if (event->type() == QEvent::PaletteChange && answer_line_ != nullptr && pages_ != nullptr) {
+        answer_line_->clear();  // links take their colour from the palette when they are set
+        show_answer_line();
+    }
     // The colours of the complaints are mixed from the palette.
     if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && desk_.edits() &&
         !session_.is_busy() && session_.answer().plan)

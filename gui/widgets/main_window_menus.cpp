@@ -7,6 +7,7 @@
 #include <QMessageBox>
 
 #include "gui/viewmodel/help_words.h"
+#include "gui/viewmodel/timeline/words.h"
 #include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
@@ -23,6 +24,7 @@
 #include "gui/widgets/whole_run/run_page.h"
 #include "gui/widgets/zoo/zoo_panel.h"
 #include "scenarios/read/read_scenario.h"
+#include "trace/picture/document/link_table.h"
 
 /// The menus. Every command is an action of the window, so that the palette finds it.
 namespace debubble::gui {
@@ -160,7 +162,12 @@ void MainWindow::build_view_menu() {
     QAction* links =
         action(view, tr("Show the &links"), {},
                tr("A lane per rank and class of links: how much of their limit a plan uses"));
-    connect(links, &QAction::triggered, timeline_, &TimelineView::toggle_link_use);
+    connect(links, &QAction::triggered, this, [this] {
+        const Document document = document_of(desk_.screen());
+        const std::string why = document ? picture::why_no_links(*document) : std::string();
+        if (!why.empty()) return messages_->say(QString::fromStdString(said("links", why)));
+        timeline_->toggle_link_use();
+    });
     QAction* fold =
         action(view, tr("Fold &ranks alike"), {},
                tr("Of more than 32 ranks, those whose steps look the same share a row"));

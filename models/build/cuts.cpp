@@ -38,7 +38,7 @@ bool GraphBuilder::leaves_to_replay(Module module) const {
 std::int64_t GraphBuilder::part(bool cut, std::int64_t whole, const char* what) {
     if (!cut) return whole;
     if (whole % size.tensor == 0) return whole / size.tensor;
-    refuse(fmt::format("{} {} cannot be cut into {}", whole, what, size.tensor));
+    refuse(fmt::format("{} {} cannot be split into {}", whole, what, size.tensor));
     return 1;
 }
 
@@ -83,8 +83,8 @@ Sharding GraphBuilder::sharding_of(const LinearParameters& parameters) {
     for (const int index : parameters.weights) {
         const Parameter& other = graph.parameters[index];
         if (other.sharding == first.sharding) continue;
-        refuse(fmt::format("'{}' is {} and '{}' is {}, but one matrix product computes both",
-                           first.name, word(first.sharding), other.name, word(other.sharding)));
+        refuse(fmt::format("'{}' is {} and '{}' is {}, but one GEMM computes both", first.name,
+                           word(first.sharding), other.name, word(other.sharding)));
     }
     return first.sharding;
 }

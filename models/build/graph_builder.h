@@ -8,8 +8,7 @@
 #include "models/graph/graph.h"
 #include "models/graph/stage_sizes.h"
 
-/// The pieces from which build_stage puts a stage's graph together. Private to
-/// the folder: users see graph.h.
+/// The building blocks of build_stage. Private to the folder: users include graph.h.
 namespace debubble::models {
 
 /// A tensor that flows from operator to operator, and its gradient.
@@ -34,12 +33,12 @@ struct GraphBuilder {
     Sizes size;
     std::vector<Diagnostic> mistakes;
     int layer_index = 0;
-    /// Residual sums that were put by, each [Ts, h] (Architecture::residual_block).
+    /// Stored residual sums, each [Ts, h] (Architecture::residual_block).
     std::vector<Value> bank = {};
-    bool begins_sum = false;           ///< the next part of a layer begins the sum anew
+    bool begins_sum = false;           ///< the next part of a layer restarts the sum
     std::optional<Value> mixing = {};  ///< coefficients of the part that is being built
     std::optional<int> choice = {};    ///< keys that the last indexer has chosen
-    std::optional<Value> opened = {};  ///< what the mixer that was built last reads
+    std::optional<Value> opened = {};  ///< the input of the mixer that was built last
     std::vector<Value> features = {};  ///< of a vision tower, one for each of the first layers
 
     const Architecture& model() const { return graph.architecture; }
@@ -82,7 +81,7 @@ struct GraphBuilder {
     /// The cut of a parameter: the model's last override for it, which must be among `possible`, or
     /// else the first of these, Megatron-LM's.
     Sharding sharding_of(const std::string& parameter, std::initializer_list<Sharding> possible);
-    /// The cut of a product that may have several weights, which must be cut alike.
+    /// The sharding of a GEMM that may have several weights, which must have the same sharding.
     Sharding sharding_of(const LinearParameters& parameters);
     /// A parameter that every rank has whole.
     int whole_parameter(const std::string& name, std::vector<std::int64_t> shape,
@@ -93,9 +92,9 @@ struct GraphBuilder {
     void cut_ffn(bool cut);
     void cut_vocabulary(bool cut);
 
-    /// True if a product in 8 bits that reads what the module gives keeps no cast of it: it is
-    /// freed after the forward, made again and cast again (Megatron-LM's set_save_original_input,
-    /// which delayed scales do not have).
+    /// True if an 8-bit GEMM that reads the module's output keeps no cast of it: it is freed after
+    /// the forward, made again and cast again (Megatron-LM's set_save_original_input, which delayed
+    /// scales do not have).
     bool leaves_to_replay(Module module) const;
 
     /// True if hidden dropout runs: a branch's gradient is then not the stream's.
@@ -111,7 +110,7 @@ struct OperatorPlace {
     std::optional<int> layer;
 };
 
-/// The kernels and tensors of an operator that is planned alone.
+/// The kernels and tensors of an operator that is only simulated.
 struct PlannedParts {
     op::Planned::Kind kind{};
     std::vector<Value> reads;
@@ -124,6 +123,10 @@ struct PlannedParts {
     std::vector<Kernel> backward = {};
 };
 Operator& add_planned(GraphBuilder& builder, const OperatorPlace& place, PlannedParts parts);
+/// A copy `y`, of `moved` bytes, of the inputs on the rank's tokens for all tokens of the
+/// tensor-parallel group.
+void add_gathered_copy(GraphBuilder& builder, const OperatorPlace& place, std::vector<Value> inputs,
+                       Value y, std::int64_t moved);
 Operator start(const OperatorPlace& place);
 /// An operator whose forward reads one value.
 Operator start(const OperatorPlace& place, Value x);
@@ -135,9 +138,9 @@ Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t rea
 std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
                                std::optional<int> layer, Collective::Kind kind, std::int64_t bytes);
 void append(std::vector<Kernel>& kernels, std::vector<Kernel> more);
-/// Adds to `uses` the tensor that has the ranks' pieces one behind the other, from which a gather
-/// along the sequence is copied or to which a reduction is, if these copy (Execution). `placed`: an
-/// overlap with a product may write each piece in its place.
+/// Adds to `uses` the tensor with the ranks' chunks one after another, from which an all-gather
+/// along the sequence is copied, or to which a reduce-scatter is, if these copy (Execution).
+/// `placed`: an overlap with a GEMM may write each chunk in its place.
 void add_pieces(GraphBuilder& builder, std::vector<int>& uses, const std::string& name,
                 std::int64_t bytes, bool placed);
 
@@ -152,19 +155,19 @@ struct LinearShape {
     bool bias = false;
     bool input_gradient = true;             ///< false after raw input such as pixels
     std::optional<std::int64_t> rows = {};  ///< the rank's tokens if unset
-    std::int64_t products = 1;              ///< number of equal products of this many rows each:
-                                            ///< one for each expert
-    bool own_gather_buffer = false;         ///< gathers into a static buffer (static_memory.h)
-    bool adds_gradient = false;             ///< x has a gradient from another operator already
-    bool adapter = false;                   ///< has a low-rank adapter, if there are any
-    bool after_norm = false;                ///< x is a norm's result, which TransformerEngine's
-                                            ///< LayerNormLinear makes together with the product
-    std::optional<int> kept_copy = {};      ///< a copy of x in 12 bits, kept instead of it
+    std::int64_t products =
+        1;  ///< number of identical GEMMs of this many rows each: one for each expert
+    bool own_gather_buffer = false;     ///< gathers into a static buffer (static_memory.h)
+    bool adds_gradient = false;         ///< x has a gradient from another operator already
+    bool adapter = false;               ///< has a low-rank adapter, if there are any
+    bool after_norm = false;            ///< x is a norm's result, which TransformerEngine's
+                                        ///< LayerNormLinear makes together with the product
+    std::optional<int> kept_copy = {};  ///< a copy of x in 12 bits, kept instead of it
     bool cast_before =
         false;  ///< x comes in the narrow type from the kernel before (fused_experts)
     bool gradient_cast_before = false;  ///< and so does the output's gradient
-    bool keeps_original = false;  ///< x is kept in the compute type even for a product in 8 bits,
-                                  ///< since another operator keeps it anyway
+    bool keeps_original = false;  ///< x is kept in the compute type even for a 8-bit GEMM, since
+                                  ///< another operator keeps it anyway
 };
 Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
              const LinearParameters& parameters, Value x, std::optional<int> output_gradient = {});
@@ -172,17 +175,17 @@ Value linear(GraphBuilder& builder, const OperatorPlace& place, const LinearShap
 Value expert_products(GraphBuilder& builder, const OperatorPlace& place, const LinearShape& shape,
                       const LinearParameters& parameters, Value x);
 
-/// True if context-parallel ranks exchange their tokens' heads for the tokens of several ranks, of
-/// some heads.
+/// True if context-parallel ranks use all-to-all, after which each has the tokens of several ranks
+/// for some heads.
 bool exchanges_heads(const Execution& how);
 /// The rank's sizes of a layer's attention then.
 Sizes with_whole_sequences(GraphBuilder& builder);
-/// `ranks` neighbours of the context group exchange tokens for heads, or heads for tokens: as many
-/// bytes of `width` columns as before.
+/// All-to-all between `ranks` neighbours of the context group, from tokens to heads or back; the
+/// bytes of the `width` columns do not change.
 Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std::int64_t width,
                 int ranks);
 /// The attention operator does not keep its own output, which the last operator has turned into
-/// `context`, but gets it by exchanging `context` once more.
+/// `context`, but gets it by repeating the all-to-all of `context`.
 void exchange_again(GraphBuilder& builder, std::size_t attention, Value context);
 
 /// The same product with a whole output, as the residual stream needs it.
@@ -281,7 +284,7 @@ Value open_streams(GraphBuilder& builder, Value x, const char* part);
 Value close_streams(GraphBuilder& builder, Value x, const Branch& branch, int gradient,
                     const char* part);
 Value collapse_streams(GraphBuilder& builder, Value x);
-/// What a stage with a stage behind it sends: the running sum and those that were put by.
+/// The output of a stage that is not the last: the running sum and the stored ones.
 Value sent_streams(GraphBuilder& builder, Value x);
 /// Recurrent layers from `normed` to the input of their last product. Mamba-1 is the first.
 Value selective_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
@@ -347,5 +350,18 @@ std::vector<Value> unstacked(GraphBuilder& builder, Value all);
 /// The head and the losses of streams that a stage with multi-token prediction has sent.
 void head_of_streams(GraphBuilder& builder, Value all);
 void classifier(GraphBuilder& builder, Value x);
+
+// The vision tower of the first stage.
+
+/// The network of a tower's layers, without its ends.
+Architecture network_of_tower(const VisionTower& tower);
+
+/// The embedding with the tokens of images in place of their placeholders. The features that later
+/// layers add are left in the builder.
+Value embedding_with_images(GraphBuilder& builder, int stream_gradient);
+
+/// Adds the features of the tower that are due after that layer, if there are any. `result` is the
+/// name of the sum's gradient, if it is to have one of its own.
+Value add_features(GraphBuilder& builder, int layer, Value x, const char* result);
 
 }  // namespace debubble::models

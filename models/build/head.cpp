@@ -80,9 +80,10 @@ struct Loss {
                                   logits.gradient};
     }
 
-    /// The same of `logits.float()`, of which only log_softmax's result is kept (torchtitan). Where
-    /// ranks cut the vocabulary, DTensor's backward adds an exponential to the one-hot gradient and
-    /// scales the sum, each in a tensor of its own (torch/distributed/tensor/parallel/loss.py).
+    /// The same for `logits.float()`, of which only log_softmax's output is kept (torchtitan).
+    /// Where ranks cut the vocabulary, DTensor's backward adds an exponential to the one-hot
+    /// gradient and scales the sum, each in a tensor of its own
+    /// (torch/distributed/tensor/parallel/loss.py).
     void eager_fp32(Value narrow) {
         const std::int64_t wide = 4 * entries;
         const int log_softmax = builder.tensor("loss.log_softmax", wide);
@@ -228,7 +229,7 @@ HeadWeight head_weight(GraphBuilder& builder) {
         if (sharding == Sharding::Column) sharding = Sharding::Vocabulary;
     }
     if (sharding == Sharding::Row && builder.how().kernels.loss == LossKernel::Chunked) {
-        builder.refuse("a loss over chunks of tokens needs a head that is cut by vocabulary");
+        builder.refuse("a loss over chunks of tokens needs a head that is sharded by vocabulary");
     }
     if (model.tied_embedding && builder.graph.content.embedding) return {0, sharding};
     return {builder.parameter({names.head,

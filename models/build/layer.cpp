@@ -38,8 +38,8 @@ Value build_layer(GraphBuilder& builder, int index, Value x, const LayerGradient
     builder.begin_layer(index);
     const std::int64_t bytes = builder.size.stream_bytes();
     const Layer& parts = builder.layer();
-    // Sums are added to in place all the way down. But where a projection's weight gradient waits
-    // for one too, each sum is a new one.
+    // Sums are accumulated in place. But where a projection's weight gradient also needs one, each
+    // sum is a new tensor.
     const bool waits = builder.how().split_backward || builder.how().delays_weights;
     const bool in_place = !waits || builder.drops();
     const auto sum = [&](const char* name, bool ends) {

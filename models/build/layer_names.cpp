@@ -1,5 +1,8 @@
 #include "models/build/layer_names.h"
 
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "models/network/weight_format.h"
@@ -51,6 +54,118 @@ Initial into_stream(const Architecture& model) {
     return model.family == Family::Gpt2 ? Initial::Residual : Initial::Normal;
 }
 
+constexpr std::array<const char*, 3> kSplit{"q_proj", "k_proj", "v_proj"};
+constexpr std::array<const char*, 3> kGatedExpert{"gate_proj", "up_proj", "down_proj"};
+
+/// The names of a family's tensors. Those of attention lie in `attention`, the others are whole.
+struct FamilyNames {
+    struct Block {
+        const char* prefix;  ///< before a layer's number
+        const char* norm1;
+        const char* norm2;
+        const char* attention;
+        const char* qkv;
+        std::array<const char*, 3> split;  ///< null where `qkv` is one tensor
+        const char* projection;
+        const char* mlp;
+        const char* fc1;
+        const char* gate;
+        const char* fc2;
+    };
+    struct Routed {
+        const char* router = "";
+        const char* experts = "";
+        std::array<const char*, 3> of_expert = {};
+        const char* shared = "";
+        const char* shared_gate = "";
+    };
+    Block block;
+    Routed routed;
+    std::array<const char*, 4> ends;  ///< of StageNames
+};
+
+// clang-format off
+constexpr FamilyNames::Block kLlamaBlock{
+    "model.layers.", "input_layernorm", "post_attention_layernorm",
+    "self_attn", "qkv_proj", kSplit, "o_proj",
+    "mlp", "mlp.up_proj", "mlp.gate_proj", "mlp.down_proj"};
+constexpr std::array<const char*, 4> kLlamaEnds{
+    "model.embed_tokens.weight", "model.embed_positions.weight", "model.norm", "lm_head.weight"};
+constexpr FamilyNames kGpt2{
+    {"h.", "ln_1", "ln_2", "attn", "c_attn", {}, "c_proj", "mlp", "mlp.c_fc", "", "mlp.c_proj"},
+    {},
+    {"wte.weight", "wpe.weight", "ln_f", "lm_head.weight"}};
+constexpr FamilyNames kGptNeox{
+    {"gpt_neox.layers.", "input_layernorm", "post_attention_layernorm",
+     "attention", "query_key_value", {}, "dense",
+     "mlp", "mlp.dense_h_to_4h", "", "mlp.dense_4h_to_h"},
+    {},
+    {"gpt_neox.embed_in.weight", "gpt_neox.embed_positions.weight", "gpt_neox.final_layer_norm",
+     "embed_out.weight"}};
+constexpr FamilyNames kMpt{
+    {"transformer.blocks.", "norm_1", "norm_2", "attn", "Wqkv", {}, "out_proj",
+     "ffn", "ffn.up_proj", "", "ffn.down_proj"},
+    {},
+    {"transformer.wte.weight", "transformer.wpe.weight", "transformer.norm_f", "lm_head.weight"}};
+constexpr FamilyNames kMixtral{  // Llama's, whose experts are Mixtral's
+    kLlamaBlock,
+    {"block_sparse_moe.gate", "block_sparse_moe.experts", {"w1", "w3", "w2"}, "mlp.shared_experts"},
+    kLlamaEnds};
+constexpr FamilyNames kDeepseek{
+    kLlamaBlock, {"mlp.gate", "mlp.experts", kGatedExpert, "mlp.shared_experts"}, kLlamaEnds};
+constexpr FamilyNames kGptOss{
+    kLlamaBlock, {"mlp.router", "mlp.experts", kGatedExpert, "mlp.shared_experts"}, kLlamaEnds};
+constexpr FamilyNames kLlama4{  // files hold the experts of a layer in one tensor
+    {"model.layers.", "input_layernorm", "post_attention_layernorm",
+     "self_attn", "qkv_proj", kSplit, "o_proj",
+     "feed_forward", "feed_forward.up_proj", "feed_forward.gate_proj", "feed_forward.down_proj"},
+    {"feed_forward.router", "feed_forward.experts", kGatedExpert, "feed_forward.shared_expert"},
+    kLlamaEnds};
+constexpr FamilyNames kQwen3Next{
+    kLlamaBlock,
+    {"mlp.gate", "mlp.experts", kGatedExpert, "mlp.shared_expert", "mlp.shared_expert_gate"},
+    kLlamaEnds};
+constexpr FamilyNames kPlanned{  // names like Hugging Face's usual ones; no file has them
+    kLlamaBlock,
+    {"mlp.gate", "mlp.experts", kGatedExpert, "mlp.shared_experts", "mlp.shared_expert_gate"},
+    kLlamaEnds};
+constexpr FamilyNames kNemotronH{  // each layer has one norm and one part
+    {"backbone.layers.", "norm", "norm", "mixer", "qkv_proj", kSplit, "o_proj",
+     "mixer", "mixer.up_proj", "mixer.gate_proj", "mixer.down_proj"},
+    {"mixer.gate", "mixer.experts", kGatedExpert, "mixer.shared_experts"},
+    {"backbone.embeddings.weight", "backbone.positions.weight", "backbone.norm_f",
+     "lm_head.weight"}};
+constexpr FamilyNames kVit{
+    {"vit.encoder.layer.", "layernorm_before", "layernorm_after",
+     "attention", "attention", {"attention.query", "attention.key", "attention.value"},
+     "output.dense", "mlp", "intermediate.dense", "", "output.dense"},
+    {},
+    {"vit.embeddings.patch_embeddings.projection", "vit.embeddings.position_embeddings",
+     "vit.layernorm", "classifier"}};
+// clang-format on
+
+const FamilyNames& names_of(Family family) {
+    switch (family) {
+        case Family::Gpt2: return kGpt2;
+        case Family::GptNeox: return kGptNeox;
+        case Family::Mpt: return kMpt;
+        case Family::Llama: return kMixtral;
+        case Family::Phi3:
+        case Family::Deepseek: return kDeepseek;
+        case Family::GptOss: return kGptOss;
+        case Family::Llama4: return kLlama4;
+        case Family::Qwen3Next: return kQwen3Next;
+        case Family::NemotronH: return kNemotronH;
+        case Family::Planned: return kPlanned;
+        case Family::Vit: return kVit;
+    }
+    return kLlama4;
+}
+
+std::string inside(std::string_view part, std::string_view name) {
+    return fmt::format("{}.{}", part, name);
+}
+
 /// OLMo 2's and Gemma 2's names where norms stand after the parts of a layer, which give another
 /// meaning to those of Llama.
 void name_norms_after(LayerNames& names, NormPosition norms) {
@@ -60,188 +175,62 @@ void name_norms_after(LayerNames& names, NormPosition norms) {
     names.norm2_after = "post_feedforward_layernorm";
 }
 
-/// Files hold the experts of a layer in one tensor.
-LayerNames llama4_names(int layer) {
-    return {.prefix = fmt::format("model.layers.{}.", layer),
-            .norm1 = "input_layernorm",
-            .attention = "self_attn",
-            .qkv = "self_attn.qkv_proj",
-            .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-            .projection = "self_attn.o_proj",
-            .norm2 = "post_attention_layernorm",
-            .mlp = "feed_forward",
-            .fc1 = "feed_forward.up_proj",
-            .gate = "feed_forward.gate_proj",
-            .fc2 = "feed_forward.down_proj",
-            .router = "feed_forward.router",
-            .experts = "feed_forward.experts",
-            .of_expert = {"gate_proj", "up_proj", "down_proj"},
-            .shared_experts = "feed_forward.shared_expert"};
-}
-
-LayerNames qwen3_next_names(const Layer& layer, int index) {
-    const bool recurrent = layer.is_recurrent() && !layer.beside;
-    return {.prefix = fmt::format("model.layers.{}.", index),
-            .norm1 = "input_layernorm",
-            .attention = recurrent ? "linear_attn" : "self_attn",
-            .qkv = "self_attn.qkv_proj",
-            .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-            .projection = recurrent ? "linear_attn.out_proj" : "self_attn.o_proj",
-            .norm2 = "post_attention_layernorm",
-            .mlp = "mlp",
-            .fc1 = "mlp.up_proj",
-            .gate = "mlp.gate_proj",
-            .fc2 = "mlp.down_proj",
-            .router = "mlp.gate",
-            .experts = "mlp.experts",
-            .of_expert = {"gate_proj", "up_proj", "down_proj"},
-            .shared_experts = "mlp.shared_expert",
-            .shared_gate = "mlp.shared_expert_gate"};
-}
-
-/// Names after Hugging Face's usual ones; no file has them.
-LayerNames planned_names(const Layer& layer, int index) {
-    LayerNames names = qwen3_next_names(layer, index);
-    names.shared_experts = "mlp.shared_experts";
-    name_norms_after(names, layer.norms);
-    return names;
-}
-
-/// Each layer has one norm and one part, whatever it is.
-LayerNames nemotron_h_names(const Layer& layer, int index) {
-    return {.prefix = fmt::format("backbone.layers.{}.", index),
-            .norm1 = "norm",
-            .attention = "mixer",
-            .qkv = "mixer.qkv_proj",
-            .queries_keys_values = {"mixer.q_proj", "mixer.k_proj", "mixer.v_proj"},
-            .projection = layer.is_recurrent() ? "mixer.out_proj" : "mixer.o_proj",
-            .norm2 = layer.mixes() && layer.has_mlp() ? "mlp_norm" : "norm",
-            .mlp = "mixer",
-            .fc1 = "mixer.up_proj",
-            .gate = "mixer.gate_proj",
-            .fc2 = "mixer.down_proj",
-            .router = "mixer.gate",
-            .experts = "mixer.experts",
-            .of_expert = {"gate_proj", "up_proj", "down_proj"},
-            .shared_experts = "mixer.shared_experts"};
+/// Names that depend on the parts that a layer has.
+void name_parts(LayerNames& names, Family family, const Layer& layer) {
+    switch (family) {
+        case Family::Qwen3Next:
+        case Family::Planned:
+            if (layer.is_recurrent() && !layer.beside) {
+                names.attention = "linear_attn";
+                names.projection = "linear_attn.out_proj";
+            }
+            if (family == Family::Planned) name_norms_after(names, layer.norms);
+            return;
+        case Family::NemotronH:
+            if (layer.is_recurrent()) names.projection = "mixer.out_proj";
+            if (layer.mixes() && layer.has_mlp()) names.norm2 = "mlp_norm";
+            return;
+        case Family::Llama:
+        case Family::Phi3:
+        case Family::GptOss:
+        case Family::Deepseek: name_norms_after(names, layer.norms); return;
+        case Family::Gpt2:
+        case Family::GptNeox:
+        case Family::Mpt:
+        case Family::Llama4:
+        case Family::Vit: return;
+    }
 }
 
 }  // namespace
 
 LayerNames layer_names(const Architecture& model, int layer) {
-    switch (model.family) {
-        case Family::Gpt2:
-            return {.prefix = fmt::format("h.{}.", layer),
-                    .norm1 = "ln_1",
-                    .attention = "attn",
-                    .qkv = "attn.c_attn",
-                    .queries_keys_values = {},
-                    .projection = "attn.c_proj",
-                    .norm2 = "ln_2",
-                    .mlp = "mlp",
-                    .fc1 = "mlp.c_fc",
-                    .gate = "",
-                    .fc2 = "mlp.c_proj"};
-        case Family::GptNeox:
-            return {.prefix = fmt::format("gpt_neox.layers.{}.", layer),
-                    .norm1 = "input_layernorm",
-                    .attention = "attention",
-                    .qkv = "attention.query_key_value",
-                    .queries_keys_values = {},
-                    .projection = "attention.dense",
-                    .norm2 = "post_attention_layernorm",
-                    .mlp = "mlp",
-                    .fc1 = "mlp.dense_h_to_4h",
-                    .gate = "",
-                    .fc2 = "mlp.dense_4h_to_h"};
-        case Family::Mpt:
-            return {.prefix = fmt::format("transformer.blocks.{}.", layer),
-                    .norm1 = "norm_1",
-                    .attention = "attn",
-                    .qkv = "attn.Wqkv",
-                    .queries_keys_values = {},
-                    .projection = "attn.out_proj",
-                    .norm2 = "norm_2",
-                    .mlp = "ffn",
-                    .fc1 = "ffn.up_proj",
-                    .gate = "",
-                    .fc2 = "ffn.down_proj"};
-        case Family::Llama4: return llama4_names(layer);
-        case Family::Llama:
-        case Family::Phi3:
-        case Family::GptOss:
-        case Family::Deepseek: {
-            const bool mixtral = model.family == Family::Llama;
-            LayerNames names{
-                .prefix = fmt::format("model.layers.{}.", layer),
-                .norm1 = "input_layernorm",
-                .attention = "self_attn",
-                .qkv = "self_attn.qkv_proj",
-                .queries_keys_values = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
-                .projection = "self_attn.o_proj",
-                .norm2 = "post_attention_layernorm",
-                .mlp = "mlp",
-                .fc1 = "mlp.up_proj",
-                .gate = "mlp.gate_proj",
-                .fc2 = "mlp.down_proj",
-                .router = mixtral                          ? "block_sparse_moe.gate"
-                          : model.family == Family::GptOss ? "mlp.router"
-                                                           : "mlp.gate",
-                .experts = mixtral ? "block_sparse_moe.experts" : "mlp.experts",
-                .of_expert = mixtral ? std::array{"w1", "w3", "w2"}
-                                     : std::array{"gate_proj", "up_proj", "down_proj"},
-                .shared_experts = "mlp.shared_experts"};
-            name_norms_after(names, model.layer_at(layer).norms);
-            return names;
-        }
-        case Family::Qwen3Next: return qwen3_next_names(model.layer_at(layer), layer);
-        case Family::NemotronH: return nemotron_h_names(model.layer_at(layer), layer);
-        case Family::Planned: return planned_names(model.layer_at(layer), layer);
-        case Family::Vit:
-            return {.prefix = fmt::format("vit.encoder.layer.{}.", layer),
-                    .norm1 = "layernorm_before",
-                    .attention = "attention",
-                    .qkv = "attention.attention",
-                    .queries_keys_values = {"attention.attention.query", "attention.attention.key",
-                                            "attention.attention.value"},
-                    .projection = "attention.output.dense",
-                    .norm2 = "layernorm_after",
-                    .mlp = "mlp",
-                    .fc1 = "intermediate.dense",
-                    .gate = "",
-                    .fc2 = "output.dense"};
-    }
-    return {};
+    const auto& [block, routed, ends] = names_of(model.family);
+    LayerNames names{.prefix = fmt::format("{}{}.", block.prefix, layer),
+                     .norm1 = block.norm1,
+                     .attention = block.attention,
+                     .qkv = inside(block.attention, block.qkv),
+                     .queries_keys_values = {},
+                     .projection = inside(block.attention, block.projection),
+                     .norm2 = block.norm2,
+                     .mlp = block.mlp,
+                     .fc1 = block.fc1,
+                     .gate = block.gate,
+                     .fc2 = block.fc2,
+                     .router = routed.router,
+                     .experts = routed.experts,
+                     .of_expert = routed.of_expert,
+                     .shared_experts = routed.shared,
+                     .shared_gate = routed.shared_gate};
+    for (const char* const name : block.split)
+        if (name != nullptr) names.queries_keys_values.push_back(inside(block.attention, name));
+    name_parts(names, model.family, model.layer_at(layer));
+    return names;
 }
 
 StageNames stage_names(const Architecture& model) {
-    switch (model.family) {
-        case Family::Gpt2: return {"wte.weight", "wpe.weight", "ln_f", "lm_head.weight"};
-        case Family::GptNeox:
-            return {"gpt_neox.embed_in.weight", "gpt_neox.embed_positions.weight",
-                    "gpt_neox.final_layer_norm", "embed_out.weight"};
-        case Family::Mpt:
-            return {"transformer.wte.weight", "transformer.wpe.weight", "transformer.norm_f",
-                    "lm_head.weight"};
-        case Family::Llama:
-        case Family::Phi3:
-        case Family::GptOss:
-        case Family::Llama4:
-        case Family::Deepseek:
-            return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
-                    "lm_head.weight"};
-        case Family::Planned:
-        case Family::Qwen3Next:
-            return {"model.embed_tokens.weight", "model.embed_positions.weight", "model.norm",
-                    "lm_head.weight"};
-        case Family::NemotronH:
-            return {"backbone.embeddings.weight", "backbone.positions.weight", "backbone.norm_f",
-                    "lm_head.weight"};
-        case Family::Vit:
-            return {"vit.embeddings.patch_embeddings.projection",
-                    "vit.embeddings.position_embeddings", "vit.layernorm", "classifier"};
-    }
-    return {};
+    const auto& ends = names_of(model.family).ends;
+    return {ends[0], ends[1], ends[2], ends[3]};
 }
 
 std::vector<int> norm_parameters(GraphBuilder& builder, const std::string& name) {

@@ -25,7 +25,7 @@ struct LayerNames {
     std::string fc2;
     std::string router = {};  ///< of a layer with experts
     std::string experts = {};
-    /// Names of an expert's gate, of the product beside it, and of the one that leads back.
+    /// Names of an expert's gate, up and down projections.
     std::array<const char*, 3> of_expert{};
     std::string shared_experts = {};
     std::string shared_gate = {};  ///< of a gate on the shared experts

@@ -27,7 +27,7 @@ struct LinearBuilder {
     Operator op;
     models::op::Linear roles;
     std::size_t weight_count = 1;
-    std::optional<LinearCasts> casts;  ///< of a product in 8 or 4 bits
+    std::optional<LinearCasts> casts;  ///< of a 8-bit or 4-bit GEMM
 
     std::int64_t tokens() const { return shape.rows.value_or(builder.size.tokens); }
     bool gathers_input() const {
@@ -50,7 +50,7 @@ struct LinearBuilder {
                                     Collective::Pieces pieces = Collective::Pieces::None) const {
         std::vector<Kernel> made =
             collective(builder, place.kernel + suffix, place.layer, kind, bytes);
-        // The head's product is not cut into pieces.
+        // The head's GEMM is not split into chunks.
         if (shape.sharding != Sharding::Vocabulary)
             for (Kernel& kernel : made) std::get<Collective>(kernel.work).pieces = pieces;
         return made;
@@ -68,7 +68,7 @@ struct LinearBuilder {
         return casts && !casts_gathered() ? casts->bytes(shape.products * tokens() * shape.inputs)
                                           : input_bytes();
     }
-    /// Only products in layers are cut into pieces that communication may place.
+    /// Only GEMMs in layers are split into chunks that communication may place.
     bool may_place() const { return shape.sharding != Sharding::Vocabulary; }
     std::optional<int> gather_into(std::vector<int>& uses, const char* suffix) {
         if (shape.own_gather_buffer && !keeps_gathered()) return {};
@@ -169,8 +169,8 @@ struct LinearBuilder {
         op.forward_uses.push_back(y.tensor);
     }
 
-    /// The gradients of x by other weights that exist beside one: a compiled layer adds all of them
-    /// up in one kernel, an eager one each to the sum so far.
+    /// The input gradients of other weights that exist at the same time: a compiled layer adds all
+    /// of them in one kernel, an eager one adds each to the running sum.
     int gradients_to_add() const {
         const KernelOptions& kernels = builder.how().kernels;
         if (!kernels.separate_products || shape.products > 1) return 0;

@@ -30,8 +30,7 @@ void LinearCasts::check_widths() const {
     const auto check = [&](std::int64_t size, const char* what) {
         if (size % multiple != 0)
             builder.refuse(fmt::format(
-                "the product {} of layer {} has {} {} on each rank, and {} "
-                "takes multiples of {}",
+                "the GEMM {} of layer {} has {} {} on each rank, and {} needs multiples of {}",
                 place.kernel, place.layer.value_or(0), size, what, name_of(how.recipe), multiple));
     };
     check(tokens, "rows");

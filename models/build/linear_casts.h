@@ -2,8 +2,8 @@
 
 #include "models/build/graph_builder.h"
 
-/// The casts around one product in 8 or 4 bits, and what is kept and gathered of its operands.
-/// Private to the folder.
+/// The casts around one 8-bit or 4-bit GEMM, and which operands are kept and gathered. Private to
+/// the folder.
 namespace debubble::models {
 
 struct LinearCasts {
@@ -19,9 +19,9 @@ struct LinearCasts {
     void forward(Operator& op);
     /// Casts the output's gradient and gathers the copies where sequence parallelism scattered it.
     void backward_input(Operator& op, int y_gradient);
-    /// What comes before x is gathered again: the cast of an x that was kept in the compute type.
+    /// The kernels before x is gathered again: the cast of an x that was kept in the compute type.
     void backward_weight_begins(Operator& op, bool keeps_gathered);
-    /// What comes after that: a transpose of what was gathered.
+    /// The kernels after it: a transpose of the gathered tensor.
     void backward_weight_reads(Operator& op);
     /// The bias's gradient, unless the cast of the output's gradient makes it.
     void backward_bias(Operator& op, int y_gradient) const;

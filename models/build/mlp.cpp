@@ -74,7 +74,7 @@ Value activate(GraphBuilder& builder, const OperatorPlace& place, Value wide,
 
 namespace {
 
-/// The kernels of the operators from `first` on run beside an exchange of the experts.
+/// The kernels of the operators from `first` on overlap an all-to-all of the experts.
 void run_beside(GraphBuilder& builder, std::size_t first, Beside exchange) {
     if (!builder.how().kernels.shared_expert_overlap) return;
     for (std::size_t at = first; at < builder.next_operator(); ++at) {

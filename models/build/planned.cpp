@@ -97,4 +97,19 @@ Value gate_latent(GraphBuilder& builder, const LayerNames& names, Value normed, 
     return y;
 }
 
+void add_gathered_copy(GraphBuilder& builder, const OperatorPlace& place, std::vector<Value> inputs,
+                       Value y, std::int64_t moved) {
+    PlannedParts parts{op::Planned::Kind::Copy, std::move(inputs), {y}};
+    parts.forward = {moves(place.kernel, place.layer, moved, moved)};
+    parts.backward = {moves(place.kernel + ".dx", place.layer, moved, moved)};
+    if (builder.size.scattered)
+        append(parts.forward, collective(builder, place.kernel + ".gather", place.layer,
+                                         Collective::Kind::AllGather, moved));
+    append(parts.backward, collective(builder, place.kernel + ".reduce", place.layer,
+                                      builder.size.scattered ? Collective::Kind::ReduceScatter
+                                                             : Collective::Kind::AllReduce,
+                                      moved));
+    add_planned(builder, place, std::move(parts));
+}
+
 }  // namespace debubble::models

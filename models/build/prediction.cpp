@@ -4,8 +4,8 @@
 /// Multi-token prediction (DeepSeek-V3, arXiv:2412.19437, section 2.2) in the order of
 /// Megatron-Core's multi_token_prediction.py: the normed value of what predicts the token before
 /// and the embedding of that token, each normed, are joined and projected to the hidden width; a
-/// layer like the last, a norm, and the network's own head and loss follow. The stage has a copy of
-/// the embedding's table where it is not the first one.
+/// layer like the last, a norm, and the network's own head and loss follow. A stage other than the
+/// first has a copy of the embedding table.
 namespace debubble::models {
 
 namespace {

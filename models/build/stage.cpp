@@ -5,9 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "models/build/graph_builder.h"
-#include "models/build/tower.h"
 #include "models/graph/operator_runs.h"
-#include "models/graph/select_products.h"
+#include "models/graph/replays.h"
 #include "models/network/weight_format.h"
 
 namespace debubble::models {
@@ -23,43 +22,41 @@ void refuse_what_is_not_modelled(const Architecture& model, const Execution& how
         mistakes.push_back({{}, std::move(sentence), {}});
     };
     if (content.layers > kMostLayersOfAStage) {
-        refuse(fmt::format("{} layers are more than the {} that a stage may hold", content.layers,
+        refuse(fmt::format("{} layers exceed the {} that a stage may hold", content.layers,
                            kMostLayersOfAStage));
     }
     if (content.first_layer < 0 || content.layers < 0 ||
         content.layers > model.layers.count() - content.first_layer) {
-        refuse(fmt::format("layers {} to {} are not all among the model's {}", content.first_layer,
+        refuse(fmt::format("layers {} to {} are outside the model's {}", content.first_layer,
                            content.first_layer + content.layers - 1, model.layers.count()));
     }
     if (model.mixes_streams() && model.mtp_layers > 0)
-        refuse(
-            "multi-token prediction of networks with several residual streams is not "
-            "planned");
+        refuse("multi-token prediction with several residual streams is not supported");
     if (model.tower && content.embedding) {
         const std::size_t features = model.tower->deepstack.size();
         if (!content.head && std::cmp_less(content.layers, features))
-            refuse(fmt::format(
-                "features of the vision tower are added after the first {} layers, which stand in "
-                "the first stage with it; that has {}",
-                features, content.layers));
-        if (how.slices > 1) refuse("images are not planned with slices of a sequence");
+            refuse(
+                fmt::format("features of the vision tower are added after the first {} layers, "
+                            "which must be in its stage, the first; that stage has {}",
+                            features, content.layers));
+        if (how.slices > 1) refuse("images do not support sequence slices");
     }
     for (FormatMistake& mistake : format_mistakes(model)) refuse(std::move(mistake.sentence));
     if (how.slices > 1 && how.exchanging() > 1) {
-        refuse("slices of a sequence are not exchanged for heads; p2p and all-gather take them");
+        refuse("sequence slices cannot use all-to-all context parallelism; use p2p or all-gather");
     }
     if (model.learned_positions && !model.sees_images() && how.seq_length > model.max_positions) {
-        refuse(fmt::format("{} tokens are more than the {} learned positions", how.seq_length,
+        refuse(fmt::format("{} tokens exceed the {} learned positions", how.seq_length,
                            model.max_positions));
     }
     if (model.sees_images()) {
         if (how.seq_length != model.max_positions) {
             refuse(fmt::format(
-                "the sequence of a ViT is all of its {} patches and class token, not {}",
+                "the sequence of a ViT consists of all {} patches and class token, not {}",
                 model.max_positions, how.seq_length));
         }
         if (how.sequence_parallel || how.context > 1 || how.slices > 1) {
-            refuse("the sequence of a ViT cannot be cut: its class token must be on every rank");
+            refuse("the sequence of a ViT cannot be split: its class token must be on every rank");
         }
     }
     if (!mistakes.empty()) throw InputError(std::move(mistakes));

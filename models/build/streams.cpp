@@ -4,7 +4,7 @@
 /// Residual streams that are mixed around every part of a layer: hyper-connections (DeepSeek-V4;
 /// arXiv:2409.19606 with the Sinkhorn rounds of arXiv:2512.24880), whose n streams a token's
 /// coefficients n^2 + 2 n mix, and Kimi K3's attention residuals, which read a softmax over the
-/// sums that were put by and the running one.
+/// stored sums and the running one.
 namespace debubble::models {
 
 namespace {
@@ -116,7 +116,7 @@ Value mixed_rows(GraphBuilder& builder, const OperatorPlace& place,
 Value open_residuals(GraphBuilder& builder, Value x, const char* part) {
     const bool first_part = std::string_view(part) == "attn" || !builder.layer().mixes();
     const bool puts_by = first_part && builder.layer_index % builder.model().residual_block == 0;
-    // What another stage sent is the sums that were put by and the running one in one tensor.
+    // Another stage sends the stored sums and the running one in one tensor.
     const bool sent = builder.graph.input == x.tensor;
     if (puts_by || sent) builder.bank.push_back(x);
     builder.begins_sum = puts_by || sent;
@@ -201,7 +201,7 @@ Value sent_streams(GraphBuilder& builder, Value x) {
     if (builder.bank.empty()) return x;
     std::vector<Value> rows = builder.bank;
     if (!builder.begins_sum) rows.push_back(x);
-    // Of what was received, the running sum has gone into that of this stage.
+    // The received running sum is part of this stage's running sum.
     const std::int64_t bytes = builder.graph.output_bytes().count;
     const Value y{builder.tensor("stage.sums", bytes), builder.tensor("d.output", bytes)};
     PlannedParts parts{PlannedKind::Copy, rows, {y}};

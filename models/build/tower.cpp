@@ -1,4 +1,4 @@
-#include "models/build/tower.h"
+#include "models/build/graph_builder.h"
 
 #include <algorithm>
 #include <utility>
@@ -139,7 +139,7 @@ Value seen_patches(GraphBuilder& builder, const VisionTower& tower, int stream_g
     return norm(builder, {"norm_pre", "norm_pre", {}}, norm_parameters(builder, "norm_pre"), y, {});
 }
 
-/// The patches of a token become one row.
+/// Merges the patches of a token into one row.
 void merge_rows(GraphBuilder& builder, const VisionTower& tower) {
     builder.size.tokens = builder.size.samples * tower.image_tokens;
     builder.size.stream_tokens = builder.size.tokens;

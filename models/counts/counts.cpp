@@ -1,3 +1,4 @@
+#include "models/counts/counts.h"
 #include "base/memo.h"
 #include "models/graph/graph.h"
 
@@ -60,7 +61,7 @@ std::int64_t parameter_count(const Architecture& architecture) {
 
 namespace {
 
-/// The parameters of the layer's experts that a token does not go to.
+/// The parameters of the layer's experts that do not process a token.
 std::int64_t idle_parameters(const Layer& layer, const Architecture& architecture) {
     const auto* experts = layer.as<Experts>();
     if (experts == nullptr) return 0;

@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/counts/frozen_flops.h"
-#include "models/counts/tower_flops.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 /// FLOPs of a network's training step by three counts.
@@ -90,7 +89,7 @@ double weights_per_token(const Attention& attention, double hidden) {
            number(latent.key_rank * attention.heads) * own + out;
 }
 
-/// What of a network's FLOPs counts.
+/// Which FLOPs to count.
 enum class Count : std::uint8_t {
     Model,     ///< Megatron-LM's: attention in full, recurrences by its formulas
     Causal,    ///< the same with half of causal attention
@@ -135,8 +134,8 @@ double mixing_flops(const Architecture& model, const Layer& layer) {
 }
 
 /// FLOPs of a token's recurrence, forward, as its chunks compute it
-/// (models/build/recurrent/mamba.cpp, models/build/recurrent/delta_net.cpp). Mamba-1's scan is no
-/// product.
+/// (models/build/recurrent/mamba.cpp, models/build/recurrent/delta_net.cpp). Mamba-1's scan is not
+/// a GEMM.
 double chunk_flops(const Layer& layer) {
     if (const auto* mamba = layer.state_space(); mamba != nullptr && mamba->step_rank == 0) {
         const double chunk = number(mamba->chunk);
@@ -170,34 +169,13 @@ double recurrence_flops(const Layer& layer, double hidden) {
 
 /// The query-key pairs of a head.
 double pairs_of(const Attention& attention, const Architecture& model, double tokens, Count count) {
-    const auto among = [](double queries, double seen) {
-        return queries * seen - seen * (seen - 1) / 2;
-    };
     // No kernel sees all pairs where keys are compressed.
     if (attention.compressed)
-        return among(tokens, std::min(tokens, number(attention.window.value_or(1))));
-    if (count == Count::Model || !model.causal) return tokens * tokens;
-    if (count == Count::Causal) return tokens * tokens / 2;
-    if (attention.sparse) return among(tokens, std::min(tokens, number(attention.sparse->keys)));
-    if (attention.chunk) {
-        const double chunk = std::min(tokens, number(*attention.chunk));
-        const double rest = std::fmod(tokens, chunk);
-        return (tokens - rest) / chunk * among(chunk, chunk) + among(rest, rest);
-    }
-    return among(tokens, std::min(tokens, attention.window ? number(*attention.window) : tokens));
-}
-
-/// The entries that all tokens of a sequence see beside their windows.
-double entries_seen(const CompressedKeys& keys, double tokens) {
-    if (keys.ratio == 0) return 0;
-    const double ratio = number(keys.ratio);
-    const double most = keys.chosen > 0 ? number(keys.chosen) : tokens;
-    const double whole = std::floor(tokens / ratio);
-    // Tokens with w whole entries before them: a ratio of them, but of the last.
-    const double full = std::min(whole, most + 1);
-    double sum = ratio * full * (full - 1) / 2;
-    if (whole > full) sum += ratio * (whole - full) * most;
-    return sum + (tokens - whole * ratio + 1) * std::min(whole, most);
+        return pairs(WindowMask{attention.window.value_or(1)}, tokens, tokens, Diagonal::Whole);
+    if (count == Count::Model || !model.causal)
+        return pairs(FullMask{}, tokens, tokens, Diagonal::Whole);
+    if (count == Count::Causal) return pairs(CausalMask{}, tokens, tokens, Diagonal::Half);
+    return pairs(mask_of(attention, model.causal), tokens, tokens, Diagonal::Whole);
 }
 
 /// Columns of a pair of a head's query and key: of absorbed latent attention, the latent value's.
@@ -239,7 +217,7 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
         recurrence = chunk_flops(layer);
         if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank == 0)
             weights += hidden * number(mamba->projected() + mamba->inner()) - weights_of(*mamba);
-        // A convolution is no product.
+        // A convolution is not a GEMM.
         if (const auto* net = layer.as<DeltaNet>(); net != nullptr && !net->fixed_decay)
             weights -= number(net->convolution) *
                        number(net->channel_decay ? 3 * net->value_width() : net->convolved());

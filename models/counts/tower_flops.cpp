@@ -1,6 +1,6 @@
-#include "models/counts/tower_flops.h"
+#include "models/counts/counts.h"
 
-#include "models/build/tower.h"
+#include "models/build/graph_builder.h"
 #include "models/graph/graph.h"
 
 namespace debubble::models {

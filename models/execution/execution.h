@@ -29,8 +29,8 @@ constexpr std::string_view name_of(DataType type) {
     return "";
 }
 
-/// What the backward computes again: nothing, the attention's core, whole layers, chosen modules of
-/// them, or every second product and what is cheap (select_products.h).
+/// What the backward recomputes: nothing, core attention, whole layers, selected modules, or every
+/// second GEMM and cheap operators (replays.h).
 enum class Recompute : std::uint8_t { None, Selective, Full, Modules, Products };
 
 /// The extent of Full and Modules (Megatron-LM's recompute_modules, recompute_num_layers and
@@ -45,7 +45,8 @@ struct RecomputeExtent {
     bool reaches(int layers_before) const { return layers == 0 || layers_before < layers; }
 };
 
-/// Saved tensors that go to the host's memory after the forward, and come back before the backward.
+/// Saved tensors that are offloaded to host memory after the forward and fetched back before the
+/// backward.
 struct OffloadExtent {
     Modules modules;          ///< those whose inputs go (Megatron-Core's fine-grained offloading)
     bool everything = false;  ///< all that a layer saves goes (TransformerEngine's cpu_offloading)
@@ -59,7 +60,7 @@ struct OffloadExtent {
     }
 };
 
-/// Low-rank adapters beside frozen weights (LoRA, Hu et al. 2021, arXiv:2106.09685).
+/// Low-rank adapters with frozen weights (LoRA, Hu et al. 2021, arXiv:2106.09685).
 struct Lora {
     std::int64_t rank = 0;  ///< 0: there are none, and every weight is trained
     bool qkv = true;
@@ -93,15 +94,15 @@ struct Execution {
     int slice = 0;  ///< the slice of the pass: its queries see this and the earlier slices
     int tensor = 1;
     int context = 1;
-    /// Of `context`, the neighbours that exchange tokens for heads where context parallelism has
-    /// two levels; it divides `context`.
+    /// The ranks of the inner, all-to-all level where context parallelism has two levels; divides
+    /// `context`.
     int context_inner = 1;
     bool sequence_parallel = false;
     int expert = 1;         ///< ranks that share a layer's experts (EP)
     int expert_tensor = 1;  ///< ranks that cut each expert (ETP)
     int expert_rank = 0;    ///< the one of `expert` ranks whose experts the stage's parameters are
-    /// Tokens at the experts of the fullest rank, relative to the mean: 1 if the router balances
-    /// perfectly.
+    /// Tokens at the experts of the most loaded rank, relative to the mean: 1 for a perfectly
+    /// balanced router.
     double expert_load = 1;
     /// Tokens that an expert takes of each rank, relative to an even share: it drops those with the
     /// smallest weights beyond (Megatron-Core's --moe-expert-capacity-factor with the policy
@@ -124,16 +125,15 @@ struct Execution {
     AttentionKernel attention = AttentionKernel::Flash;
     LowPrecision low_precision;
     KernelOptions kernels;
-    /// The pieces that sequence parallelism gathers or reduces are put in order by a copy of the
-    /// whole, unless an overlap of communication and products places them.
+    /// The chunks that sequence parallelism gathers or reduces are reordered by a copy of the
+    /// whole, unless an overlap of communication and GEMMs places them.
     bool copies_along_sequence = false;
-    bool places_pieces = false;   ///< communication and products overlap piece by piece
+    bool places_pieces = false;   ///< communication and GEMMs overlap chunk by chunk
     bool hidden_dropout = false;  ///< dropout is applied in training
     bool attention_dropout = false;
     friend bool operator==(const Execution&, const Execution&) = default;
 
-    /// Context-parallel ranks that exchange tokens for heads, so that each has all tokens of
-    /// theirs.
+    /// Context-parallel ranks that use all-to-all, so that each has all tokens of its heads.
     int exchanging() const {
         switch (kernels.context_communication) {
             case ContextCommunication::P2p:
@@ -143,7 +143,7 @@ struct Execution {
         }
         return 1;
     }
-    /// Groups of such ranks, among which keys and values travel or are gathered.
+    /// Groups of such ranks, around which keys and values are passed or gathered.
     int sharing_keys() const { return context / exchanging(); }
     std::int64_t tokens() const { return micro_batch * seq_length / slices / context; }
     /// True if the tokens of each expert that routers balance are counted once for a microbatch,

@@ -5,8 +5,8 @@
 
 #include "models/execution/low_precision.h"
 
-/// The kernels that a framework has for the operators of a network, as far as they decide what is
-/// computed, saved and exchanged inside a pass.
+/// The kernels that a framework has for the operators of a network, as far as they affect
+/// computation, saved tensors and communication inside a pass.
 namespace debubble::models {
 
 /// The cross-entropy implementations, with the bytes held at their peak, per token and vocabulary
@@ -25,10 +25,10 @@ enum class LossKernel : std::uint8_t {
 /// The way in which a context-parallel rank gets the keys and values of the others (Megatron-LM's
 /// --cp-comm-type).
 enum class ContextCommunication : std::uint8_t {
-    P2p,        ///< they travel around the group, two chunks held at a time (ring attention)
+    P2p,        ///< passed around the group, two chunks held at a time (ring attention)
     AllGather,  ///< all are gathered and brought into the order of the sequence (Llama 3)
-    AllToAll,   ///< tokens are exchanged for heads: each rank has whole sequences (Ulysses)
-    /// Neighbours exchange tokens for heads, and keys and values travel around their groups
+    AllToAll,   ///< all-to-all between tokens and heads: each rank has whole sequences (Ulysses)
+    /// All-to-all between neighbours, and keys and values are passed around their groups
     /// (Megatron-LM's a2a+p2p with --hierarchical-context-parallel-sizes; USP, Fang and Zhao 2024,
     /// arXiv:2405.07719).
     TwoLevel,
@@ -37,7 +37,7 @@ enum class ContextCommunication : std::uint8_t {
 /// The way in which tokens get to the ranks of their experts (Megatron-LM's
 /// --moe-token-dispatcher-type and --moe-flex-dispatcher-backend).
 enum class Dispatcher : std::uint8_t {
-    AllToAll,   ///< a row for every expert of a token, exchanged by the collective library
+    AllToAll,   ///< a copy for every expert of a token, sent by the library's all-to-all
     AllGather,  ///< every rank gets all tokens, and their results are summed back
     DeepEp,     ///< a token crosses to each node once and to each of its ranks once (DeepEP)
     HybridEp,   ///< the same with the sorting inside its kernels (DeepEP's hybrid-ep branch)
@@ -99,8 +99,8 @@ struct KernelOptions {
     double recurrence_pace = 1;
     ContextCommunication context_communication = ContextCommunication::P2p;
     Dispatcher dispatcher = Dispatcher::AllToAll;
-    /// The types in which rows travel to their experts, and in the backward the gradients of what
-    /// experts made; none: the compute type. The two ways back are in the compute type always
+    /// The types in which tokens are dispatched to experts, and in the backward the gradients of
+    /// the experts' outputs; unset: the compute type. Both combines are always in the compute type
     /// (DeepSeek-V3, arXiv:2412.19437, 3.3.3; Megatron-LM's --moe-dispatch-fwd-dtype and
     /// --moe-combine-bwd-dtype).
     Narrow moe_dispatch_fwd_dtype = Narrow::None;
@@ -108,8 +108,8 @@ struct KernelOptions {
     /// Flash attention of padded batches: queries, keys and values are gathered out of the packed
     /// product and the context is put back (llm-foundry's flash_attn_varlen_func).
     bool gathers_unpadded = false;
-    /// All-to-all keeps attention's output both before and after its exchange (TransformerEngine >=
-    /// 2.8) instead of exchanging it again in the backward.
+    /// All-to-all context parallelism keeps the attention output before and after its all-to-all
+    /// (TransformerEngine >= 2.8) instead of repeating it in the backward.
     bool context_output_copy = false;
     /// The router's weights are applied inside the experts' activation, so that the rows that come
     /// back are not kept for them (Megatron-Core >= 0.12).
@@ -122,12 +122,12 @@ struct KernelOptions {
     /// The time of PyTorch's eager kernels relative to an average elementwise kernel for as many
     /// bytes: their operands differ in type and are broadcast.
     double eager_pace = 1;
-    /// PyTorch's eager kernels sort rows for the exchange and sum what comes back (`permute` and
+    /// PyTorch's eager kernels permute tokens for the all-to-all and sum the results (`permute` and
     /// `unpermute` of Megatron-LM, megatron/core/transformer/moe/moe_utils.py, without
     /// --moe-permute-fusion), where the dispatcher does not do it itself.
     bool eager_permutation = false;
-    /// Shared experts run beside the experts' exchange, the first product beside the dispatch, the
-    /// second beside the way back (Megatron-LM's --moe-shared-expert-overlap).
+    /// Shared experts overlap the experts' all-to-all: the first GEMM the dispatch, the second the
+    /// combine (Megatron-LM's --moe-shared-expert-overlap).
     bool shared_expert_overlap = false;
     /// One kernel is the experts' first product, their nonlinearity and the cast of its result to
     /// MXFP8, and one the second product's backward with the nonlinearity's and the cast of what

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "text/document_readers.h"
 #include "text/fields.h"
-#include "text/json_document_reader.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
 #include "text/shipped_files.h"
@@ -128,7 +128,7 @@ std::string as_text(const Node& node) {
 
 constexpr const char* kProvenances[] = {"datasheet", "measured", "fitted", "assumed"};
 
-/// Puts the values of one entry of the list beside those of the others.
+/// Adds the values of one entry of the list to those of the others.
 void take(const NodePtr& item, std::vector<Node::Entry>& values, LawFile& read,
           Mistakes& mistakes) {
     MappingReader in(item, "constants", mistakes);
@@ -146,7 +146,7 @@ void take(const NodePtr& item, std::vector<Node::Entry>& values, LawFile& read,
     for (const Node::Entry& entry : of->entries) {
         const auto same = [&](const Node::Entry& other) { return other.key == entry.key; };
         if (std::ranges::any_of(values, same)) {
-            mistakes.add(entry.place, fmt::format("'{}' has a value already", entry.key));
+            mistakes.add(entry.place, fmt::format("'{}' is given twice", entry.key));
             continue;
         }
         values.push_back(entry);

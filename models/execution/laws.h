@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-/// What the laws of the cost model hold for every cluster and framework:
+/// Constants of the cost model that hold for every cluster and framework:
 /// scenarios/laws/constants.json with the source of each (docs/cost-model.md).
 namespace debubble::models {
 
-/// A tile of a matrix product, and its rate relative to the best one.
+/// A tile of a GEMM, and its rate relative to the best one.
 struct GemmTile {
     double rows = 0;
     double columns = 0;
@@ -23,14 +23,14 @@ struct RingProtocol {
 };
 
 struct Laws {
-    // matrix products
+    // GEMMs
     std::vector<GemmTile> gemm_tiles;
     double fp8_scaled_inside = 0;  ///< rate of 8-bit products with a scale per block, relative to
                                    ///< one per tensor, where matrix units scale
     double fp8_scaled_beside = 0;  ///< the same where partial sums are scaled
     double tf32_time = 0;          ///< of products of fp32 in TF32, relative to 16 bits
-    /// The rows of an expert whose time a grouped product takes beyond that of its own; the same
-    /// where rows are summed over.
+    /// The rows of an expert whose time a grouped GEMM takes beyond that of its own; the same where
+    /// rows are summed over.
     double expert_rows = 0;
     double expert_rows_summed = 0;
     // attention
@@ -52,21 +52,21 @@ struct Laws {
     double least_clock = 0;      ///< of the slowest device, relative to the mean
     // host
     double host_norm = 0;  ///< the norm of device and host
-    // communication beside kernels
-    double exchange_stretch = 0;  ///< its time beside kernels, relative to alone
+    // communication that overlaps kernels
+    double exchange_stretch = 0;  ///< slowdown when it overlaps kernels
     double nccl_sms = 0;          ///< multiprocessors that its kernels take
     double deepep_sms = 0;
     double hybridep_sms = 0;
-    int pieces_of_reduction = 0;  ///< of a product that is reduced piece by piece
-    // ranks of experts that wait for each other
-    double waiting_share = 0;  ///< of the exchanges' time
+    int pieces_of_reduction = 0;  ///< of a GEMM that is reduced chunk by chunk
+    // expert-parallel ranks waiting for each other
+    double waiting_share = 0;  ///< of the all-to-alls' time
     int waiting_ranks = 0;
     double waiting_exchanges = 0;  ///< ms
     double waiting_kernels = 0;    ///< ms
     // collectives
     double tree_bandwidth = 0;  ///< share of a ring's
     std::vector<RingProtocol> nccl_protocols;
-    double hybridep_hops = 0;  ///< the norm of the seconds of both hops of an exchange
+    double hybridep_hops = 0;  ///< the norm of the times of both hops of an all-to-all
     double deepep_hops = 0;
     // optimizers: bytes of a parameter's step on fp32 state
     double fused_adam_bytes = 0;
@@ -88,7 +88,7 @@ const Laws& laws();
 /// The same with their sources, in the order of the file.
 const std::vector<LawConstant>& law_constants();
 
-/// What a file of laws says. Throws InputError that lists every mistake.
+/// The contents of a file of laws. Throws InputError that lists every mistake.
 struct LawFile {
     Laws laws;
     std::vector<LawConstant> constants;

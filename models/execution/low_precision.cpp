@@ -68,7 +68,7 @@ std::int64_t narrow_bytes(Narrow type, std::int64_t elements) {
         case Narrow::MxFp8: return elements + up(kMxBlock);
         case Narrow::NvFp4: return up(2) + up(kNvFp4Block);
     }
-    DEBUBBLE_CHECK(false, "only a narrow type has narrow bytes");
+    DEBUBBLE_CHECK(false, "only a low-precision type has packed bytes");
     return 0;
 }
 
@@ -142,7 +142,7 @@ double weight_cast_bytes(const LowPrecision& how) {
     const CastRule rule = cast_rule(how);
     if (how.recipe == Recipe::None || !how.keeps_casts) return 0;
     const bool gathered_narrow = how.narrow_parameters && how.recipe != Recipe::MxFp8;
-    // What was gathered in 8 bits needs its transpose alone; 4 bits carry both copies' scales.
+    // A tensor gathered in 8 bits needs only its transpose; 4 bits carry both copies' scales.
     if (gathered_narrow) return rule.copies > 1 ? rule.pace * 2 * width_of(rule.type) : 0;
     return rule.pace * (2 + weight_copies(how)) + (rule.reads_twice ? 2 * laws().amax_pass : 0);
 }

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <string_view>
 
-/// Products in 8 and 4 bits: which of them, what is read and written around them, and the copies
-/// that are kept. Facts and figures are TransformerEngine's at d0067d0 (docs/features/
-/// low_precision_training, docs/examples/gemm_profiling) and Megatron-LM's at d98e8a6
-/// (transformer_config.py, fp8_utils.py, param_and_grad_buffer.py).
+/// 8-bit and 4-bit GEMMs: which ones, their memory traffic and the copies that are kept. Facts and
+/// figures are TransformerEngine's at d0067d0 (docs/features/ low_precision_training,
+/// docs/examples/gemm_profiling) and Megatron-LM's at d98e8a6 (transformer_config.py, fp8_utils.py,
+/// param_and_grad_buffer.py).
 namespace debubble::models {
 
 /// The recipe by which the operands of products are scaled and rounded.
@@ -61,11 +61,11 @@ struct LowPrecision {
     bool transposes = true;
     /// Inputs are kept for the weight's gradient as the forward cast them, and the casts of weights
     /// are kept over microbatches (TransformerEngine); else inputs are kept in the compute type,
-    /// and all casts are made anew (torchao).
+    /// and all casts are repeated (torchao).
     bool keeps_casts = true;
-    /// What the nonlinearities of a layer with experts read is kept in the recipe's type, and fused
-    /// attention's result, which the product after it reads too, in 12 bits (DeepSeek-V3,
-    /// arXiv:2412.19437, 3.3.3); else both are kept in the compute type.
+    /// The inputs of activation functions in a layer with experts are kept in the recipe's type,
+    /// and the output of fused attention, which the GEMM after it also reads, in 12 bits
+    /// (DeepSeek-V3, arXiv:2412.19437, 3.3.3); else both are kept in the compute type.
     bool narrow_activations = false;
     WideLayers wide_first;  ///< layers that stay in the compute type
     WideLayers wide_last;
@@ -94,13 +94,15 @@ CastRule cast_rule(const LowPrecision& how);
 /// The same of a pass that finds the largest value.
 double amax_pace();
 
-/// Bytes per parameter of a product that are held throughout, beside gradients and optimizer: the
-/// parameter itself, of `wide` bytes where it exists in the compute type, and its casts.
+/// Bytes per parameter of a product that are held throughout, in addition to gradients and
+/// optimizer: the parameter itself, of `wide` bytes where it exists in the compute type, and its
+/// casts.
 double weight_bytes(const LowPrecision& how, std::int64_t wide);
 /// Bytes per parameter of a product that data-parallel ranks gather after a step. MXFP8 parameters
 /// are gathered in bf16, and cast on every rank.
 double gathered_weight_bytes(const LowPrecision& how, std::int64_t wide);
-/// Bytes per parameter that casting it once per step reads and writes, times the pace of that.
+/// Bytes per parameter that casting it once per step reads and writes, times the slowdown of the
+/// cast.
 double weight_cast_bytes(const LowPrecision& how);
 
 }  // namespace debubble::models

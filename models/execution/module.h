@@ -15,7 +15,7 @@ enum class Module : std::uint8_t {
                       ///< them fuses
     MlaUpProjection,  ///< latent attention's products out of its narrow values, and its angles
     Mlp,              ///< a dense MLP with its norm
-    Moe,              ///< router, exchange, experts and the way back
+    Moe,              ///< router, dispatch, experts and combine
     SharedExperts,
     QkvLinear,            ///< the product into queries, keys and values
     AttentionProjection,  ///< the product after attention

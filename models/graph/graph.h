@@ -41,7 +41,7 @@ struct Parameter {
     Initial initial = Initial::Normal;
     /// A norm's weight that checkpoints hold minus 1 (Architecture::zero_centred_norms).
     bool zero_centred = false;
-    bool narrow = false;  ///< weight of a product in 8 or 4 bits (LowPrecision)
+    bool narrow = false;  ///< weight of a 8-bit or 4-bit GEMM (LowPrecision)
     /// Every tensor-parallel rank has it whole and makes a part of its gradient, that of its heads.
     bool of_own_heads = false;
     bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
@@ -67,7 +67,7 @@ MatrixPart part_of(const Parameter& parameter);
 /// of it before and after an iteration, and two products of the part with itself.
 std::int64_t matrix_step_elements(const Parameter& parameter);
 
-/// State of a network beside its parameters, which no gradient changes: fp32, whole on every rank.
+/// State of a network other than its parameters, without gradients: fp32, whole on every rank.
 struct Buffer {
     std::string name;  ///< canonical name: Hugging Face's
     std::vector<std::int64_t> shape;
@@ -99,7 +99,7 @@ struct Tensor {
     Bytes bytes;
     MemoryClass held_as = MemoryClass::Activations;
     Across slices = Across::None;
-    /// Set where ranks exchange rows: `bytes` are the planned ones.
+    /// Set where ranks dispatch tokens: `bytes` are the planned ones.
     std::optional<RoutedRows> routed = {};
 };
 
@@ -114,7 +114,7 @@ struct KeptCopy {
 
 /// One operator with separate forward, backward-input and backward-weight. The `uses` of a pass are
 /// all tensors that must exist while its kernels run, in the order of allocation; a tensor lives
-/// from its first use to its last, and the steps of a pass are derived from nothing else.
+/// from its first use to its last, from which the steps of a pass are derived.
 struct Operator {
     Roles roles;                     ///< its kind, with the role of each of its tensors
     std::string name;                ///< "h.3.mlp.c_fc"
@@ -127,7 +127,7 @@ struct Operator {
     std::vector<int> saved;       ///< tensors that its backward reads
     std::vector<int> parameters;  ///< indices into StageGraph::parameters
     std::vector<Kernel> forward;
-    /// Set where an operator runs again with other kernels than in the forward (select_products.h).
+    /// Set where an operator runs again with other kernels than in the forward (replays.h).
     std::optional<std::vector<Kernel>> again;
     std::optional<KeptCopy> kept_copy;
     std::vector<Kernel> backward_input;
@@ -187,7 +187,7 @@ struct ParameterCount {
     std::int64_t dense = 0;            ///< the same on all data- and context-parallel ranks
     std::int64_t expert = 0;           ///< elements of experts, which fewer ranks have
     std::int64_t frozen = 0;           ///< elements that are not trained
-    std::int64_t narrow_dense = 0;     ///< of `dense`, weights of products in 8 or 4 bits
+    std::int64_t narrow_dense = 0;     ///< of `dense`, weights of 8-bit or 4-bit GEMMs
     std::int64_t narrow_expert = 0;    ///< of `expert`
     std::int64_t narrow_frozen = 0;    ///< of `frozen`
     std::int64_t dense_matrices = 0;   ///< of `dense`, hidden matrices
@@ -279,7 +279,7 @@ struct PassSteps {
     /// Kernel by kernel, whether an operator of no layer has run since the kernel before, which may
     /// have had no kernels of its own.
     std::vector<bool> after_beside;
-    /// All steps by what they are to a pair whose layers run side by side.
+    /// The steps of a pair whose layers overlap, by kind.
     std::vector<TurnSteps> turns;
 };
 
@@ -292,30 +292,5 @@ PassSteps backward_steps(const StageGraph& graph);
 /// weight pass uses them and recomputes nothing.
 PassSteps backward_input_steps(const StageGraph& graph);
 PassSteps backward_weight_steps(const StageGraph& graph);
-
-/// Model FLOPs per sample of the whole network, forward + backward, attention in
-/// full (12 L h s per token; not halved for the causal mask), no recompute.
-double model_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// The same with half of the pairs of causal attention, windows or not (Megatron-LM's
-/// num_floating_point_operations in training.py since 2025).
-double causal_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// The same with what masks and chunks leave: of causal attention's pairs s (s + 1) / 2, with a
-/// window w s w - w (w - 1) / 2, in chunks each its own, and of recurrences the products of their
-/// chunks.
-double attended_flops_per_sample(const Architecture& architecture, std::int64_t seq_length);
-/// Exact number of parameters of the whole network, tied tensors once.
-std::int64_t parameter_count(const Architecture& architecture);
-/// The number of those of its vision tower; of one that is left out too, where it is known.
-std::int64_t tower_parameter_count(const Architecture& architecture);
-/// The number of parameters with which one token of text is computed: all but the vision tower's
-/// and those of experts that it does not go to.
-std::int64_t active_parameter_count(const Architecture& architecture);
-/// The parameters of the whole network on one rank, tied tensors once.
-std::vector<Parameter> whole_parameters(const Architecture& architecture);
-/// The buffers of the whole network.
-std::vector<Buffer> whole_buffers(const Architecture& architecture);
-/// The parameter names of a stage, in the order of the graph.
-std::vector<std::string> parameter_names(const Architecture& architecture,
-                                         const StageContent& content);
 
 }  // namespace debubble::models

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "models/graph/offloads.h"
+#include "models/graph/replays.h"
 
 namespace debubble::models {
 namespace {

@@ -1,10 +1,8 @@
-#include "models/graph/offloads.h"
+#include "models/graph/replays.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
-
-#include "models/graph/replays.h"
 
 namespace debubble::models {
 namespace {
@@ -50,8 +48,8 @@ bool is_large(const StageGraph& graph, int tensor) {
            graph.execution.offload.fewest_elements * size_of(graph.execution.compute);
 }
 
-/// What the operators of a layer save for the backward, or with a module what of it the module
-/// does not make itself.
+/// The tensors that the operators of a layer save for the backward; with a module, only those that
+/// the module does not make itself.
 OffloadGroup saved_of(const StageGraph& graph, const Range& layer, const Module* module,
                       std::set<int>& taken) {
     OffloadGroup group{{}, layer.layer};

@@ -9,7 +9,7 @@
 namespace debubble::models {
 namespace {
 
-/// What a checkpoint gives and another operator keeps for its backward-weight, which comes after
+/// Outputs of a checkpoint that another operator keeps for its backward-weight, which comes after
 /// the checkpoint has run again; a fused backward has come before it.
 std::shared_ptr<const std::vector<bool>> kept_outside(const StageGraph& graph,
                                                       const Replay& replay) {
@@ -65,7 +65,7 @@ private:
         for (const std::size_t index : delayed) uses_.push_back({&ops_[index], Part::Weight, 1});
         delayed.clear();
     }
-    /// Whether no exchange of the layer comes before it, nor another such product.
+    /// Whether it precedes every all-to-all of the layer and every other such GEMM.
     bool is_first_of_experts(std::size_t index) const {
         for (std::size_t i = index; i-- > 0 && ops_[i].layer == ops_[index].layer;)
             if (moves_to_experts(ops_[i]) ||

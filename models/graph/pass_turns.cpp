@@ -1,4 +1,4 @@
-#include "models/graph/pass_turns.h"
+#include "models/graph/operator_runs.h"
 
 #include <algorithm>
 #include <iterator>

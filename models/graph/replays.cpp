@@ -121,8 +121,8 @@ int first_reader(const StageGraph& graph, const Replay& replay, const std::vecto
     return reader;
 }
 
-/// What checkpoints read comes before them, and what is inside them after them; an outer checkpoint
-/// comes before an inner one.
+/// Inputs of checkpoints come before them, and their contents after them; an outer checkpoint comes
+/// before an inner one.
 void order(std::vector<Replay>& replays) {
     const auto place = [&replays](const Replay& replay) {
         const auto holds = [&](const Replay& other) {

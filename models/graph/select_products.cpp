@@ -1,4 +1,4 @@
-#include "models/graph/select_products.h"
+#include "models/graph/replays.h"
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ public:
     LayerSelection(StageGraph& graph, std::size_t begin, std::size_t end)
         : graph_(graph), begin_(begin), end_(end) {}
 
-    /// What comes after the last product is of no use to the layer's own backward.
+    /// The layer's own backward does not need anything after the last GEMM.
     void select() {
         for (std::size_t i = begin_; i < end_; ++i)
             if (op(i).as<op::Linear>() != nullptr || op(i).as<op::ExpertProducts>() != nullptr)
@@ -52,8 +52,8 @@ private:
         op(i).again = std::move(again);
     }
 
-    /// A result that is kept lives until the product's own backward; so does the part of one,
-    /// beside the whole that is made again, from the next operator on that does not run again.
+    /// A result that is kept lives until the product's own backward; so does the part of one, in
+    /// addition to the recomputed whole, from the next operator on that does not run again.
     void keep(std::size_t i, int tensor, double share) {
         if (share == 1) {
             const bool is_read = i + 1 < after_last_;

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "models/graph/expert_rows.h"
 
 namespace debubble::models {
 
@@ -25,7 +24,7 @@ struct Divisions {
     void refuse(std::string sentence) { mistakes.push_back({{}, std::move(sentence), {}}); }
     std::int64_t cut(std::int64_t whole, std::int64_t parts, const char* what) {
         if (parts > 0 && whole % parts == 0) return whole / parts;
-        refuse(fmt::format("{} {} cannot be cut into {}", whole, what, parts));
+        refuse(fmt::format("{} {} cannot be split into {}", whole, what, parts));
         return 1;
     }
     void check_size(std::int64_t size) {
@@ -61,7 +60,8 @@ struct Divisions {
         for (const Layer& layer : model.layers.kinds()) check_layer(layer);
         for (const int parts : {how.tensor, how.context, how.context_inner, how.slices, how.expert,
                                 how.expert_tensor}) {
-            if (parts > 1 << 20) refuse(fmt::format("a stage cannot be cut into {} parts", parts));
+            if (parts > 1 << 20)
+                refuse(fmt::format("a stage cannot be split into {} parts", parts));
         }
         if (how.slice < 0 || how.slice >= how.slices) {
             refuse(fmt::format("slice {} of {} does not exist", how.slice, how.slices));
@@ -140,13 +140,13 @@ struct Divisions {
 
     void check_experts(const Architecture& model, const Execution& how, const Sizes& size) {
         if (!model.has_experts()) {
-            if (how.expert > 1) refuse("there are no experts to share");
+            if (how.expert > 1) refuse("the model has no experts to distribute");
             return;
         }
         if (how.tensor > 1 && !size.scattered) {
             refuse(
-                "experts with tensor parallelism need sequence parallelism: each rank "
-                "sends tokens of its own to them");
+                "experts with tensor parallelism need sequence parallelism, so that each rank "
+                "sends its own tokens");
         }
         for (const Layer& layer : model.layers.kinds()) {
             const auto* experts = layer.as<Experts>();

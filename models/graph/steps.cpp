@@ -70,8 +70,8 @@ TurnPart turn_part_of(const OperatorUse& use) {
     return asks ? TurnPart::Asks : TurnPart::Computes;
 }
 
-/// Notes that the steps up to here are of the use. What an exchange frees is freed after it, by
-/// what comes next.
+/// Notes that the steps up to here are of the use. Tensors that an all-to-all frees are freed after
+/// it, by the next steps.
 void note_turn(PassSteps& pass, const OperatorUse& use, std::size_t end) {
     const TurnPart part = turn_part_of(use);
     const int layer = use.op->layer.value_or(-1);

@@ -3,17 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 
-/// A forward and a backward of two microbatches whose layers run side by side part by part, in the
+/// A forward and a backward of two microbatches whose layers are overlapped part by part, in the
 /// order in which Megatron-Core issues the parts (Megatron-LM d98e8a6,
-/// core/models/common/model_chunk_schedule_plan.py). The executor runs this order, and the memory
-/// of a pair is planned by it.
+/// core/models/common/model_chunk_schedule_plan.py). The executor runs this order, and a pair's
+/// memory is planned by it.
 namespace debubble::models {
 
-/// What a pass does between two moments at which the other one may go on.
+/// The part of a pass between two points at which the other pass may continue.
 enum class TurnPart : std::uint8_t {
     Outside,   ///< operators of no layer
     Computes,  ///< operators of a layer up to its next exchange, delayed weights, or its end
-    Asks,      ///< asks for an exchange between experts, which runs beside the other pass
+    Asks,      ///< starts an all-to-all of the experts, which overlaps the other pass
     Weights,   ///< weight gradients that are delayed
 };
 
@@ -21,7 +21,7 @@ enum class TurnPart : std::uint8_t {
 struct TurnSteps {
     TurnPart part{};
     int layer = -1;       ///< number in the model; -1 outside of layers
-    std::size_t end = 0;  ///< the frees that follow an exchange belong to what comes after it
+    std::size_t end = 0;  ///< the frees that follow an all-to-all belong to the next part
     friend bool operator==(const TurnSteps&, const TurnSteps&) = default;
 };
 

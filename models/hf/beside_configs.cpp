@@ -5,8 +5,8 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// Configurations of networks whose attention has another part beside it, and of Bamba. Defaults
-/// are those of transformers 5.24's classes. They are of the family 'planned'.
+/// Configurations of networks with a part parallel to attention, and of Bamba. Defaults are those
+/// of transformers 5.24's classes. They are of the family 'planned'.
 namespace debubble::models {
 namespace {
 
@@ -29,9 +29,11 @@ Mamba read_state_space(text::MappingReader& in, std::int64_t inner, bool norm) {
     const text::NodePtr width = in.value("mamba_d_head");
     if (width && width->scalar != "auto") in.whole("mamba_d_head", mamba.head_dim, 1, kWidest);
     if (mamba.inner() != inner)
-        in.complain("mamba_n_heads", fmt::format("{} heads of {} are not the {} columns of the "
-                                                 "state-space part",
-                                                 mamba.heads, mamba.head_dim, inner));
+        in.complain(
+            "mamba_n_heads",
+            fmt::format(
+                "{} heads of {} columns do not make up the {} columns of the state-space part",
+                mamba.heads, mamba.head_dim, inner));
     in.whole("mamba_n_groups", mamba.groups, 1, kMostHeads);
     in.whole("mamba_d_state", mamba.state, 1, kWidest);
     in.whole("mamba_d_conv", mamba.convolution, 1, kWidest);
@@ -63,6 +65,17 @@ void read_commands(text::MappingReader& in, Config& config) {
     layer.parallel_residual = layer.one_norm = true;
 }
 
+/// The keys that Falcon-H1 and Bamba share.
+void read_transformer(text::MappingReader& in, Config& config) {
+    demand_sizes(in);
+    config.layer.ffn = 14336;
+    config.layer.kv_heads = 8;
+    config.network.norm_eps = 1e-5;
+    read_llama_kind(in, config);
+    config.network.family = Family::Planned;
+    read_biases(in, config.layer);
+}
+
 }  // namespace
 
 /// Attention and Mamba-2 of one norm, with factors on which no figure of a plan depends.
@@ -72,27 +85,16 @@ void read_falcon_h1(text::MappingReader& in, Config& config) {
           "attention_out_multiplier", "attention_in_multiplier", "ssm_multipliers",
           "ssm_in_multiplier", "ssm_out_multiplier", "mamba_use_mlp", "mlp_expansion_factor"})
         in.value(key);
-    demand_sizes(in);
-    config.layer.ffn = 14336;
-    config.layer.kv_heads = 8;
-    config.network.norm_eps = 1e-5;
-    read_llama_kind(in, config);
-    config.network.family = Family::Planned;
-    read_biases(in, config.layer);
-    refuse_given(in, "attn_layer_indices", "layers without attention are not read of this kind");
+    read_transformer(in, config);
+    refuse_given(in, "attn_layer_indices",
+                 "models of this type with layers without attention cannot be read");
     config.layer.mamba = read_state_space(in, config.network.hidden, false);
     config.layer.mamba_beside = true;
 }
 
 /// Layers of Mamba-2, but for those that a list names.
 void read_bamba(text::MappingReader& in, Config& config) {
-    demand_sizes(in);
-    config.layer.ffn = 14336;
-    config.layer.kv_heads = 8;
-    config.network.norm_eps = 1e-5;
-    read_llama_kind(in, config);
-    config.network.family = Family::Planned;
-    read_biases(in, config.layer);
+    read_transformer(in, config);
     read_rotary_share(in, config, "partial_rotary_factor", 0.5);
     in.value("z_loss_coefficient");
     in.value("attn_rotary_emb");
@@ -155,11 +157,7 @@ void read_cohere2_moe(text::MappingReader& in, Config& config) {
     in.flag("norm_topk_prob", layer.router_renormalises);
     if (layer.router != Router::Sigmoid) layer.router_renormalises = true;
     in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
-    std::vector<std::string> kinds;
-    if (in.has("mlp_layer_types") && read_of_layers(in, config, "mlp_layer_types", kinds)) {
-        config.dense_first = 0;
-        for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
-    }
+    read_listed_dense(in, config);
     std::int64_t window = 4096;
     in.whole("sliding_window", window, 1, kMostPositions);
     int every = 4;

@@ -6,8 +6,8 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// What configurations say beyond the keys that readers of families know, by the names of
-/// transformers' classes.
+/// Keys of configurations in addition to those of the readers, by the names of transformers'
+/// classes.
 namespace debubble::models {
 
 namespace {
@@ -19,20 +19,20 @@ struct Beyond {
 };
 
 constexpr Beyond kRefused[] = {
-    {"clip_qkv", "queries, keys and values that are clipped"},
-    {"residual_multiplier", "branches that are scaled"},
-    {"embedding_multiplier", "embeddings with a factor of their own"},
-    {"attention_multiplier", "scores with a factor of their own"},
-    {"logits_scaling", "logits that are scaled"},
+    {"clip_qkv", "clipped queries, keys and values"},
+    {"residual_multiplier", "scaled residual branches"},
+    {"embedding_multiplier", "scaled embeddings"},
+    {"attention_multiplier", "attention scores with a custom scale"},
+    {"logits_scaling", "scaled logits"},
     {"qk_layernorm", "layer norms of queries and keys"},
     {"num_kv_shared_layers", "layers that share keys and values"},
     {"altup_num_inputs", "several residual streams"},
     {"hidden_size_per_layer_input", "embeddings of each layer"},
     {"cross_attention_layers", "cross-attention"},
-    {"num_loops", "layers that run several times"},
-    {"zero_expert_num", "experts that compute nothing"},
-    {"attention_sink_size", "tokens that every other one sees"},
-    {"lora_rank", "weights that are updated by products of low rank"},
+    {"num_loops", "layers that are applied several times"},
+    {"zero_expert_num", "zero-computation experts"},
+    {"attention_sink_size", "tokens that all others attend to"},
+    {"lora_rank", "weights with low-rank updates"},
 };
 
 /// Factors on which no figure of a plan depends.
@@ -40,11 +40,11 @@ bool is_factor(std::string_view key) {
     return key.ends_with("_multiplier") || key == "logits_scaling";
 }
 
-/// Keys of what a network is beside the one that is read, or in which form its weights are stored.
+/// Keys of parts of a network other than the text model, or of the format of its weights.
 constexpr Beyond kNoted[] = {
-    {"quantization_config", "whose weights are stored quantised"},
-    {"vision_config", "without the part that sees"},
-    {"audio_config", "without the part that hears"},
+    {"quantization_config", "whose weights are stored quantized"},
+    {"vision_config", "without its vision tower"},
+    {"audio_config", "without its audio encoder"},
 };
 
 /// No value, or one by which a class leaves the part out: a factor of 1, no layers.
@@ -65,7 +65,8 @@ void refuse_beyond(text::MappingReader& in, std::string_view type) {
     for (const auto& [key, what] : kRefused) {
         if (has_factors && is_factor(key)) continue;
         const text::NodePtr value = in.value(key);
-        if (value && !is_neutral(*value)) in.complain(key, fmt::format("{} are not planned", what));
+        if (value && !is_neutral(*value))
+            in.complain(key, fmt::format("{} are not supported", what));
     }
 }
 
@@ -85,7 +86,7 @@ void note_prediction(text::MappingReader& in, Config& config) {
     int each = 1;
     if (in.whole("num_mtp_modules", more, 0, kMostMtpLayers))
         in.whole("mtp_transformer_layers", each, 0, kMostMtpLayers);
-    // What the modules consist of; a plan's have a layer like the last one.
+    // The layers of the modules; in a plan each has a layer like the last one.
     for (const std::string_view key :
          {"mtp_hybrid_override_pattern", "mtp_layers_block_type", "mtp_use_dedicated_embeddings",
           "mtp_loss_weight", "mtp_transformer_layers", "use_mtp", "mtp_loss_scaling_factor"})
@@ -93,7 +94,7 @@ void note_prediction(text::MappingReader& in, Config& config) {
     more *= each;
     if (more > 0)
         config.notes.push_back(
-            fmt::format("without its multi-token prediction ('mtp_layers: {}' asks for it)", more));
+            fmt::format("without multi-token prediction ('mtp_layers: {}' enables it)", more));
 }
 
 }  // namespace debubble::models

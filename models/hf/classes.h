@@ -9,7 +9,7 @@
 #include "models/read/layer_keys.h"
 
 /// The classes of transformers for which config.json is written. Private to the folder: users see
-/// config_writer.h.
+/// hf_config.h.
 namespace debubble::models {
 
 using HfJson = nlohmann::ordered_json;
@@ -39,7 +39,7 @@ void add_rope(HfJson& json, const LayerKeys& layer);
 HfJson llama_kind(const Architecture& a, const LayerKeys& layer);
 /// Experts of DeepSeek's kind, and the dense layers before them.
 void add_deepseek_experts(HfJson& json, const Architecture& a);
-/// `sliding_window`, and `layer_types` where not all layers are alike.
+/// `sliding_window`, and `layer_types` where layers differ.
 void add_windows(HfJson& json, const Architecture& a);
 
 HfJson gpt2_config(const Architecture& a);

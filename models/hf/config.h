@@ -12,7 +12,7 @@
 #include "text/mapping_reader.h"
 
 /// The parts of which the readers of Hugging Face's config.json consist. Private to the folder:
-/// users see config_reader.h.
+/// users see hf_config.h.
 namespace debubble::models {
 
 /// A file's network, and the keys of its layers.
@@ -26,7 +26,7 @@ struct Config {
     std::vector<bool> dense = {};         ///< the layers that have no experts, if they are listed
     std::vector<LayerKeys> each = {};     ///< the layers one by one, once they were told apart
     std::vector<std::string> notes = {};  ///< what is left out, as sentences' ends: "without ..."
-    // What a family has where its file is silent, for read_llama_kind().
+    // Defaults of a family for read_llama_kind().
     int usual_layers = 32;
     std::int64_t usual_hidden = 4096;
     std::int64_t usual_heads = 32;
@@ -76,7 +76,7 @@ void read_latent(text::MappingReader& in, LayerKeys& layer);
 void read_sigmoid_router(text::MappingReader& in, Config& config);
 /// Shared experts and dense layers before those with experts, by DeepSeek's and GLM's names.
 void read_shared_and_dense(text::MappingReader& in, Config& config);
-/// Windows of Qwen's files, which say beside them whether they are used, and by which layers.
+/// Windows of Qwen's files, which also give whether and in which layers they are used.
 void read_optional_window(text::MappingReader& in, Config& config);
 /// The sizes that every file of today states.
 void demand_sizes(text::MappingReader& in);
@@ -106,6 +106,12 @@ void expect_word(text::MappingReader& in, std::string_view key,
 /// One word or number for each layer, as a list of the file has it; complains about another length.
 bool read_of_layers(text::MappingReader& in, const Config& config, std::string_view key,
                     std::vector<std::string>& words);
+/// The layers with dense MLPs by the list `mlp_layer_types`, which takes the place of other keys.
+void read_listed_dense(text::MappingReader& in, Config& config);
+/// The layers with dense MLPs by `moe_layer_freq`, a number, or by that list.
+void read_dense_between(text::MappingReader& in, Config& config);
+/// A softmax router by `norm_topk_prob`, whether it divides the chosen weights by their sum.
+void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renormalised);
 /// Experts by the names of Qwen's and DeepSeek's files; `count` is the key of their number.
 void read_experts(text::MappingReader& in, Config& config, std::string_view count);
 /// Modules for the tokens after the next, which a plan has where `mtp_layers` asks for them.
@@ -196,7 +202,7 @@ void read_granite_moe(text::MappingReader& in, Config& config);
 void read_sarvam_moe(text::MappingReader& in, Config& config);
 void read_sarvam_mla(text::MappingReader& in, Config& config);
 
-// Networks whose attention has another part beside it, and Bamba.
+// Networks with a part parallel to attention, and Bamba.
 void read_falcon_h1(text::MappingReader& in, Config& config);
 void read_bamba(text::MappingReader& in, Config& config);
 void read_cohere(text::MappingReader& in, Config& config);
@@ -215,8 +221,8 @@ void read_deepseek_v32(text::MappingReader& in, Config& config);
 void read_minimax_m3(text::MappingReader& in, Config& config);
 void read_deepseek_v4(text::MappingReader& in, Config& config);
 
-/// The part that sees, of a file's kind and hidden width; its parameters alone where the file does
-/// not say its sizes, and 0 where its class is not known.
+/// The vision tower of a file's kind and hidden size; its parameters alone where the file does not
+/// say its sizes, and 0 where its class is not known.
 struct SeenTower {
     std::optional<VisionTower> tower = {};
     std::int64_t parameters = 0;

@@ -7,7 +7,7 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// What the readers of Hugging Face's configurations share.
+/// Shared parts of the readers of Hugging Face's configurations.
 namespace debubble::models {
 namespace {
 
@@ -30,7 +30,7 @@ void expect_word(text::MappingReader& in, std::string_view key,
                  std::initializer_list<std::string_view> words) {
     const text::NodePtr value = in.value(key);
     if (!value || std::ranges::find(words, value->scalar) != words.end()) return;
-    in.complain(key, fmt::format("'{}' is {} here, not '{}', which is not planned", key,
+    in.complain(key, fmt::format("'{}' must be {}; '{}' is not supported", key,
                                  fmt::join(words, " or "), value->scalar));
 }
 
@@ -40,7 +40,7 @@ bool read_of_layers(text::MappingReader& in, const Config& config, std::string_v
     if (!list) return false;
     if (!list->is(text::Node::Kind::List) ||
         list->items.size() != static_cast<std::size_t>(config.layers)) {
-        in.complain(key, fmt::format("'{}' lists {} layers, and the network has {}", key,
+        in.complain(key, fmt::format("'{}' lists {} layers, but the network has {}", key,
                                      list->items.size(), config.layers));
         return false;
     }
@@ -65,7 +65,7 @@ void cut_heads(text::MappingReader& in, Config& config, std::string_view heads_k
     config.layer.head_dim = std::max<std::int64_t>(1, hidden / heads);
     if (hidden % heads != 0)
         in.complain(heads_key,
-                    fmt::format("{} heads do not divide the width of {}", heads, hidden));
+                    fmt::format("{} heads do not divide the hidden size {}", heads, hidden));
 }
 
 void read_biases(text::MappingReader& in, LayerKeys& layer) {
@@ -110,6 +110,26 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
     read_rope(in, config);
     in.flag("tie_word_embeddings", a.tied_embedding);
+}
+
+void read_listed_dense(text::MappingReader& in, Config& config) {
+    std::vector<std::string> kinds;
+    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
+    config.dense_first = 0;
+    config.dense.clear();
+    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+}
+
+void read_dense_between(text::MappingReader& in, Config& config) {
+    int every = 1;
+    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
+        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
+    read_listed_dense(in, config);
+}
+
+void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renormalised) {
+    in.flag("norm_topk_prob", renormalised);
+    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
 }
 
 std::vector<LayerKeys>& layers_of(Config& config) {

@@ -1,4 +1,4 @@
-#include "models/hf/config_reader.h"
+#include "models/hf/hf_config.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 
 #include "base/spelling.h"
 #include "models/hf/config.h"
-#include "models/network/architecture_check.h"
+#include "models/network/architecture_limits.h"
 #include "text/mapping_reader.h"
 
 /// The whole of a config.json: which reader its map is given to, and what is left of it after that.
@@ -46,7 +46,7 @@ HfFile opened(const text::NodePtr& map) {
     return file;
 }
 
-/// Whether the head is the embedding: networks with a map inside say it beside that.
+/// Whether the head is the embedding: networks with a nested map give it outside that map.
 void read_ties(text::MappingReader& outer, const text::MappingReader& in, Config& config) {
     if (outer.mapping() != in.mapping())
         outer.flag("tie_word_embeddings", config.network.tied_embedding);
@@ -70,7 +70,7 @@ void judge_unread(text::MappingReader& outer, text::MappingReader& in, const HfF
                   Architecture& network) {
     const std::vector<std::string_view> inside = unasked_of(outer, in, false);
     const std::vector<std::string_view> outside = unasked_of(outer, in, true);
-    // What stands around a map of the text model says nothing of its layers.
+    // Keys outside the text model's map do not describe its layers.
     refuse_unread(in, inside, file.type->name);
     std::vector<std::string_view> keys = inside;
     keys.insert(keys.end(), outside.begin(), outside.end());
@@ -93,7 +93,7 @@ Architecture read_file_as(const HfFile& file, text::MappingReader& outer) {
     note_prediction(in, config);
     SeenTower seen = tower_of(outer, a.hidden);
     if (file.text_model != file.map && !seen.tower)
-        config.notes.insert(config.notes.begin(), "its text model alone");
+        config.notes.insert(config.notes.begin(), "only its text model");
     note_beyond(in, config);
     if (seen.tower) outer.value("vision_config");
     if (file.text_model != file.map) note_beyond(outer, config, seen.tower.has_value());
@@ -119,7 +119,7 @@ bool fits(HfFile file, const HfType& type) {
 void complain_of_type(text::MappingReader& outer, const HfFile& file) {
     const bool inside = file.text_model->get("model_type") != nullptr;
     const std::string word = word_of(inside ? file.text_model : file.map, "model_type");
-    if (word.empty()) return outer.complain("model_type", "'model_type' names no kind of network");
+    if (word.empty()) return outer.complain("model_type", "unknown model_type");
     std::vector<std::string> fitting;
     std::vector<std::string_view> known;
     for (const HfType& type : hf_types()) {

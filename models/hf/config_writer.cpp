@@ -1,4 +1,4 @@
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 
 #include <optional>
 #include <set>
@@ -12,9 +12,8 @@
 
 #include "base/diagnostic.h"
 #include "models/hf/classes.h"
-#include "models/hf/config_reader.h"
-#include "models/read/architecture_writer.h"
-#include "text/json_document_reader.h"
+#include "models/read/architecture_words.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {
@@ -54,7 +53,7 @@ std::vector<std::string> shortcomings(const Architecture& a, const HfJson& confi
     const Architecture read =
         read_hf_config(text::parse_json(config.dump(), "config.json"), mistakes);
     std::vector<std::string> found = differences(a, read);
-    if (found.empty() && !mistakes.empty()) found.emplace_back("a configuration without mistakes");
+    if (found.empty() && !mistakes.empty()) found.emplace_back("a configuration without errors");
     return found;
 }
 
@@ -63,7 +62,8 @@ std::vector<std::string> shortcomings(const Architecture& a, const HfJson& confi
 HfConfig hf_config(const Architecture& a, std::string_view torch_type) {
     if (hf_classes(a.family).empty())
         throw InputError(fmt::format(
-            "'{}' cannot be exported: networks with recurrent layers are planned only", a.name));
+            "'{}' cannot be exported: networks with recurrent layers can only be simulated",
+            a.name));
     std::string_view nearest;
     std::vector<std::string> fewest;
     for (const HfClass& kind : hf_classes(a.family)) {
@@ -79,10 +79,11 @@ HfConfig hf_config(const Architecture& a, std::string_view torch_type) {
     }
     if (nearest.empty())
         throw InputError(fmt::format(
-            "'{}' cannot be exported: no configuration of its family is written", a.name));
+            "'{}' cannot be exported: writing configurations of its family is not supported",
+            a.name));
     throw InputError(
-        fmt::format("'{}' cannot be exported: no class of transformers that is known here builds "
-                    "it; {}, the nearest, lacks: {}",
+        fmt::format("'{}' cannot be exported: no known class of transformers builds it; {}, the "
+                    "nearest, lacks: {}",
                     a.name, nearest, fmt::join(fewest, ", ")));
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::pair<std::string_view, Activation> kSquared[] = {{"relu2", Activation::SquaredRelu}};
 
-/// What Llama and those after it share, with a width of heads that need not divide the hidden one.
+/// The keys shared by Llama and later networks, with a head dimension that need not divide the
+/// hidden size.
 void read_sizes(text::MappingReader& in, Config& config, std::int64_t ffn, std::int64_t kv_heads,
                 double norm_eps) {
     demand_sizes(in);

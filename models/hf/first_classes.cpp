@@ -27,13 +27,14 @@ struct Demands {
 Demands of_the_first_transformers(const Architecture& a) {
     const LayerKeys layer = keys_of(a.layers[0]);
     Demands demands;
-    demands.must(a.layers.kinds().size() == 1, "layers that are alike");
+    demands.must(a.layers.kinds().size() == 1, "identical layers");
     demands.must(a.norm == Norm::LayerNorm, "LayerNorm");
-    demands.must(!is_gated(layer.activation), "an MLP without gates");
+    demands.must(!is_gated(layer.activation), "an MLP without a gate");
     demands.must(a.learned_positions, "learned positions");
     demands.must(layer.linear_bias, "biases");
     demands.must(layer.kv_heads == layer.heads, "as many key-value heads as heads");
-    demands.must(layer.heads * layer.head_dim == a.hidden, "heads that make up the width");
+    demands.must(layer.heads * layer.head_dim == a.hidden,
+                 "heads that together have the hidden size");
     return demands;
 }
 
@@ -67,8 +68,8 @@ HfJson vit_config(const Architecture& a) {
     const LayerKeys layer = keys_of(a.layers[0]);
     constexpr const char* kClass = "ViTForImageClassification";
     Demands demands = of_the_first_transformers(a);
-    demands.must(!a.causal, "attention without a mask");
-    demands.must(!a.tied_embedding, "a classifier of its own");
+    demands.must(!a.causal, "attention without a causal mask");
+    demands.must(!a.tied_embedding, "an untied classifier");
     demands.refuse(a, kClass);
     HfJson json;
     for (const char* key : {"attention_probs_dropout_prob", "hidden_dropout_prob"})

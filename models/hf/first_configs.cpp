@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "models/hf/config.h"
-#include "models/network/architecture_check.h"
 #include "models/network/architecture_limits.h"
 
 /// Configurations of the first networks: GPT-2's, Llama's, Mixtral's and ViT's. Defaults are those

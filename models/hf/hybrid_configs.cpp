@@ -32,7 +32,7 @@ void read_qwen_layers(text::MappingReader& in, Config& config) {
         for (const text::NodePtr& item : list->items) words.push_back(item->scalar);
         if (words.size() != each.size())
             return in.complain("layer_types",
-                               fmt::format("{} layers are listed, and 'num_hidden_layers' is {}",
+                               fmt::format("{} layers are listed, but 'num_hidden_layers' is {}",
                                            words.size(), config.layers));
     } else {
         for (int layer = 1; layer <= config.layers; ++layer)
@@ -163,13 +163,12 @@ void read_nemotron_layers(text::MappingReader& in, Config& config) {
     Layers layers;
     for (const char letter : letters)
         if (!add_nemotron_layer(config, letter, layers))
-            return in.complain(key,
-                               "layers are Mamba-2 (M), attention (*), MLPs (-) and experts "
-                               "(E), and nothing else is planned");
+            return in.complain(
+                key, "layers must be Mamba-2 (M), attention (*), an MLP (-) or experts (E)");
     int stated = layers.count();
     in.whole("num_hidden_layers", stated, 1, kMostLayers);
     if (layers.count() == 0 || stated != layers.count())
-        return in.complain(key, fmt::format("{} layers are listed, and 'num_hidden_layers' is {}",
+        return in.complain(key, fmt::format("{} layers are listed, but 'num_hidden_layers' is {}",
                                             layers.count(), stated));
     config.listed = layers;
 }

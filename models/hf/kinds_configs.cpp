@@ -23,7 +23,7 @@ std::vector<bool> layers_with(text::MappingReader& in, const Config& config, std
         found[i] = words[i] == word;
         if (!found[i] && words[i] != other)
             in.complain(key,
-                        fmt::format("layers are {} or {} here, not '{}'", word, other, words[i]));
+                        fmt::format("a layer must be {} or {}, not '{}'", word, other, words[i]));
     }
     return found;
 }
@@ -92,7 +92,7 @@ void read_enumerated(text::MappingReader& in, Config& config) {
         int layer = 0;
         const auto [end, error] = std::from_chars(at, listed.data() + listed.size(), layer);
         if (error != std::errc() || layer < 0 || layer >= config.layers)
-            return in.complain("moe_layers_enum", "numbers of layers with commas are read here");
+            return in.complain("moe_layers_enum", "layer numbers must be separated by commas");
         config.dense[static_cast<std::size_t>(layer)] = false;
         at = end + 1;
     }
@@ -162,8 +162,9 @@ void read_step3(text::MappingReader& in, Config& config) {
         std::int64_t groups = layer.kv_heads;
         other.whole("num_attention_groups", groups, 1, kMostHeads);
         if (groups != layer.kv_heads)
-            other.complain("num_attention_groups",
-                           "windowed layers with another number of key heads are not read");
+            other.complain(
+                "num_attention_groups",
+                "windowed layers with a different number of key heads are not supported");
         other.finish();
     }
     std::int64_t window = 0;
@@ -263,7 +264,7 @@ std::int64_t searched_ffn(double multiple, std::int64_t hidden) {
     return (width + 255) / 256 * 256;
 }
 
-/// What else a block's part may say, which no plan has.
+/// Other keys of a block's part, which are not supported.
 void refuse_searched(text::MappingReader& part) {
     for (const std::string_view key :
          {"replace_with_linear", "sparsify", "num_sink_tokens", "window_length", "unshifted_sink",
@@ -271,7 +272,7 @@ void refuse_searched(text::MappingReader& part) {
           "moe"}) {
         const text::NodePtr value = part.value(key);
         if (value && value->scalar != "false")
-            part.complain(key, fmt::format("blocks with '{}' are not planned", key));
+            part.complain(key, fmt::format("blocks with '{}' are not supported", key));
     }
 }
 
@@ -325,7 +326,7 @@ void read_searched(text::MappingReader& in, Config& config) {
     if (!blocks || !in.good()) return;
     if (blocks->items.size() != static_cast<std::size_t>(config.layers))
         return in.complain("block_configs",
-                           fmt::format("{} blocks are listed, and 'num_hidden_layers' is {}",
+                           fmt::format("{} blocks are listed, but 'num_hidden_layers' is {}",
                                        blocks->items.size(), config.layers));
     Layers layers;
     for (const text::NodePtr& block : blocks->items) {
@@ -334,7 +335,7 @@ void read_searched(text::MappingReader& in, Config& config) {
         if (layer.mixer != MixerKind::None || layer.mlp) layers.append(layer_of(layer));
     }
     if (layers.count() == 0)
-        return in.complain("block_configs", "no block has attention or an MLP");
+        return in.complain("block_configs", "none of the blocks has attention or an MLP");
     config.listed = layers;
 }
 

@@ -58,7 +58,7 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     for (const int layer : with_nets) of_layer[static_cast<std::size_t>(layer - 1)] += 2;
     if (std::ranges::any_of(of_layer, [](int count) { return count != 1 && count != 2; }))
         linear.complain("kda_layers",
-                        "each layer must stand once in 'kda_layers' or 'full_attn_layers'");
+                        "each layer must appear once in 'kda_layers' or 'full_attn_layers'");
     for (std::size_t i = 0; i < attends.size(); ++i) attends[i] = of_layer[i] == 1;
     return attends;
 }
@@ -92,14 +92,7 @@ void read_kimi_experts(text::MappingReader& in, Config& config) {
         in.whole(key, layer.expert_latent, 1, kWidest);
     if (layer.expert_latent > 0) in.flag("latent_moe_use_norm", layer.expert_latent_norm);
     in.whole("first_k_dense_replace", config.dense_first, 0, kMostLayers);
-    int every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
-        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
-    std::vector<std::string> kinds;
-    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
-    config.dense_first = 0;
-    config.dense.clear();
-    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    read_dense_between(in, config);
 }
 
 }  // namespace
@@ -228,7 +221,7 @@ void read_minimax(text::MappingReader& in, Config& config) {
         const bool attends =
             kinds.empty() ? i % 2 == 0 : kinds[i] == "full_attention" || kinds[i] == "1";
         if (!attends && !kinds.empty() && kinds[i] != "linear_attention" && kinds[i] != "0")
-            return in.complain(list, fmt::format("'{}' is no kind of attention here", kinds[i]));
+            return in.complain(list, fmt::format("unknown kind of attention '{}'", kinds[i]));
         if (attends) continue;
         layers[i].mixer = MixerKind::DeltaNet;
         layers[i].delta_net = net;

@@ -10,7 +10,7 @@
 namespace debubble::models {
 namespace {
 
-/// A number, or a list that has it for each layer, which must be alike.
+/// A number, or a list with the same number for each layer.
 template <class T>
 void whole_of_all(text::MappingReader& in, std::string_view key, T& out, std::int64_t least,
                   std::int64_t most) {
@@ -25,7 +25,8 @@ void whole_of_all(text::MappingReader& in, std::string_view key, T& out, std::in
     in.wholes(key, each, static_cast<int>(least), static_cast<int>(most));
     if (each.empty()) return;
     if (std::ranges::any_of(each, [&](int one) { return one != each.front(); }))
-        return in.complain(key, fmt::format("layers with other numbers of '{}' are not read", key));
+        return in.complain(
+            key, fmt::format("layers with different values of '{}' are not supported", key));
     out = static_cast<T>(each.front());
 }
 
@@ -38,7 +39,7 @@ void read_olmoe(text::MappingReader& in, Config& config) {
     layer.ffn = 2048;
     layer.kv_heads = 0;
     config.network.norm_eps = 1e-5;
-    refuse_given(in, "clip_qkv", "queries, keys and values that are clipped are not planned");
+    refuse_given(in, "clip_qkv", "clipped queries, keys and values are not supported");
     read_llama_kind(in, config);
     config.network.family = Family::Deepseek;
     layer.qk_norm = QkNorm::Width;
@@ -47,9 +48,7 @@ void read_olmoe(text::MappingReader& in, Config& config) {
     layer.experts_per_token = 8;
     in.whole("num_experts", layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
-    bool renormalised = false;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+    read_softmax_router(in, layer, false);
 }
 
 void read_dots1(text::MappingReader& in, Config& config) {
@@ -104,7 +103,7 @@ void read_minimax_m2(text::MappingReader& in, Config& config) {
     std::vector<std::string> kinds;
     if (!in.has("attn_type_list") || !read_of_layers(in, config, "attn_type_list", kinds)) return;
     if (std::ranges::any_of(kinds, [](const std::string& kind) { return kind != "1"; }))
-        in.complain("attn_type_list", "layers of lightning attention (0) are not planned");
+        in.complain("attn_type_list", "layers with lightning attention (0) are not supported");
 }
 
 void read_ernie4_5_moe(text::MappingReader& in, Config& config) {

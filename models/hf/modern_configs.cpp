@@ -56,7 +56,7 @@ void read_latent(text::MappingReader& in, LayerKeys& layer) {
     layer.latent = latent;
 }
 
-/// Qwen's files give a window and say beside it that it is not used, or which layers have it.
+/// Qwen's files give a window and, separately, whether it is used and in which layers.
 void read_optional_window(text::MappingReader& in, Config& config) {
     bool used = false;
     for (const char* key : {"sliding_window", "max_window_layers", "layer_types"}) in.value(key);
@@ -84,14 +84,7 @@ void read_shared_and_dense(text::MappingReader& in, Config& config) {
         for (const std::string& word : words) config.dense.push_back(word == "0");
         return;
     }
-    int every = 1;
-    if (in.whole("moe_layer_freq", every, 1, kMostLayers) && every != 1)
-        for (int i = 0; i < config.layers; ++i) config.dense.push_back(i % every != 0);
-    std::vector<std::string> kinds;
-    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
-    config.dense_first = 0;
-    config.dense.clear();
-    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    read_dense_between(in, config);
 }
 
 /// The sigmoid router of DeepSeek-V3 and those after it. transformers 5.24's DeepseekV3TopkRouter
@@ -108,7 +101,7 @@ void read_sigmoid_router(text::MappingReader& in, Config& config) {
 
 namespace {
 
-/// What DeepSeek's two generations share.
+/// The keys shared by DeepSeek's two generations.
 void read_deepseek(text::MappingReader& in, Config& config) {
     demand_sizes(in);
     config.network.norm_eps = 1e-6;
@@ -130,14 +123,15 @@ void set_windows(text::MappingReader& in, Config& config, std::int64_t window,
     std::vector<bool> windows = usual;
     if (in.texts("layer_types", types)) {
         if (types.size() != usual.size())
-            in.complain("layer_types", fmt::format("{} layers are listed, and the network has {}",
+            in.complain("layer_types", fmt::format("{} layers are listed, but the network has {}",
                                                    types.size(), usual.size()));
         for (std::size_t i = 0; i < std::min(types.size(), usual.size()); ++i) {
             windows[i] = types[i] == "sliding_attention";
             if (!windows[i] && types[i] != "full_attention")
-                in.complain("layer_types", fmt::format("unknown type of layers '{}'; known: "
-                                                       "full_attention, sliding_attention",
-                                                       types[i]));
+                in.complain(
+                    "layer_types",
+                    fmt::format("unknown layer type '{}'; known: full_attention, sliding_attention",
+                                types[i]));
         }
     }
     if (std::ranges::find(windows, true) == windows.end()) return;
@@ -155,9 +149,7 @@ void read_experts(text::MappingReader& in, Config& config, std::string_view coun
     in.whole(count, layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
     in.whole("moe_intermediate_size", layer.ffn, 1, kWidestMlp);
-    bool renormalised = config.usually_renormalised;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+    read_softmax_router(in, layer, config.usually_renormalised);
 }
 
 void read_mistral(text::MappingReader& in, Config& config) {
@@ -233,7 +225,7 @@ void read_deepseek_v3(text::MappingReader& in, Config& config) {
     config.dense_first = 3;
     bool neighbours = true;  // are rotated together in the stored weights
     if (in.flag("rope_interleave", neighbours) && !neighbours)
-        in.complain("rope_interleave", "DeepSeek-V3's weights with rotated halves are not read");
+        in.complain("rope_interleave", "DeepSeek-V3 weights for rotating halves are not supported");
     read_deepseek(in, config);
     read_sigmoid_router(in, config);
     read_shared_and_dense(in, config);

@@ -5,9 +5,9 @@
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 
-/// Configurations of dense networks beside those of dense_configs.cpp, whose layers are known
-/// under other names. Defaults are those of transformers 5.24's classes, as far as published files
-/// leave keys out. They are of the family 'planned'.
+/// Configurations of dense networks in addition to those of dense_configs.cpp, whose layers are
+/// known under other names. Defaults are those of transformers 5.24's classes, as far as published
+/// files leave keys out. They are of the family 'planned'.
 namespace debubble::models {
 namespace {
 
@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, Activation> kUngated[] = {
     {"relu2", Activation::SquaredRelu}};
 constexpr std::pair<std::string_view, Activation> kXielu[] = {{"xielu", Activation::Xielu}};
 
-/// What these networks share with Llama.
+/// The keys that these networks share with Llama.
 void read_kin_of_llama(text::MappingReader& in, Config& config, std::int64_t ffn,
                        std::int64_t kv_heads, double norm_eps) {
     demand_sizes(in);
@@ -65,8 +65,8 @@ void read_helium(text::MappingReader& in, Config& config) {
     config.layer.output_bias = false;
     if (in.good() && config.layer.heads * config.layer.head_dim != config.network.hidden)
         in.complain("num_attention_heads",
-                    fmt::format("{} heads of {} are not the width of {}", config.layer.heads,
-                                config.layer.head_dim, config.network.hidden));
+                    fmt::format("{} heads of {} columns do not make up the hidden size {}",
+                                config.layer.heads, config.layer.head_dim, config.network.hidden));
 }
 
 void read_hyperclovax(text::MappingReader& in, Config& config) {

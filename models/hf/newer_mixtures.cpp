@@ -11,7 +11,7 @@
 namespace debubble::models {
 namespace {
 
-/// What they share with Llama, and heads of a width of their own.
+/// The keys shared with Llama, and the head dimension.
 void read_kin_of_mixtures(text::MappingReader& in, Config& config, std::int64_t ffn,
                           std::int64_t kv_heads, double norm_eps,
                           std::optional<std::int64_t> head_dim = 128) {
@@ -40,10 +40,7 @@ void read_shared_experts(text::MappingReader& in, Config& config, std::int64_t u
 void read_dense_layers(text::MappingReader& in, Config& config, std::string_view first, int usual) {
     config.dense_first = usual;
     in.whole(first, config.dense_first, 0, kMostLayers);
-    std::vector<std::string> kinds;
-    if (!in.has("mlp_layer_types") || !read_of_layers(in, config, "mlp_layer_types", kinds)) return;
-    config.dense_first = 0;
-    for (const std::string& kind : kinds) config.dense.push_back(kind == "dense");
+    read_listed_dense(in, config);
 }
 
 /// A sigmoid router whose choice has a bias, without groups.
@@ -131,9 +128,7 @@ void read_flex_olmo(text::MappingReader& in, Config& config) {
     layer.experts_per_token = 5;
     in.whole("num_experts", layer.experts, 1, kMostExperts);
     in.whole("num_experts_per_tok", layer.experts_per_token, 1, kMostExperts);
-    bool renormalised = false;
-    in.flag("norm_topk_prob", renormalised);
-    layer.router = renormalised ? Router::Softmax : Router::PreSoftmax;
+    read_softmax_router(in, layer, false);
 }
 
 /// Gates on heads or columns of attention, heads by layer, and angles by kind of layer.
@@ -151,7 +146,7 @@ void read_laguna(text::MappingReader& in, Config& config) {
     refuse_flag(in, "moe_apply_router_weight_on_input");
     double cap = 0;
     if (in.real("moe_router_logit_softcapping", cap, 0, kMostCap) && cap != 0)
-        in.complain("moe_router_logit_softcapping", "caps of a router's logits are not planned");
+        in.complain("moe_router_logit_softcapping", "capped router logits are not supported");
     layer.shared_ffn = 512;
     in.whole("shared_expert_intermediate_size", layer.shared_ffn, 0, kWidestMlp);
     read_dense_layers(in, config, "first_k_dense_replace", 1);

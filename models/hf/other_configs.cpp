@@ -68,7 +68,7 @@ void read_mpt(text::MappingReader& in, Config& config) {
     in.flag("no_bias", unbiased);
     in.real("layer_norm_epsilon", a.norm_eps, 0, 1);
     in.flag("tie_word_embeddings", a.tied_embedding);
-    refuse_given(in, "logit_scale", "logits with a scale are not planned");
+    refuse_given(in, "logit_scale", "scaled logits are not supported");
     // Kept from llm-foundry; transformers' class reads none of them.
     for (const char* key : {"embedding_fraction", "learned_pos_emb", "norm_type"}) in.value(key);
     layer.kv_heads = layer.heads;
@@ -82,16 +82,18 @@ void read_mpt(text::MappingReader& in, Config& config) {
         refuse_flag(attention, "qk_ln");
         refuse_flag(attention, "prefix_lm");
         for (const std::string_view key : {"clip_qkv", "softmax_scale"})
-            refuse_given(attention, key, fmt::format("attention with '{}' is not planned", key));
+            refuse_given(attention, key, fmt::format("attention with '{}' is not supported", key));
         if (double most = 8; attention.real("alibi_bias_max", most, 0, 1e6) && most != 8)
-            attention.complain("alibi_bias_max", fmt::format("slopes of a largest bias of {} are "
-                                                             "not planned: it is 8 here",
-                                                             most));
+            attention.complain(
+                "alibi_bias_max",
+                fmt::format("a maximum ALiBi bias of {} is not supported: it must be 8", most));
         if (const text::NodePtr type = attention.value("attn_type");
             type && type->scalar != "multihead_attention")
-            attention.complain("attn_type", fmt::format("'{}' is not planned for an mpt: its heads "
-                                                        "have keys and values of their own",
-                                                        type->scalar));
+            attention.complain(
+                "attn_type",
+                fmt::format(
+                    "'{}' is not supported for an mpt, which has as many key-value heads as heads",
+                    type->scalar));
         for (const char* key : {"attn_impl", "attn_uses_sequence_id"}) attention.value(key);
         note_unread(attention, "attn_config", config.notes);
     }

@@ -2,10 +2,10 @@
 
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
-/// The keys of this project's model files that a map with `base: FOLDER` may set beside those of
-/// the base's config.json.
+/// The keys of this project's model files that a map with `base: FOLDER` may set in addition to
+/// those of the base's config.json.
 namespace debubble::models {
 namespace {
 
@@ -13,8 +13,8 @@ void cut_short(text::MappingReader& in, Architecture& network) {
     int layers = network.layers.count();
     if (!in.whole("layers", layers, 1, kMostLayers)) return;
     if (layers > network.layers.count())
-        in.complain("layers", fmt::format("the network of 'base' has {} layers; 'layers' cuts it "
-                                          "short and cannot be {}",
+        in.complain("layers", fmt::format("the network of 'base' has {} layers; 'layers' can only "
+                                          "shorten it and cannot be {}",
                                           network.layers.count(), layers));
     else
         network.layers.cut_short(layers);

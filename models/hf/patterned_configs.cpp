@@ -24,7 +24,7 @@ std::optional<double> read_cap(text::MappingReader& in, std::string_view key,
     return usual;
 }
 
-/// What all Gemmas share, with the defaults of the smallest Gemma 2.
+/// The keys shared by all Gemmas, with the defaults of the smallest Gemma 2.
 void read_gemmas(text::MappingReader& in, Config& config) {
     Architecture& a = config.network;
     LayerKeys& layer = config.layer;
@@ -131,8 +131,8 @@ void read_gpt_oss(text::MappingReader& in, Config& config) {
     for (const auto& [key, fixed] : {std::pair("swiglu_limit", kClampedSwigluLimit),
                                      std::pair("swiglu_alpha", kClampedSwigluSlope)})
         if (double value = fixed; in.real(key, value, 0, 1e6) && value != fixed)
-            in.complain(
-                key, fmt::format("the activation of gpt-oss has {} there, not {}", fixed, value));
+            in.complain(key, fmt::format("gpt-oss's activation has {} as this value, not {}", fixed,
+                                         value));
     layer.linear_bias = layer.router_bias = layer.sinks = true;
     bool biased = true;
     in.flag("attention_bias", biased);
@@ -158,23 +158,22 @@ std::vector<bool> rotating_layers(text::MappingReader& in, const Config& config)
     in.wholes("no_rope_layers", listed, 0, 1);
     if (listed.empty()) return all_but_each(config.layers, every);
     if (listed.size() != static_cast<std::size_t>(config.layers))
-        in.complain("no_rope_layers", fmt::format("{} numbers are not one for each of {} layers",
+        in.complain("no_rope_layers", fmt::format("{} numbers are given for {} layers",
                                                   listed.size(), config.layers));
     listed.resize(static_cast<std::size_t>(config.layers), 1);
     return {listed.begin(), listed.end()};
 }
 
-/// Which layers see chunks, said once more; those of a file that says otherwise are others.
+/// Redundant list of chunked layers; rejected if it disagrees.
 void check_chunked(text::MappingReader& in, const std::vector<bool>& rotates) {
     std::vector<std::string> types;
     if (!in.texts("layer_types", types)) return;
     for (std::size_t i = 0; i < std::min(types.size(), rotates.size()); ++i)
         if (types[i] != (rotates[i] ? "chunked_attention" : "full_attention"))
-            return in.complain(
-                "layer_types",
-                fmt::format("layer {} is of the type '{}', and layers see chunks where they have "
-                            "rotary positions",
-                            i, types[i]));
+            return in.complain("layer_types",
+                               fmt::format("layer {} has the type '{}', but layers attend in "
+                                           "chunks exactly where they have rotary positions",
+                                           i, types[i]));
 }
 
 /// True for layers with experts: those listed, or every `interleave_moe_layer_step`th.

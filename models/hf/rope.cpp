@@ -6,7 +6,7 @@
 
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 /// Rotary positions in config.json, by transformers' modeling_rope_utils.py.
 namespace debubble::models {
@@ -34,7 +34,8 @@ void read_yarn(text::MappingReader& rope, RopeScaling& scaling) {
     double mscale = 0;
     rope.real("mscale_all_dim", scaling.mscale, 0, 1e6);
     if (rope.real("mscale", mscale, 0, 1e6) && mscale != scaling.mscale)
-        rope.complain("mscale", "yarn whose 'mscale' is not its 'mscale_all_dim' is not read");
+        rope.complain("mscale",
+                      "yarn with 'mscale' different from 'mscale_all_dim' is not supported");
 }
 
 /// Yarn's usual factor may be written out.
@@ -43,7 +44,7 @@ void read_attention_factor(text::MappingReader& rope, const RopeScaling& scaling
     if (!rope.real("attention_factor", factor, 0, 1e6)) return;
     const double usual = scaling.kind == Kind::Yarn ? 0.1 * std::log(scaling.factor) + 1 : 0;
     if (std::abs(factor - usual) > 1e-6)
-        rope.complain("attention_factor", "a factor of attention of its own is not read");
+        rope.complain("attention_factor", "a custom attention factor is not supported");
 }
 
 /// The scaling of a map; `key` is the name of its kind, which was `type` once.
@@ -77,7 +78,7 @@ void read_rope_map(const text::NodePtr& map, std::string_view name, text::Mistak
     const std::string_view kind = rope.has("rope_type") ? "rope_type" : "type";
     // In the newer map plain positions need no word.
     if (name == "rope_scaling") rope.demand(kind);
-    const text::NodePtr word = rope.scalar(kind, "the kind of rotary positions");
+    const text::NodePtr word = rope.scalar(kind, "the type of RoPE scaling");
     const bool plain = word && (word->scalar == "default" || word->scalar == "mrope" ||
                                 word->scalar == "proportional");
     if (word && !plain) read_scaling(rope, kind, config, layer);

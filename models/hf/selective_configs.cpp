@@ -153,10 +153,11 @@ void read_mamba2(text::MappingReader& in, Config& config) {
     std::int64_t expand = 2;
     in.whole("expand", expand, 1, 100);
     if (in.good() && expand * config.network.hidden != mamba.inner())
-        in.complain("num_heads",
-                    fmt::format("{} heads of {} are not the {} columns of the "
-                                "state-space layers",
-                                mamba.heads, mamba.head_dim, expand * config.network.hidden));
+        in.complain(
+            "num_heads",
+            fmt::format(
+                "{} heads of {} columns do not make up the {} columns of the state-space layers",
+                mamba.heads, mamba.head_dim, expand * config.network.hidden));
     config.layer.mamba = mamba;
 }
 

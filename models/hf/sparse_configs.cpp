@@ -16,7 +16,7 @@ std::vector<bool> choosing_layers(text::MappingReader& in, const Config& config)
     int offset = 1;
     in.whole("index_topk_freq", every, 1, kMostLayers);
     in.whole("index_skip_topk_offset", offset, 0, kMostLayers);
-    refuse_given(in, "index_topk_pattern", "a pattern of choosing layers is not read");
+    refuse_given(in, "index_topk_pattern", "a pattern of layers with an indexer is not supported");
     in.value("index_share_for_mtp_iteration");
     std::vector<bool> chooses;
     for (int layer = 1; layer <= config.layers; ++layer)
@@ -28,10 +28,11 @@ std::vector<bool> choosing_layers(text::MappingReader& in, const Config& config)
         chooses[i] = words[i] == "full";
         if (!chooses[i] && words[i] != "shared")
             in.complain("indexer_types",
-                        fmt::format("layers are full or shared here, not '{}'", words[i]));
+                        fmt::format("a layer must be full or shared, not '{}'", words[i]));
     }
     if (!chooses.empty() && !chooses.front())
-        in.complain("indexer_types", "the first layer has no choice to share");
+        in.complain("indexer_types",
+                    "the first layer cannot share the selection of an earlier one");
     return chooses;
 }
 
@@ -53,9 +54,8 @@ void read_deepseek_v32(text::MappingReader& in, Config& config) {
     if (in.has("layer_types") && read_of_layers(in, config, "layer_types", kinds))
         for (const std::string& kind : kinds)
             if (kind != "deepseek_sparse_attention" && kind != "indexed_attention")
-                return in.complain(
-                    "layer_types",
-                    fmt::format("layers are of indexed_attention here, not '{}'", kind));
+                return in.complain("layer_types",
+                                   fmt::format("layers must be indexed_attention, not '{}'", kind));
     SparseChoice sparse;
     in.whole("index_topk", sparse.keys, 1, kMostPositions);
     sparse.indexer = read_indexer_sizes(in, {64, 128, true});
@@ -88,10 +88,10 @@ void read_flat_choice(text::MappingReader& in, Config& config) {
         if (kinds[i] == "minimax_m3_sparse")
             layers[i].sparse = choice;
         else if (kinds[i] != "full_attention")
-            return in.complain("layer_types",
-                               fmt::format("layers are minimax_m3_sparse or full_attention here, "
-                                           "not '{}'",
-                                           kinds[i]));
+            return in.complain(
+                "layer_types",
+                fmt::format("a layer must be minimax_m3_sparse or full_attention, not '{}'",
+                            kinds[i]));
     }
 }
 
@@ -126,7 +126,7 @@ void read_block_choice(text::MappingReader& in, Config& config) {
         layers[i].sparse = choice;
         if (!without.empty() && without[i] == "0")
             return sparse.complain("sparse_disable_index_value",
-                                   "indexers with values of their own are not planned");
+                                   "indexers with values are not supported");
     }
 }
 
@@ -179,12 +179,7 @@ void read_minimax_m3(text::MappingReader& in, Config& config) {
     std::vector<std::string> mixes;
     if (read_of_layers(in, config, "moe_layer_freq", mixes))
         for (const std::string& word : mixes) config.dense.push_back(word == "0");
-    std::vector<std::string> parts;
-    if (in.has("mlp_layer_types") && read_of_layers(in, config, "mlp_layer_types", parts)) {
-        config.dense.clear();
-        config.dense_first = 0;
-        for (const std::string& part : parts) config.dense.push_back(part == "dense");
-    }
+    read_listed_dense(in, config);
     read_block_choice(in, config);
 }
 
@@ -215,7 +210,7 @@ std::vector<LayerEntries> read_rates(text::MappingReader& in, const Config& conf
             ratios[i] = {many, false};
         else if (kinds[i] != "sliding_attention")
             in.complain("layer_types",
-                        fmt::format("'{}' is no kind of compressed attention", kinds[i]));
+                        fmt::format("unknown kind of compressed attention '{}'", kinds[i]));
     }
     return ratios;
 }
@@ -237,7 +232,7 @@ std::vector<LayerEntries> read_ratios(text::MappingReader& in, const Config& con
         if (ratio != 0 && ratio != 4 && ratio != 128)
             in.complain(
                 "compress_ratios",
-                fmt::format("entries of {} tokens are not planned: 0, 4 and 128 are known", ratio));
+                fmt::format("a compression ratio of {} is not supported; use 0, 4 or 128", ratio));
     }
     return entries;
 }
@@ -255,7 +250,7 @@ std::vector<bool> hashed_layers(text::MappingReader& in, const Config& config) {
         hashed[i] = kinds[i] == "hash_moe";
         if (!hashed[i] && kinds[i] != "moe")
             in.complain("mlp_layer_types",
-                        fmt::format("layers are hash_moe or moe here, not '{}'", kinds[i]));
+                        fmt::format("a layer must be hash_moe or moe, not '{}'", kinds[i]));
     }
     return hashed;
 }
@@ -289,7 +284,7 @@ void read_deepseek_v4(text::MappingReader& in, Config& config) {
     a.family = Family::Planned;
     refuse_flag(in, "attention_bias");
     if (layer.kv_heads != 1)
-        in.complain("num_key_value_heads", "compressed attention has one key-value head");
+        in.complain("num_key_value_heads", "compressed attention must have one key-value head");
     CompressedKeys keys;
     std::int64_t rotated = 64;
     std::int64_t chosen = 512;

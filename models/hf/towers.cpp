@@ -1,13 +1,14 @@
 #include <algorithm>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/hf/config.h"
 
-/// The parts of published networks that see, by transformers 5.24's classes.
+/// Vision towers of published networks, by transformers 5.24's classes.
 namespace debubble::models {
 namespace {
 
-/// A number of digits alone that is no size beyond any tower's.
+/// A number of digits only, within the sizes of towers.
 std::optional<std::int64_t> whole_of(const text::NodePtr& value) {
     if (!value || !value->is(text::Node::Kind::Scalar) || value->scalar.empty()) return {};
     std::int64_t number = 0;
@@ -138,8 +139,8 @@ VisionTower gemma_tower(TowerSizes& size, std::int64_t hidden) {
     return tower;
 }
 
-/// Without rotation's weights; a class token stands beside the patches, which a square of four
-/// makes one of.
+/// Without rotation's weights; a class token is added to the patches, which a square of four makes
+/// one of.
 VisionTower llama4_tower(TowerSizes& size, std::int64_t hidden) {
     VisionTower tower;
     tower.hidden = size.at("hidden_size", 768);

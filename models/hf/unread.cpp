@@ -34,7 +34,7 @@ constexpr std::string_view kOfNoOperator[] = {
     "bos_token_id", "eos_token_id", "pad_token_id", "unk_token_id", "sep_token_id", "mask_token_id",
     "decoder_start_token_id", "id2label", "label2id", "summary_activation", "summary_first_dropout",
     "summary_proj_to_labels", "summary_type", "summary_use_proj",
-    // How it is initialised, and how it is run beside its training.
+    // How it is initialised, and how it is run outside its training.
     "initializer_range", "initializer_factor", "init_device", "rescale_prenorm_residual",
     "time_step_min", "time_step_max", "time_step_floor", "use_cache", "cache_implementation",
     "num_logits_to_keep", "use_mamba_kernels", "reorder_and_upcast_attn", "pretraining_tp",
@@ -48,7 +48,7 @@ constexpr std::string_view kOfNoOperator[] = {
     "init_method", "initializer_m", "embed_init_std", "embedding_init_std",
     "embedding_initializer_range", "vocab_pad_size", "pad_vocab_size", "hidden_act_param",
     "num_labels", "use_sdpa", "use_cpu_initialization",
-    // What a training adds to the loss: training.moe_aux_loss_coeff says it.
+    // Terms that a training adds to the loss: training.moe_aux_loss_coeff.
     "output_router_logits", "router_aux_loss_coef", "router_z_loss_coef", "aux_loss_alpha",
     "seq_aux", "moe_aux_loss_coeff", "moe_aux_loss_coef", "aux_loss_coef", "router_aux_coef",
     "moe_capacity", "moe_norm_min", "moe_capacity_factor", "moe_token_dropping", "expert_capacity",
@@ -61,7 +61,7 @@ constexpr std::string_view kOfNoOperator[] = {
     // Copies of what other keys say.
     "n_ctx", "qk_head_dim", "moe_layers", "no_rope_layer_interval", "base"};
 
-/// Where dropout may stand beside the places that the plan has it.
+/// Places of dropout other than those of the plan.
 constexpr std::string_view kDropouts[] = {
     "attention_dropout", "attn_pdrop",     "embd_pdrop",          "emb_pdrop",
     "resid_pdrop",       "hidden_dropout", "hidden_dropout_prob", "attention_probs_dropout_prob",
@@ -148,9 +148,11 @@ void refuse_unread(text::MappingReader& in, const std::vector<std::string_view>&
     for (const std::string_view key : unasked) {
         const text::NodePtr value = in.mapping()->get(key);
         if (says_nothing(key, *in.mapping(), 0) || !says_of_layers(key, value)) continue;
-        in.complain(key, fmt::format("{} is not understood of a '{}' and may change its layers; "
-                                     "delete the key if it says nothing of them",
-                                     quoted(key), type));
+        in.complain(
+            key,
+            fmt::format(
+                "{} is an unknown key for '{}' and may change its layers; delete it if it does not",
+                quoted(key), type));
     }
 }
 
@@ -168,7 +170,7 @@ std::string unread_keys(const std::vector<std::string_view>& unasked, const text
     const std::string last = std::move(keys.back());
     keys.pop_back();
     const std::string rest = fmt::format("{}", fmt::join(keys, ", "));
-    return fmt::format("whose {}{}{} {} not read", rest, rest.empty() ? "" : " and ", last,
+    return fmt::format("with {}{}{}, which {} ignored", rest, rest.empty() ? "" : " and ", last,
                        rest.empty() ? "is" : "are");
 }
 

@@ -24,7 +24,7 @@ std::int64_t segment_size(std::int64_t size) {
     return size < kSmallestOwnSegment ? kMiddleSegment : round_up(size, kSmallSegment);
 }
 
-/// What a segment that grows gets at a time.
+/// The increment of a growing segment.
 std::int64_t page_size(bool small) {
     return small ? kSmallSegment : kMiddleSegment;
 }
@@ -179,7 +179,7 @@ int CachingAllocator::allocate(Bytes asked) {
 }
 
 void CachingAllocator::free(int handle) {
-    assert(blocks_[handle].used && "a block can only be freed once");
+    assert(blocks_[handle].used && "a block can be freed only once");
     int index = handle;
     blocks_[index].used = false;
     usage_.allocated -= Bytes{blocks_[index].size};
@@ -207,6 +207,36 @@ void CachingAllocator::free(int handle) {
         replace(pool, *merged, block);
     else
         pool.insert(place_in(pool, block), block);
+}
+
+void CachingAllocator::free_all(std::span<const int> handles) {
+    std::vector<int> free;
+    for (const Pool* pool : {&small_, &large_})
+        for (const FreeBlock& block : *pool) free.push_back(block.block);
+    for (const int handle : handles) {
+        assert(blocks_[handle].used && "a block can only be freed once");
+        blocks_[handle].used = false;
+        usage_.allocated -= Bytes{blocks_[handle].size};
+        free.push_back(handle);
+    }
+    small_.clear();
+    large_.clear();
+    std::vector<bool> placed(blocks_.size());
+    for (int index : free) {
+        if (placed[index]) continue;
+        const auto is_free = [&](int neighbour) {
+            return neighbour >= 0 && !blocks_[neighbour].used;
+        };
+        while (is_free(blocks_[index].before)) index = blocks_[index].before;
+        placed[index] = true;
+        while (is_free(blocks_[index].after)) {
+            placed[blocks_[index].after] = true;
+            merge_with_next(index);
+        }
+        pool_of(blocks_[index]).push_back(free_block(index));
+    }
+    std::sort(small_.begin(), small_.end());
+    std::sort(large_.begin(), large_.end());
 }
 
 }  // namespace debubble::models

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/units.h"
@@ -37,15 +38,15 @@ private:
 /// memory that was taken from the device is kept. One stream; the device never runs out.
 class CachingAllocator {
 public:
-    /// What is taken from the device where no free block is large enough.
+    /// The segments that are taken from the device if no free block is large enough.
     enum class Segments : std::uint8_t {
         /// A segment of its own (the default): of 2 MiB for small blocks, of 20 MiB below 10 MiB,
         /// else rounded to 2 MiB. A block is split if 512 bytes remain, a large one only if more
         /// than 1 MiB does.
         Fixed,
-        /// As many pages of 20 MiB, of small blocks of 2 MiB, as the pool's one segment lacks
-        /// behind its last block (`expandable_segments:True`). That block is taken last, as it can
-        /// still grow, and every block is split if 512 bytes remain.
+        /// As many pages of 20 MiB, of small blocks of 2 MiB, as the pool's one segment lacks after
+        /// its last block (`expandable_segments:True`). That block is taken last, as it can still
+        /// grow, and every block is split if 512 bytes remain.
         Expandable
     };
 
@@ -53,6 +54,9 @@ public:
 
     int allocate(Bytes size);
     void free(int handle);
+    /// The same as to free one after the other, which comes to the same free blocks in any order,
+    /// in time that does not grow with the square of their number.
+    void free_all(std::span<const int> handles);
     const MemoryUsage& usage() const { return usage_; }
 
 private:

@@ -36,8 +36,8 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
     return sum;
 }
 
-/// Bytes beyond the compute type's that the weights of products in 8 or 4 bits hold; they may be
-/// less. Shards of ZeRO-3 are cast as they are gathered.
+/// Bytes beyond the compute type's that the weights of 8-bit or 4-bit GEMMs hold; they may be less.
+/// Shards of ZeRO-3 are cast as they are gathered.
 Bytes casts_of_weights(const Execution& how, std::int64_t weights) {
     const auto wide = size_of(how.compute);
     const double more = weight_bytes(how.low_precision, wide) - static_cast<double>(wide);

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/memory_class.h"
 #include "models/graph/graph.h"
 
-/// Bytes that a stage holds throughout the step, however many microbatches are in flight.
+/// Bytes that a stage holds throughout the step, independent of the microbatches in flight.
 namespace debubble::models {
 
 /// The choices of optimizer and data parallelism that decide a stage's static memory. ZeRO as in
@@ -28,17 +29,18 @@ struct StaticPolicy {
     bool steps_matrices = false;
     int zero_stage = 0;
     bool shards_state = false;  ///< the optimizer's state is cut at stage 0 too
-    /// A gradient of the compute type stays beside the sum of all (DeepSpeed's BF16_Optimizer).
+    /// A gradient of the compute type is kept in addition to the accumulated one (DeepSpeed's
+    /// BF16_Optimizer).
     bool second_gradients = false;
     int shards = 1;  ///< of the data-parallel x context-parallel ranks, those over which ZeRO cuts
     int expert_shards = 1;  ///< of the ranks that have the same part of the same experts
     /// With stage 3 the main parameters are all that is kept of a shard: they are cast when it is
     /// gathered (PyTorch's FSDP).
     bool casts_shards = false;
-    /// With stage 3 the gathered parameters stay for the backward, beside the shards.
+    /// With stage 3 the gathered parameters stay for the backward, in addition to the shards.
     bool keeps_parameters = false;
-    /// With stage 3, elements of the rank's parameters that stay whole beside the shards, for being
-    /// small (DeepSpeed's stage3_param_persistence_threshold).
+    /// With stage 3, elements of the rank's parameters that stay unsharded because their parameter
+    /// is small (DeepSpeed's stage3_param_persistence_threshold).
     std::int64_t whole_parameters = 0;
     /// Gradients of sharded stages are whole until the last microbatch's are there.
     bool whole_gradients = false;
@@ -73,5 +75,20 @@ StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy);
 /// longer, or in several: buffers are counted once.
 StaticMemory static_memory(const StageGraph& graph, const StaticPolicy& policy,
                            const ParameterCount& parameters);
+
+// The tensors into which Megatron-LM's distributed optimizer cuts a rank's parameters.
+
+/// The number of elements of every tensor of main parameters (and of each moment) that the last of
+/// `shards` data-parallel ranks owns. Parameters lie in one buffer in the order in which their
+/// gradients appear; a bucket closes when it holds `bucket_elements`; each rank owns an equal part
+/// of every bucket, cut again where one parameter ends
+/// (megatron/core/optimizer/distrib_optimizer.py). Experts have a buffer of their own, over shards
+/// of their own.
+std::vector<std::int64_t> optimizer_pieces(const StageGraph& graph, int shards,
+                                           std::int64_t bucket_elements, bool experts = false);
+
+/// The default bucket size, max(40 M, 1 M per data-parallel rank) elements, when reduction is
+/// overlapped.
+std::int64_t megatron_bucket_elements(int shards);
 
 }  // namespace debubble::models

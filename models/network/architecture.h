@@ -7,10 +7,55 @@
 
 #include "models/network/layers.h"
 #include "models/network/sharding.h"
-#include "models/network/vision_tower.h"
 
 /// The network itself, as published, without anything about GPUs, batches or pipelines.
 namespace debubble::models {
+
+/// A vision transformer in front of a language model, and the projector that makes tokens of what
+/// it sees: they stand in the sequence in place of placeholders. It is part of the first stage, as
+/// in Megatron-Bridge's qwen3_vl (067f987, models/qwen_vl/modelling_qwen3_vl/model.py), where every
+/// context-parallel rank computes all images of its samples.
+struct VisionTower {
+    struct Product {
+        std::int64_t inputs = 1;
+        std::int64_t outputs = 1;
+        friend bool operator==(const Product&, const Product&) = default;
+    };
+
+    std::int64_t hidden = 1;  ///< [w]
+    Layers layers;
+    Norm norm = Norm::LayerNorm;
+    std::int64_t patch_values = 768;  ///< numbers of a patch: its pixels, channels and frames
+    bool patch_bias = true;
+    std::int64_t positions = 0;  ///< rows of its learned tables of positions
+    bool class_token = false;    ///< a row more than patches
+    bool norm_before = false;    ///< a norm before the first layer
+    bool norm_after = false;     ///< and one after the last
+    std::int64_t merge = 4;      ///< patches of a token
+    bool pools = false;  ///< a token is made of the mean of its patches, not of all side by side
+    /// The projector begins with a norm of `hidden`.
+    bool projector_norm = true;
+    std::vector<Product> projector = {};  ///< with a GELU between each two
+    bool projector_bias = true;
+    /// The outputs of these layers pass through their own projectors and are added to the hidden
+    /// state after the first layers of the language model (DeepStack, arXiv:2406.04334).
+    std::vector<int> deepstack = {};
+    /// Tensor-parallel ranks cut it as the language model. Else each has it whole, as frameworks do
+    /// that run Hugging Face's class of it.
+    bool cut = true;
+
+    // Options of a training.
+    std::int64_t images = 1;          ///< of a sample, each of which sees itself alone
+    std::int64_t image_tokens = 576;  ///< tokens of an image in the sequence
+    bool frozen = false;              ///< it is not trained, and has no backward
+    bool frozen_projector = false;
+    friend bool operator==(const VisionTower&, const VisionTower&) = default;
+
+    std::int64_t patches() const { return image_tokens * merge; }
+    /// Tokens that it sees of an image.
+    std::int64_t rows() const { return patches() + (class_token ? 1 : 0); }
+    std::int64_t tokens_of_sample() const { return images * image_tokens; }
+};
 
 /// Decides only which tensors a checkpoint has and their (Hugging Face's) names: weight_format.h,
 /// layer_names.h. All else is a property of the architecture.
@@ -44,7 +89,8 @@ struct Architecture {
                          ///< recipe
     double norm_eps = 1e-5;
     /// Checkpoints hold the weights of norms minus 1, so that 0 is no scale (Megatron-LM's
-    /// --apply-layernorm-1p; Gemma, Nemotron). Only what reads and writes weights sees it.
+    /// --apply-layernorm-1p; Gemma, Nemotron). Only code that reads and writes weights depends on
+    /// it.
     bool zero_centred_norms = false;
     bool norm_bias = true;          ///< of layer norms; RMS norms have none
     bool scaled_embedding = false;  ///< embedded tokens are multiplied by the root of `hidden`
@@ -55,15 +101,14 @@ struct Architecture {
     /// Residual streams of a token, which every part of a layer mixes before and after it
     /// (hyper-connections, arXiv:2409.19606; DeepSeek-V4).
     std::int64_t streams = 1;
-    /// Layers after which the residual sum is put by and begins anew; every part of a layer reads a
-    /// mixture of all those sums (Kimi K3's attention residuals). 0: one sum.
+    /// Number of layers after which the residual sum is stored and restarted; every part of a layer
+    /// reads a mixture of all stored sums (Kimi K3's attention residuals). 0: one sum.
     std::int64_t residual_block = 0;
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
     std::optional<VisionTower> tower = {};  ///< what makes tokens of images
-    /// What the file of a published network has beside what is planned, as sentences' ends:
-    /// "without ...".
+    /// Parts of a published network that are not modelled, as phrases: "without ...".
     std::vector<std::string> left_out = {};
     /// Parameters of a part that sees which is left out; 0 if there is none or nobody counts
     /// them.

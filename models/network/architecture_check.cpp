@@ -1,11 +1,10 @@
-#include "models/network/architecture_check.h"
+#include "models/network/architecture_limits.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "models/network/architecture_limits.h"
 #include "models/network/weight_format.h"
 
 namespace debubble::models {
@@ -55,14 +54,16 @@ namespace {
 
 void check_experts(const Experts& experts, text::MappingReader& map) {
     if (experts.per_token > experts.count)
-        map.complain("experts_per_token", fmt::format("a token cannot go to {} of {} experts",
-                                                      experts.per_token, experts.count));
+        map.complain("experts_per_token",
+                     fmt::format("a token cannot be routed to {} of {} experts", experts.per_token,
+                                 experts.count));
     if (experts.count % experts.groups != 0)
-        map.complain("router_groups", fmt::format("{} experts do not lie in {} equal groups",
-                                                  experts.count, experts.groups));
+        map.complain("router_groups",
+                     fmt::format("{} experts cannot be divided into {} equal groups", experts.count,
+                                 experts.groups));
     else if (experts.groups_chosen > experts.groups)
         map.complain("router_groups_chosen",
-                     fmt::format("a token cannot go to {} of {} groups of experts",
+                     fmt::format("a token cannot be routed to {} of {} expert groups",
                                  experts.groups_chosen, experts.groups));
     else if (experts.groups > 1 &&
              experts.per_token > experts.count / experts.groups * experts.groups_chosen)
@@ -77,18 +78,20 @@ void check_experts(const Experts& experts, text::MappingReader& map) {
                      "only the scores of a sigmoid router have a bias for the choice");
 }
 
-/// Complains about what latent attention does not have.
+/// Complains about keys that latent attention does not support.
 void check_latent(const Attention& attention, text::MappingReader& map) {
     if (!attention.latent) return;
     const auto refuse = [&](bool has, std::string_view key, std::string_view what) {
         if (has) map.complain(key, fmt::format("latent attention has no {}", what));
     };
-    refuse(attention.qk_norm != QkNorm::None, "qk_norm", "norms of queries and keys but its own");
+    refuse(attention.qk_norm != QkNorm::None, "qk_norm",
+           "norms of queries and keys other than its own");
     refuse(attention.qkv_bias || attention.output_bias, "linear_bias", "biases");
-    refuse(attention.rotary_dim.has_value(), "rotary_dim", "'rotary_dim' beside its 'rope_dim'");
+    refuse(attention.rotary_dim.has_value(), "rotary_dim",
+           "'rotary_dim' in addition to 'rope_dim'");
     if (attention.rotary && attention.latent->rope_dim % 2 != 0)
         map.complain("latent_attention",
-                     fmt::format("rotary positions turn pairs, and a rope_dim of {} is odd",
+                     fmt::format("RoPE rotates pairs of columns, but a rope_dim of {} is odd",
                                  attention.latent->rope_dim));
 }
 
@@ -116,9 +119,9 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
             map.complain("mamba", fmt::format("a state-space layer of {} columns is wider than {}",
                                               mamba->projected(), kWidestMlp));
         if (mamba->step_rank > 0 && layer.beside)
-            map.complain("mamba", "Mamba-1 beside attention is not planned");
+            map.complain("mamba", "Mamba-1 parallel to attention is not supported");
         if (mamba->step_norms && mamba->step_rank == 0)
-            map.complain("mamba", "'step_norms' are Mamba-1's, which 'step_rank' asks for");
+            map.complain("mamba", "'step_norms' need Mamba-1: give 'step_rank'");
         if (mamba->step_rank == 0 && mamba->heads % mamba->groups != 0)
             map.complain("mamba", fmt::format("{} groups do not divide the {} heads of a "
                                               "state-space layer",
@@ -137,27 +140,27 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
             map.complain("delta_net",
                          "keys and values of such a layer have as many heads of one width");
         if (net->channel_decay && net->fixed_decay)
-            map.complain("delta_net", "a layer decays by channels or by fixed factors, not both");
+            map.complain("delta_net",
+                         "a layer can decay by channels or by fixed factors, not both");
     }
     if (const auto* attention = layer.as<Attention>();
         attention && attention->output_gate && attention->latent && attention->sparse)
-        map.complain("output_gate",
-                     "latent attention over chosen keys with an output gate is not planned");
+        map.complain("output_gate", "sparse latent attention with an output gate is not supported");
     if (const auto* experts = layer.as<Experts>();
         experts && experts->shared_gate && experts->shared_ffn == 0)
-        map.complain("shared_gate", "there are no shared experts; 'shared_ffn' gives their width");
+        map.complain("shared_gate", "there are no shared experts: give their size by 'shared_ffn'");
 }
 
 }  // namespace
 
 void check_layer(const Layer& layer, text::MappingReader& map) {
     if (!layer.mixes() && !layer.has_mlp())
-        map.complain("mixer", "a layer without a mixer has an MLP, and 'mlp' is false");
+        map.complain("mixer", "a layer without a mixer needs an MLP, but 'mlp' is false");
     if (const auto* attention = layer.as<Attention>()) {
         check_latent(*attention, map);
         check_masks_and_angles(*attention, map);
         if (attention->query_width() > kWidestMlp)
-            map.complain("heads", fmt::format("{} heads of {} are more than {} columns",
+            map.complain("heads", fmt::format("{} heads of {} columns exceed {} columns",
                                               attention->heads, attention->head_dim, kWidestMlp));
         if (attention->heads % attention->kv_heads != 0)
             map.complain("kv_heads", fmt::format("{} key-value heads do not divide {} heads",
@@ -170,35 +173,32 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
                                      rotated, attention->head_dim));
         const bool rotates_whole = attention->rotary && rotated == 0 && !attention->latent;
         if (rotates_whole && attention->head_dim % 2 != 0)
-            map.complain("head_dim",
-                         fmt::format("rotary positions turn pairs, and a head dimension "
-                                     "of {} is odd",
-                                     attention->head_dim));
+            map.complain(
+                "head_dim",
+                fmt::format("RoPE rotates pairs of columns, but a head dimension of {} is odd",
+                            attention->head_dim));
     }
     const auto* experts = layer.as<Experts>();
     if (experts != nullptr) check_experts(*experts, map);
     if (layer.one_norm && !layer.parallel)
-        map.complain("one_norm",
-                     "parts that read one norm stand beside each other: "
-                     "'parallel_residual: true'");
+        map.complain("one_norm", "parts that share one norm need 'parallel_residual: true'");
     const auto* beside = layer.beside ? layer.as<Attention>() : nullptr;
     if (layer.beside && (beside == nullptr || layer.parallel || beside->latent || beside->sparse ||
                          beside->compressed || layer.norms != NormPosition::Before))
         map.complain("mamba_beside",
-                     "a state-space part stands beside attention of heads of their own, with the "
+                     "a parallel state-space part needs multi-head attention in its layer and the "
                      "norm before both");
     const bool plain_mlp = experts != nullptr ? experts->beside_ffn == 0 : layer.has_mlp();
     if (layer.one_norm &&
         (layer.as<Attention>() == nullptr || layer.as<Attention>()->latent ||
          layer.as<Attention>()->sparse || layer.as<Attention>()->compressed || !plain_mlp))
         map.complain("one_norm",
-                     "attention of heads of their own and an MLP or experts may read one norm");
+                     "only multi-head attention and an MLP or experts can share one norm");
     if (layer.parallel && !(layer.mixes() && layer.has_mlp()))
-        map.complain("parallel_residual", "a layer of one part has none beside it");
+        map.complain("parallel_residual", "parallel_residual needs both a mixer and an MLP");
     if (layer.parallel && layer.norms != NormPosition::Before)
         map.complain("norm_position",
-                     "attention and MLP that read the same input have their norms "
-                     "before them");
+                     "attention and MLP with the same input need their norms before them");
     check_recurrent(layer, map);
 }
 
@@ -209,21 +209,21 @@ std::int64_t vit_positions(const Architecture& a) {
 
 namespace {
 
-/// What several residual streams are not planned with.
+/// Refuses what is not supported with several residual streams.
 void check_streams(const Architecture& a, text::MappingReader& map) {
     if (!a.mixes_streams()) return;
     const char* key = a.streams > 1 ? "streams" : "residual_block";
     if (a.streams > 1 && a.residual_block > 0)
-        map.complain(key, "a network has several streams or sums that are put by, not both");
+        map.complain(
+            key, "a network can have several residual streams or stored residual sums, not both");
     if (a.mtp_layers > 0)
         map.complain("mtp_layers",
-                     "multi-token prediction of networks with several residual streams is not "
-                     "planned");
+                     "multi-token prediction with several residual streams is not supported");
     for (const Layer& layer : a.layers.kinds())
         if (layer.parallel || layer.norms != NormPosition::Before) {
             map.complain(key,
-                         "parts of a layer that mix several residual streams have their norms "
-                         "before them, and none has another beside it");
+                         "layers that mix several residual streams need norms before their parts "
+                         "and no parallel residual");
             break;
         }
 }
@@ -235,25 +235,24 @@ void check_architecture(const Architecture& a, text::MappingReader& map) {
     for (const Layer& layer : a.layers.kinds()) check_layer(layer, map);
     if (a.tower)
         for (const Layer& layer : a.tower->layers.kinds()) check_layer(layer, map);
-    if (a.tower && a.sees_images())
-        map.complain("vision", "a vit sees its images itself, without a tower in front");
+    if (a.tower && a.sees_images()) map.complain("vision", "a vit cannot have a vision tower");
     const double parameters = largest_count(a);
     if (parameters > kMostParameters)
-        map.complain("layers", fmt::format("about {:.1e} parameters are more than {:.0e}",
+        map.complain("layers", fmt::format("about {:.1e} parameters exceed the limit of {:.0e}",
                                            parameters, kMostParameters));
     std::int64_t experts = 0;
     for (std::size_t kind = 0; kind < a.layers.kinds().size(); ++kind)
         if (const auto* of_kind = a.layers.kinds()[kind].as<Experts>())
             experts += of_kind->count * a.layers.count_of(kind);
     if (experts > kMostExpertsOfAll)
-        map.complain("experts", fmt::format("{} experts of all layers together are more than {}",
-                                            experts, kMostExpertsOfAll));
+        map.complain("experts",
+                     fmt::format("{} experts in all layers together exceed the limit of {}",
+                                 experts, kMostExpertsOfAll));
     for (FormatMistake& mistake : format_mistakes(a))
         map.complain(mistake.key, std::move(mistake.sentence));
     if (a.mtp_layers > 0 && (a.sees_images() || a.learned_positions))
         map.complain("mtp_layers",
-                     "several tokens are predicted by networks of tokens without "
-                     "learned positions alone");
+                     "multi-token prediction needs a network of tokens without learned positions");
     if (!a.sees_images()) return;
     if (*a.image_size % *a.patch_size != 0)
         map.complain("patch_size", fmt::format("patches of {} pixels do not tile an image of {}",

@@ -3,9 +3,11 @@
 #include <cstdint>
 
 #include "models/network/architecture.h"
+#include "text/mapping_reader.h"
 
-/// The largest networks that are accepted: far beyond any built, and small enough that no product
-/// of their sizes in the project exceeds 2^63.
+/// The largest networks that are accepted, and the checks that hold for every source of an
+/// architecture. The limits are far beyond any network built, and small enough that no product of
+/// their sizes in the project exceeds 2^63.
 namespace debubble::models {
 
 inline constexpr int kMostLayers = 10'000;
@@ -25,5 +27,12 @@ inline constexpr std::int64_t kLargestImage = 8192;  ///< pixels per side
 
 /// The number of patches of the image, and one for the class token.
 std::int64_t vit_positions(const Architecture& architecture);
+
+/// Complains about a layer that cannot be, at the keys that say so.
+void check_layer(const Layer& layer, text::MappingReader& map);
+
+/// Checks that hold for every source of an architecture ("25 heads do not divide 1601"); each
+/// mistake is reported at the key of `map` that it names first.
+void check_architecture(const Architecture& architecture, text::MappingReader& map);
 
 }  // namespace debubble::models

@@ -133,7 +133,7 @@ struct Attention {
     /// A token sees itself and the window - 1 tokens before it; unset: all tokens before it.
     std::optional<std::int64_t> window = {};
     /// A token sees itself and what is before it in its own chunk of that many tokens; unset: the
-    /// sequence is one chunk. A layer has no window beside it.
+    /// sequence is one chunk. Such a layer has no window.
     std::optional<std::int64_t> chunk = {};
     std::optional<LatentAttention> latent = {};
     /// Every head has a learned logit that takes part in the softmax, whose value is dropped
@@ -148,7 +148,8 @@ struct Attention {
     bool output_gate = false;
     /// The result of each head is multiplied by the sigmoid of one logit (Step 3.7).
     bool head_gate = false;
-    /// Values are the keys before their norm and rotation: there is no product for them (Gemma 4).
+    /// Values are the keys before their norm and rotation: there is no projection for them (Gemma
+    /// 4).
     bool keys_are_values = false;
     /// Values have an RMS norm of every head without weights (Gemma 4).
     bool value_norm = false;
@@ -169,8 +170,8 @@ struct Attention {
 };
 
 /// Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): each head has a state of head_dim x state values,
-/// which decays with every token, takes in what B and C, shared by the heads of a group, say, and
-/// is read by them. A convolution over the last tokens goes before.
+/// which decays with every token, takes in what B and C, shared by the heads of a group, select,
+/// and is read by them. A convolution over the last tokens goes before.
 struct Mamba {
     std::int64_t heads = 1;
     std::int64_t head_dim = 64;    ///< [P]
@@ -179,7 +180,7 @@ struct Mamba {
     std::int64_t convolution = 4;  ///< tokens that it sees, the one itself among them
     std::int64_t chunk = 256;      ///< tokens that are computed by products rather than in turn
     bool convolution_bias = true;
-    bool norm = true;  ///< what the scan gives has an RMS norm of every group
+    bool norm = true;  ///< the scan's output has an RMS norm per group
     /// Every column decays by itself, by a step that is made of a narrow value of this width, and
     /// so are B and C (Mamba-1, arXiv:2312.00752). Such a layer has no heads: heads x head_dim are
     /// its columns. 0: Mamba-2.
@@ -210,7 +211,7 @@ struct DeltaNet {
     /// keys and values have convolutions of their own, and the decays a product of this rank.
     bool channel_decay = false;
     std::int64_t gate_rank = 128;   ///< of the products into decays and into the output gate
-    bool full_output_gate = false;  ///< the output gate is one product
+    bool full_output_gate = false;  ///< the output gate is one full-rank projection
     bool full_decay_gate = false;   ///< decays of channels are one product (Ling 3)
     /// Nothing is corrected: states take in keys and values, and decay by a fixed factor of each
     /// head (Lightning attention, arXiv:2501.08313). There is no convolution.
@@ -243,8 +244,8 @@ enum class Router {
     SqrtSoftplus,  ///< the root of each logit's softplus (DeepSeek-V4)
 };
 
-/// The type of a router's logits and of their gradients, whatever the type of the training is: of
-/// equal scores the first experts would win, and 16 bits have many equal ones.
+/// The type of a router's logits and of their gradients, independent of the training's type: among
+/// equal scores the first experts win, and 16 bits have many equal ones.
 enum class RouterDtype {
     Compute,  ///< that of the training
     Fp32,
@@ -279,12 +280,13 @@ struct Experts {
     /// (LatentMoE, arXiv:2512.20856); 0: they read the hidden state.
     std::int64_t latent = 0;
 
-    bool latent_norm = false;  ///< what experts give has an RMS norm before the second product
+    bool latent_norm = false;  ///< the experts' output has an RMS norm before the second projection
     /// Experts of a token are those of a fixed table, and the router has weights for them alone
     /// (DeepSeek-V4's first layers).
     bool hashed = false;
-    /// Inner width of a dense MLP beside the experts, with norms of its own before and after both
-    /// (Gemma 4); 0: none. The router has a scale of each column and each expert a factor.
+    /// Intermediate size of a dense MLP parallel to the experts, with its own norms before and
+    /// after both (Gemma 4); 0: none. The router has a scale of each column and each expert a
+    /// factor.
     std::int64_t beside_ffn = 0;
 
     std::int64_t width(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }

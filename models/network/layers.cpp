@@ -30,7 +30,7 @@ void Layers::find_ahead() {
 }
 
 void Layers::cut_short(int count) {
-    DEBUBBLE_CHECK(count >= 0 && count <= this->count(), "layers are cut off, not added");
+    DEBUBBLE_CHECK(count >= 0 && count <= this->count(), "'layers' can only remove layers");
     kind_of_.resize(static_cast<std::size_t>(count));
     const auto used = std::max_element(kind_of_.begin(), kind_of_.end());
     kinds_.resize(used == kind_of_.end() ? 0 : *used + std::size_t{1});

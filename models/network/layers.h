@@ -6,6 +6,7 @@
 
 #include "models/network/layer.h"
 
+/// A network's layers in order. Each distinct kind of layer is kept once.
 namespace debubble::models {
 
 /// A network's layers in order. Each distinct kind of layer is kept once.
@@ -69,5 +70,19 @@ struct LayerRun {
 };
 /// The runs of layers [first, first + count), in order.
 std::vector<LayerRun> runs_of(const Layers& layers, int first, int count);
+
+// Layers whose attention sees keys that an indexer chooses, its own or that of a layer before.
+
+/// True for a layer that sees the keys which a layer before it has chosen.
+inline bool shares_choice(const Layer& layer) {
+    const auto* attention = layer.as<Attention>();
+    return attention != nullptr && attention->sparse && !attention->sparse->indexer;
+}
+
+/// The last layer up to this one at which a stage can begin.
+inline int beginning_at(const Layers& layers, int layer) {
+    while (layer > 0 && shares_choice(layers[layer])) --layer;
+    return layer;
+}
 
 }  // namespace debubble::models

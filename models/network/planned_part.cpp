@@ -1,4 +1,4 @@
-#include "models/network/planned_part.h"
+#include "models/network/weight_format.h"
 
 #include <algorithm>
 #include <ranges>
@@ -11,9 +11,9 @@ namespace {
 
 std::string_view part_of_attention(const Attention& attention) {
     if (attention.compressed) return "attention over compressed keys";
-    if (attention.sparse) return "attention over keys that an indexer chooses";
-    if (attention.head_gate) return "a gate on each head of attention";
-    if (attention.keys_are_values) return "keys that are the values";
+    if (attention.sparse) return "attention over keys selected by an indexer";
+    if (attention.head_gate) return "attention with a gate on each head";
+    if (attention.keys_are_values) return "shared keys and values";
     if (attention.value_norm) return "norms of values";
     if (attention.latent && attention.output_gate) return "latent attention with an output gate";
     if (!attention.latent && attention.value_dim != attention.head_dim)
@@ -22,19 +22,19 @@ std::string_view part_of_attention(const Attention& attention) {
 }
 
 std::string_view part_of_experts(const Experts& experts) {
-    if (experts.beside_ffn > 0) return "experts beside an MLP";
-    if (experts.hashed) return "routers that read a table of tokens";
-    if (experts.latent_norm) return "a norm of what experts of a narrower value give";
-    if (experts.router == Router::SqrtSoftplus) return "routers by roots of softplus";
+    if (experts.beside_ffn > 0) return "experts with a parallel dense MLP";
+    if (experts.hashed) return "routers that use a token table";
+    if (experts.latent_norm) return "a norm of the output of latent experts";
+    if (experts.router == Router::SqrtSoftplus) return "routers with sqrtsoftplus scores";
     return {};
 }
 
 std::string_view part_of_layer(const Layer& layer) {
     std::string_view part;
-    if (layer.beside) return "state-space parts beside attention";
-    if (layer.one_norm) return "attention and MLPs that read one norm";
+    if (layer.beside) return "state-space parts parallel to attention";
+    if (layer.one_norm) return "attention and MLPs that share one norm";
     if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank > 0)
-        return "state-space layers of Mamba-1";
+        return "Mamba-1 layers";
     if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && !mamba->norm)
         return "state-space layers without a norm";
     if (const auto* attention = layer.as<Attention>()) part = part_of_attention(*attention);
@@ -48,7 +48,7 @@ std::string_view part_of_layer(const Layer& layer) {
     const auto* mlp = layer.as<DenseMlp>();
     const Activation activation = mlp != nullptr ? mlp->activation : Activation::Swiglu;
     return activation == Activation::Xielu || activation == Activation::Situ
-               ? "an activation that nothing computes"
+               ? "an activation without a kernel"
                : "";
 }
 
@@ -57,22 +57,23 @@ std::string_view part_of_layer(const Layer& layer) {
 std::string_view planned_part(const Architecture& network) {
     if (network.tower) return "a vision tower ('language_model_only: true' leaves it out)";
     if (network.streams > 1) return "several residual streams";
-    if (network.residual_block > 0) return "residual sums that are put by";
+    if (network.residual_block > 0) return "stored residual sums";
     for (const Layer& layer : network.layers.kinds())
         if (const std::string_view part = part_of_layer(layer); !part.empty()) return part;
-    return network.family == Family::Planned ? "weights of the family 'planned'" : "";
+    return network.family == Family::Planned ? "weights of the simulation-only family 'planned'"
+                                             : "";
 }
 
 std::string stream_words(const Architecture& a) {
     if (a.streams > 1)
         return fmt::format(
-            "{} residual streams of a token: each stage but the last sends {} times the hidden "
+            "each token has {} residual streams: each stage but the last sends {} times the hidden "
             "width",
             a.streams, a.streams);
     if (a.residual_block > 0)
         return fmt::format(
-            "the residual sum is put by every {} layers: a stage sends up to {} times the hidden "
-            "width, more the later it stands",
+            "the residual sum is stored every {} layers: a stage sends up to {} times the hidden "
+            "size, growing with its position",
             a.residual_block, a.stream_rows(a.layers.count()));
     return {};
 }
@@ -88,8 +89,8 @@ std::string table_words(const Architecture& a) {
         });
     if (hashed == 0) return {};
     return fmt::format(
-        "the experts of {} layers are those of a table of tokens, whose numbers the first stage "
-        "alone has: frameworks have these layers there",
+        "the experts of {} layers follow from token ids, which only the first stage has: "
+        "frameworks keep these layers there",
         hashed);
 }
 
@@ -101,9 +102,8 @@ std::string choice_words(const Architecture& a) {
         return attention.sparse && !attention.sparse->indexer ? 1 : 0;
     };
     if (a.layers.most<Attention>(shares) == 0) return {};
-    return "layers that share a choice of keys stand in one stage with the layer that chose: "
-           "stages "
-           "begin at layers that choose";
+    return "layers that share selected keys must be in one stage with the layer that selects them: "
+           "stages begin at layers with their own selection";
 }
 
 std::string tower_words(const Architecture& a) {
@@ -113,15 +113,16 @@ std::string tower_words(const Architecture& a) {
         return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
     };
     std::string text = fmt::format(
-        "the vision tower of {} of width {} stands in the first stage: a sample has {} of {} each, "
-        "of its sequence {} tokens ('images' and 'image_tokens' of the model say how many)",
+        "the vision tower of {} with hidden size {} is in the first stage: a sample has {} of {} "
+        "each, which take {} tokens of its sequence (set by the model's 'images' and "
+        "'image_tokens')",
         number_of(tower.layers.count(), "layer"), tower.hidden, number_of(tower.images, "image"),
         fmt::format("{} patches", tower.patches()), tower.tokens_of_sample());
     if (!tower.deepstack.empty())
         text += fmt::format("; its features are added after the first {}",
                             number_of(static_cast<std::int64_t>(tower.deepstack.size()), "layer"));
     if (tower.frozen && tower.frozen_projector) return text + "; it is not trained";
-    if (tower.frozen) return text + "; of it the projector alone is trained";
+    if (tower.frozen) return text + "; only its projector is trained";
     return text;
 }
 

@@ -37,25 +37,23 @@ namespace {
 void add_hybrid_mistakes(const Architecture& a, const WeightFormat& format,
                          std::vector<FormatMistake>& mistakes) {
     if (!format.mamba && a.layers.first<Mamba>() != nullptr)
-        mistakes.push_back({"mixer", "state-space layers are those of the family nemotron_h"});
+        mistakes.push_back({"mixer", "state-space layers need the family nemotron_h"});
     if (!format.delta_nets && a.layers.first<DeltaNet>() != nullptr)
-        mistakes.push_back({"mixer", "gated delta nets are those of the family qwen3_next"});
+        mistakes.push_back({"mixer", "gated delta nets need the family qwen3_next"});
     const auto gates = [](const Attention& attention) { return attention.output_gate; };
     if (!format.delta_nets && a.layers.most<Attention>(gates) > 0)
-        mistakes.push_back({"output_gate", "an output gate is that of the family qwen3_next"});
+        mistakes.push_back({"output_gate", "an output gate needs the family qwen3_next"});
     const auto gates_shared = [](const Experts& experts) { return experts.shared_gate; };
     if (!format.delta_nets && a.layers.most<Experts>(gates_shared) > 0)
-        mistakes.push_back(
-            {"shared_gate", "a gate of shared experts is that of the family qwen3_next"});
+        mistakes.push_back({"shared_gate", "a shared-expert gate needs the family qwen3_next"});
     const auto narrows = [](const Experts& experts) { return experts.latent; };
     if (!format.mamba && a.layers.most<Experts>(narrows) > 0)
-        mistakes.push_back(
-            {"expert_latent", "experts of a narrower value are those of the family nemotron_h"});
+        mistakes.push_back({"expert_latent", "latent experts need the family nemotron_h"});
     if (format.one_part)
         for (const Layer& layer : a.layers.kinds())
             if (layer.mixes() && layer.has_mlp()) {
                 mistakes.push_back({"family",
-                                    "each layer of the family nemotron_h has one part: "
+                                    "each layer of the family nemotron_h must have one part: "
                                     "'mixer: none' or 'mlp: false'"});
                 break;
             }
@@ -75,7 +73,7 @@ std::vector<FormatMistake> format_mistakes(const Architecture& a) {
                             "grouped key-value heads"});
     const auto latent = [](const Attention& attention) { return attention.latent.has_value(); };
     if (!format.modern && a.layers.most<Attention>(latent) > 0)
-        mistakes.push_back({"family", "latent attention is that of the family deepseek"});
+        mistakes.push_back({"family", "latent attention needs the family deepseek"});
     const auto later = [](const Attention& attention) {
         return attention.qk_norm != QkNorm::None || attention.sinks;
     };
@@ -85,16 +83,16 @@ std::vector<FormatMistake> format_mistakes(const Architecture& a) {
     if (!format.later &&
         (a.layers.most<Attention>(later) > 0 || std::ranges::any_of(a.layers.kinds(), elsewhere)))
         mistakes.push_back({"family",
-                            "norms of queries and keys, sinks, and norms or an MLP at other places "
-                            "are not those of a gpt2 or vit"});
+                            "gpt2 and vit do not have norms of queries and keys, sinks, or norms "
+                            "or an MLP at other places"});
     const auto shares = [](const Experts& experts) { return experts.shared_ffn; };
     if (!format.modern && a.layers.most<Experts>(shares) > 0)
-        mistakes.push_back({"shared_ffn", "shared experts are those of the family deepseek"});
+        mistakes.push_back({"shared_ffn", "shared experts need the family deepseek"});
     add_hybrid_mistakes(a, format, mistakes);
     const auto biased = [](const Attention& attention) { return attention.qkv_bias; };
     if (a.has_experts() &&
         (!format.experts || (!format.modern && a.layers.most<Attention>(biased) > 0)))
-        mistakes.push_back({"experts", "experts are those of a llama, without biases"});
+        mistakes.push_back({"experts", "experts need the family llama and no biases"});
     if (a.has_experts() && !a.sharding.empty())
         mistakes.push_back({"sharding", "a sharding table and experts are not supported together"});
     return mistakes;

@@ -33,7 +33,7 @@ struct UnfusedKernel {
     int scores_gradient = 0;
 };
 
-/// Keys and values travel around the context-parallel ranks, two chunks at a time.
+/// Keys and values are passed around the context-parallel ranks, two chunks at a time.
 struct RingKeys {
     int forward = 0;
     int backward = 0;
@@ -52,14 +52,14 @@ struct GatheredKeys {
     std::optional<int> chunk_gradient;
 };
 
-/// The keys and values of the slices up to this one, side by side.
+/// The concatenated keys and values of the slices up to this one.
 struct SeenKeys {
     int forward = 0;
     int backward = 0;
     int gradient = 0;
 };
 
-/// An output that the backward gets by repeating the exchange of its result.
+/// An output that the backward gets by repeating the all-to-all of its result.
 struct ExchangedAgain {
     int out = 0;
     int exchanged = 0;
@@ -100,7 +100,7 @@ struct Attention {
     std::vector<int> kept_beside = {};
 };
 
-/// Context-parallel ranks exchange tokens for heads, or back.
+/// All-to-all between context-parallel ranks, from tokens to heads or back.
 struct ExchangeHeads {
     Value x;
     Value y;
@@ -116,7 +116,7 @@ struct OutputGate {
     std::int64_t columns = 1;
 };
 
-/// Puts heads side by side in a tensor of their own.
+/// Concatenates heads in a new tensor.
 struct CopyContext {
     Value x;
     Value y;

@@ -22,7 +22,7 @@ struct Heads {
     std::int64_t kv_heads = 1;
     std::int64_t head_dim = 1;
     std::int64_t value_dim = 1;
-    bool gates = false;  ///< a packed product has a gate beside the queries of each head
+    bool gates = false;  ///< the packed QKV tensor has a gate next to the queries of each head
 
     std::int64_t query_columns() const { return heads * head_dim; }
     std::int64_t key_columns() const { return kv_heads * head_dim; }

@@ -1,43 +1,30 @@
 #include "models/operators/kernel.h"
 
-#include <cmath>
+#include <variant>
 
 #include "base/overloaded.h"
 
 namespace debubble::models {
 
-namespace {
-
-/// The sum over positions [0, position) of the keys seen, if positions are continuous: a chunk's
-/// queries see half of it.
-double pairs_before(double position, double chunk) {
-    const double whole = std::floor(position / chunk);
-    const double rest = position - whole * chunk;
-    return whole * chunk * chunk / 2 + rest * rest / 2;
+Mask mask_of(const FlashAttention& attention) {
+    if (!attention.causal) return FullMask{};
+    if (attention.chunk > 0) return ChunkMask{attention.chunk};
+    if (attention.window > 0) return WindowMask{attention.window};
+    return CausalMask{};
 }
 
-double pairs_in_chunks(const FlashAttention& attention) {
-    const auto keys = static_cast<double>(attention.keys);
-    const auto chunk = static_cast<double>(attention.chunk);
-    return pairs_before(keys, chunk) -
-           pairs_before(keys - static_cast<double>(attention.queries), chunk);
+void set_mask(FlashAttention& attention, const Mask& mask) {
+    attention.causal = !std::holds_alternative<FullMask>(mask);
+    attention.window = 0;
+    attention.chunk = 0;
+    if (const auto* window = std::get_if<WindowMask>(&mask)) attention.window = window->keys;
+    if (const auto* best = std::get_if<TopKMask>(&mask)) attention.window = best->keys;
+    if (const auto* chunk = std::get_if<ChunkMask>(&mask)) attention.chunk = chunk->tokens;
 }
 
-}  // namespace
-
-/// A causal pass has its queries at the end of its keys: query at position p sees the last
-/// min(p, window) keys, summed over the positions as if they were continuous.
 double pairs(const FlashAttention& attention) {
-    const auto queries = static_cast<double>(attention.queries);
-    const auto keys = static_cast<double>(attention.keys);
-    if (!attention.causal) return queries * keys;
-    if (attention.chunk > 0) return pairs_in_chunks(attention);
-    if (attention.window == 0 || attention.window >= attention.keys)
-        return queries * keys - queries * queries / 2;
-    const auto window = static_cast<double>(attention.window);
-    const double before = keys - queries;
-    if (before >= window) return queries * window;
-    return (window * window - before * before) / 2 + (keys - window) * window;
+    return pairs(mask_of(attention), static_cast<double>(attention.queries),
+                 static_cast<double>(attention.keys), Diagonal::Half);
 }
 
 double flops(const Kernel& kernel) {

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "models/execution/kernel_options.h"
 #include "models/execution/low_precision.h"
+#include "models/operators/mask.h"
 
 /// The units of work that operators consist of. Their cost is not known here: the cost model prices
 /// them, and the executor has code for each.
@@ -23,8 +24,8 @@ struct Gemm {
                         ///< accumulation)
     int element_bytes = 2;
     Narrow operands = Narrow::None;
-    std::int64_t group_rows = 0;  ///< rows of each expert in a grouped product; 0: not grouped
-    double pace = 1;              ///< its time relative to that of the best library's kernel
+    std::int64_t group_rows = 0;  ///< rows of each expert in a grouped GEMM; 0: not grouped
+    double pace = 1;              ///< slowdown relative to cuBLAS
     bool recurrent = false;       ///< part of a linear recurrence, by a kernel in Triton
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -45,10 +46,10 @@ struct FlashAttention {
     int element_bytes = 2;
     std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
     std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
-    std::int64_t chunk = 0;          ///< keys begin anew for a causal query at its multiples; 0:
-                                     ///< only at the first
+    std::int64_t chunk =
+        0;  ///< the keys of a causal query restart at its multiples; 0: only at the first
     FusedAttention kernel = FusedAttention::Flash2;
-    bool narrow = false;  ///< products in 8 bits
+    bool narrow = false;  ///< 8-bit GEMMs
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
 
     std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }
@@ -61,7 +62,7 @@ struct Traffic {
     /// Its time relative to that of an average elementwise kernel for as many bytes: casts that
     /// scale by blocks and write two ways take longer.
     double pace = 1;
-    std::int64_t launches = 1;  ///< kernels one after the other, as one for every expert
+    std::int64_t launches = 1;  ///< consecutive kernels, such as one for every expert
     bool recurrent = false;     ///< part of a linear recurrence, by a kernel in Triton
     /// Seconds of one multiprocessor that the kernel computes, where they may take longer than the
     /// bytes: all of the device's share them.
@@ -70,8 +71,8 @@ struct Traffic {
 };
 
 /// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
-/// exchange, of the data of all ranks together.
-/// Which experts a token's rows may go to (models/network/layer.h, Experts).
+/// exchange, of the data of all ranks together. The routing of tokens to experts
+/// (models/network/layer.h, Experts).
 struct Routing {
     std::int64_t per_token = 0;      ///< rows of each token; 0: the rows are no tokens'
     std::int64_t experts = 0;        ///< of the layer, spread evenly over the group of ranks
@@ -99,18 +100,18 @@ struct Collective {
     /// number of kernels that follow and do not need it (a backward's weight-gradient GEMM).
     int hidden_by = 0;
     int count = 1;  ///< number of equal calls, one after the other
-    /// The product or attention next to it in the list that can be cut into pieces and computed
-    /// piece by piece as they arrive, or as they are sent (--tp-comm-overlap; ring attention).
+    /// The GEMM or attention next to it in the list that can be split into chunks and computed as
+    /// these arrive or are sent (--tp-comm-overlap; ring attention).
     enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
     Pieces pieces = Pieces::None;
-    Routing routing = {};  ///< of an exchange with experts
+    Routing routing = {};  ///< of an all-to-all with experts
 
     bool is_expert_exchange() const { return routing.per_token > 0; }
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 
-/// The exchange of a layer's experts that a kernel is, or beside which it runs on a stream of its
-/// own (Megatron-LM's --moe-shared-expert-overlap).
+/// The all-to-all of a layer's experts that a kernel is, or that it overlaps on a separate stream
+/// (Megatron-LM's --moe-shared-expert-overlap).
 enum class Beside : std::uint8_t { Nothing, Dispatch, Combine };
 
 struct Kernel {
@@ -121,7 +122,12 @@ struct Kernel {
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-/// Query-key pairs of one head of one sample.
+/// The mask of a kernel, and a kernel with that mask. A kernel that reads the best keys has as many
+/// pairs as one with a window of that many.
+Mask mask_of(const FlashAttention& attention);
+void set_mask(FlashAttention& attention, const Mask& mask);
+
+/// Query-key pairs of one head of one sample, with half of the diagonal (mask.h).
 double pairs(const FlashAttention& attention);
 /// Executed FLOPs of a kernel (matrix work only, as MFU counts it).
 double flops(const Kernel& kernel);

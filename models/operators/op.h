@@ -3,10 +3,9 @@
 #include <variant>
 
 #include "models/operators/attention.h"
-#include "models/operators/embeddings.h"
+#include "models/operators/ends.h"
 #include "models/operators/experts.h"
 #include "models/operators/heads.h"
-#include "models/operators/loss.h"
 #include "models/operators/planned.h"
 #include "models/operators/products.h"
 #include "models/operators/recurrent.h"

@@ -15,14 +15,14 @@ struct Planned {
         HeadGate,       ///< each head of x times the sigmoid of a logit
         Indexer,        ///< scores of all pairs, and the best keys of each token
         Compress,       ///< entries from keys of several tokens
-        ChosenScores,   ///< attention over entries beside the window
+        ChosenScores,   ///< attention over entries in addition to the window
         MixStreams,     ///< the input of a part, of several residual streams
         SpreadStreams,  ///< the streams after a part
         WidenStream,    ///< copies of the embedding as streams, or their collapse
         ChannelDecay,   ///< decays of each channel of a key
         FixedDecay,     ///< Lightning attention's blocks
         SelectiveScan,  ///< Mamba-1's scan and gate
-        ScaleNorm,      ///< a norm without a residual beside it
+        ScaleNorm,      ///< a norm without a residual
         Copy,
     };
     Kind kind{};

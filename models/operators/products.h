@@ -10,7 +10,7 @@
 /// Products: those of layers, of patches, and of experts. See models/operators/op.h.
 namespace debubble::models::op {
 
-/// The tensors that a product in 8 or 4 bits reads instead of its operands, and those that are
+/// The tensors that a 8-bit or 4-bit GEMM reads instead of its operands, and those that are
 /// gathered from. `rows` are summed over their columns, `columns` over their rows; one tensor may
 /// be both.
 struct NarrowCopies {

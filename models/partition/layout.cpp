@@ -1,4 +1,4 @@
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 
 #include <algorithm>
 #include <cctype>
@@ -42,22 +42,21 @@ std::size_t read_times(const Signs& signs, std::size_t star, std::size_t& times)
         if (times > kLongestLayout)
             refuse(fmt::format("{} repeats more than {} times", at(signs[star]), kLongestLayout));
     }
-    if (end == star + 1) refuse(fmt::format("{} is not followed by a number", at(signs[star])));
+    if (end == star + 1) refuse(fmt::format("{} must be followed by a number", at(signs[star])));
     if (times == 0) refuse(fmt::format("{} repeats 0 times", at(signs[star])));
     return end;
 }
 
 void repeat(Signs& out, const Signs& what, std::size_t times) {
     if (out.size() + what.size() * times > kLongestLayout)
-        refuse(
-            fmt::format("the layout has more than {} characters when written out", kLongestLayout));
+        refuse(fmt::format("the layout has more than {} characters when expanded", kLongestLayout));
     for (std::size_t i = 0; i < times; ++i) out.insert(out.end(), what.begin(), what.end());
 }
 
 Signs without_groups(const Signs& signs) {
     Signs out;
     for (std::size_t i = 0; i < signs.size(); ++i) {
-        if (signs[i].unit == ')') refuse(fmt::format("{} closes nothing", at(signs[i])));
+        if (signs[i].unit == ')') refuse(fmt::format("{} has no opening bracket", at(signs[i])));
         if (signs[i].unit != '(') {
             out.push_back(signs[i]);
             continue;
@@ -65,12 +64,12 @@ Signs without_groups(const Signs& signs) {
         std::size_t close = i + 1;
         for (; close < signs.size() && signs[close].unit != ')'; ++close)
             if (signs[close].unit == '(')
-                refuse(
-                    fmt::format("{} is inside a group, and groups do not nest", at(signs[close])));
+                refuse(fmt::format("{} is inside a group, but groups cannot be nested",
+                                   at(signs[close])));
         if (close == signs.size()) refuse(fmt::format("{} is not closed", at(signs[i])));
         if (close == i + 1) refuse(fmt::format("the group {} is empty", at(signs[i])));
         if (close + 1 == signs.size() || signs[close + 1].unit != '*')
-            refuse(fmt::format("{} is not followed by '*' and a number", at(signs[close])));
+            refuse(fmt::format("{} must be followed by '*' and a number", at(signs[close])));
         std::size_t times = 0;
         const std::size_t end = read_times(signs, close + 1, times);
         repeat(out,
@@ -90,9 +89,9 @@ Signs written_out(std::string_view layout) {
     Signs out;
     for (std::size_t i = 0; i < flat.size(); ++i) {
         const Sign& sign = flat[i];
-        if (sign.unit == '*') refuse(fmt::format("{} repeats nothing", at(sign)));
+        if (sign.unit == '*') refuse(fmt::format("{} has nothing to repeat", at(sign)));
         if (kUnits.find(sign.unit) == std::string_view::npos)
-            refuse(fmt::format("{} is none of E, t, m, L and |", at(sign)));
+            refuse(fmt::format("{} is not E, t, m, L or |", at(sign)));
         std::size_t times = 1;
         if (i + 1 < flat.size() && flat[i + 1].unit == '*') i = read_times(flat, i + 1, times) - 1;
         repeat(out, {sign}, times);
@@ -104,13 +103,13 @@ Signs written_out(std::string_view layout) {
 class Order {
 public:
     void take(const Sign& sign, std::size_t stage) {
-        if (loss_) refuse(fmt::format("{} comes after L, which must be the last unit", at(sign)));
+        if (loss_) refuse(fmt::format("{} comes after L, which must be last", at(sign)));
         if (!embedding_ && sign.unit != 'E')
-            refuse(fmt::format("{} is the first unit, and E must be", at(sign)));
+            refuse(fmt::format("{} comes first, but E must be first", at(sign)));
         if (embedding_ && sign.unit == 'E') refuse(fmt::format("{} is a second E", at(sign)));
         if (sign.unit == 't' && predicted_) refuse(fmt::format("{} is a layer after m", at(sign)));
         if (sign.unit == 'm' && predicted_.value_or(stage) != stage)
-            refuse(fmt::format("{} is in another stage than the m before it", at(sign)));
+            refuse(fmt::format("{} is not in the same stage as the m before it", at(sign)));
         embedding_ = embedding_ || sign.unit == 'E';
         loss_ = loss_ || sign.unit == 'L';
         if (sign.unit == 'm') predicted_ = stage;
@@ -148,9 +147,9 @@ std::vector<StageUnits> parse_layout(std::string_view layout) {
             default: stage.loss = true; break;
         }
     }
-    if (!order.ended()) refuse("the layout does not end with L");
-    if (!stages.front().embedding) refuse("the first stage is empty, and E must be in it");
-    if (!stages.back().loss) refuse("the last stage is empty, and L must be in it");
+    if (!order.ended()) refuse("the layout must end with L");
+    if (!stages.front().embedding) refuse("the first stage is empty, but must contain E");
+    if (!stages.back().loss) refuse("the last stage is empty, but must contain L");
     return stages;
 }
 
@@ -161,10 +160,9 @@ void check_layout(const std::vector<StageUnits>& stages, int ranks) {
                            ranks));
     for (int stage = 0; stage < count - ranks; ++stage)
         if (stages[static_cast<std::size_t>(stage)].predictions > 0)
-            refuse(
-                fmt::format("m is in stage {}, chunk {} of its rank, and must be in the last of "
-                            "its {} chunks",
-                            stage, stage / ranks, count / ranks));
+            refuse(fmt::format(
+                "m is in stage {}, chunk {} of its rank, but must be in the last of its {} chunks",
+                stage, stage / ranks, count / ranks));
 }
 
 int layers_of(const std::vector<StageUnits>& stages) {

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "models/network/choices.h"
+#include "models/network/layers.h"
 
 namespace debubble::models {
 namespace {
@@ -79,7 +79,8 @@ Table fill(const std::vector<double>& sum, double head, int stages) {
 }  // namespace
 
 std::vector<std::vector<LayerRange>> partition_uniform(int layers, int ranks, int chunks) {
-    DEBUBBLE_CHECK(layers >= 0 && ranks > 0 && chunks > 0, "a partition needs ranks and chunks");
+    DEBUBBLE_CHECK(layers >= 0 && ranks > 0 && chunks > 0,
+                   "a partition needs at least one rank and one chunk");
     std::vector<std::vector<LayerRange>> parts(ranks);
     int start = 0;
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -121,10 +122,10 @@ std::vector<StageContent> explicit_stages(const std::vector<int>& layers_per_sta
     const auto given = static_cast<int>(layers_per_stage.size());
     if (given != stages)
         throw InputError(
-            fmt::format("the partition names {} stages, and there are {}", given, stages));
+            fmt::format("the partition lists {} stages, but there are {}", given, stages));
     const auto sum = std::accumulate(layers_per_stage.begin(), layers_per_stage.end(), 0LL);
     if (sum != layers)
-        throw InputError(fmt::format("the partition's {} = {} layers, and the model has {}",
+        throw InputError(fmt::format("the partition's {} = {} layers, but the model has {}",
                                      fmt::join(layers_per_stage, " + "), sum, layers));
     return from_sizes(layers_per_stage);
 }
@@ -179,8 +180,8 @@ public:
         for (const double cost : costs.layers) before_.push_back(before_.back() + cost);
     }
 
-    /// What is smaller is better: the greatest sum of a rank, then how far ranks are from each
-    /// other, then stages.
+    /// Smaller is better: the greatest sum of a rank, then how far ranks are from each other, then
+    /// stages.
     using Rating = std::array<double, 3>;
     Rating rate(const std::vector<int>& sizes) {
         of_stage_.clear();

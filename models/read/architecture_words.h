@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -9,7 +10,7 @@
 /// The spelling of an architecture's values in YAML and JSON.
 namespace debubble::models {
 
-/// How a file says that positions are told: by a learned table of the network, or by its layers.
+/// The spelling of position embeddings: a learned table of the network, or in its layers.
 enum class Positions { None, Learned, Rope, Alibi };
 
 inline constexpr std::pair<std::string_view, Family> kFamilies[] = {
@@ -70,5 +71,9 @@ inline constexpr std::pair<std::string_view, Sharding> kShardings[] = {
     {"row", Sharding::Row},
     {"vocabulary", Sharding::Vocabulary},
     {"replicated", Sharding::Replicated}};
+
+/// The architecture as a JSON object with every field, from which read_own_architecture reads an
+/// equal one.
+std::string architecture_json(const Architecture& architecture);
 
 }  // namespace debubble::models

@@ -1,13 +1,12 @@
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <nlohmann/json.hpp>
 
-#include "models/read/architecture_words.h"
 #include "models/read/layer_keys.h"
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
 namespace debubble::models {
 namespace {
@@ -58,7 +57,7 @@ nlohmann::ordered_json indexer_json(const Indexer& indexer) {
         {"heads", indexer.heads}, {"head_dim", indexer.head_dim}, {"weighted", indexer.weighted}};
 }
 
-/// What attention and experts have since 2025.
+/// Keys of attention and experts since 2025.
 void add_newer(nlohmann::ordered_json& json, const LayerKeys& keys) {
     if (keys.head_gate) json["head_gate"] = true;
     if (keys.keys_are_values) json["keys_are_values"] = true;
@@ -160,8 +159,8 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
     if (keys.one_norm) json["one_norm"] = true;
 }
 
-/// The keys that stand beside groups, each of which has all of its own: a group cannot take back
-/// what all layers have.
+/// The keys outside the groups, each of which has all of its own: a group cannot undo what all
+/// layers have.
 LayerKeys beside_groups(const LayerKeys& first, Family family, bool learned_positions) {
     LayerKeys common;
     common.heads = first.heads;

@@ -4,7 +4,7 @@
 
 #include "models/network/architecture_limits.h"
 #include "models/read/layer_file.h"
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 namespace debubble::models {
 namespace {
@@ -24,9 +24,11 @@ void read_head_dim(text::MappingReader& in, std::string_view key, LayerFile& fil
     if (in.whole(key, keys.head_dim, 1, kWidest) || !in.has("heads") || keys.latent) return;
     keys.head_dim = std::max<std::int64_t>(1, file.hidden / keys.heads);
     if (in.good() && !in.has("latent_attention") && file.hidden % keys.heads != 0)
-        in.complain("heads", fmt::format("{} heads do not divide the {} of 'hidden'; give "
-                                         "'head_dim' if that is intended",
-                                         keys.heads, file.hidden));
+        in.complain(
+            "heads",
+            fmt::format(
+                "{} heads do not divide the hidden size {}; give 'head_dim' if that is intended",
+                keys.heads, file.hidden));
 }
 
 /// Precondition: `heads` has been read.
@@ -46,21 +48,20 @@ const Fields<LatentFile>& latent_fields() {
         {"query_rank",
          whole(
              [](LatentFile & f) -> auto& { return f.latent.query_rank; }, 0, kWidest),
-         "The width of the value from which queries are made; 0: they are made from the hidden "
-         "state.",
-         "1536", "0"},
+         "The rank of the latent query; 0: queries are projected from the hidden state.", "1536",
+         "0"},
         {"key_rank",
          text::required(whole(
              [](LatentFile & f) -> auto& { return f.latent.key_rank; }, 1, kWidest)),
-         "The width of the value from which keys and values are made.", "512"},
+         "The rank of the latent from which keys and values are projected.", "512"},
         {"head_dim", text::required(whole(&LatentFile::head_dim, 1, kWidest)),
-         "The columns of a head's queries and keys that are not rotated.", "128"},
+         "The head dimension of queries and keys without RoPE.", "128"},
         {"rope_dim",
          text::required(whole(
              [](LatentFile & f) -> auto& { return f.latent.rope_dim; }, 1, kWidest)),
-         "The columns that are rotated, which all keys of a token share.", "64"},
+         "The head dimension with RoPE, shared by all keys of a token.", "64"},
         {"value_dim", text::required(whole(&LatentFile::value_dim, 1, kWidest)),
-         "The width of a head's values.", "128"}};
+         "The head dimension of values.", "128"}};
     return kFields;
 }
 
@@ -80,15 +81,15 @@ void read_latent(text::MappingReader& in, std::string_view key, LayerFile& file)
     if (!keys.latent) return;
     for (const std::string_view other : {"kv_heads", "head_dim"})
         if (in.has(other))
-            in.complain(other, fmt::format("latent attention has no '{}' beside its own", other));
+            in.complain(other, fmt::format("latent attention cannot have '{}'", other));
 }
 
 const Fields<QueryTemperature>& temperature_fields() {
     static const Fields<QueryTemperature> kFields{
         {"floor", real(&QueryTemperature::floor, 1, 1e9, "tokens"),
-         "The tokens at whose multiples queries grow.", "8192"},
-        {"scale", real(&QueryTemperature::scale, 0, 1e6),
-         "The factor of the logarithm by which they grow.", "0.1"}};
+         "The number of tokens per scaling step.", "8192"},
+        {"scale", real(&QueryTemperature::scale, 0, 1e6), "The factor of the logarithmic scaling.",
+         "0.1"}};
     return kFields;
 }
 
@@ -103,11 +104,13 @@ void read_temperature(text::MappingReader& in, std::string_view key, LayerFile& 
 const Fields<Indexer>& indexer_fields() {
     static const Fields<Indexer> kFields{
         {"heads", text::required(whole(&Indexer::heads, 1, kMostHeads, "heads")),
-         "Heads of the indexer.", "64"},
+         "The number of indexer heads.", "64"},
         {"head_dim", text::required(whole(&Indexer::head_dim, 1, kWidest)),
-         "The width of its heads.", "128"},
+         "The head dimension of the indexer.", "128"},
         {"weighted", text::flag(&Indexer::weighted),
-         "Scores of its heads are weighed and summed; else each chooses for a key head.", "false"}};
+         "Whether scores are weighted and summed over heads; otherwise each head selects for one "
+         "key head.",
+         "false"}};
     return kFields;
 }
 
@@ -129,14 +132,14 @@ void read_entries_indexer(text::MappingReader& in, std::string_view key, Compres
 
 const Fields<SparseChoice>& sparse_fields() {
     static const Fields<SparseChoice> kFields{
-        {"keys", whole(&SparseChoice::keys, 1, kMostPositions, "tokens"), "Keys that a token sees.",
-         "2048"},
+        {"keys", whole(&SparseChoice::keys, 1, kMostPositions, "tokens"),
+         "The number of keys a token attends to.", "2048"},
         {"block", whole(&SparseChoice::block, 1, kMostPositions, "tokens"),
-         "Keys that are chosen together.", "128"},
+         "The number of keys selected as one block.", "128"},
         {"indexer",
          custom(read_choosing_indexer, {Form{text::MapForm{described(indexer_fields())}}}),
-         "The small attention that chooses them.", "{heads: 64, head_dim: 128}",
-         "none: the layer sees what the last layer with one has chosen"}};
+         "The indexer that selects them.", "{heads: 64, head_dim: 128}",
+         "none: the layer reuses the selection of the last layer that has one"}};
     return kFields;
 }
 
@@ -151,18 +154,19 @@ void read_sparse(text::MappingReader& in, std::string_view key, LayerFile& file)
 const Fields<CompressedKeys>& compressed_fields() {
     static const Fields<CompressedKeys> kFields{
         {"query_rank", text::required(whole(&CompressedKeys::query_rank, 1, kWidest)),
-         "The width of the value from which queries are made.", "1024"},
+         "The rank of the latent query.", "1024"},
         {"groups", text::required(whole(&CompressedKeys::groups, 1, kMostHeads)),
-         "Groups of heads, each with a product of its own before the last one.", "8"},
+         "The number of head groups, each with its own projection before the last one.", "8"},
         {"out_rank", text::required(whole(&CompressedKeys::out_rank, 1, kWidest)),
-         "The width of a group's result.", "1024"},
+         "The rank of a group's output.", "1024"},
         {"ratio", whole(&CompressedKeys::ratio, 0, kMostPositions, "tokens"),
-         "Tokens that an entry beside the window stands for.", "4", "0: the window alone"},
+         "The number of tokens compressed into one entry outside the window.", "4",
+         "0: only the window"},
         {"chosen", whole(&CompressedKeys::chosen, 0, kMostPositions),
-         "Entries that a token sees at most.", "512", "0: all before it"},
+         "The maximum number of entries a token attends to.", "512", "0: all earlier ones"},
         {"indexer",
          custom(read_entries_indexer, {Form{text::MapForm{described(indexer_fields())}}}),
-         "The small attention that chooses entries.", "{heads: 64, head_dim: 128}", "none"}};
+         "The indexer that selects entries.", "{heads: 64, head_dim: 128}", "none"}};
     return kFields;
 }
 
@@ -183,70 +187,70 @@ void read_scaling(text::MappingReader& in, std::string_view key, LayerFile& file
 const Fields<LayerFile>& attention_fields() {
     static const Fields<LayerFile> kFields{
         {"heads", whole(of_keys(&LayerKeys::heads), 1, kMostHeads, "heads"),
-         "Attention heads of a layer.", "32", "required"},
+         "The number of attention heads.", "32", "required"},
         {"kv_heads", custom(read_kv_heads, {Form{text::WholeForm{1, kMostHeads, "heads"}}}),
-         "Heads of keys and values (grouped-query attention).", "8", "heads"},
+         "The number of key-value heads (grouped-query attention).", "8", "heads"},
         {"head_dim", custom(read_head_dim, {Form{text::WholeForm{1, kWidest, {}}}}),
-         "The width of a head.", "128", "hidden / heads"},
+         "The head dimension.", "128", "hidden / heads"},
         {"positions", word(&LayerFile::positions, kPositions),
-         "How positions are told: a learned table, rotated queries and keys, scores that fall with "
-         "the distance (alibi), or not at all.",
-         "rope"},
+         "The position embedding: a learned table, RoPE, ALiBi or none.", "rope"},
         {"qkv_bias", flag(of_keys(&LayerKeys::qkv_bias)),
-         "The products of queries, keys and values have biases, whatever the others have.", "true",
+         "Whether the QKV projection has biases, independently of the other GEMMs.", "true",
          "linear_bias"},
         {"output_bias", flag(of_keys(&LayerKeys::output_bias)),
-         "The product after the attention has a bias, whatever the others have.", "true",
-         "linear_bias"},
+         "Whether the attention output projection has a bias, independently of the other GEMMs.",
+         "true", "linear_bias"},
         {"rotary_dim", whole(of_keys(&LayerKeys::rotary_dim), 2, kWidest),
-         "The columns of a head that are rotated.", "64", "all of them"},
+         "The number of rotated columns per head.", "64", "all"},
         {"rope_scaling", custom(read_scaling, {rope_scaling_form()}),
-         "Rotary positions for longer texts than those of the training.",
+         "RoPE scaling for sequences longer than those of the training.",
          "{type: llama3, factor: 8, original_positions: 8192}", "none"},
         {"qk_norm", word(of_keys(&LayerKeys::qk_norm), kQkNorms),
-         "RMS norms of queries and keys: none, of every head or of the whole width before they are "
-         "rotated, or without weights of every head after that (l2).",
+         "RMS norms of queries and keys: none, per head or over the whole width before RoPE, or "
+         "per head without weights after RoPE (l2).",
          "heads"},
         {"window", whole(of_keys(&LayerKeys::window), 1, kMostPositions, "tokens"),
-         "A token sees itself and the window - 1 tokens before it.", "4096",
-         "none: all tokens before it"},
+         "Sliding window: a token attends to itself and the window - 1 tokens before it.", "4096",
+         "none: all earlier tokens"},
         {"chunk", whole(of_keys(&LayerKeys::chunk), 1, kMostPositions, "tokens"),
-         "A token sees itself and the tokens before it in its chunk of this length.", "8192",
-         "none: the sequence is one chunk"},
+         "Chunked attention: a token attends to itself and to earlier tokens of its chunk of this "
+         "length.",
+         "8192", "none: the sequence is one chunk"},
         {"sinks", flag(of_keys(&LayerKeys::sinks)),
-         "Every head has a learned logit that takes part in the softmax of its scores.", "true"},
+         "Attention sinks: every head has a learned logit in the softmax of its scores.", "true"},
         {"score_softcap", real(of_keys(&LayerKeys::score_softcap), kLeastCap, kMostCap),
-         "Scores are cap tanh(score / cap) before the softmax.", "50", "none"},
+         "Soft cap of attention scores: cap tanh(score / cap) before the softmax.", "50", "none"},
         {"query_pre_attn_scalar",
          real(of_keys(&LayerKeys::query_pre_attn_scalar), kLeastCap, kMostCap),
-         "Scores are divided by the root of this number.", "168", "head_dim"},
+         "Scores are divided by the square root of this number.", "168", "head_dim"},
         {"query_temperature",
          custom(read_temperature, {Form{text::MapForm{described(temperature_fields())}}}),
-         "Queries grow with their position, as Llama 4's without rotary positions.",
+         "Queries are scaled by position, as in Llama 4's layers without RoPE.",
          "{floor: 8192, scale: 0.1}", "none"},
         {"output_gate", flag(of_keys(&LayerKeys::output_gate)),
-         "The result is multiplied by the sigmoid of a gate that is made with the queries.",
+         "Output gate: the attention output is multiplied by the sigmoid of a gate projected with "
+         "the queries.",
          "true"},
         {"head_gate", flag(of_keys(&LayerKeys::head_gate)),
-         "The result of each head is multiplied by the sigmoid of one logit.", "true"},
+         "Head gate: the output of each head is multiplied by the sigmoid of one logit.", "true"},
         {"keys_are_values", flag(of_keys(&LayerKeys::keys_are_values)),
-         "Values are the keys before their norm and rotation.", "true"},
+         "Values are the keys before their norm and RoPE.", "true"},
         {"value_norm", flag(of_keys(&LayerKeys::value_norm)),
-         "Values have an RMS norm of every head without weights.", "true"},
+         "Values have an RMS norm per head without weights.", "true"},
         {"value_dim", whole(of_keys(&LayerKeys::value_dim), 0, kWidest),
-         "The width of a head's values outside latent attention.", "128", "0: head_dim"},
+         "The head dimension of values outside latent attention.", "128", "0: head_dim"},
         {"sparse_attention", custom(read_sparse, {Form{text::MapForm{described(sparse_fields())}}}),
-         "A token sees the keys that an indexer chooses.",
+         "Sparse attention: a token attends to keys selected by an indexer.",
          "{keys: 2048, indexer: {heads: 64, head_dim: 128}}", "none"},
         {"compressed_attention",
          custom(read_compressed, {Form{text::MapForm{described(compressed_fields())}}}),
-         "Attention over a window and shortened keys (DeepSeek-V4).",
+         "Attention over a window and compressed keys (DeepSeek-V4).",
          "{query_rank: 1024, groups: 8, out_rank: 1024, ratio: 128}", "none"},
         {"latent_attention", custom(read_latent, {Form{text::MapForm{described(latent_fields())}}}),
-         "Multi-head latent attention: keys and values are made from a narrow value.",
+         "Multi-head latent attention: keys and values are projected from a low-rank latent.",
          "{query_rank: 1536, key_rank: 512, head_dim: 128, rope_dim: 64, value_dim: 128}", "none"},
-        {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12),
-         "The base of the angles of rotary positions.", "500000"}};
+        {"rope_theta", real(of_keys(&LayerKeys::rope_theta), 1, 1e12), "The RoPE base (theta).",
+         "500000"}};
     return kFields;
 }
 

@@ -9,7 +9,7 @@
 /// The tables by which a layer's keys are read. Private to the folder: users see layer_reader.h.
 namespace debubble::models {
 
-/// What a layer's keys are read into, and what decides the values of keys that are not given.
+/// The target of a layer's keys, and the values on which defaults depend.
 struct LayerFile {
     LayerKeys keys;
     Positions positions = Positions::None;

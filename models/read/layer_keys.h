@@ -49,7 +49,7 @@ struct LayerKeys {
     NormPosition norm_position = NormPosition::Before;
     bool parallel_residual = false;
     bool one_norm = false;
-    bool mamba_beside = false;  ///< `mamba` stands beside attention
+    bool mamba_beside = false;  ///< `mamba` is parallel to attention
     MixerKind mixer = MixerKind::Attention;
     bool mlp = true;
     std::optional<Mamba> mamba = {};

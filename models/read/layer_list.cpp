@@ -1,4 +1,4 @@
-#include "models/read/layer_list.h"
+#include "models/read/layer_reader.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,11 +20,11 @@ using Entries = std::vector<Node::Entry>;
 constexpr std::string_view kLatentKeys[] = {"query_rank", "key_rank", "head_dim", "rope_dim",
                                             "value_dim"};
 
-/// What a kind of mixer is to the reader: its word, and the map that has its sizes.
+/// A kind of mixer for the reader: its word and the map with its sizes.
 struct MixerWord {
     std::string_view kind;
     const char* mixer;
-    const char* sizes;  ///< null: they stand beside
+    const char* sizes;  ///< null: they are direct keys
 };
 constexpr MixerWord kMixerWords[] = {
     {"mha", "attention", nullptr}, {"gqa", "attention", nullptr},
@@ -49,8 +49,7 @@ std::optional<std::string> take_kind(const Node::Entry& part, Entries& others, M
             kind = each.value->scalar;
         else
             others.push_back(each);
-    if (!kind)
-        mistakes.add(part.value->place, fmt::format("'{}' has no 'kind' of a word", part.key));
+    if (!kind) mistakes.add(part.value->place, fmt::format("'{}' needs a 'kind'", part.key));
     return kind;
 }
 
@@ -66,10 +65,11 @@ void add_attention(const Node::Entry& part, Entries& group, Mistakes& mistakes) 
     if (!kind) return;
     const auto* word = std::ranges::find(kMixerWords, *kind, &MixerWord::kind);
     if (word == std::end(kMixerWords))
-        return mistakes.add(part.value->place,
-                            fmt::format("attention is mha, gqa, mqa, mla, mamba2, "
-                                        "gated_delta_net or none, not '{}'",
-                                        *kind));
+        return mistakes.add(
+            part.value->place,
+            fmt::format(
+                "attention must be mha, gqa, mqa, mla, mamba2, gated_delta_net or none, not '{}'",
+                *kind));
     group.push_back(entry("mixer", scalar(word->mixer, part.value->place)));
     Entries inside;
     for (Node::Entry& key : keys) (lies_within(key.key, *word) ? inside : group).push_back(key);
@@ -89,10 +89,10 @@ void add_mlp(const Node::Entry& part, Entries& group, Mistakes& mistakes) {
     else if (*kind == "dense" && !routes)
         group.push_back(entry("experts", scalar("0", place)));
     else if (*kind != "moe" || !routes)
-        return mistakes.add(place,
-                            *kind == "moe" || *kind == "dense"
-                                ? "a moe has 'experts', and a dense MLP has none"
-                                : fmt::format("an mlp is dense, moe or none, not '{}'", *kind));
+        return mistakes.add(
+            place, *kind == "moe" || *kind == "dense"
+                       ? "'experts' is required for kind moe and not allowed for kind dense"
+                       : fmt::format("an mlp must be dense, moe or none, not '{}'", *kind));
     group.insert(group.end(), keys.begin(), keys.end());
 }
 
@@ -115,7 +115,7 @@ NodePtr group_of(const NodePtr& item, Mistakes& mistakes) {
     for (auto at = group.begin(); at != group.end(); ++at)
         if (std::any_of(group.begin(), at, [&](const auto& one) { return one.key == at->key; }))
             mistakes.add(at->place,
-                         fmt::format("'{}' stands twice in one element of 'layers'", at->key));
+                         fmt::format("'{}' is given twice in one element of 'layers'", at->key));
     return text::make_map(std::move(group), item->place);
 }
 
@@ -158,10 +158,10 @@ NodePtr with_layer_groups(const NodePtr& map, Mistakes& mistakes) {
     const Node::Entry* list = map->find("layers");
     const bool lists = list != nullptr && list->value->is(Node::Kind::List);
     if (!lists && map->find("mtp") == nullptr) return map;
-    // The groups of a `base` give way to a list; those beside it would be lost.
+    // A list replaces the groups of a `base`; groups in the same file would be lost.
     const Node::Entry* beside = map->find("layer_groups");
     if (lists && beside != nullptr && beside->place.source == list->place.source)
-        mistakes.add(beside->place, "'layer_groups' stands beside a list of 'layers'");
+        mistakes.add(beside->place, "'layer_groups' cannot be combined with a list of 'layers'");
     const NodePtr groups = lists ? groups_of(list->value, mistakes) : nullptr;
     // Those of a `base` give way, too, whichever word it has for them.
     const Node::Entry* mtp = map->find("mtp");

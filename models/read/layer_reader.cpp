@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "models/network/architecture_check.h"
 #include "models/network/architecture_limits.h"
 #include "models/read/layer_file.h"
 
@@ -23,19 +22,20 @@ constexpr int kDeepest = 4;  ///< lists of groups inside each other
 const Fields<LayerFile>& part_fields() {
     static const Fields<LayerFile> kFields{
         {"mixer", word(of_keys(&LayerKeys::mixer), kMixers),
-         "The part of a layer that mixes tokens; none: the layer is an MLP alone, with one norm.",
-         "mamba"},
+         "The token mixer of a layer; none: the layer is only an MLP, with one norm.", "mamba"},
         {"mlp", flag(of_keys(&LayerKeys::mlp)),
-         "The layer has an MLP or experts; without, it only mixes tokens, with one norm.", "false"},
+         "Whether the layer has an MLP or experts; without, it is only a mixer, with one norm.",
+         "false"},
         {"norm_position", word(of_keys(&LayerKeys::norm_position), kNormPositions),
-         "The norms stand before attention and MLP, after them and before the sum, or both.",
+         "The norms are before attention and MLP, after them and before the residual sum, or both.",
          "both"},
         {"parallel_residual", flag(of_keys(&LayerKeys::parallel_residual)),
-         "Attention and MLP read the same input, and one sum has both.", "true"},
+         "Parallel residual: attention and MLP read the same input and are added in one sum.",
+         "true"},
         {"one_norm", flag(of_keys(&LayerKeys::one_norm)),
-         "Attention and MLP that read the same input read one norm of it.", "true"},
+         "With a parallel residual, attention and MLP share one norm.", "true"},
         {"mamba_beside", flag(of_keys(&LayerKeys::mamba_beside)),
-         "The state-space layer of 'mamba' reads attention's input, and is added to its result.",
+         "The state-space layer of 'mamba' reads attention's input and is added to its output.",
          "true"}};
     return kFields;
 }
@@ -43,9 +43,9 @@ const Fields<LayerFile>& part_fields() {
 const Fields<int>& group_fields() {
     static const Fields<int> kFields{
         {"count", whole([](int& count) -> int& { return count; }, 1, kMostLayers),
-         "The number of such layers, or of repetitions of the pattern.", "3", "1"},
+         "The number of these layers, or of repetitions of the pattern.", "3", "1"},
         {"pattern", text::part({Form{text::ListForm{{Form{text::MapForm{}}}, {}}}}),
-         "A list of groups that is repeated: its elements are maps like this one.",
+         "A list of groups to repeat; its elements are maps like this one.",
          "[{count: 5}, {count: 1, rope_theta: 1000000}]", "none: the group is one kind of layer"}};
     return kFields;
 }
@@ -69,8 +69,7 @@ void Groups::read(const text::NodePtr& list, std::string_view name, int times, i
         return;
     }
     if (depth > kDeepest) {
-        mistakes().add(list->place,
-                       fmt::format("patterns lie in each other deeper than {} times", kDeepest));
+        mistakes().add(list->place, fmt::format("patterns are nested deeper than {}", kDeepest));
         return;
     }
     for (int i = 0; i < times; ++i) {
@@ -104,7 +103,8 @@ void Groups::read_group(const text::NodePtr& item, int depth) {
     layers.append(layer_of(keys), count);
 }
 
-/// True if the values stand in different files: a `layers` beside a `base` then cuts its model.
+/// True if the values stand in different files: a `layers` next to a `base` then shortens its
+/// model.
 bool in_other_files(const text::Node& a, const text::Node& b) {
     const auto file = [](const text::Node& node) {
         return node.place.source ? node.place.source->file : std::string();
@@ -132,12 +132,12 @@ void read_layer_keys(text::MappingReader& in, std::int64_t hidden, LayerKeys& ke
     }
     const auto needs = [&](MixerKind kind, bool given, const char* map) {
         if (keys.mixer == kind && !given && in.has("mixer"))
-            in.complain("mixer", fmt::format("'{0}' needs the sizes of the key '{0}'", map));
+            in.complain("mixer", fmt::format("'{0}' needs the key '{0}' with its sizes", map));
     };
     needs(MixerKind::Mamba, keys.mamba.has_value(), "mamba");
     needs(MixerKind::DeltaNet, keys.delta_net.has_value(), "delta_net");
     if (keys.mamba_beside && !keys.mamba && in.has("mamba_beside"))
-        in.complain("mamba_beside", "'mamba_beside' needs the sizes of the key 'mamba'");
+        in.complain("mamba_beside", "'mamba_beside' needs the key 'mamba' with its sizes");
     if (without_experts != (keys.experts == 0) && keys.experts > 0) in.demand("experts_per_token");
 }
 
@@ -162,7 +162,7 @@ Layers read_layers(text::MappingReader& in, int count, std::int64_t hidden,
         groups.layers.cut_short(count);
     else if (listed != count)
         in.complain("layer_groups",
-                    fmt::format("the groups have {} layers, and 'layers' is {}", listed, count));
+                    fmt::format("the groups have {} layers, but 'layers' is {}", listed, count));
     return std::move(groups.layers);
 }
 
@@ -175,13 +175,12 @@ text::Key layer_groups_key() {
         key.otherwise = "that of the model";
         keys.push_back(std::move(key));
     }
-    return {
-        "layer_groups",
-        {Form{text::ListForm{{Form{text::MapForm{std::move(keys)}}}, {}}}},
-        "The layers in order, where they differ: groups, each with the keys in which it differs "
-        "from the model's.",
-        "[{count: 1, experts: 0, ffn: 10944}, {count: 26}]",
-        "all layers are alike"};
+    return {"layer_groups",
+            {Form{text::ListForm{{Form{text::MapForm{std::move(keys)}}}, {}}}},
+            "The layers in order, if they differ: groups, each with the keys that differ from the "
+            "model's.",
+            "[{count: 1, experts: 0, ffn: 10944}, {count: 26}]",
+            "all layers are identical"};
 }
 
 }  // namespace debubble::models

@@ -1,4 +1,4 @@
-#include "models/read/rope_scaling_reader.h"
+#include "models/read/layer_reader.h"
 
 #include <utility>
 #include <vector>
@@ -31,31 +31,39 @@ void read_long_factors(text::MappingReader& in, std::string_view key, RopeScalin
 
 const Fields<RopeScaling>& scaling_fields() {
     static const Fields<RopeScaling> kFields{
-        {"type",
-         text::required(word(&RopeScaling::kind, kRopeScalings, "kind of rotary positions")),
-         "How angles are changed, by transformers' words.", "yarn"},
+        {"type", text::required(word(&RopeScaling::kind, kRopeScalings, "type of RoPE scaling")),
+         "The scaling type, as in transformers.", "yarn"},
         {"factor", text::required(real(&RopeScaling::factor, 1, 1e6)),
-         "How many times longer texts may be.", "8"},
+         "The factor by which the context is extended.", "8"},
         {"original_positions", whole(&RopeScaling::original_positions, 1, kMostPositions, "tokens"),
-         "The longest text of the training before the change.", "8192"},
+         "The maximum sequence length before the extension.", "8192"},
         {"low_frequency_factor", real(&RopeScaling::low_frequency_factor, 0, 1e6),
-         "Of llama3: wavelengths above original_positions over this are divided by the factor.",
+         "For llama3: frequencies with wavelengths above original_positions divided by this are "
+         "scaled by the factor.",
          "1"},
         {"high_frequency_factor", real(&RopeScaling::high_frequency_factor, 0, 1e6),
-         "Of llama3: wavelengths below original_positions over this stay.", "4"},
+         "For llama3: frequencies with wavelengths below original_positions divided by this are "
+         "unchanged.",
+         "4"},
         {"beta_fast", real(&RopeScaling::beta_fast, 0, 1e6),
-         "Of yarn: angles that turn more often than this over original_positions stay.", "32"},
+         "For yarn (beta_fast): dimensions with more rotations than this over original_positions "
+         "are unchanged.",
+         "32"},
         {"beta_slow", real(&RopeScaling::beta_slow, 0, 1e6),
-         "Of yarn: angles that turn less often than this are divided by the factor.", "1"},
+         "For yarn (beta_slow): dimensions with fewer rotations than this are scaled by the "
+         "factor.",
+         "1"},
         {"mscale", real(&RopeScaling::mscale, 0, 1e6),
-         "Of yarn, as DeepSeek uses it: the factor in the scale of the scores.", "1", "0: none"},
+         "For yarn as in DeepSeek (mscale): the factor in the scale of the scores.", "1",
+         "0: none"},
         {"truncate", flag(&RopeScaling::truncate),
-         "Of yarn: the bounds between frequencies are rounded to whole ones.", "false"},
+         "For yarn: the bounds between the dimensions are rounded to integers.", "false"},
         {"short_factors", custom(read_short_factors, factors_form()),
-         "Of longrope: the factor of each angle, for texts up to original_positions.",
+         "For longrope: the factor of each frequency for sequences up to original_positions.",
          "[1.05, 1.1]", "none"},
         {"long_factors", custom(read_long_factors, factors_form()),
-         "Of longrope: the factor of each angle, for longer texts.", "[1.05, 4.2]", "none"}};
+         "For longrope: the factor of each frequency for longer sequences.", "[1.05, 4.2]",
+         "none"}};
     return kFields;
 }
 
@@ -73,7 +81,7 @@ void read_rope_scaling(text::MappingReader& in, std::string_view key,
     for (const std::string_view factors : {"short_factors", "long_factors"}) {
         if (longrope) inner.demand(factors);
         if (!longrope && inner.has(factors))
-            inner.complain(factors, "only longrope has factors of its own for each angle");
+            inner.complain(factors, "only longrope takes a factor for each frequency");
     }
     scaling = std::move(read);
 }

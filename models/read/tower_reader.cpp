@@ -1,4 +1,4 @@
-#include "models/read/tower_reader.h"
+#include "models/read/layer_reader.h"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ using text::word;
 
 constexpr std::size_t kMostWidths = 8;
 
-/// A tower whose layers are alike, with their sizes.
+/// A tower of identical layers, with their sizes.
 struct TowerFile {
     VisionTower tower;
     int layers = 1;
@@ -43,10 +43,9 @@ void read_projector(text::MappingReader& in, std::string_view key, TowerFile& fi
     std::vector<int> widths;
     if (!in.wholes(key, widths, 1, kWidest)) return;
     if (widths.size() < 2 || widths.size() > kMostWidths)
-        return in.complain(key,
-                           fmt::format("a projector has 2 to {} widths, with a product between "
-                                       "each two",
-                                       kMostWidths));
+        return in.complain(
+            key, fmt::format("a projector has 2 to {} widths, with a GEMM between each two",
+                             kMostWidths));
     for (std::size_t i = 1; i < widths.size(); ++i)
         file.tower.projector.push_back({widths[i - 1], widths[i]});
 }
@@ -66,69 +65,70 @@ const Fields<TowerFile>& tower_fields() {
     static const Fields<TowerFile> kFields{
         {"layers", required(whole(&TowerFile::layers, 1, kMostLayers, "layers")), "Layers.", "27"},
         {"hidden", required(whole(of_tower(&VisionTower::hidden), 1, kWidest)),
-         "The width of its hidden state.", "1152"},
+         "The hidden size of the tower.", "1152"},
         {"heads", required(whole(&TowerFile::heads, 1, kMostHeads, "heads")), "Attention heads.",
          "16"},
-        {"head_dim", whole(&TowerFile::head_dim, 0, kWidest), "The width of a head.", "72",
+        {"head_dim", whole(&TowerFile::head_dim, 0, kWidest), "The head dimension.", "72",
          "hidden / heads"},
-        {"ffn", required(whole(&TowerFile::ffn, 1, kWidestMlp)), "The inner width of its MLPs.",
-         "4304"},
+        {"ffn", required(whole(&TowerFile::ffn, 1, kWidestMlp)),
+         "The intermediate size of its MLPs.", "4304"},
         {"activation", word(&TowerFile::activation, kActivations), "The activation of its MLPs.",
          "gelu_tanh"},
         {"norm", word(of_tower(&VisionTower::norm), kNorms), "The norm of its layers.",
          "layer_norm"},
         {"norm_position", word(&TowerFile::norm_position, kNormPositions),
-         "The norms stand before attention and MLP, after them, or both.", "both"},
+         "The norms are before attention and MLP, after them, or both.", "both"},
         {"qk_norm", word(&TowerFile::qk_norm, kQkNorms), "Norms of queries and keys.", "heads"},
         {"value_norm", flag(&TowerFile::value_norm), "Values have a norm without weights.", "true"},
-        {"linear_bias", flag(&TowerFile::linear_bias), "Its layers' products have biases.",
+        {"linear_bias", flag(&TowerFile::linear_bias), "The GEMMs of its layers have biases.",
          "false"},
-        {"rotary", flag(&TowerFile::rotary), "Queries and keys are rotated by row and column.",
+        {"rotary", flag(&TowerFile::rotary), "Queries and keys have two-dimensional RoPE.",
          "false"},
         {"patch_values",
          required(whole(of_tower(&VisionTower::patch_values), 1, kWidestMlp, "numbers")),
-         "Numbers of a patch: pixels times channels times frames.", "1536"},
-        {"patch_bias", flag(of_tower(&VisionTower::patch_bias)),
-         "The product of patches has a bias.", "false"},
+         "The number of values per patch: pixels x channels x frames.", "1536"},
+        {"patch_bias", flag(of_tower(&VisionTower::patch_bias)), "The patch embedding has a bias.",
+         "false"},
         {"positions", whole(of_tower(&VisionTower::positions), 0, kMostPositions, "rows"),
-         "Rows of its learned tables of positions.", "2304"},
-        {"class_token", flag(of_tower(&VisionTower::class_token)),
-         "A row more stands beside the patches.", "true"},
-        {"norm_before", flag(of_tower(&VisionTower::norm_before)),
-         "A norm stands before the first layer.", "true"},
-        {"norm_after", flag(of_tower(&VisionTower::norm_after)),
-         "A norm stands after the last layer.", "true"},
+         "The number of learned position embeddings.", "2304"},
+        {"class_token", flag(of_tower(&VisionTower::class_token)), "The tower has a class token.",
+         "true"},
+        {"norm_before", flag(of_tower(&VisionTower::norm_before)), "A norm before the first layer.",
+         "true"},
+        {"norm_after", flag(of_tower(&VisionTower::norm_after)), "A norm after the last layer.",
+         "true"},
         {"merge", whole(of_tower(&VisionTower::merge), 1, kMostPositions, "patches"),
-         "Patches of a token of the sequence.", "4"},
+         "The number of patches merged into one token.", "4"},
         {"pools", flag(of_tower(&VisionTower::pools)),
-         "A token is made of the mean of its patches, not of all side by side.", "true"},
+         "A token is the mean of its patches instead of their concatenation.", "true"},
         {"projector_norm", flag(of_tower(&VisionTower::projector_norm)),
-         "The projector begins with a norm.", "false"},
+         "The projector starts with a norm.", "false"},
         {"projector", required(custom(read_projector, {numbers})),
-         "The widths between the products that make tokens, from that of what they read to that of "
-         "the model.",
+         "The layer sizes of the projector, from the size of its input to that of the model.",
          "[4608, 4608, 4096]"},
         {"projector_bias", flag(of_tower(&VisionTower::projector_bias)),
-         "These products have biases.", "false"},
+         "The GEMMs of the projector have biases.", "false"},
         {"deepstack", custom(read_deepstack, {numbers}),
-         "Its layers (from 0) whose features are added after the first layers of the model.",
+         "The tower's layers (from 0) whose features are added after the first layers of the model "
+         "(DeepStack).",
          "[8, 16, 24]", "none"},
         {"cut", flag(of_tower(&VisionTower::cut)),
-         "Tensor-parallel ranks cut it; else each has it whole.", "false"}};
+         "Tensor parallelism shards the tower; otherwise each rank has a full copy.", "false"}};
     return kFields;
 }
 
-/// The keys beside the map, of a network with a tower.
+/// The keys next to the map, for a network with a tower.
 const Fields<VisionTower>& use_fields() {
     static const Fields<VisionTower> kFields{
         {"images", whole(&VisionTower::images, 1, 1'000'000, "images"),
-         "Images of a sample, for a model with a vision tower.", "4"},
+         "The number of images per sample, for a model with a vision tower.", "4"},
         {"image_tokens", whole(&VisionTower::image_tokens, 1, kMostPositions, "tokens"),
-         "Tokens of an image in the sequence.", "1024", "what the model's file assumes"},
+         "The number of tokens per image in the sequence.", "1024",
+         "the value of the model's file"},
         {"freeze_vision_model", flag(&VisionTower::frozen),
-         "The vision tower is not trained (Megatron-Bridge's word).", "true"},
+         "The vision tower is frozen (as in Megatron-Bridge).", "true"},
         {"freeze_vision_projection", flag(&VisionTower::frozen_projector),
-         "Its projector is not trained (Megatron-Bridge's word).", "true"}};
+         "The projector is frozen (as in Megatron-Bridge).", "true"}};
     return kFields;
 }
 
@@ -162,9 +162,10 @@ void read_tower(text::MappingReader& model, std::string_view key, Architecture& 
     tower.layers = Layers(layer_of(file), file.layers);
     if (!in.good()) return;
     if (!tower.projector.empty() && tower.projector.back().outputs != network.hidden)
-        in.complain("projector",
-                    fmt::format("the projector ends with {} columns, and the model's width is {}",
-                                tower.projector.back().outputs, network.hidden));
+        in.complain(
+            "projector",
+            fmt::format("the projector ends with {} columns, but the model's hidden size is {}",
+                        tower.projector.back().outputs, network.hidden));
     for (const int layer : tower.deepstack)
         if (layer >= file.layers)
             in.complain("deepstack", fmt::format("layer {} is not one of the tower's {} (from 0)",
@@ -194,7 +195,7 @@ std::vector<text::Key> tower_use_keys() {
     std::vector<text::Key> keys = described(use_fields());
     keys.push_back({std::string(kTextAlone),
                     {Form{text::FlagForm{}}},
-                    "The vision tower is left out, and samples are text.",
+                    "The vision tower is omitted; samples are text only.",
                     "true",
                     "false"});
     return keys;

@@ -8,7 +8,7 @@
 #include "python/native/request.h"
 #include "python/native/verbs.h"
 #include "scenarios/jobs/job.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/report/reference/key_pages.h"

@@ -1,23 +1,21 @@
 #include <fmt/format.h>
 
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/gather_limits.h"
-#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/plan/derived.h"
 #include "schedule/generators/generators.h"
 
 /// Checks that the model can be cut as asked, and that the schedule can be built for it.
 namespace debubble::scenarios {
 namespace {
 
-/// A factor that is the default is no wish.
+/// A factor with the default value is not a request.
 void check_prediction(Draft& draft) {
     const Training& training = draft.scenario.training;
     if (draft.scenario.model.mtp_layers == 0 &&
         training.mtp_loss_scaling_factor != Training{}.mtp_loss_scaling_factor)
         draft.training.complain("mtp_loss_scaling_factor",
-                                "the model has no layers that predict further tokens "
-                                "('mtp_layers')");
+                                "the model has no multi-token prediction layers ('mtp_layers')");
 }
 
 /// Modules must be parts of the model.
@@ -31,33 +29,31 @@ void check_modules(Draft& draft) {
     auto& notes = draft.scenario.notes;
     if (has(models::Module::MlaUpProjection) && s.model.layers.most<models::Attention>(latent) == 0)
         notes.push_back(
-            "mla_up_proj is a part of latent attention, which the model does not have: nothing of "
-            "it runs again");
+            "mla_up_proj is a module of latent attention, which the model does not have: it "
+            "recomputes nothing");
     if ((has(models::Module::Moe) || has(models::Module::MoeActivation)) && !s.model.has_experts())
         notes.push_back(
-            "moe and moe_act are parts of experts, which the model does not have: nothing of them "
-            "runs again");
+            "moe and moe_act are modules of experts, which the model does not have: they recompute "
+            "nothing");
     if (s.training.precision.recipe == models::Recipe::Fp8Delayed &&
         (has(models::Module::MoeActivation) || has(models::Module::LayerNorm)))
-        draft.training.complain(
-            "recompute",
-            "moe_act and layernorm do not run again with fp8-delayed, whose scales would change "
-            "in between; other recipes can");
+        draft.training.complain("recompute",
+                                "moe_act and layernorm cannot be recomputed with fp8-delayed, "
+                                "whose scales would change in between; use another recipe");
     if (s.training.expert_load_unknown && !s.model.has_experts())
-        draft.training.complain("router", "the model has no router of experts");
+        draft.training.complain("router", "the model has no router");
     if (s.training.lora.adapts() && s.model.has_experts())
-        draft.training.complain("lora", "adapters of experts are not planned");
+        draft.training.complain("lora", "adapters of experts are not supported");
     if (s.training.lora.adapts() && s.parallel.zero_stage == 3)
-        draft.training.complain("lora",
-                                "adapters are not planned where ZeRO-3 cuts the weights "
-                                "beside them");
+        draft.training.complain(
+            "lora", "adapters are not supported where ZeRO-3 shards the weights they belong to");
     if ((s.training.recompute == models::Recompute::Modules ||
          s.training.recompute == models::Recompute::Products || s.training.offload.any() ||
          s.training.chooses_offload) &&
         s.schedule.slices > 1)
         draft.training.complain(
             s.training.offload.any() || s.training.chooses_offload ? "offload" : "recompute",
-            "modules are not recomputed or offloaded for slices of a sequence");
+            "recomputation and offloading by module do not support sequence slices");
 }
 
 /// A vision tower's tokens are part of the sequence.
@@ -69,19 +65,19 @@ void check_images(Draft& draft) {
         draft.top.complain("model", std::move(sentence));
     };
     if (tower.tokens_of_sample() > s.training.seq_length)
-        complain(fmt::format(
-            "{} images of {} tokens are more than the {} tokens of a sample; 'images' and "
-            "'image_tokens' say how many, and 'language_model_only: true' leaves them out",
-            tower.images, tower.image_tokens, s.training.seq_length));
-    if (s.schedule.slices > 1) complain("images are not planned with slices of a sequence");
+        complain(
+            fmt::format("{} images of {} tokens exceed the {} tokens of a sample; set 'images' and "
+                        "'image_tokens', or omit them with 'language_model_only: true'",
+                        tower.images, tower.image_tokens, s.training.seq_length));
+    if (s.schedule.slices > 1) complain("images do not support sequence slices");
     if ((tower.frozen || tower.frozen_projector) && s.parallel.zero_stage == 3)
-        complain("parts that are not trained are not planned where ZeRO-3 cuts the weights");
+        complain("frozen parts are not supported where ZeRO-3 shards the weights");
     if (tower.cut && s.parallel.tensor > 1) {
         const auto& attention = std::get<models::Attention>(tower.layers[0].mixer);
         need_heads_divide(draft, attention, s.parallel.tensor, "tensor");
     }
     if (s.training.offload.any() || s.training.chooses_offload)
-        draft.scenario.notes.emplace_back("nothing of the vision tower is offloaded");
+        draft.scenario.notes.emplace_back("the vision tower is not offloaded");
 }
 
 }  // namespace
@@ -91,13 +87,12 @@ void check_shards(Draft& draft) {
     if (parallel.shard > 0 && parallel.replicas() % parallel.shard != 0) {
         draft.parallel.complain(
             "shard",
-            fmt::format("{} replicas (data {} x context {}) cannot be cut into groups of "
-                        "{}",
+            fmt::format("{} replicas (data {} x context {}) cannot be divided into groups of {}",
                         parallel.replicas(), parallel.data, parallel.context, parallel.shard));
         return;
     }
     if (parallel.shard > 0 && parallel.zero_stage == 0)
-        draft.parallel.complain("shard", "zero_stage 0 cuts nothing over replicas");
+        draft.parallel.complain("shard", "zero_stage 0 shards nothing over replicas");
     if (!parallel.reshard && parallel.zero_stage != 3)
         draft.parallel.complain("reshard", "only zero_stage 3 gathers parameters");
 }
@@ -109,6 +104,7 @@ void check_cuts(Draft& draft) {
     check_shared_experts(draft);
     check_fused_experts(draft);
     check_sharded_exchanges(draft);
+    check_order(draft);
     check_sent_rows(draft);
     check_graphs_of_experts(draft);
     check_prediction(draft);
@@ -140,13 +136,12 @@ void add_notes(Draft& draft) {
         generator != nullptr && s.schedule.csv.empty() && generator->note != nullptr)
         if (const Reason note = generator->note(s.pipeline_shape())) notes.push_back(*note);
     if (const std::string lacking = lacking_schedule(s); !lacking.empty())
-        notes.push_back(
-            lacking +
-            ": it is predicted all the same; sweep and search leave such plans out of their "
-            "ranking without --any-schedule");
+        notes.push_back(lacking +
+                        ": it is predicted anyway; sweep and search exclude such plans from their "
+                        "ranking unless --any-schedule is given");
     if ((s.reliability || s.price) && !s.training.run.tokens)
         notes.push_back(
-            "reliability and price change nothing: nothing says how long the training is "
+            "reliability and price have no effect: the length of the training is not given "
             "(training.tokens)");
     if (s.parallel.tensor > s.cluster.gpus_per_node)
         notes.push_back(fmt::format("tensor groups of {} GPUs span nodes of {}", s.parallel.tensor,
@@ -157,15 +152,15 @@ void add_notes(Draft& draft) {
     if (s.parallel.zero_stage == 3 && s.parallel.shards() > 1 && s.framework.stage3.any() &&
         !gather_limits(s))
         notes.push_back(
-            "the framework's limits of stage 3 (stage3_prefetch_bucket_size and others) change "
-            "nothing: they hold without a pipeline, slices, wrap: stage and reshard: false");
+            "the framework's stage-3 limits (stage3_prefetch_bucket_size and others) have no "
+            "effect: they apply only without a pipeline, slices, wrap: stage and reshard: false");
     if (s.parallel.sequence && s.parallel.tensor == 1)
-        notes.push_back("sequence parallelism does nothing without tensor parallelism");
+        notes.push_back("sequence parallelism has no effect without tensor parallelism");
     if (s.training.expert_load_unknown)
         notes.push_back(
-            "the router learns: the load of the experts is not known, and is priced as balanced");
+            "the router is learned: the load of the experts is unknown and is priced as balanced");
     if (s.cluster.gpu.fp16_flops_per_s == 0)
-        notes.push_back(fmt::format("the peak rate of '{}' is not known, so there is no MFU",
+        notes.push_back(fmt::format("the peak rate of '{}' is unknown, so there is no MFU",
                                     s.cluster.gpu.name));
 }
 

@@ -17,33 +17,33 @@ void check_sequence(Draft& draft) {
     if (s.model.sees_images()) {
         if (length != s.model.max_positions)
             complain(fmt::format(
-                "the sequence of a ViT is all of its {} patches and class token, not {}",
+                "the sequence of a ViT consists of all {} patches and class token, not {}",
                 s.model.max_positions, length));
         if (s.parallel.sequence || s.parallel.context > 1 || s.schedule.slices > 1)
             draft.top.complain(
                 "parallel",
-                "the sequence of a ViT cannot be cut: its class token must be on every rank");
+                "the sequence of a ViT cannot be split: its class token must be on every rank");
         return;
     }
     if (s.model.learned_positions && length > s.model.max_positions)
-        complain(fmt::format("{} tokens are more than the {} learned positions", length,
+        complain(fmt::format("{} tokens exceed the {} learned positions", length,
                              s.model.max_positions));
     const std::int64_t cuts = std::int64_t{s.schedule.slices} * s.parallel.context;
     if (length % cuts != 0) {
-        complain(fmt::format("{} tokens of a sequence cannot be cut into {}", length, cuts));
+        complain(fmt::format("{} tokens of a sequence cannot be split into {}", length, cuts));
         return;
     }
     if (s.parallel.context > 1 && length % (2 * cuts) != 0) {
         complain(
-            fmt::format("{} tokens of a sequence cannot be cut into {}: each context-parallel "
-                        "rank has an early and a late stretch",
+            fmt::format("{} tokens of a sequence cannot be split into {}: each context-parallel "
+                        "rank has an early and a late chunk",
                         length, 2 * cuts));
         return;
     }
     const std::int64_t tokens = s.training.micro_batch * (length / cuts);
     if (s.parallel.sequence && tokens % s.parallel.tensor != 0)
-        complain(
-            fmt::format("{} tokens of the rank cannot be cut into {}", tokens, s.parallel.tensor));
+        complain(fmt::format("{} tokens of the rank cannot be split into {}", tokens,
+                             s.parallel.tensor));
 }
 
 namespace {
@@ -84,20 +84,19 @@ void check_extent(Draft& draft) {
     if (tokens > kMostTokens || scores > kMostScores)
         draft.top.complain(
             "training",
-            fmt::format("a microbatch of {} tokens is more than can be planned", tokens));
+            fmt::format("a microbatch of {} tokens is too large to be planned", tokens));
     const PipelineShape shape = s.pipeline_shape();
     if (shape.computes() > kMostComputes)
         draft.top.complain(
             "training",
-            fmt::format(
-                "a step of about {:.0f} computes ({} stages x {} microbatches x {} slices, "
-                "forward and both parts of backward) is more than the {:.0f} that can be planned",
-                shape.computes(), shape.stages(), shape.micro_batches, shape.slices,
-                kMostComputes));
+            fmt::format("a step of about {:.0f} computes ({} stages x {} microbatches x {} slices, "
+                        "forward and both parts of backward) exceeds the limit of {:.0f}",
+                        shape.computes(), shape.stages(), shape.micro_batches, shape.slices,
+                        kMostComputes));
     if (made_bytes(s) > kMostHeldBytes)
         draft.top.complain(
             "training",
-            fmt::format("a step that makes {:.1e} bytes of activations is more than can be planned",
+            fmt::format("a step that makes {:.1e} bytes of activations is too large to be planned",
                         made_bytes(s)));
 }
 

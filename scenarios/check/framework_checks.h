@@ -6,7 +6,7 @@
 
 #include "scenarios/plan/scenario.h"
 
-/// What a framework's own checks would say of a plan: a plan that the framework would not start may
+/// The verdict of a framework's own checks on a plan: a plan that the framework would not start may
 /// be predicted all the same. Rules of Megatron-LM d98e8a64dd, torchtitan b5bcd76c6, PyTorch 2.15
 /// and DeepSpeed edaa72212.
 namespace debubble::scenarios {
@@ -46,5 +46,12 @@ void check_megatron(const Scenario& scenario, Refusals& refusals);
 void check_megatron_memory(const Scenario& scenario, Refusals& refusals);
 void check_torchtitan(const Scenario& scenario, Refusals& refusals);
 void check_deepspeed(const Scenario& scenario, Refusals& refusals);
+
+/// "megatron-2026 has no dualpipe-v" where the framework's software lacks the scenario's schedule;
+/// else empty. A schedule from a file always passes: whoever writes it has software that runs it.
+std::string lacking_schedule(const Scenario& scenario);
+
+/// True for a sentence of that function.
+bool says_schedule_is_lacking(std::string_view reason);
 
 }  // namespace debubble::scenarios

@@ -34,12 +34,12 @@ void check_sizes(const Scenario& scenario, Refusals& refusals) {
     }
     const std::int64_t tokens = scenario.training.seq_length;
     refusals.add(tokens > model.max_positions, kArguments,
-                 fmt::format("a sample of {} tokens is longer than the {} positions of the model",
-                             tokens, model.max_positions));
+                 fmt::format("a sample of {} tokens exceeds the model's {} positions", tokens,
+                             model.max_positions));
     refusals.add(scenario.framework.tensor_overlap && parallel.tensor > 1 && !parallel.sequence,
                  kArguments, "--tp-comm-overlap needs --sequence-parallel, which is off");
     refusals.add(model.mtp_layers > 0 && model.learned_positions, kArguments,
-                 "multi-token prediction needs rotary positions or none, and they are learned");
+                 "multi-token prediction needs RoPE or no positions, but they are learned");
 }
 
 /// Layers that the cut shares evenly have to come out even.
@@ -50,7 +50,7 @@ void check_cut(const Scenario& scenario, Refusals& refusals) {
     if (layers % parallel.pipeline != 0)
         return refusals.add(
             true, kArguments,
-            fmt::format("{} layers are not a multiple of {} pipeline ranks, and there is neither a "
+            fmt::format("{} layers are not a multiple of {} pipeline ranks, and neither "
                         "--pipeline-model-parallel-layout nor --decoder-first-pipeline-num-layers "
                         "or --decoder-last-pipeline-num-layers",
                         layers, parallel.pipeline));
@@ -68,7 +68,7 @@ void check_schedule(const Scenario& scenario, Refusals& refusals) {
     if (from_file) return;
     refusals.add(known && std::ranges::find(*known, name) == known->end(),
                  "megatron/core/pipeline_parallel/schedules.py, get_forward_backward_func",
-                 fmt::format("it has no schedule {}", name));
+                 fmt::format("it does not support the schedule {}", name));
     const bool interleaves =
         parallel.stages_per_rank > 1 && (name == "interleaved-1f1b" || name == "combined-1f1b");
     if (!interleaves || parallel.pipeline == 1) return;
@@ -77,17 +77,17 @@ void check_schedule(const Scenario& scenario, Refusals& refusals) {
     if (batches < ranks)
         return refusals.add(true, kInterleaving,
                             fmt::format("interleaving needs at least as many microbatches as "
-                                        "pipeline ranks, and {} are fewer than {}",
+                                        "pipeline ranks, but {} are fewer than {}",
                                         batches, ranks));
     refusals.add(batches % ranks != 0, kInterleaving,
-                 fmt::format("interleaving takes groups of {} microbatches, and the last of {} has "
+                 fmt::format("interleaving uses groups of {} microbatches, but the last of {} has "
                              "{}, fewer than the pipeline's {} ranks",
                              ranks, batches, batches % ranks, ranks));
     refusals.add(parallel.pipeline == 2 &&
                      scenario.framework.point_to_point_blocks == MessagesBlock::ByWholeBackward,
                  kArguments,
                  "interleaving without overlapped messages needs more than 2 pipeline ranks, since "
-                 "two messages would travel between the same two");
+                 "two messages would use the same pair");
 }
 
 void check_experts(const Scenario& scenario, Refusals& refusals) {
@@ -98,11 +98,11 @@ void check_experts(const Scenario& scenario, Refusals& refusals) {
     const bool flex =
         dispatcher == models::Dispatcher::DeepEp || dispatcher == models::Dispatcher::HybridEp;
     refusals.add(flex && parallel.expert * parallel.expert_tensor == 1, kFlex,
-                 "the dispatcher flex needs tensor x expert parallelism of more than 1");
+                 "the dispatcher flex needs tensor x expert parallelism above 1");
     refusals.add(experts->bias && parallel.expert_tensor > 1, kConfig,
-                 "experts with biases cannot be cut by expert tensor parallelism");
+                 "experts with biases do not support expert tensor parallelism");
     refusals.add(experts->groups_chosen > experts->groups, kConfig,
-                 "more groups of experts are chosen than there are");
+                 "more expert groups are chosen than exist");
 }
 
 void check_combined(const Scenario& scenario, Refusals& refusals) {
@@ -123,7 +123,7 @@ void check_combined(const Scenario& scenario, Refusals& refusals) {
     refusals.add(training.precision.compute == models::DataType::Fp32, kConfig,
                  flag + " needs bf16 or fp16");
     refusals.add(scenario.model.mtp_layers > 1, kConfig,
-                 flag + " takes one layer of multi-token prediction at most");
+                 flag + " supports at most one layer of multi-token prediction");
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 
 #include "scenarios/check/framework_checks.h"
 
-/// Megatron-LM's rules about what is recomputed, what travels to the host, precision, the
-/// optimizer and CUDA graphs.
+/// Megatron-LM's rules about recomputation, offloading, precision, the optimizer and CUDA graphs.
 namespace debubble::scenarios {
 namespace {
 
@@ -29,13 +28,13 @@ void check_recompute(const Scenario& scenario, Refusals& refusals) {
     const models::Modules& modules = training.recompute_extent.modules;
     const models::KernelOptions& kernels = scenario.framework.kernels;
     refusals.add(modules.has(Module::MlaUpProjection) && !has_latent_attention(scenario),
-                 kConfigRules, "mla_up_proj is recomputed, and there is no latent attention");
+                 kConfigRules, "mla_up_proj is recomputed, but there is no latent attention");
     refusals.add(modules.has(Module::SharedExperts) && kernels.shared_expert_overlap, kConfigRules,
-                 "shared_experts are recomputed, and --moe-shared-expert-overlap is on");
+                 "shared_experts are recomputed, but --moe-shared-expert-overlap is on");
     const bool delayed = training.precision.recipe == models::Recipe::Fp8Delayed;
     refusals.add(delayed && (modules.has(Module::MoeActivation) || modules.has(Module::LayerNorm)),
                  kConfigRules,
-                 "moe_act and layernorm are recomputed with other recipes than FP8 delayed alone");
+                 "moe_act and layernorm cannot be recomputed with FP8 delayed scaling");
 }
 
 void check_offload(const Scenario& scenario, Refusals& refusals) {
@@ -43,33 +42,32 @@ void check_offload(const Scenario& scenario, Refusals& refusals) {
     if (scenario.training.chooses_offload || !offload.any()) return;
     const bool recomputes = scenario.training.recompute != models::Recompute::None;
     refusals.add(offload.everything && scenario.parallel.pipeline > 1, kConfigRules,
-                 "--cpu-offloading-num-layers has no pipeline");
+                 "--cpu-offloading-num-layers does not support pipeline parallelism");
     refusals.add(offload.everything && recomputes, kConfigRules,
-                 "--cpu-offloading-num-layers has no recomputation beside it");
+                 "--cpu-offloading-num-layers cannot be combined with recomputation");
     refusals.add(offload.modules.has(Module::AttentionProjection) &&
                      !offload.modules.has(Module::CoreAttention),
-                 kConfigRules, "the module attn_proj travels to the host only with core_attn");
+                 kConfigRules, "the module attn_proj can be offloaded only with core_attn");
     const bool moe_again = scenario.training.recompute == models::Recompute::Modules &&
                            scenario.training.recompute_extent.modules.has(Module::Moe);
     refusals.add(moe_again && (offload.modules.has(Module::ExpertFc1) ||
                                offload.modules.has(Module::MoeActivation)),
-                 kConfigRules, "modules of experts travel to the host, and moe is recomputed");
+                 kConfigRules, "modules of experts are offloaded, but moe is recomputed");
 }
 
 void check_precision(const Scenario& scenario, Refusals& refusals) {
     const Precision& precision = scenario.training.precision;
     const Parallel& parallel = scenario.parallel;
-    refusals.add(precision.param_gather != ParamGather::Bf16 && parallel.zero_stage == 0,
-                 kArgumentRules,
-                 "parameters are gathered in 8 or 4 bits, and there is no "
-                 "--use-distributed-optimizer and no FSDP");
+    refusals.add(
+        precision.param_gather != ParamGather::Bf16 && parallel.zero_stage == 0, kArgumentRules,
+        "parameters are gathered in 8 or 4 bits without --use-distributed-optimizer or FSDP");
     const bool keeps_some = precision.bf16_first > 0 || precision.bf16_last > 0;
     refusals.add(keeps_some && precision.recipe == models::Recipe::Fp8Delayed, kConfigRules,
-                 "--first-last-layers-bf16 has no FP8 delayed");
+                 "--first-last-layers-bf16 does not support FP8 delayed scaling");
     const int most = scenario.model.layers.count() / std::max(parallel.pipeline, 1);
     refusals.add(keeps_some && (precision.bf16_first > most || precision.bf16_last > most),
                  kConfigRules,
-                 fmt::format("{} first and {} last layers in bf16 are more than the {} of a rank",
+                 fmt::format("{} first and {} last layers in bf16 exceed the {} of a rank",
                              precision.bf16_first, precision.bf16_last, most));
 }
 
@@ -80,7 +78,7 @@ void check_optimizer(const Scenario& scenario, Refusals& refusals) {
         parallel.zero_stage > 0 && framework.overlap_param_gather && !framework.overlap_grad_reduce,
         kArgumentRules, "--overlap-param-gather needs --overlap-grad-reduce");
     refusals.add(steps_matrices(scenario.training.run.optimizer) && parallel.zero_stage >= 2,
-                 kArgumentRules, "muon has no FSDP");
+                 kArgumentRules, "muon does not support FSDP");
 }
 
 void check_graphs(const Scenario& scenario, Refusals& refusals) {
@@ -91,15 +89,16 @@ void check_graphs(const Scenario& scenario, Refusals& refusals) {
     const bool any = std::ranges::any_of(graphs.scopes, [](bool on) { return on; });
     const bool experts = scenario.model.has_experts();
     refusals.add(replays(GraphScope::Moe) && replays(GraphScope::MoeRouter), kConfigRules,
-                 "CUDA graphs have moe or moe_router, not both");
+                 "CUDA graphs can contain moe or moe_router, not both");
     refusals.add(replays(GraphScope::MoePreprocess) && !replays(GraphScope::MoeRouter),
-                 kConfigRules, "CUDA graphs have moe_preprocess only with moe_router");
+                 kConfigRules, "CUDA graphs can contain moe_preprocess only with moe_router");
     refusals.add(!experts && (replays(GraphScope::Moe) || replays(GraphScope::MoeRouter)),
-                 kConfigRules, "CUDA graphs of experts are asked for, and there are none");
+                 kConfigRules,
+                 "CUDA graphs of experts are requested, but the model has no experts");
     refusals.add(
         any && !graphs.full_iteration && scenario.training.recompute == models::Recompute::Full &&
             !scenario.training.chooses_recompute,
-        kConfigRules, "CUDA graphs with whole layers recomputed have to be of the full iteration");
+        kConfigRules, "CUDA graphs with full-layer recomputation must be of the full iteration");
 }
 
 }  // namespace

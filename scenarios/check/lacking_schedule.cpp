@@ -1,4 +1,4 @@
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 
 #include <algorithm>
 

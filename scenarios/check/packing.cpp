@@ -7,7 +7,7 @@
 #include "scenarios/check/parts.h"
 #include "scenarios/plan/packing.h"
 
-/// Documents that every step packs anew, over context-parallel groups of one size or of several.
+/// Documents that every step repacks, over context-parallel groups of one size or of several.
 namespace debubble::scenarios {
 namespace {
 
@@ -29,23 +29,26 @@ void check_packed_schedule(Draft& draft) {
     if (!s.schedule.csv.empty() ||
         (s.schedule.name != "1f1b" && s.schedule.name != "interleaved-1f1b"))
         complain_of_packing(
-            draft, fmt::format("steps whose number of microbatches is drawn are planned with the "
-                               "schedules 1f1b and interleaved-1f1b, not {}",
+            draft, fmt::format("steps with a drawn number of microbatches need the schedule 1f1b "
+                               "or interleaved-1f1b, not {}",
                                s.schedule.csv.empty() ? s.schedule.name : "one of a file"));
     if (s.training.micro_batch != 1)
-        complain_of_packing(draft, fmt::format("a packed microbatch is one row of tokens: "
-                                               "training.micro_batch is {} instead of 1",
-                                               s.training.micro_batch));
+        complain_of_packing(
+            draft,
+            fmt::format(
+                "a packed microbatch is one sequence: training.micro_batch must be 1, not {}",
+                s.training.micro_batch));
     if (s.imbalance.draws_routers())
         complain_of_packing(draft,
-                            "loads of experts are not drawn beside documents that every step "
-                            "packs anew: leave 'imbalance.router' out");
+                            "drawn expert loads cannot be combined with documents that every step "
+                            "repacks: omit 'imbalance.router'");
     double documents = s.training.global_batch;
     if (!s.imbalance.documents->global_batch_packing)
         documents *= static_cast<double>(s.training.seq_length) / s.imbalance.documents->mean;
     if (documents > kMostPackedDocuments)
-        complain_of_packing(draft, fmt::format("a step would pack {:.3g} documents, more than {:g}",
-                                               documents, kMostPackedDocuments));
+        complain_of_packing(
+            draft, fmt::format("a step would pack {:.3g} documents, more than the limit of {:g}",
+                               documents, kMostPackedDocuments));
 }
 
 /// Megatron-Core refuses these (validate_args of megatron/training/arguments.py).
@@ -53,14 +56,15 @@ void check_what_megatron_refuses(Draft& draft) {
     const Scenario& s = draft.scenario;
     if (s.parallel.zero_stage >= 2)
         draft.parallel.complain(
-            kDynamic, fmt::format("Megatron-Core refuses dynamic context parallelism with FSDP, "
-                                  "and zero_stage is {}",
-                                  s.parallel.zero_stage));
+            kDynamic,
+            fmt::format(
+                "Megatron-Core refuses dynamic context parallelism with FSDP, but zero_stage is {}",
+                s.parallel.zero_stage));
     if (s.framework.cuda_graphs != CudaGraphs{})
-        draft.parallel.complain(kDynamic,
-                                "Megatron-Core refuses dynamic context parallelism with CUDA "
-                                "graphs, which have their groups recorded: framework.cuda_graphs "
-                                "is given");
+        draft.parallel.complain(
+            kDynamic,
+            "Megatron-Core refuses dynamic context parallelism with CUDA graphs, which record "
+            "their groups: framework.cuda_graphs is given");
     const std::vector<int> sizes = context_group_sizes(s.parallel.replicas());
     const int least = s.parallel.min_dynamic_context_parallel_size;
     if (std::ranges::find(sizes, least) == sizes.end())
@@ -75,7 +79,7 @@ void check_largest_group(Draft& draft) {
     Scenario& s = draft.scenario;
     if (s.framework.kernels.context_communication == models::ContextCommunication::TwoLevel) {
         draft.parallel.complain(kDynamic,
-                                "groups of several sizes have no two levels: "
+                                "groups of several sizes do not support two levels: "
                                 "framework.context_communication is a2a+p2p");
         return;
     }
@@ -97,16 +101,15 @@ void check_capacity(Draft& draft) {
     const std::int64_t multiple = document_alignment(s) / largest;
     if (capacity % multiple != 0)
         draft.parallel.complain(kCapacity,
-                                fmt::format("{} tokens of a rank are no multiple of {}, by which "
-                                            "its part of a sequence is cut",
+                                fmt::format("{} tokens of a rank are not a multiple of {}, into "
+                                            "which its part of a sequence is split",
                                             capacity, multiple));
     if (s.training.seq_length % document_alignment(s) != 0)
         draft.training.complain(
-            "seq_length",
-            fmt::format("documents are padded to multiples of {} tokens, which data {} x context "
-                        "{} ranks can cut, and {} is none",
-                        document_alignment(s), s.parallel.data, s.parallel.context,
-                        s.training.seq_length));
+            "seq_length", fmt::format("documents are padded to multiples of {} tokens, which data "
+                                      "{} x context {} ranks can split, but {} is not one",
+                                      document_alignment(s), s.parallel.data, s.parallel.context,
+                                      s.training.seq_length));
 }
 
 /// The sizes of a step whose ranks are all full.
@@ -128,25 +131,24 @@ void check_packing(Draft& draft) {
                                                                        "parallel_size")})
             if (draft.parallel.value(key))
                 draft.parallel.complain(
-                    key, fmt::format("{} is for dynamic context parallelism: give '{}: true'", key,
+                    key, fmt::format("{} needs dynamic context parallelism: set '{}: true'", key,
                                      kDynamic));
         return;
     }
     if (!s.imbalance.documents) {
         draft.parallel.complain(kDynamic,
-                                "groups have the size that documents need, and no lengths are "
-                                "given: imbalance.sequence has their mean and spread");
+                                "group sizes follow from document lengths, which are not given: "
+                                "set mean and spread in imbalance.sequence");
         return;
     }
     if (parallel.dynamic_context_parallel && parallel.replicas() == 1) {
-        draft.parallel.complain(kDynamic,
-                                "there is one rank of data x context, which forms no groups");
+        draft.parallel.complain(kDynamic, "data x context is 1, so there are no groups");
         return;
     }
     if (parallel.replicas() > kMostPackedRanks) {
-        complain_of_packing(draft, fmt::format("groups are planned of up to {} ranks of data x "
-                                               "context, not {}",
-                                               kMostPackedRanks, parallel.replicas()));
+        complain_of_packing(draft,
+                            fmt::format("groups can have up to {} ranks of data x context, not {}",
+                                        kMostPackedRanks, parallel.replicas()));
         return;
     }
     check_packed_schedule(draft);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/network/choices.h"
+#include "models/network/layers.h"
 #include "models/partition/partition.h"
 #include "scenarios/check/parts.h"
 
@@ -14,21 +14,21 @@ namespace debubble::scenarios {
 
 namespace {
 
-/// What a stage may not begin or end with; empty if all is well.
+/// The reason why a stage cannot begin or end there; empty if it can.
 std::string unfit_stage(const models::Architecture& model,
                         const std::vector<models::StageContent>& stages) {
     const std::size_t features = model.tower ? model.tower->deepstack.size() : 0;
     if (stages.size() > 1 && std::cmp_less(stages.front().layers, features))
         return fmt::format(
-            "features of the vision tower are added after the first {} layers, which stand in the "
-            "first stage with it; that has {}",
+            "features of the vision tower are added after the first {} layers, which must be in "
+            "its stage, the first; that stage has {}",
             features, stages.front().layers);
     for (const models::StageContent& stage : stages)
         if (stage.first_layer > 0 && stage.layers > 0 &&
             models::shares_choice(model.layers[stage.first_layer]))
             return fmt::format(
-                "a stage begins with layer {}, which sees the keys that a layer before it has "
-                "chosen, and stands in one stage with it",
+                "a stage begins with layer {}, which reuses the keys selected by an earlier layer "
+                "and must be in its stage",
                 stage.first_layer);
     return {};
 }
@@ -73,16 +73,16 @@ void check_layout_of_model(Draft& draft) {
     };
     const int layers = models::layers_of(draft.layout);
     if (layers != model.layers.count())
-        complain(fmt::format("the layout has {} layers (t), and the model {}", layers,
+        complain(fmt::format("the layout has {} layers (t), but the model has {}", layers,
                              model.layers.count()));
     const int predictions = models::predictions_of(draft.layout);
     if (model.mtp_layers > 0 && predictions != model.mtp_layers)
         complain(
-            fmt::format("the layout has {} layers of multi-token prediction (m), and the "
-                        "model {}",
+            fmt::format("the layout has {} layers of multi-token prediction (m), but the model {}",
                         predictions, model.mtp_layers));
     if (predictions > 0 && (model.sees_images() || model.learned_positions))
-        complain("multi-token prediction (m) is not planned for images or with learned positions");
+        complain(
+            "multi-token prediction (m) is not supported for images or with learned positions");
     model.mtp_layers = std::max(model.mtp_layers, predictions);
 }
 

@@ -17,9 +17,9 @@ void need_heads_divide(Draft& draft, const models::Attention& attention, std::in
                        std::string_view key);
 
 void check_tensor_cut(Draft& draft);
-/// Where ranks exchange tokens for heads, every rank must get at least one head.
+/// With all-to-all context parallelism, every rank must get at least one head.
 void check_exchange(Draft& draft);
-/// Context-parallel ranks exchange tokens for heads around a recurrence, however they share keys.
+/// Context-parallel ranks use all-to-all around a recurrence, independently of how they share keys.
 void check_recurrence(Draft& draft);
 
 /// Experts are distributed over a stage's ranks and cut there, by Megatron-Core's rules.
@@ -27,6 +27,9 @@ void check_experts(Draft& draft);
 void check_shared_experts(Draft& draft);
 void check_fused_experts(Draft& draft);
 void check_sharded_exchanges(Draft& draft);
+/// The ranks of a stage are one set for layers and for experts, and ZeRO's groups are neighbours in
+/// it.
+void check_order(Draft& draft);
 void check_overlapped_experts(Draft& draft);
 void check_sent_rows(Draft& draft);
 void check_graphs_of_experts(Draft& draft);

@@ -4,7 +4,7 @@
 
 #include "models/graph/graph.h"
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 /// Heads, columns and groups on the ranks that cut them.
 namespace debubble::scenarios {
@@ -12,7 +12,7 @@ namespace debubble::scenarios {
 void need_divides(Draft& draft, std::int64_t whole, std::int64_t parts, std::string_view what,
                   std::string_view key) {
     if (whole % parts == 0) return;
-    draft.parallel.complain(key, fmt::format("{} {} cannot be cut into {}", whole, what, parts));
+    draft.parallel.complain(key, fmt::format("{} {} cannot be split into {}", whole, what, parts));
 }
 
 void need_heads_divide(Draft& draft, const models::Attention& attention, std::int64_t parts,
@@ -67,7 +67,7 @@ void need_recurrence_divides(Draft& draft, const models::Layer& layer, std::int6
 
 }  // namespace
 
-/// Context-parallel ranks exchange tokens for heads around a recurrence, however they share keys.
+/// Context-parallel ranks use all-to-all around a recurrence, independently of how they share keys.
 void check_recurrence(Draft& draft) {
     const Scenario& s = draft.scenario;
     for (const models::Layer& layer : s.model.layers.kinds()) {
@@ -77,8 +77,8 @@ void check_recurrence(Draft& draft) {
                 draft, layer, std::int64_t{s.parallel.tensor} * s.parallel.context, "context");
         if (s.schedule.slices > 1) {
             draft.top.complain("schedule",
-                               "slices of a sequence with recurrent layers are not planned: each "
-                               "would need the state of the one before it");
+                               "sequence slices are not supported with recurrent layers: each "
+                               "would need the final state of the slice before it");
             return;
         }
     }
@@ -110,14 +110,14 @@ bool levels_multiply(Draft& draft) {
     const std::int64_t ranks = std::int64_t{sizes.front()} * sizes.back();
     if (ranks == parallel.context) return true;
     draft.parallel.complain("hierarchical_context_parallel_sizes",
-                            fmt::format("{} x {} are {} ranks, and context is {}", sizes.front(),
+                            fmt::format("{} x {} = {} ranks, but context is {}", sizes.front(),
                                         sizes.back(), ranks, parallel.context));
     return false;
 }
 
 }  // namespace
 
-/// Where ranks exchange tokens for heads, every rank must get at least one head.
+/// With all-to-all context parallelism, every rank must get at least one head.
 void check_exchange(Draft& draft) {
     const Scenario& s = draft.scenario;
     if (!levels_multiply(draft)) return;
@@ -134,8 +134,8 @@ void check_exchange(Draft& draft) {
     }
     if (s.schedule.slices > 1)
         draft.parallel.complain("context",
-                                "slices of a sequence are not exchanged for heads; "
-                                "context_communication p2p and all-gather take them");
+                                "sequence slices cannot use all-to-all context parallelism; set "
+                                "context_communication to p2p or all-gather");
 }
 
 }  // namespace debubble::scenarios

@@ -5,11 +5,11 @@
 
 #include "base/diagnostic.h"
 #include "models/graph/graph.h"
-#include "models/network/choices.h"
+#include "models/network/layers.h"
 #include "scenarios/check/parts.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
-/// The widths that products in 8 and 4 bits take.
+/// The widths that 8-bit and 4-bit GEMMs take.
 namespace debubble::scenarios {
 namespace {
 

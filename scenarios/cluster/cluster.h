@@ -56,13 +56,13 @@ struct Gpu {
     /// cut along k fill the multiprocessors.
     double gemm_fill = 0.8;
     double gemm_depth = 150;  ///< the sum along k that a tile's beginning and end cost as much as
-    double fp8_gemm_depth = 300;        ///< the same of products in 8 bits
-    double fp8_gemm_efficiency = 0.81;  ///< the same of products in 8 bits
+    double fp8_gemm_depth = 300;        ///< the same of 8-bit GEMMs
+    double fp8_gemm_efficiency = 0.81;  ///< the same of 8-bit GEMMs
     double fp4_gemm_efficiency = 0.37;  ///< the same in 4 bits
     /// The share of these rates, measured with few kernels, that a long training keeps: the power
     /// limit slows the clock of the matrix units.
     double sustained_clock = 1;
-    double fp8_sustained_clock = 0;  ///< the same of products in 8 and 4 bits; 0: as in 16
+    double fp8_sustained_clock = 0;  ///< the same of 8-bit and 4-bit GEMMs; 0: as in 16
     double chip = 1;                 ///< the clock of this device relative to others of its kind
     double power = 0;                ///< watts under which that share was measured; 0 = not known
     double power_limit = 0;          ///< watts that the device may take; 0 = the same

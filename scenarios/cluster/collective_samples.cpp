@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr int kMostRanksMeasured = 1'000'000;
 
 /// A name of either tool: "all_reduce_perf", "AllReduce", "alltoall"; nothing inside for a message,
-/// nothing at all for another collective.
+/// nothing for an unsupported collective.
 std::optional<std::optional<Kind>> kind_named(std::string_view name) {
     std::string plain;
     for (const char c : name)
@@ -81,7 +81,7 @@ public:
                 row(line);
         }
         if (mistakes_.empty() && samples_.empty())
-            mistakes_.push_back({{file_, 0, 0}, "there is no row of sizes and times in it", {}});
+            mistakes_.push_back({{file_, 0, 0}, "it has no rows of sizes and times", {}});
         if (!mistakes_.empty()) throw InputError(std::move(mistakes_));
         for (CollectiveSample& sample : samples_) {
             sample.ranks = std::max(2, ranks_);
@@ -114,10 +114,10 @@ private:
         };
         if (!kind_)
             return complain(
-                "which collective this is a row of is not said, neither by a line '# Collective "
-                "test starting' nor by the file's name");
+                "the collective of this row is unknown: there is no line '# Collective test "
+                "starting', and the file's name does not contain it");
         const std::vector<std::string> words = words_in(line);
-        if (words.size() <= time_) return complain("a row has a size first and a time later");
+        if (words.size() <= time_) return complain("a row needs a size first and a time after it");
         const auto size = number_in(words[0]);
         const auto micros = number_in(words[time_]);
         if (!size || *size < 0 || *size > 1e15)
@@ -150,7 +150,7 @@ public:
             const Json json = Json::parse(line, nullptr, false);
             if (json.is_discarded() || !json.is_object()) {
                 mistakes_.push_back(
-                    {{file, number, 1}, "this line is no JSON object", line.substr(0, 200)});
+                    {{file, number, 1}, "this line is not a JSON object", line.substr(0, 200)});
                 if (mistakes_.size() > 20) break;
                 continue;
             }
@@ -307,10 +307,10 @@ std::vector<CollectiveSample> read_nccl_inspector(const std::string& folder) {
         }
         std::ranges::sort(files);
         if (files.empty())
-            throw InputError({Diagnostic{{folder, 0, 0},
-                                         "this folder holds no dump of NCCL's Inspector (.jsonl, "
-                                         ".log or .json)",
-                                         {}}});
+            throw InputError(
+                {Diagnostic{{folder, 0, 0},
+                            "this folder has no dump of NCCL's Inspector (.jsonl, .log or .json)",
+                            {}}});
     } else {
         files.push_back(folder);
     }
@@ -318,10 +318,8 @@ std::vector<CollectiveSample> read_nccl_inspector(const std::string& folder) {
     for (const std::string& file : files) inspector.read(read_file(file), file);
     std::vector<CollectiveSample> samples = inspector.samples();
     if (samples.empty())
-        throw InputError(
-            {Diagnostic{{folder, 0, 0},
-                        "there is no collective and no send with a size and a time in it",
-                        {}}});
+        throw InputError({Diagnostic{
+            {folder, 0, 0}, "it has no collective and no send with a size and a time", {}}});
     return samples;
 }
 

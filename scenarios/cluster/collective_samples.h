@@ -8,7 +8,7 @@
 
 #include "scenarios/cluster/measured.h"
 
-/// What others measured of collectives: the tables of nccl-tests and the dumps of NCCL's Inspector.
+/// Collectives measured by others: the tables of nccl-tests and the dumps of NCCL's Inspector.
 namespace debubble::scenarios {
 
 struct CollectiveSample {

@@ -52,7 +52,7 @@ void read_shares(MappingReader& rates_in, std::string_view key,
     const NodePtr map = rates_in.value(key);
     if (!map) return;
     MappingReader in(map, key, rates_in.mistakes());
-    if (in.mapping()->entries.empty()) rates_in.complain(key, "a rate needs one length at least");
+    if (in.mapping()->entries.empty()) rates_in.complain(key, "a rate needs at least one length");
     for (const Node::Entry& entry : in.mapping()->entries) {
         const auto tokens = text::parse_whole(entry.key);
         if (!tokens || *tokens < 1 || *tokens > kLongestMeasured) {
@@ -77,9 +77,9 @@ const Fields<AttentionRates>& attention_rate_fields() {
     static const std::vector<Form> kTable{Form{text::TableForm{
         "TOKENS", "^[1-9][0-9]*$", {Form{text::RealForm{kLeastShare, kMostAttention, "share"}}}}}};
     static const Fields<AttentionRates> kFields{
-        {"forward", required(custom(read_forward_shares, kTable)), "Of the forward.",
+        {"forward", required(custom(read_forward_shares, kTable)), "Shares in the forward.",
          "{4096: 0.6, 8192: 0.65}"},
-        {"backward", required(custom(read_backward_shares, kTable)), "Of the backward.",
+        {"backward", required(custom(read_backward_shares, kTable)), "Shares in the backward.",
          "{4096: 0.48, 8192: 0.55}"}};
     return kFields;
 }
@@ -90,7 +90,7 @@ std::vector<text::Key> attention_rate_keys() {
     for (const auto& [name, kernel] : kRatedAttention) {
         text::Key key;
         key.name = name;
-        key.meaning = "The shares that this kernel reaches.";
+        key.meaning = "The shares of the peak that this kernel reaches.";
         key.example = "{forward: {8192: 0.65}, backward: {8192: 0.55}}";
         key.otherwise = "as the kernel-independent shares";
         key.forms = {Form{text::MapForm{described(attention_rate_fields())}}};
@@ -130,45 +130,41 @@ void read_kernels(MappingReader& in, std::string_view key, Gpu& gpu) {
 
 const Fields<Gpu>& gpu_fields() {
     static const Fields<Gpu> kFields{
-        {"name", free_text(&Gpu::name), "The device's name.", "NVIDIA A100-SXM4-80GB", "none"},
+        {"name", free_text(&Gpu::name), "The name of the device.", "NVIDIA A100-SXM4-80GB", "none"},
         {"sms", required(whole(&Gpu::sms, 1, 100'000)),
-         "Streaming multiprocessors: the tiles of a matrix product run in waves of these.", "108"},
+         "The number of streaming multiprocessors, which run the tiles of a GEMM in waves.", "108"},
         {"fp16_flops", flop_rate(&Gpu::fp16_flops_per_s),
-         "The dense peak rate of fp16 and bf16; 0 FLOP/s: not known.", "312 TFLOP/s"},
+         "The dense fp16 and bf16 peak; 0 FLOP/s: unknown.", "312 TFLOP/s"},
         {"fp8_flops", flop_rate(&Gpu::fp8_flops_per_s),
-         "The dense peak rate of products in 8 bits; 0 FLOP/s: it has none.", "1979 TFLOP/s"},
+         "The dense 8-bit peak; 0 FLOP/s: not supported.", "1979 TFLOP/s"},
         {"fp4_flops", flop_rate(&Gpu::fp4_flops_per_s),
-         "The dense peak rate of products in 4 bits with a scale per block; 0 FLOP/s: it has none, "
-         "and no MXFP8.",
+         "The dense 4-bit peak with block scales; 0 FLOP/s: neither this nor MXFP8 is supported.",
          "9000 TFLOP/s"},
         {"fp32_flops", flop_rate(&Gpu::fp32_flops_per_s),
-         "The rate of fp32 matrix products; 0 FLOP/s: not known.", "19.5 TFLOP/s"},
+         "The rate of fp32 GEMMs; 0 FLOP/s: unknown.", "19.5 TFLOP/s"},
         {"bf16", flag(&Gpu::bf16), "The device has matrix units for bf16.", "false"},
-        {"memory", required(bytes(&Gpu::memory)), "The bytes that a process can allocate.",
+        {"memory", required(bytes(&Gpu::memory)), "The memory that a process can allocate.",
          "79.15 GiB"},
         {"memory_bandwidth", required(rate(&Gpu::memory_bandwidth)),
-         "The rate of the device's memory, from the datasheet.", "2039 GB/s"},
+         "The device's memory bandwidth, from the datasheet.", "2039 GB/s"},
         {"gemm_efficiency", real(&Gpu::gemm_efficiency, kLeastShare, 1, "share"),
-         "The share of the peak that a very large matrix product reaches.", "0.8"},
+         "The share of the peak that a very large GEMM reaches.", "0.8"},
         {"fp8_gemm_efficiency", real(&Gpu::fp8_gemm_efficiency, kLeastShare, 1, "share"),
-         "The share of the fp8 peak that a very large matrix product reaches.", "0.75"},
+         "The share of the fp8 peak that a very large GEMM reaches.", "0.75"},
         {"fp4_gemm_efficiency", real(&Gpu::fp4_gemm_efficiency, kLeastShare, 1, "share"),
-         "The share of the fp4 peak that a very large matrix product reaches.", "0.4"},
+         "The share of the fp4 peak that a very large GEMM reaches.", "0.4"},
         {"gemm_fill", real(&Gpu::gemm_fill, 0, 1, "share"),
-         "The part of a last, partly filled wave of tiles of a matrix product that costs nothing.",
-         "0.8"},
+         "The fraction of a GEMM's last, partly filled wave that costs nothing.", "0.8"},
         {"gemm_depth", real(&Gpu::gemm_depth, 0, 1e5, "values"),
-         "The length of a sum that takes as long as the beginning and the end of a tile.", "160"},
+         "The reduction length (k) that takes as long as a tile's prologue and epilogue.", "160"},
         {"fp8_gemm_depth", real(&Gpu::fp8_gemm_depth, 0, 1e5, "values"),
-         "The same of products in 8 bits.", "400"},
+         "The same for 8-bit GEMMs.", "400"},
         {"sustained_clock", real(&Gpu::sustained_clock, kLeastShare, 1, "share"),
-         "The share of the rates of single products and attentions that a long training keeps "
-         "under "
+         "The share of the rates of isolated GEMMs and attentions that a long training keeps under "
          "the power limit.",
          "0.85"},
         {"fp8_sustained_clock", real(&Gpu::fp8_sustained_clock, 0, 1, "share"),
-         "The same share of products in 8 and in 4 bits, whose matrix units switch otherwise; 0: "
-         "as "
+         "The same share for 8-bit and 4-bit GEMMs, which draw power differently; 0: as "
          "sustained_clock.",
          "0.8"},
         {"clock_spread", real(&Gpu::clock_spread, 0, 0.2, "share"),
@@ -176,47 +172,44 @@ const Fields<Gpu>& gpu_fields() {
          "its devices.",
          "0.01"},
         {"power", text::power(&Gpu::power),
-         "The power under which sustained_clock was found; 0 W: not known.", "700 W"},
+         "The power limit at which sustained_clock was measured; 0 W: unknown.", "700 W"},
         {"power_limit", text::power(&Gpu::power_limit),
-         "The power that the device may take, where an operator has set less than that: products "
-         "and attentions slow down by the cube root of what is left above a fifth of it.",
+         "The power limit, where an operator has set a lower one: GEMMs and attentions slow down "
+         "by the cube root of the power above a fifth of gpu.power.",
          "500 W"},
         {"attention_forward_efficiency",
          real(&Gpu::attention_forward_efficiency, kLeastShare, 1, "share"),
-         "The share of the peak that flash attention reaches in the forward, on long sequences.",
+         "The share of the peak that flash attention reaches in the forward on long sequences.",
          "0.7"},
         {"attention_backward_efficiency",
          real(&Gpu::attention_backward_efficiency, kLeastShare, 1, "share"),
-         "The share of the peak that flash attention reaches in the backward, on long sequences.",
+         "The share of the peak that flash attention reaches in the backward on long sequences.",
          "0.6"},
         {"attention_narrow_heads", real(&Gpu::attention_narrow_heads, kLeastShare, 1, "share"),
-         "The rate of heads of up to 64 relative to that of wider ones.", "0.8"},
+         "The rate of head dimensions up to 64 relative to larger ones.", "0.8"},
         {"attention_rates",
          custom(read_attention_rates, {Form{text::MapForm{attention_rate_keys()}}}),
-         "Shares of the fp16 peak that kernels of fused attention reach, by tokens of the "
-         "sequence: "
-         "causal heads of 128, FLOPs of the half that counts.",
+         "Shares of the fp16 peak that fused attention kernels reach, by tokens of the sequence: "
+         "causal heads of dimension 128, counting half of the FLOPs.",
          "{cudnn: {forward: {4096: 0.6, 8192: 0.65}, backward: {4096: 0.48, 8192: 0.55}}}",
          "attention_forward_efficiency and attention_backward_efficiency, for every kernel"},
         {"kernels", custom(read_kernels, {Form{text::PathForm{}}}),
-         "A table of products, grouped products and attentions that were measured on such a GPU, "
-         "one line of JSON each (bench/measure_kernels.py, calibrate --from-trace): kernels of the "
-         "nearest shapes correct what the rates say.",
+         "A table of GEMMs, grouped GEMMs and attentions measured on such a GPU, one line of JSON "
+         "each (bench/measure_kernels.py, calibrate --from-trace): kernels of the nearest shapes "
+         "correct the rates.",
          "my-gpu.jsonl", "none: all times follow from the rates"},
         {"memory_efficiency", real(&Gpu::memory_efficiency, kLeastShare, 1, "share"),
-         "The share of the memory's bandwidth that elementwise kernels reach on average.", "0.8"},
+         "The share of the memory bandwidth that elementwise kernels reach on average.", "0.8"},
         {"recurrence_efficiency", real(&Gpu::recurrence_efficiency, kLeastShare, 10, "ratio"),
-         "The rate of the kernels of linear recurrences, in Triton, beside the bandwidth of the "
-         "memory, relative to H100's.",
+         "The rate of Triton kernels of linear recurrences per memory bandwidth, relative to H100.",
          "0.6"},
-        {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added for each matrix product.",
-         "3 us"},
+        {"gemm_overhead", duration(&Gpu::gemm_overhead), "Time added to each GEMM.", "3 us"},
         {"kernel_overhead", duration(&Gpu::kernel_overhead),
-         "Time added for each memory-bound kernel.", "2 us"},
+         "Time added to each memory-bound kernel.", "2 us"},
         {"host_link", rate(&Gpu::host_link),
-         "The rate from the device to pinned memory of the host, in one direction.", "25 GB/s"},
+         "The bandwidth between the device and pinned host memory, in one direction.", "25 GB/s"},
         {"threads", whole(&Gpu::threads, 1, 100'000, "threads"),
-         "The threads of a processor that make up one such device.", "4",
+         "The number of processor threads that make up one such device.", "4",
          "none: the device is a real GPU"}};
     return kFields;
 }

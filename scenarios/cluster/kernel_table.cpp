@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -67,7 +67,7 @@ bool can_be(MappingReader& shape, std::string_view key, std::initializer_list<st
     double product = 1;
     for (const std::int64_t size : sizes) product *= static_cast<double>(size);
     if (product <= kMost) return true;
-    shape.complain(key, "the sizes of this kernel multiply to more than 1e17");
+    shape.complain(key, "the product of this kernel's sizes exceeds 1e17");
     return false;
 }
 
@@ -213,7 +213,7 @@ KernelTable read_kernel_table(const std::string& text, const std::string& file,
         return of.products.size() + of.attentions.size();
     };
     if (count(burst) + count(sustained) == 0 && mistakes.empty())
-        throw InputError({{{file, 0, 0}, "the table has no product and no attention", {}}});
+        throw InputError({{{file, 0, 0}, "the table has no GEMM and no attention", {}}});
     return count(burst) > count(sustained) ? burst : sustained;
 }
 

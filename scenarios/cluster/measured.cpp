@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
 
@@ -79,16 +79,16 @@ auto in_found(auto member) {
 const Fields<OperatorEntry>& operator_fields() {
     static const Fields<OperatorEntry> kFields{
         {"operator", required(free_text(&OperatorEntry::signature)),
-         "The operator, its sizes and types, as `calibrate` writes them.", "norm rms [8x512]"},
-        {"part", required(word(&OperatorEntry::part, kParts)), "The part of the operator.",
+         "The operator with its sizes and types, as written by `calibrate`.", "norm rms [8x512]"},
+        {"part", required(word(&OperatorEntry::part, kParts)), "The pass of the operator.",
          "forward"},
         {"median", required(duration(in_found(&MeasuredOperator::median))),
-         "The median of its times.", "12 us"},
+         "The median of the measured times.", "12 us"},
         {"deviation", duration(in_found(&MeasuredOperator::deviation)),
-         "The median of the distances from that.", "1 us"},
+         "The median absolute deviation.", "1 us"},
         {"samples",
          whole(in_found(&MeasuredOperator::samples), 1, kMostMeasurements, "measurements"),
-         "How many times it was measured.", "20"}};
+         "The number of measurements.", "20"}};
     return kFields;
 }
 
@@ -103,11 +103,11 @@ const Fields<CollectiveEntry>& collective_fields() {
         {"kind", required(word(&CollectiveEntry::kind, kCollectives)), "The collective.",
          "all_reduce"},
         {"ranks", required(whole(&CollectiveEntry::ranks, 2, kMostMembers, "ranks")),
-         "The size of the group.", "4"},
+         "The number of ranks of the group.", "4"},
         {"latency", required(duration(in_found(&MeasuredCollective::latency))),
-         "The time of a collective of no bytes.", "20 us"},
+         "The latency: the time of a collective of no bytes.", "20 us"},
         {"bandwidth", required(rate(in_found(&MeasuredCollective::bandwidth))),
-         "The bytes of the whole tensor, divided by the rest of the time.", "5 GB/s"}};
+         "The bandwidth: the bytes of the full tensor divided by the rest of the time.", "5 GB/s"}};
     return kFields;
 }
 
@@ -122,8 +122,8 @@ void read_operator(const NodePtr& item, Measured& measured, Mistakes& mistakes) 
                                             kLongestSignature));
     if (!in.good()) return;
     if (!measured.operators.try_emplace({signature, part}, found).second)
-        in.complain("operator", fmt::format("the {} of this operator was measured above already",
-                                            name_of(part)));
+        in.complain("operator",
+                    fmt::format("the {} of this operator is given twice", name_of(part)));
 }
 
 void read_collective(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
@@ -134,8 +134,7 @@ void read_collective(const NodePtr& item, Measured& measured, Mistakes& mistakes
     const auto& [kind, ranks, found] = entry;
     if (!in.good()) return;
     if (!measured.collectives.try_emplace({kind, ranks}, found).second)
-        in.complain("kind",
-                    fmt::format("this collective over {} ranks was measured above already", ranks));
+        in.complain("kind", fmt::format("this collective over {} ranks is given twice", ranks));
 }
 
 struct ProductEntry {
@@ -146,10 +145,10 @@ struct ProductEntry {
 const Fields<ProductEntry>& product_fields() {
     static const Fields<ProductEntry> kFields{
         {"product", required(free_text(&ProductEntry::product)),
-         "The product: its sizes, types and layouts, as `calibrate` writes them.",
+         "The GEMM with its sizes, types and layouts, as written by `calibrate`.",
          "'16384x768x768, a bf16 in rows of 768 by 256'"},
         {"algorithm", required(free_text(&ProductEntry::algorithm)),
-         "The library's version and its algorithm, in its own words.", "130102:00000000"}};
+         "The library's version and its identifier of the algorithm.", "130102:00000000"}};
     return kFields;
 }
 
@@ -164,7 +163,7 @@ void read_product(const NodePtr& item, Measured& measured, Mistakes& mistakes) {
             in.complain(key, fmt::format("the text has at most {} characters", kLongestSignature));
     if (!in.good()) return;
     if (!measured.products.try_emplace(entry.product, entry.algorithm).second)
-        in.complain("product", "the algorithm of this product is said above already");
+        in.complain("product", "the algorithm of this GEMM is given twice");
 }
 
 void read_products(MappingReader& in, std::string_view key, Measured& measured) {
@@ -191,42 +190,41 @@ const Fields<Measured>& measured_fields() {
         {"with", free_text(&Measured::with),
          "The kernels, threads and versions that were measured.", "onednn, 1 thread", "none"},
         {"plans", custom(read_plans, {Form{text::ListForm{{Form{text::TextForm{}}}, {}}}}),
-         "The trainings that were timed, in words.", "[gpt2 on 2 x CPU, pipeline 2; 1f1b]",
+         "The training runs that were timed.", "[gpt2 on 2 x CPU, pipeline 2; 1f1b]",
          "none is stated"},
         {"pass_overhead", duration(&Measured::pass_overhead),
-         "Time added for each pass, beyond its operators.", "10 us"},
+         "Time added to each pass, in addition to its operators.", "10 us"},
         {"step_overhead", duration(&Measured::step_overhead),
-         "Time added between two steps: the host's beyond their actions.", "100 us"},
+         "Time added between two steps, spent by the host outside their actions.", "100 us"},
         {"core_share", real(&Measured::core_share, kLeastCoreShare, 1),
-         "The share of their time for which the threads had a core that were timed, where others "
-         "used the machine meanwhile: then the times are too long.",
-         "0.58", "the machine was idle, or nobody knows"},
+         "The share of time for which the timed threads had a core, if others used the machine "
+         "meanwhile: the times are then too long.",
+         "0.58", "the machine was idle, or this is unknown"},
         {"optimizer_seconds_per_element",
          required(
              real(&Measured::optimizer_seconds_per_element, 0, kMostSecondsPerElement, "seconds")),
-         "The time of the optimizer's step per parameter.", "1e-9"},
+         "The time of the optimizer step per parameter.", "1e-9"},
         {"zero_seconds_per_element",
          real(&Measured::zero_seconds_per_element, 0, kMostSecondsPerElement, "seconds"),
-         "The time before a step's first pass per gradient that is held, which is set to zero.",
-         "1e-10"},
+         "The time to zero the gradients before a step, per gradient.", "1e-10"},
         {"norm_seconds_per_element",
          real(&Measured::norm_seconds_per_element, 0, kMostSecondsPerElement, "seconds"),
-         "The time of the gradient's norm per parameter, where a step takes it.", "1e-10"},
+         "The time of the gradient norm per parameter, if a step computes it.", "1e-10"},
         {"collectives",
          custom(read_collectives,
                 {Form{text::ListForm{{Form{text::MapForm{described(collective_fields())}}}, {}}}}),
-         "The collectives that were measured.",
+         "The measured collectives.",
          "[{kind: all_reduce, ranks: 2, latency: 20 us, bandwidth: 5 GB/s}]",
          "none: they follow from the rates"},
         {"operators",
          required(custom(
              read_operators,
              {Form{text::ListForm{{Form{text::MapForm{described(operator_fields())}}}, {}}}})),
-         "The operators that were measured.", "[{operator: norm, part: forward, median: 12 us}]"},
+         "The measured operators.", "[{operator: norm, part: forward, median: 12 us}]"},
         {"products",
          custom(read_products,
                 {Form{text::ListForm{{Form{text::MapForm{described(product_fields())}}}, {}}}}),
-         "The algorithms of a GPU's matrix products that were the fastest: every run takes them.",
+         "The fastest algorithms of a GPU's GEMMs, which every run uses.",
          "[{product: 16384x768x768, algorithm: \"130102:0\"}]", "none: the library chooses"}};
     return kFields;
 }

@@ -54,8 +54,8 @@ struct Measured {
     std::optional<double> core_share;
     /// Collectives by kind and size of the group, all of it inside a node.
     std::map<std::pair<models::Collective::Kind, int>, MeasuredCollective> collectives;
-    /// Algorithms of matrix products that were the fastest when they were timed, by product: the
-    /// words of a GPU's library, which it alone reads. Every run with this cluster takes them.
+    /// Algorithms of GEMMs that were the fastest when they were timed, by product: the words of a
+    /// GPU's library, which it alone reads. Every run with this cluster takes them.
     std::map<std::string, std::string> products;
     friend bool operator==(const Measured&, const Measured&) = default;
 

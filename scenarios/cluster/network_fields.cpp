@@ -51,50 +51,49 @@ void read_group_efficiency(MappingReader& link_in, std::string_view key, NodeLin
 const Fields<NodeLink>& link_fields() {
     static const Fields<NodeLink> kFields{
         {"kind", word(&NodeLink::kind, kLinkKinds),
-         "How the GPUs of a node are linked: by switches, a mesh of links in a ring, in pairs, or "
-         "over PCIe.",
+         "How the GPUs of a node are linked: by switches, a mesh of links, in pairs, or over PCIe.",
          "ring"},
         {"bandwidth", required(rate(&NodeLink::bandwidth)),
-         "The rate of one GPU's links together, in one direction.", "300 GB/s"},
+         "The bandwidth of all links of one GPU, in one direction.", "300 GB/s"},
         {"efficiency", real(&NodeLink::efficiency, kLeastShare, 1, "share"),
          "The share of the bandwidth that the collective library reaches (bus bandwidth).", "0.9"},
         {"group_efficiency",
          custom(read_group_efficiency,
                 {Form{text::TableForm{
                     "GPUS", "^[1-9][0-9]*$", {Form{text::RealForm{kLeastShare, 1, "share"}}}}}}),
-         "The share for groups of so many GPUs and more, where it differs.",
+         "The share for groups of at least this many GPUs, where it differs.",
          "{2: 0.647, 4: 0.747, 8: 0.770}", "efficiency, for groups of any size"},
-        {"latency", duration(&NodeLink::latency), "Time added for each hop of a collective.",
-         "2.8 us"},
-        {"base_latency", duration(&NodeLink::base_latency), "Time added for every collective.",
+        {"latency", duration(&NodeLink::latency), "Time added per hop of a collective.", "2.8 us"},
+        {"base_latency", duration(&NodeLink::base_latency), "Time added to every collective.",
          "29 us"},
         {"half_bandwidth_size", bytes(&NodeLink::half_bandwidth_size),
-         "The size of a message that reaches half of the bandwidth.", "307 KB"},
+         "The message size at which half of the bandwidth is reached.", "307 KB"},
         {"all_reduce_bandwidth", real(&NodeLink::all_reduce_bandwidth, 0.1, 4, "ratio"),
-         "The bus bandwidth of an all-reduce inside a node relative to that of a gather: more than "
-         "1 where the switches add (NVLink SHARP).",
+         "The bus bandwidth of an all-reduce inside a node relative to an all-gather: above 1 "
+         "where the switches reduce (NVLink SHARP).",
          "1.24"},
         {"all_to_all_bandwidth", real(&NodeLink::all_to_all_bandwidth, 0.1, 4, "ratio"),
-         "The same of an all-to-all.", "0.97"}};
+         "The same for an all-to-all.", "0.97"}};
     return kFields;
 }
 
 const Fields<NodeNetwork>& network_fields() {
     static const Fields<NodeNetwork> kFields{
         {"nics_per_node", whole(&NodeNetwork::nics_per_node, 1, kMostNics, "NICs"),
-         "Network interfaces of a node.", "8"},
+         "The number of network interfaces per node.", "8"},
         {"nic_bandwidth", required(rate(&NodeNetwork::nic_bandwidth)),
-         "The rate of one of them, in one direction.", "200 Gb/s"},
+         "The bandwidth of one interface, in one direction.", "200 Gb/s"},
         {"efficiency", real(&NodeNetwork::efficiency, kLeastShare, 1, "share"),
-         "The share of that rate which large messages reach.", "0.84"},
-        {"latency", duration(&NodeNetwork::latency), "Time added for each hop of a collective.",
+         "The share of that bandwidth that large messages reach.", "0.84"},
+        {"latency", duration(&NodeNetwork::latency), "Time added per hop of a collective.",
          "20 us"},
         {"p2p_latency", duration(&NodeNetwork::p2p_latency),
-         "The time of one point-to-point message of no size, software included.", "120 us"},
+         "The latency of a point-to-point message, software included.", "120 us"},
         {"oversubscription", real(&NodeNetwork::oversubscription, 1, 1000, "ratio"),
-         "The bandwidth into the leaf switches, relative to that from leaf to spine.", "2"},
+         "Oversubscription: the bandwidth into a leaf switch relative to that from leaf to spine.",
+         "2"},
         {"nodes_per_leaf", whole(&NodeNetwork::nodes_per_leaf, 0, kMostNodes, "nodes"),
-         "Nodes of a leaf switch; 0: one leaf for all nodes.", "32"}};
+         "The number of nodes per leaf switch; 0: one leaf for all nodes.", "32"}};
     return kFields;
 }
 

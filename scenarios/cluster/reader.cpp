@@ -5,8 +5,7 @@
 #include "models/execution/laws.h"
 #include "scenarios/cluster/fields.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/cluster/references.h"
-#include "scenarios/read/draft.h"
+#include "scenarios/cluster/reliability.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -27,10 +26,10 @@ using text::section;
 using text::whole;
 using text::word;
 
-/// What a file with measurements begins with; no other value is known, so that none is kept.
+/// The header of a file with measurements; only one value exists, so it is not stored.
 constexpr std::pair<std::string_view, int> kSchemas[] = {{kClusterSchema, 0}};
 
-/// What the table of a cluster reads into.
+/// The target of a cluster's table.
 struct ClusterDraft {
     text::ShippedFiles* shipped = nullptr;
     Cluster cluster;
@@ -66,33 +65,34 @@ auto in_cluster(auto member) {
 const Fields<ClusterDraft>& cluster_fields() {
     static const Fields<ClusterDraft> kFields{
         {"schema", word(&ClusterDraft::schema, kSchemas),
-         "What the file is; `debubble calibrate` writes it.", "debubble/cluster", "not stated"},
+         "The file's type; written by `debubble calibrate`.", "debubble/cluster", "not stated"},
         {"version", whole(&ClusterDraft::version, kClusterVersion, kClusterVersion),
-         "The version of that, which grows when a key changes its meaning or goes.", "1",
-         "not stated"},
+         "The version of the file type, which increases when a key changes its meaning or is "
+         "removed.",
+         "1", "not stated"},
         {"name", free_text(in_cluster(&Cluster::name)), "The cluster's name.", "my-cluster",
          "inline"},
         {"source", free_text(in_cluster(&Cluster::source)),
-         "Where the figures come from, as a sentence.", "Datasheets of the vendor", "none"},
+         "The source of the figures, as a sentence.", "Datasheets of the vendor", "none"},
         {"gpus_per_node",
          required(whole(in_cluster(&Cluster::gpus_per_node), 1, kMostGpusPerNode, "GPUs")),
-         "GPUs of a node.", "8"},
+         "The number of GPUs per node.", "8"},
         {"gpus_per_tray", whole(in_cluster(&Cluster::gpus_per_tray), 1, kMostGpusPerNode, "GPUs"),
-         "GPUs of a tray, where trays with one NVLink domain make a node: a job of more than a "
-         "node "
-         "takes equally many trays of each domain.",
+         "The number of GPUs per tray, where the trays of one NVLink domain make up a node: a job "
+         "of more than a node takes equally many trays of each domain.",
          "4", "a node is one machine"},
         {"nodes", whole(in_cluster(&Cluster::nodes), 1, kMostNodes, "nodes"),
-         "Nodes of a scenario that gives no number itself.", "4"},
+         "The number of nodes, if the scenario gives none.", "4"},
         {"host_memory", text::bytes(in_cluster(&Cluster::host_memory)),
-         "The memory of a node's host, which copies of saves must fit into.", "2 TB", "not known"},
+         "The memory of a node's host, in which copies of checkpoints must fit.", "2 TB",
+         "not known"},
         {"node_power", text::power(in_cluster(&Cluster::node_power)),
-         "The most that a node takes, GPUs and all; 0 W: not known.", "10.2 kW"},
+         "The maximum power of a node, GPUs included; 0 W: unknown.", "10.2 kW"},
         {"host_adam_parameters_per_s",
          real(in_cluster(&Cluster::host_adam_parameters_per_s), 1, 1e15, "parameters/s"),
-         "The rate of Adam on all processors of a node together.", "4.2e9"},
+         "The rate of Adam on all CPUs of a node together.", "4.2e9"},
         {"gpu", required(section(in_cluster(&Cluster::gpu), gpu_fields())),
-         "The device: its peak rates, and the shares of them that kernels reach.",
+         "The device: its peak rates and the shares of them that kernels reach.",
          "{sms: 108, memory: 80 GiB, memory_bandwidth: 2039 GB/s}"},
         {"node_link", required(section(in_cluster(&Cluster::node_link), link_fields())),
          "The links between the GPUs of a node.", "{kind: switched, bandwidth: 300 GB/s}"},
@@ -113,14 +113,14 @@ const Fields<ClusterDraft>& cluster_fields() {
     return kFields;
 }
 
-/// A limit is a share of a known power, and more than what does not follow the clock.
+/// A limit is a share of a known power, and more than the part that does not scale with the clock.
 void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
     if (!map || gpu.power_limit == 0) return;
     MappingReader in(map, "gpu", mistakes);
     const NodePtr limit = in.value("power_limit");
     const auto place = limit ? limit->place : map->place;
     if (gpu.power == 0)
-        mistakes.add(place, "'gpu.power_limit' needs 'gpu.power', of which it is a share");
+        mistakes.add(place, "'gpu.power_limit' needs 'gpu.power'");
     else if (gpu.power_limit > gpu.power ||
              gpu.power_limit <= models::laws().clockless_power * gpu.power)
         mistakes.add(

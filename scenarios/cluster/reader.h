@@ -8,6 +8,7 @@
 #include "text/key.h"
 #include "text/shipped_files.h"
 
+/// The cluster that the value of a `cluster:` key describes, its keys and their defaults.
 namespace debubble::scenarios {
 
 /// The cluster that the value of a `cluster:` key describes: the name of a shipped cluster, a path,
@@ -19,7 +20,7 @@ namespace debubble::scenarios {
 Cluster read_cluster(const text::NodePtr& value, text::ShippedFiles& shipped,
                      text::Mistakes& mistakes);
 
-/// What a cluster's file may begin with, and `debubble calibrate` writes.
+/// The optional header of a cluster's file, written by `debubble calibrate`.
 inline constexpr std::string_view kClusterSchema = "debubble/cluster";
 inline constexpr int kClusterVersion = 1;
 
@@ -31,5 +32,15 @@ std::vector<std::string> cluster_constants();
 
 /// The description of a cluster's keys.
 std::vector<text::Key> cluster_keys();
+
+/// A constant that the cluster's file does not give, so that this program's default holds.
+struct DefaultConstant {
+    std::string key;     ///< dotted, such as "gpu.gemm_efficiency"
+    std::string value;   ///< as it would be written in the file
+    std::string source;  ///< source of the value
+};
+
+/// All such constants, in the order of the reader's keys.
+std::vector<DefaultConstant> defaults_of(const Cluster& cluster);
 
 }  // namespace debubble::scenarios

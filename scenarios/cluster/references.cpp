@@ -1,4 +1,4 @@
-#include "scenarios/cluster/references.h"
+#include "scenarios/cluster/fields.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "scenarios/cluster/fields.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -47,18 +45,18 @@ public:
         while (refers(value)) {
             const NodePtr name = value->get(kAs);
             if (value->entries.size() > 1 || !name->is(Node::Kind::Scalar)) {
-                mistakes_.add(value->place,
-                              fmt::format("'{}.{}' takes 'as' with the name of a cluster, and "
-                                          "nothing beside it",
-                                          part, key));
+                mistakes_.add(
+                    value->place,
+                    fmt::format("'{}.{}' must be a value, or only 'as' with the name of a cluster",
+                                part, key));
                 return {};
             }
             if (std::ranges::find(found.clusters, name->scalar) != found.clusters.end()) {
                 mistakes_.add(
                     name->place,
-                    fmt::format("'{}.{}' goes round in a circle: as {}, as {}; one of "
-                                "them must have a value",
-                                part, key, fmt::join(found.clusters, ", as "), name->scalar));
+                    fmt::format(
+                        "'{}.{}' refers to itself: as {}, as {}; one of them must have a value",
+                        part, key, fmt::join(found.clusters, ", as "), name->scalar));
                 return {};
             }
             found.clusters.push_back(name->scalar);

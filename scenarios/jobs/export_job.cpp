@@ -5,8 +5,8 @@
 
 #include "base/diagnostic.h"
 #include "base/printable.h"
-#include "models/network/planned_part.h"
-#include "models/read/architecture_writer.h"
+#include "models/network/weight_format.h"
+#include "models/read/architecture_words.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/write/exported.h"
 #include "scenarios/jobs/write/job_writer.h"
@@ -48,8 +48,8 @@ const ExportFormat& export_named(const std::string& word) {
     throw InputError(text::unknown_word("format", word, known));
 }
 
-/// The machines as a value of `cluster`. A cluster that is not shipped is stood in for by one that
-/// has every recipe.
+/// The machines as a value of `cluster`. Unknown clusters are replaced by hgx-b200, which has every
+/// recipe.
 std::string cluster_of(const Scenario& s) {
     const std::vector<std::string> shipped = text::shipped_names("scenarios/clusters");
     const bool known = std::ranges::find(shipped, s.cluster.name) != shipped.end();
@@ -78,7 +78,8 @@ std::string documents_of(const scenarios::Documents& documents) {
                        documents.global_batch_packing);
 }
 
-/// What no job says: the machines, and what the writer named as lying in Python.
+/// Settings that no job specifies: the machines, and settings that the writer reported as set in
+/// Python.
 std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& unsaid) {
     std::vector<Override> given{{"cluster", cluster_of(s)}, {"gpus", std::to_string(s.gpus)}};
     const scenarios::Parallel& p = s.parallel;
@@ -105,7 +106,7 @@ std::vector<Override> given_with(const Scenario& s, const std::vector<Unsaid>& u
     return given;
 }
 
-/// The keys that come out otherwise when the job is read, beside those that are named already.
+/// The keys that differ when the job is re-imported, except those already reported.
 void name_differences(const ExportFormat& format, JobWriter& job, const std::string& text) {
     const auto named = [&](const std::string& key) {
         return std::ranges::any_of(job.unsaid, [&](const Unsaid& one) { return one.key == key; });
@@ -117,13 +118,13 @@ void name_differences(const ExportFormat& format, JobWriter& job, const std::str
                                           std::string(format.word), given_with(job.s, job.unsaid));
         got = plan_keys(scenarios::parse_scenario(back.text, "job.yaml"));
     } catch (const InputError& error) {
-        job.cannot("plan", fmt::format("read back, this job is no plan here: {}",
+        job.cannot("plan", fmt::format("re-importing this job fails: {}",
                                        error.diagnostics().front().message));
         return;
     }
     bool parts = std::ranges::any_of(
         job.unsaid, [](const Unsaid& one) { return one.key.starts_with("model."); });
-    std::string software;  // what follows from the profile is one sentence
+    std::string software;  // differences that follow from the profile are one sentence
     for (const auto& [key, value] : wanted) {
         if (key == "model" || named(key) || (named("model") && key.starts_with("model."))) continue;
         const auto found = got.find(key);
@@ -134,16 +135,15 @@ void name_differences(const ExportFormat& format, JobWriter& job, const std::str
             software += (software.empty() ? "" : ", ") + key;
         else
             job.cannot(key,
-                       fmt::format("the plan has {}, and the job means {}",
+                       fmt::format("the plan has {}, but the job means {}",
                                    value.empty() ? "none" : value, there.empty() ? "none" : there));
     }
     if (!software.empty())
         job.cannot(software,
-                   fmt::format("the software is {}'s as {} has it, where the plan has {}",
-                               format.tool, got["framework.base"], wanted["framework.base"]));
+                   fmt::format("the software is {} as in {}, whereas the plan has {}", format.tool,
+                               got["framework.base"], wanted["framework.base"]));
     if (!parts && !named("model") && wanted["model"] != got["model"])
-        job.cannot("model",
-                   fmt::format("{} does not have all of this network's parts", format.tool));
+        job.cannot("model", fmt::format("{} does not have all parts of this network", format.tool));
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void name_differences(const ExportFormat& format, JobWriter& job, const std::str
 std::string JobWriter::head(std::string_view comment, std::string_view tool) const {
     std::string out = fmt::format("{} {}, a plan of debubble, as a job of {}.\n", comment,
                                   printable(s.name), tool);
-    if (!unsaid.empty()) out += fmt::format("{} It does not say:\n", comment);
+    if (!unsaid.empty()) out += fmt::format("{} It does not specify:\n", comment);
     for (const Unsaid& one : unsaid)
         out += fmt::format("{} - {}: {}\n", comment, one.key, printable(one.sentence));
     return out;
@@ -172,16 +172,16 @@ std::string_view export_ending(std::string_view format) {
 Exported export_job(const Scenario& scenario, const std::string& word) {
     const ExportFormat& format = export_named(word);
     if (scenario.model.sees_images())
-        throw InputError(fmt::format("{} trains networks that read tokens; '{}' reads images",
+        throw InputError(fmt::format("{} trains networks on tokens, but '{}' reads images",
                                      format.tool, scenario.model.name));
     if (const std::string_view part = models::planned_part(scenario.model); !part.empty())
-        throw InputError(fmt::format("'{}' has {}, which no job of {} is written with",
+        throw InputError(fmt::format("'{}' has {}, which cannot be written as a job of {}",
                                      scenario.model.name, part, format.tool));
     for (const models::Layer& layer : scenario.model.layers.kinds())
         if (layer.is_recurrent() || !layer.mixes() || !layer.has_mlp())
             throw InputError(
-                fmt::format("'{}' has layers of other kinds than attention with an "
-                            "MLP, which are not written as a job",
+                fmt::format("'{}' has layers other than attention with an MLP, which cannot be "
+                            "written as a job",
                             scenario.model.name));
     JobWriter job(scenario);
     const std::string body = format.write(job);

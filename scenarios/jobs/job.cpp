@@ -12,7 +12,7 @@
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/read/read_scenario.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 

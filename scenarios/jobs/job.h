@@ -18,7 +18,7 @@ namespace debubble::jobs {
 /// The words of `import --from`, in the order of the help.
 std::vector<std::string> job_formats();
 
-/// What the command line says of a job beside values of the scenario.
+/// Options of the command line for a job, in addition to values of the scenario.
 struct ImportOptions {
     /// Settings that make another network and are left out instead of refused, by their names.
     std::vector<std::string> allow = {};

@@ -10,8 +10,8 @@
 #include "scenarios/jobs/job.h"
 
 /// Which framework's job a text is, by the weight of all that speaks for each: a program that it
-/// starts, a package that it names, settings that only one framework has. What one framework has
-/// alone weighs 8; a word that others use too weighs little.
+/// starts, a package that it names, settings that only one framework has. A word of only one
+/// framework weighs 8; a word that others use too weighs little.
 namespace debubble::jobs {
 namespace {
 
@@ -171,8 +171,7 @@ std::string recognised_format(std::string_view text, const std::filesystem::path
     const std::string_view format = guess(text, file);
     if (format.empty())
         throw InputError({{{file.string(), 0, 0},
-                           fmt::format("this is no job that is recognised; say by --from which it "
-                                       "is: {}",
+                           fmt::format("unrecognized job format; pass --from: {}",
                                        fmt::join(job_formats(), ", ")),
                            {}}});
     return std::string(format);

@@ -1,4 +1,4 @@
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,9 +1,8 @@
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 #include <algorithm>
 
-#include "scenarios/plan/context_levels.h"
-#include "scenarios/software/release.h"
+#include "scenarios/software/reader.h"
 
 namespace debubble::scenarios {
 

@@ -1,4 +1,4 @@
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::scenarios {
 

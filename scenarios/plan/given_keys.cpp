@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "text/flow.h"
+#include "text/document.h"
 
 namespace debubble::scenarios {
 namespace {

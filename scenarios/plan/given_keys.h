@@ -6,7 +6,7 @@
 #include "text/document.h"
 #include "text/shipped_files.h"
 
-/// What a scenario says, key by key: by this two plans are told apart, whatever their keys are.
+/// The keys of a scenario, by which two plans are distinguished.
 namespace debubble::scenarios {
 
 /// Values as flow YAML, by their dotted paths.

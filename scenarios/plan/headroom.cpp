@@ -1,4 +1,4 @@
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-/// Loads that are not even: what a step takes when microbatches, experts and ranks differ. All of
+/// Loads that are not even: the time of a step when microbatches, experts and ranks differ. All of
 /// it is off unless a scenario asks for it.
 namespace debubble::scenarios {
 
@@ -23,8 +23,8 @@ struct Documents {
 };
 
 struct Imbalance {
-    /// Standard deviation, over its mean, of the load of the fullest rank's experts, drawn anew for
-    /// each layer and microbatch. The mean is training.expert_load.
+    /// Standard deviation, over its mean, of the load of the fullest rank's experts, drawn for each
+    /// layer and microbatch. The mean is training.expert_load.
     double router_spread = 0;
     /// Loads that were measured, of which each layer and microbatch draws one, instead of the
     /// spread; empty: none. Their mean is training.expert_load.

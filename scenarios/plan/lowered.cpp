@@ -1,4 +1,4 @@
-#include "scenarios/plan/lowered.h"
+#include "scenarios/plan/plan.h"
 
 #include "base/memo.h"
 #include "schedule/lower.h"

@@ -9,7 +9,7 @@
 /// (megatron/core/datasets/data_schedule.py and data_schedule_utils.py of its branch dev, 2026).
 namespace debubble::scenarios {
 
-/// True if every step packs its documents anew, so that its number of microbatches is drawn.
+/// True if every step repacks its documents, so that its number of microbatches is drawn.
 bool packs_in_step(const Scenario& scenario);
 
 /// The sizes of context-parallel groups that ranks of data x context can form: the powers of two

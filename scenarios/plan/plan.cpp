@@ -7,8 +7,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/partition/partition.h"
-#include "scenarios/plan/generator_options_of.h"
-#include "scenarios/software/release.h"
+#include "scenarios/plan/derived.h"
+#include "scenarios/software/reader.h"
 #include "schedule/complete.h"
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
@@ -39,11 +39,11 @@ Schedule imported_schedule(const Scenario& scenario) {
     const int pipeline = scenario.parallel.pipeline;
     if (ranks != pipeline)
         refuse(std::min(ranks, pipeline + 1),
-               fmt::format("it has {} {}, one per row, and parallel.pipeline is {}", ranks,
+               fmt::format("it has {} {}, one per row, but parallel.pipeline is {}", ranks,
                            ranks == 1 ? "rank" : "ranks", pipeline));
     const int micro_batches = schedule.shape.micro_batches;
     if (micro_batches != scenario.training.micro_batches)
-        refuse(1, fmt::format("it has {} {}, and the training has {}", micro_batches,
+        refuse(1, fmt::format("it has {} {}, but the training has {}", micro_batches,
                               micro_batches == 1 ? "microbatch" : "microbatches",
                               scenario.training.micro_batches));
     return schedule;

@@ -1,19 +1,49 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/command_line/exit_status.h"
 #include "models/graph/graph.h"
-#include "scenarios/plan/lowered.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/costs.h"
+#include "schedule/generators/generator_options.h"
 #include "schedule/lower_options.h"
 #include "schedule/schedule.h"
 #include "schedule/validate.h"
 
+/// A scenario made concrete: stages, and every action of every rank.
 namespace debubble::scenarios {
+
+/// A program that several plans share, and its hash, which is computed when it is first asked for.
+/// Thread-safe.
+class Lowered {
+public:
+    explicit Lowered(Program program) : program_(std::move(program)) {}
+    const Program& program() const { return program_; }
+    const std::string& hash() const;
+
+private:
+    Program program_;
+    mutable std::once_flag hashed_;
+    mutable std::string hash_;
+};
+
+/// All that the program of a generated schedule depends on.
+struct GeneratedOrder {
+    std::string generator;
+    PipelineShape shape;
+    GeneratorOptions options;
+    LowerOptions lowering;
+    friend bool operator==(const GeneratedOrder&, const GeneratedOrder&) = default;
+};
+
+/// lower() of the schedule that the order gives; null for a large one. The plans of a sweep that
+/// differ in what passes cost have one program: the latest small ones are kept for the process.
+std::shared_ptr<const Lowered> lowered(const GeneratedOrder& order, const Schedule& schedule);
 
 /// A schedule file that cannot be run: the answer is no (exit code 1). what() names the file and
 /// lists every violation, one sentence per line.
@@ -56,7 +86,7 @@ bool is_post_validated(const Scenario& scenario);
 
 /// True if a rank's next pass waits for the messages that it has sent.
 bool sends_block(const Scenario& scenario);
-/// On which the job's messages travel. Orders that Megatron-LM does not batch are on edges of their
+/// The streams of the job's messages. Orders that Megatron-LM does not batch are on edges of their
 /// own.
 Transport transport_of(const Scenario& scenario);
 

@@ -34,12 +34,12 @@ std::vector<Module> modules_of(const Scenario& scenario) {
     return modules;
 }
 
-/// Whether so many of the network's modules can travel together, as the reader takes them.
+/// Whether so many of the network's modules can be offloaded together, as the reader accepts them.
 bool travel(Modules modules) {
     return !modules.has(Module::AttentionProjection) || modules.has(Module::CoreAttention);
 }
 
-/// The sets of up to `most` modules whose inputs may travel.
+/// The sets of up to `most` modules whose inputs may be offloaded.
 std::vector<models::OffloadExtent> offloads(const Scenario& scenario, int most) {
     const models::Layers& layers = scenario.model.layers;
     std::vector<Module> modules;
@@ -61,7 +61,7 @@ std::vector<models::OffloadExtent> offloads(const Scenario& scenario, int most) 
     return sets;
 }
 
-/// Beside each of these choices for all layers, and beside none.
+/// Combined with each of these choices for all layers, and with none.
 void add_offloads(const Scenario& scenario, const std::vector<RecomputeChoice>& whole,
                   std::vector<RecomputeChoice>& choices) {
     std::vector<models::OffloadExtent> sets;

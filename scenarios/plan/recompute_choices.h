@@ -6,7 +6,7 @@
 
 namespace debubble::scenarios {
 
-/// What the backward may compute again, and what travels to the host's memory before it.
+/// The choices of recomputation and offloading.
 struct RecomputeChoice {
     models::Recompute recompute = models::Recompute::None;
     models::RecomputeExtent extent;
@@ -16,11 +16,12 @@ struct RecomputeChoice {
 
 /// All that `training.recompute: auto` chooses from: nothing; each set of the modules that the
 /// network has, in the first 1, 2, ... layers of every stage or in all of them; and whole layers
-/// likewise. With `offload: auto` also each set of modules whose inputs travel, beside nothing, or
-/// a set of modules or whole layers of all layers that run again; where these would be more than
-/// kMostRecomputeChoices, sets of up to two modules, or of one. Sets that the schedule or the
-/// precision does not take are left out. Where there would be more than kMostRecomputeChoices,
-/// numbers of layers are left out evenly. What computes less again comes first.
+/// likewise. With `offload: auto` also each set of modules whose inputs are offloaded, with no
+/// recomputation, or with a set of modules or whole layers recomputed in all layers; where these
+/// would be more than kMostRecomputeChoices, sets of up to two modules, or of one. Sets that the
+/// schedule or the precision does not take are left out. Where there would be more than
+/// kMostRecomputeChoices, numbers of layers are left out evenly. What computes less again comes
+/// first.
 std::vector<RecomputeChoice> recompute_choices(const Scenario& scenario);
 inline constexpr std::size_t kMostRecomputeChoices = 2000;
 

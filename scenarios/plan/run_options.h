@@ -105,17 +105,17 @@ struct LossScaleOptions {
     friend bool operator==(const LossScaleOptions&, const LossScaleOptions&) = default;
 };
 
-/// What a training does beside the loss so that experts get alike many tokens (Megatron-Core's
-/// options of these names). A term of the loss is the mean over the microbatches of all replicas.
+/// How a training balances the tokens of experts (Megatron-Core's options of these names). A term
+/// of the loss is the mean over the microbatches of all replicas.
 struct RouterOptions {
-    /// What shares a term: all tokens of a microbatch; those of each sequence, of which the mean is
-    /// taken; or those of the microbatches of all replicas, whose experts' tokens are the mean over
-    /// the step's microbatches so far.
+    /// The scope of a term: all tokens of a microbatch; those of each sequence, of which the mean
+    /// is taken; or those of the microbatches of all replicas, whose experts' tokens are the mean
+    /// over the step's microbatches so far.
     enum class Balancing : std::uint8_t { AuxLoss, SeqAuxLoss, GlobalAuxLoss };
     Balancing balancing{};
     double aux_loss_coeff = 0;
     double z_loss_coeff = 0;
-    /// What the bias by which a router corrects its choice changes by in a step.
+    /// The update rate of the expert bias per step.
     double bias_update_rate = 1e-3;
     friend bool operator==(const RouterOptions&, const RouterOptions&) = default;
 };

@@ -8,9 +8,10 @@
 #include "models/execution/execution.h"
 #include "models/network/architecture.h"
 #include "scenarios/cluster/cluster.h"
+#include "scenarios/cluster/reliability.h"
 #include "scenarios/plan/given_keys.h"
 #include "scenarios/plan/imbalance.h"
-#include "scenarios/plan/reliability.h"
+#include "scenarios/plan/rank_order.h"
 #include "scenarios/plan/run_options.h"
 #include "scenarios/software/framework.h"
 #include "schedule/pipeline_shape.h"
@@ -24,13 +25,14 @@ namespace debubble::scenarios {
 enum class Partition { Uniform, Balanced, Explicit };
 enum class Wrap { Layer, Stage };  ///< the unit in which sharded parameters are gathered
 
-/// The parallel degrees. Global rank = tp + T (cp + C (dp + D pp)).
+/// The parallel degrees. Global rank = tp + T (cp + C (dp + D pp)) in the default order.
 struct Parallel {
+    RankOrder order;
     int tensor = 1;
     int pipeline = 1;
     int data = 1;
     int context = 1;
-    /// The two levels of context parallelism, the inner one first; empty: context_levels.h says.
+    /// The two levels of context parallelism, the inner one first; empty: derived.h says.
     std::vector<int> hierarchical_context_parallel_sizes;
     /// Every packed microbatch runs on as many of data x context ranks as its longest document
     /// needs (Megatron-Core's dynamic context parallelism); `context` is then the number without
@@ -45,7 +47,7 @@ struct Parallel {
     int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
-    std::string layout;  ///< Megatron-Core's string (models/partition/layout.h) from which these
+    std::string layout;  ///< Megatron-Core's string (models/partition/partition.h) from which these
                          ///< come, if any
     /// The stage with multi-token prediction, if a layout has it before the head's.
     std::optional<int> prediction_stage;
@@ -87,7 +89,7 @@ struct ScheduleChoice {
     std::optional<Placement> placement;          ///< placement of the file
     bool splits_backward = false;                ///< has I and W instead of B
     bool overlaps = false;                       ///< has pairs of a forward and a backward at once
-    bool pairs_layers = false;  ///< in a pair, layers run beside layers in two streams
+    bool pairs_layers = false;                   ///< the layers of a pair overlap in two streams
 
     /// Weight gradients of a pair run apart (Megatron-Core's delay_wgrad_compute).
     bool delays_weights() const {
@@ -107,14 +109,14 @@ struct Precision {
     models::DataType grads = models::DataType::Fp32;
     models::DataType moments = models::DataType::Fp32;
     bool loss_scaling = false;
-    /// Main gradients of the optimizer beside those that were summed: none with Megatron-LM's
+    /// Main gradients of the optimizer in addition to the accumulated ones: none with Megatron-LM's
     /// precision-aware optimizer, which reads the latter.
     bool main_grads = true;
     models::Recipe recipe = models::Recipe::None;  ///< of the products of layers
     ParamGather param_gather = ParamGather::Bf16;
     bool fp8_attention = false;
-    /// What nonlinearities of experts read and what attention gives is kept in 8 and 12 bits
-    /// (models::LowPrecision::narrow_activations).
+    /// The inputs of experts' activation functions and the attention output are kept in 8 and 12
+    /// bits (models::LowPrecision::narrow_activations).
     bool fp8_activations = false;
     int bf16_first = 0;  ///< layers at the beginning whose products are in the compute type
     int bf16_last = 0;   ///< and at the end
@@ -143,10 +145,10 @@ struct Training {
     Precision precision;
     models::Recompute recompute = models::Recompute::None;
     models::RecomputeExtent recompute_extent;
-    /// What is computed again is chosen: the cheapest that fits (training.recompute: auto).
+    /// Recomputation is chosen automatically: the cheapest that fits (training.recompute: auto).
     bool chooses_recompute = false;
     models::OffloadExtent offload;
-    bool chooses_offload = false;  ///< so are the modules that travel (training.offload: auto)
+    bool chooses_offload = false;  ///< offloaded modules, too (training.offload: auto)
     models::Lora lora;
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
@@ -162,10 +164,11 @@ struct Training {
 
 /// The value of training.recompute: "full", "{modules: [core_attn, moe_act]}".
 std::string recompute_text(const Training& training);
-/// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing travels.
+/// The value of training.offload: "{modules: [core_attn], layers: 2}"; "none" if nothing is
+/// offloaded.
 std::string offload_text(const Training& training);
 
-/// What was published of a scenario, by those who ran it. A prediction knows nothing of it.
+/// Published figures of a scenario, from those who ran it. A prediction knows nothing of it.
 struct Published {
     std::string source;
     std::optional<Duration> step;  ///< of an optimizer step
@@ -188,7 +191,7 @@ struct Scenario {
     std::optional<Reliability> reliability;  ///< unset: nothing stops a run
     std::optional<Price> price;
     EnergyUse energy;
-    GivenKeys given;                 ///< what the scenario said before it was settled
+    GivenKeys given;                 ///< the scenario's keys before defaults were settled
     std::vector<std::string> notes;  ///< remarks that a person should know but need not act on
 
     /// True if any parameter is on several ranks, whose gradients are summed and which ZeRO may

@@ -1,14 +1,13 @@
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "models/counts/frozen_flops.h"
+#include "models/counts/counts.h"
 #include "models/execution/low_precision.h"
 #include "models/graph/graph.h"
 #include "models/graph/operator_runs.h"
-#include "models/network/choices.h"
-#include "scenarios/plan/execution_of.h"
+#include "models/network/layers.h"
 #include "scenarios/plan/plan.h"
 
 namespace debubble::scenarios {
@@ -55,7 +54,7 @@ double reached_share(const Scenario& scenario) {
     return static_cast<double>(reached) / scenario.model.layers.count();
 }
 
-/// FLOPs of what runs again in these layers, of one rank and microbatch.
+/// FLOPs of recomputation in these layers, of one rank and microbatch.
 double flops_again(const Scenario& scenario, const models::Execution& how, int first, int layers) {
     if (layers == 0) return 0;
     const auto graph = models::build_stage(scenario.model, how, {first, layers, false, false});

@@ -26,10 +26,10 @@ using text::whole;
 using text::word;
 
 constexpr int kMostLayers = 100'000;
-constexpr double kHighestLoad = 4096;
+constexpr double kHighestExpertLoad = 4096;
 constexpr std::int64_t kHighestRank = 1'000'000;
 constexpr std::int64_t kMostTensorElements = 1'000'000'000'000;
-constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kChosenByPlaying = "auto";
 
 /// Unset: chosen (auto).
 constexpr std::pair<std::string_view, std::optional<Recompute>> kRecomputes[] = {
@@ -37,7 +37,7 @@ constexpr std::pair<std::string_view, std::optional<Recompute>> kRecomputes[] = 
     {"selective", Recompute::Selective},
     {"full", Recompute::Full},
     {"selective-op", Recompute::Products},
-    {kAuto, std::nullopt}};
+    {kChosenByPlaying, std::nullopt}};
 constexpr std::pair<std::string_view, Module> named(Module module) {
     return {models::name_of(module), module};
 }
@@ -50,7 +50,7 @@ using ModuleSpan = std::pair<Module, Module>;
 constexpr std::pair<std::string_view, ModuleSpan> spanned(Module module) {
     return {models::name_of(module), {module, module}};
 }
-/// What Megatron-Core's fused grouped MLP saves is one word there.
+/// The saved tensors of Megatron-Core's fused grouped MLP are one word there.
 constexpr std::pair<std::string_view, ModuleSpan> kOffloaded[] = {
     spanned(Module::AttentionNorm),
     spanned(Module::QkvLinear),
@@ -61,7 +61,8 @@ constexpr std::pair<std::string_view, ModuleSpan> kOffloaded[] = {
     spanned(Module::MoeActivation),
     {"fused_group_mlp", {Module::ExpertFc1, Module::MoeActivation}}};
 
-constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false}, {kAuto, true}};
+constexpr std::pair<std::string_view, bool> kOffloadWords[] = {{"none", false},
+                                                               {kChosenByPlaying, true}};
 
 enum class Method { Block, Uniform };
 constexpr std::pair<std::string_view, Method> kMethods[] = {{"block", Method::Block},
@@ -109,8 +110,8 @@ struct RecomputeKeys {
 
 void read_modules(MappingReader& in, std::string_view key, RecomputeKeys& keys) {
     const NodePtr value = in.value(key);
-    if (value && value->is(Node::Kind::Scalar) && value->scalar == kAuto) {
-        in.complain(key, "modules are chosen together with layers: write 'recompute: auto'");
+    if (value && value->is(Node::Kind::Scalar) && value->scalar == kChosenByPlaying) {
+        in.complain(key, "modules and layers are chosen together: write 'recompute: auto'");
         return;
     }
     read_words(in, key, "module", kRecomputed, [&](Module module) { keys.modules.add(module); });
@@ -119,12 +120,12 @@ void read_modules(MappingReader& in, std::string_view key, RecomputeKeys& keys) 
 const Fields<RecomputeKeys>& recompute_fields() {
     static const Fields<RecomputeKeys> kFields{
         {"modules", custom(read_modules, {list_of(names_of(kRecomputed))}),
-         "The modules that run again (Megatron-Core's recompute_modules): the outputs of moe_act, "
-         "layernorm and mla_up_proj are discarded, the others are checkpointed.",
-         "[moe_act, layernorm]", "none: whole layers run again"},
+         "The modules to recompute (Megatron-Core's recompute_modules): outputs of moe_act, "
+         "layernorm and mla_up_proj are discarded, other modules are checkpointed.",
+         "[moe_act, layernorm]", "none: whole layers are recomputed"},
         {"layers", whole(&RecomputeKeys::layers, 1, kMostLayers, "layers"),
-         "With block the first layers of every stage that run again, with uniform the layers in a "
-         "row of which the first one's input alone is kept.",
+         "With block, the number of layers at the start of every stage to recompute; with uniform, "
+         "the number of consecutive layers per checkpoint.",
          "8", "all layers; 1 with uniform"},
         {"method", word(&RecomputeKeys::method, kMethods, "method"),
          "The meaning of layers (Megatron-LM's recompute_method).", "block", "block"}};
@@ -148,9 +149,10 @@ void read_recompute(MappingReader& training, std::string_view key, Draft& draft)
     in.finish();
     const bool uniform = keys.method == Method::Uniform;
     if (keys.modules.empty() && !in.has("modules") && !keys.layers && !keys.method)
-        training.complain(key, "a map of 'recompute' gives 'modules', 'layers' or both");
+        training.complain(key, "'recompute' needs 'modules', 'layers' or both");
     if (!keys.modules.empty() && uniform)
-        in.complain("method", "uniform keeps inputs of whole layers, and 'modules' are given");
+        in.complain("method",
+                    "uniform checkpoints whole layers and cannot be combined with 'modules'");
     t.recompute = keys.modules.empty() ? Recompute::Full : Recompute::Modules;
     t.recompute_extent.modules = keys.modules;
     (uniform ? t.recompute_extent.together : t.recompute_extent.layers) =
@@ -171,13 +173,14 @@ void read_offloaded(MappingReader& in, std::string_view key, models::OffloadExte
 const Fields<models::OffloadExtent>& offload_fields() {
     static const Fields<models::OffloadExtent> kFields{
         {"modules", custom(read_offloaded, {list_of(names_of(kOffloaded))}),
-         "The modules whose inputs travel (Megatron-Core's offload_modules).",
-         "[expert_fc1, moe_act]", "none: all that a layer saves travels"},
+         "The modules whose inputs are offloaded (Megatron-Core's offload_modules).",
+         "[expert_fc1, moe_act]", "none: everything a layer saves is offloaded"},
         {"layers", whole(&models::OffloadExtent::layers, 1, kMostLayers, "layers"),
-         "The first layers of every stage whose activations travel.", "8", "all layers"},
+         "The number of layers at the start of every stage whose activations are offloaded.", "8",
+         "all layers"},
         {"min_offloaded_tensor_size",
          whole(&models::OffloadExtent::fewest_elements, 1, kMostTensorElements, "elements"),
-         "The elements of the smallest tensor that travels.", "250000000",
+         "The minimum size of offloaded tensors, in elements.", "250000000",
          "1048576, Megatron-Core's"}};
     return kFields;
 }
@@ -190,7 +193,7 @@ void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
         bool chooses = t.chooses_offload;
         if (training.word(key, chooses, kOffloadWords)) t.chooses_offload = chooses;
         if (t.chooses_offload && !t.chooses_recompute)
-            training.complain(key, "'offload: auto' chooses beside 'recompute: auto'");
+            training.complain(key, "'offload: auto' needs 'recompute: auto'");
         return;
     }
     MappingReader in(value, key, training.mistakes());
@@ -199,19 +202,19 @@ void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
     in.finish();
     offload.everything = !in.has("modules");
     if (offload.everything && offload.layers == 0)
-        training.complain(key, "'offload' gives 'modules', 'layers' or both");
+        training.complain(key, "'offload' needs 'modules', 'layers' or both");
 }
 
 struct RouterKeys {
     std::optional<double> load;
 };
-const Fields<RouterKeys>& router_fields() {
+const Fields<RouterKeys>& router_load_fields() {
     static const Fields<RouterKeys> kFields{
         {"load",
-         real([](RouterKeys& keys) -> decltype(auto) { return (keys.load); }, 1, kHighestLoad,
+         real([](RouterKeys& keys) -> decltype(auto) { return (keys.load); }, 1, kHighestExpertLoad,
               "ratio"),
-         "Tokens at the experts of the fullest rank, relative to the mean of all ranks; the same "
-         "as training.expert_load.",
+         "Tokens at the experts of the most loaded rank, relative to the mean of all ranks; the "
+         "same as training.expert_load.",
          "1.2", "1"}};
     return kFields;
 }
@@ -225,7 +228,7 @@ void read_router(MappingReader& training, std::string_view key, Draft& draft) {
     if (value->is(Node::Kind::Map)) {
         MappingReader in(value, key, training.mistakes());
         RouterKeys keys;
-        read_fields(in, router_fields(), keys);
+        read_fields(in, router_load_fields(), keys);
         in.demand("load");
         in.finish();
         load = keys.load;
@@ -236,7 +239,7 @@ void read_router(MappingReader& training, std::string_view key, Draft& draft) {
         if (routing == Routing::Balanced) load = 1;
     }
     if (load && training.has("expert_load") && *load != t.expert_load)
-        training.complain(key, fmt::format("the router's load is {}, and 'expert_load' is {}",
+        training.complain(key, fmt::format("the router's load is {}, but 'expert_load' is {}",
                                            *load, t.expert_load));
     if (load) t.expert_load = *load;
 }
@@ -260,9 +263,9 @@ void read_targets(MappingReader& in, std::string_view key, models::Lora& lora) {
 const Fields<models::Lora>& lora_fields() {
     static const Fields<models::Lora> kFields{
         {"rank", whole(&models::Lora::rank, 1, kHighestRank, "columns"),
-         "The columns between the two products of an adapter.", "8"},
+         "The rank of the adapters.", "8"},
         {"targets", custom(read_targets, {list_of(names_of(kTargets))}),
-         "The products that have an adapter, by Megatron-Core's names.", "[linear_qkv, linear_fc1]",
+         "The linear layers with an adapter, by Megatron-Core's names.", "[linear_qkv, linear_fc1]",
          "[linear_qkv], attention's alone, as in arXiv:2106.09685 and in NVIDIA's measured "
          "recipes"}};
     return kFields;
@@ -284,31 +287,31 @@ const Fields<Draft>& activation_fields() {
         {"recompute",
          custom(read_recompute, {Form{text::WordForm{names_of(kRecomputes)}},
                                  Form{text::MapForm{described(recompute_fields())}}}),
-         "Activations that the backward computes again instead of keeping them: those of the "
-         "attention's core (selective), all of a layer (full), or those of modules; auto: the "
-         "modules and layers with the shortest step that fits into the memory.",
+         "Activations that the backward recomputes instead of keeping them: those of core "
+         "attention (selective), of whole layers (full) or of modules; auto: the modules and "
+         "layers with the shortest step that fits in memory.",
          "selective", "none"},
         {"offload",
          custom(read_offload, {Form{text::WordForm{names_of(kOffloadWords)}},
                                Form{text::MapForm{described(offload_fields())}}}),
-         "Saved activations that travel to the host's memory after the forward, and back before "
-         "the backward, beside the kernels; auto: recompute: auto also chooses the modules whose "
-         "inputs travel.",
+         "Activations that are offloaded to host memory after the forward and fetched back before "
+         "the backward, overlapping the kernels; auto: recompute: auto also chooses the modules "
+         "whose inputs are offloaded.",
          "{modules: [expert_fc1, moe_act]}", "none"},
         {"router",
          custom(read_router, {Form{text::WordForm{names_of(kRoutings)}},
-                              Form{text::MapForm{described(router_fields())}}}),
-         "How tokens are spread over experts: evenly, as a router has learned it (which is not "
-         "known, and priced as even), or with a load of the fullest rank.",
+                              Form{text::MapForm{described(router_load_fields())}}}),
+         "How the router distributes tokens over experts: evenly, as learned (unknown, and priced "
+         "as even), or with a given load of the most loaded rank.",
          "{load: 1.2}", "balanced"},
         {"lora", custom(read_lora, {Form{text::MapForm{described(lora_fields())}}}),
-         "Low-rank adapters are trained, and all other weights are frozen.", "{rank: 8}",
-         "none: all weights are trained"}};
+         "Low-rank adapters (LoRA): only these are trained, all other weights are frozen.",
+         "{rank: 8}", "none: all weights are trained"}};
     return kFields;
 }
 
 std::string recompute_text(const Training& training) {
-    if (training.chooses_recompute) return std::string(kAuto);
+    if (training.chooses_recompute) return std::string(kChosenByPlaying);
     switch (training.recompute) {
         case Recompute::None: return "none";
         case Recompute::Selective: return "selective";
@@ -329,7 +332,7 @@ std::string recompute_text(const Training& training) {
 }
 
 std::string offload_text(const Training& training) {
-    if (training.chooses_offload) return std::string(kAuto);
+    if (training.chooses_offload) return std::string(kChosenByPlaying);
     const models::OffloadExtent& extent = training.offload;
     if (!extent.any()) return "none";
     std::vector<std::string> keys;

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/plan/scenario.h"
 #include "text/fields.h"
 #include "text/mapping_reader.h"
@@ -78,7 +78,6 @@ void check_imbalance(Draft& draft);
 void check_packing(Draft& draft);
 
 /// The keys `reliability`, `price` and `energy` of the scenario.
-std::vector<text::Form> reliability_forms();
 std::vector<text::Form> price_forms();
 std::vector<text::Form> energy_forms();
 /// Precondition: the cluster has been read, which may have its own.

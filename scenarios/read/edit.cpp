@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "scenarios/read/scenario_tree.h"
-#include "text/flow.h"
-#include "text/yaml_document_reader.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 
 namespace debubble::scenarios {
 namespace {

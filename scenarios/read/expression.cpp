@@ -1,4 +1,4 @@
-#include "scenarios/read/expression.h"
+#include "scenarios/read/sweep.h"
 
 #include <algorithm>
 #include <array>
@@ -157,7 +157,7 @@ bool truth(const ExpressionValue& value) {
 double number_of(const ExpressionValue& value, std::string_view op) {
     if (const double* number = std::get_if<double>(&value)) return *number;
     throw InputError(
-        fmt::format("'{}' needs numbers, and '{}' is not one", op, std::get<std::string>(value)));
+        fmt::format("'{}' needs numbers, but '{}' is not one", op, std::get<std::string>(value)));
 }
 
 double arithmetic(const std::string& op, double a, double b) {

@@ -21,7 +21,7 @@ using text::read_fields;
 using text::real;
 using text::whole;
 
-constexpr double kHighestLoad = 4096;
+constexpr double kHighestRouterLoad = 4096;
 constexpr double kWidestSpread = 10;
 constexpr double kSlowest = 1000;
 constexpr int kMostDocuments = 4096;  ///< of a sequence, in the mean
@@ -29,24 +29,24 @@ constexpr int kMostDraws = 100'000;
 constexpr std::int64_t kHighestSeed = 1'000'000'000'000;
 
 void read_loads(MappingReader& in, std::string_view key, Imbalance& imbalance) {
-    if (!in.reals(key, imbalance.router_loads, 1, kHighestLoad)) return;
+    if (!in.reals(key, imbalance.router_loads, 1, kHighestRouterLoad)) return;
     if (imbalance.router_loads.empty()) in.complain(key, "'loads' is empty");
-    if (in.has("spread")) in.complain(key, "give either 'loads' or a 'spread'");
+    if (in.has("spread")) in.complain(key, "give either 'loads' or 'spread'");
 }
 
-const Fields<Imbalance>& router_fields() {
+const Fields<Imbalance>& router_spread_fields() {
     static const Fields<Imbalance> kFields{
         {"spread", real(&Imbalance::router_spread, 0, kWidestSpread, "of the mean"),
-         "The standard deviation of the load of the fullest rank's experts, over its mean "
+         "The standard deviation of the most loaded rank's expert load over its mean "
          "(training.expert_load), drawn for each layer and microbatch from a lognormal "
          "distribution; no load is below 1.",
          "0.2"},
         {"loads",
          custom(read_loads,
-                {Form{text::ListForm{{Form{text::RealForm{1, kHighestLoad, {}}}}, {}}}}),
-         "Measured loads of the fullest rank over the mean of all ranks, of which each layer and "
+                {Form{text::ListForm{{Form{text::RealForm{1, kHighestRouterLoad, {}}}}, {}}}}),
+         "Measured loads of the most loaded rank over the mean of all ranks; each layer and "
          "microbatch draws one.",
-         "[1.05, 1.2, 1.6]", "none: the spread holds"}};
+         "[1.05, 1.2, 1.6]", "none: drawn by the spread"}};
     return kFields;
 }
 
@@ -55,16 +55,17 @@ const Fields<Documents>& document_fields() {
         {"mean", text::required(real(&Documents::mean, 1, 1e9, "tokens")),
          "The mean length of documents.", "2048"},
         {"spread", real(&Documents::spread, 0, kWidestSpread, "of the mean"),
-         "The standard deviation of lengths over their mean; the distribution is lognormal.",
+         "The standard deviation of document lengths over their mean; the distribution is "
+         "lognormal.",
          "1.5"},
         {"shortest", whole(&Documents::shortest, 1, kLongestSequence, "tokens"),
-         "Shorter documents are filled up.", "128"},
+         "Shorter documents are padded to this length.", "128"},
         {"longest", whole(&Documents::longest, 1, kLongestSequence, "tokens"),
-         "Longer documents are cut.", "8192", "training.seq_length"},
+         "Longer documents are truncated to this length.", "8192", "training.seq_length"},
         {"global_batch_packing", flag(&Documents::global_batch_packing),
-         "A sample of training.global_batch is one document, and every step packs its documents "
+         "Each sample of training.global_batch is one document, and every step packs its documents "
          "into microbatches (Megatron's --use-varlen-dataset, Bridge's "
-         "enable_global_batch_packing), instead of sequences that were packed before.",
+         "enable_global_batch_packing) instead of using prepacked sequences.",
          "true"}};
     return kFields;
 }
@@ -73,7 +74,7 @@ void read_router_spread(MappingReader& in, std::string_view key, Imbalance& imba
     const NodePtr value = in.value(key);
     if (!value) return;
     MappingReader inner(value, key, in.mistakes());
-    read_fields(inner, router_fields(), imbalance);
+    read_fields(inner, router_spread_fields(), imbalance);
     inner.finish();
 }
 
@@ -99,7 +100,7 @@ void read_ranks(MappingReader& in, std::string_view key, Imbalance& imbalance) {
         if (error != std::errc{} || rest != end || rank < 0)
             in.mistakes().add(
                 entry.place,
-                fmt::format("'{}' is no pipeline rank: ranks count from 0", entry.key));
+                fmt::format("'{}' is not a pipeline rank: ranks count from 0", entry.key));
         else if (!imbalance.ranks.try_emplace(rank, factor).second && good)
             in.mistakes().add(entry.place, fmt::format("rank {} is given twice", rank));
     }
@@ -107,31 +108,31 @@ void read_ranks(MappingReader& in, std::string_view key, Imbalance& imbalance) {
 
 const Fields<Imbalance>& imbalance_fields() {
     static const Fields<Imbalance> kFields{
-        {"router", custom(read_router_spread, {Form{text::MapForm{described(router_fields())}}}),
-         "Loads of experts that differ by layer and microbatch.", "{spread: 0.2}",
+        {"router",
+         custom(read_router_spread, {Form{text::MapForm{described(router_spread_fields())}}}),
+         "Expert loads that vary by layer and microbatch.", "{spread: 0.2}",
          "every layer and microbatch has training.expert_load"},
         {"sequence", custom(read_documents, {Form{text::MapForm{described(document_fields())}}}),
-         "Sequences are packed from documents of different lengths, which attend to themselves "
-         "alone.",
+         "Sequences are packed from documents of different lengths, which attend only to "
+         "themselves alone.",
          "{mean: 2048}", "every sequence is one document"},
         {"ranks",
          custom(read_ranks, {Form{text::TableForm{
                                 "RANK", "^[0-9]+$", {Form{text::RealForm{1, kSlowest, {}}}}}}}),
-         "Slow pipeline ranks: the factor by which a rank's computes and its optimizer take "
-         "longer.",
+         "Slow pipeline ranks: the slowdown factor of a rank's computes and optimizer longer.",
          "{3: 1.04}", "no rank is slow"},
         {"jitter", real(&Imbalance::jitter, 0, kWidestSpread, "of the mean"),
-         "The standard deviation of the time of each compute over its mean; the distribution is "
+         "The standard deviation of each compute's time over its mean; the distribution is "
          "lognormal.",
          "0.02"},
         {"draws", whole(&Imbalance::draws, 1, kMostDraws, "steps"),
-         "The number of steps that are drawn and played.", "1000"},
+         "The number of steps to draw and simulate.", "1000"},
         {"fits_quantile", real(&Imbalance::fits_quantile, 0, 1, "of the steps"),
-         "The share of the drawn steps whose memory must fit for the plan to fit, by the nearest "
-         "rank; 1: all of them.",
+         "The share of drawn steps whose memory must fit for the plan to fit (nearest-rank "
+         "percentile); 1: all of them.",
          "0.999"},
         {"seed", whole(&Imbalance::seed, 0, kHighestSeed),
-         "The seed of all draws: the same one gives the same steps.", "7"}};
+         "The random seed: the same seed gives the same steps.", "7"}};
     return kFields;
 }
 
@@ -172,17 +173,16 @@ void check_imbalance(Draft& draft) {
         in.complain("router", fmt::format("{} has no experts", scenario.model.name));
     if (imbalance.draws_routers() && scenario.parallel.expert == 1)
         in.complain("router",
-                    "every rank has all experts of a layer, whose rows are the same however they "
-                    "are spread: parallel.expert is 1");
+                    "every rank has all experts of a layer, so its number of tokens does not "
+                    "depend on the router: parallel.expert is 1");
     if (imbalance.documents && scenario.schedule.slices > 1)
-        in.complain("sequence", "sequences that are cut into slices cannot be packed");
+        in.complain("sequence", "sequences that are split into slices cannot be packed");
     if (imbalance.documents && scenario.model.sees_images())
         in.complain("sequence", fmt::format("{} reads images", scenario.model.name));
     const std::int64_t length = scenario.training.seq_length;
     if (imbalance.documents && imbalance.documents->longest.value_or(length) > length)
-        in.complain("sequence",
-                    fmt::format("documents of {} tokens do not fit into sequences of {}",
-                                *imbalance.documents->longest, length));
+        in.complain("sequence", fmt::format("documents of {} tokens do not fit in sequences of {}",
+                                            *imbalance.documents->longest, length));
     if (imbalance.documents &&
         imbalance.documents->shortest > imbalance.documents->longest.value_or(length))
         in.complain("sequence", fmt::format("no document has at least {} and at most {} tokens",
@@ -199,8 +199,7 @@ void check_imbalance(Draft& draft) {
             if (in.value(key))
                 in.complain(
                     key,
-                    "the times of a calibrated machine are those of even loads; 'ranks' and "
-                    "'jitter' can be given");
+                    "a calibrated machine has times for even loads only; use 'ranks' and 'jitter'");
     if (imbalance.ranks.empty()) return;
     const NodePtr ranks = in.value("ranks");
     for (const text::Node::Entry& entry : ranks->entries)

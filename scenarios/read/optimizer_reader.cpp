@@ -94,15 +94,15 @@ const Fields<OptimizerChoice>& optimizer_fields() {
     return kFields;
 }
 
-constexpr std::string_view kRateMeaning = "The learning rate, before lr_schedule changes it.";
-constexpr std::string_view kDecayMeaning = "The factor of weight decay.";
+constexpr std::string_view kRateMeaning = "The base learning rate, to which lr_schedule applies.";
+constexpr std::string_view kDecayMeaning = "The weight decay.";
 
 /// The row of the key `weight_decay_of`, which every optimizer has.
 template <class Options>
 text::Field<Options> decayed_field() {
     return {"weight_decay_of", word(&Options::weight_decay_of, kWeightDecayOf, "weight_decay_of"),
-            "The parameters that decay: all, as in PyTorch without parameter groups, or those of "
-            "several dimensions, embeddings among them, but no norms and no biases.",
+            "The parameters with weight decay: all, as in PyTorch without parameter groups, or "
+            "only those with several dimensions (with embeddings, without norms and biases).",
             "matrices"};
 }
 
@@ -118,17 +118,19 @@ const Fields<SgdOptions>& sgd_fields() {
 const Fields<MuonOptions>& muon_fields() {
     static const Fields<MuonOptions> kFields{
         {"lr", real(&MuonOptions::lr, 0, kHuge), kRateMeaning, "2e-2"},
-        {"momentum", real(&MuonOptions::momentum, 0, 1), "The momentum that is made orthogonal.",
+        {"momentum", real(&MuonOptions::momentum, 0, 1), "The momentum before orthogonalization.",
          "0.9"},
         {"weight_decay", real(&MuonOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
         decayed_field<MuonOptions>(),
         {"steps", whole(&MuonOptions::steps, 1, kMostIterations, "steps"),
-         "The Newton-Schulz iterations of a step.", "6"},
+         "The number of Newton-Schulz iterations per step.", "6"},
         {"nesterov", flag(&MuonOptions::nesterov),
-         "The gradient is added to the momentum before that is made orthogonal.", "true"},
+         "Nesterov momentum: the gradient is added to the momentum before orthogonalization.",
+         "true"},
         {"scale_mode", word(&MuonOptions::scale_mode, kScaleModes, "scale_mode"),
-         "The factor of an orthogonal step by the matrix's shape: sqrt(max(outputs, inputs)), "
-         "sqrt(max(1, outputs / inputs)) as in torch.optim.Muon, or sqrt(outputs / inputs).",
+         "The scale of the orthogonalized update by the matrix's shape: sqrt(max(outputs, "
+         "inputs)), sqrt(max(1, outputs / inputs)) as in torch.optim.Muon, or sqrt(outputs / "
+         "inputs).",
          "shape_scaling"}};
     return kFields;
 }
@@ -136,11 +138,10 @@ const Fields<MuonOptions>& muon_fields() {
 const Fields<AdamOptions>& adam_fields() {
     static const Fields<AdamOptions> kFields{
         {"lr", real(&AdamOptions::lr, 0, kHuge), kRateMeaning, "3e-4"},
-        {"eps", real(&AdamOptions::eps, 0, 1), "The term that keeps the denominator from 0.",
-         "1e-6"},
+        {"eps", real(&AdamOptions::eps, 0, 1), "The epsilon in the denominator.", "1e-6"},
         {"weight_decay", real(&AdamOptions::weight_decay, 0, kHuge), kDecayMeaning, "0.1"},
         decayed_field<AdamOptions>(),
-        {"betas", betas(), "The decay of the two moments, each below 1.", "[0.9, 0.95]"}};
+        {"betas", betas(), "The decay rates of the two moments, each below 1.", "[0.9, 0.95]"}};
     return kFields;
 }
 
@@ -173,16 +174,17 @@ SgdOptions read_sgd(MappingReader& in) {
 const Fields<LrSchedule>& lr_schedule_fields() {
     static const Fields<LrSchedule> kFields{
         {"name", required(word(&LrSchedule::shape, kLrSchedules, "lr_schedule")),
-         "The shape of the rate after the warm-up; `lr_schedule: NAME` is short for {name: NAME}.",
+         "The shape of the schedule after the warm-up; `lr_schedule: NAME` is short for {name: "
+         "NAME}.",
          "cosine"},
         {"warmup_steps", whole(&LrSchedule::warmup_steps, 0, kMostSteps, "steps"),
-         "Steps over which the rate rises to the optimizer's lr.", "100"},
+         "The number of warm-up steps.", "100"},
         {"warmup_start_factor", real(&LrSchedule::warmup_start_factor, 0, 1, "share"),
-         "The share of the rate with which the warm-up begins.", "0"},
+         "The learning rate at the start of the warm-up, as a share of the base rate.", "0"},
         {"total_steps", whole(&LrSchedule::total_steps, 1, kMostSteps, "steps"),
-         "The step at which linear and cosine end.", "1000", "the last step of the run"},
-        {"min_lr", real(&LrSchedule::min_lr, 0, kHuge), "The rate at which linear and cosine end.",
-         "1e-5"}};
+         "The step at which linear and cosine decay end.", "1000", "the last step of the run"},
+        {"min_lr", real(&LrSchedule::min_lr, 0, kHuge),
+         "The final learning rate of linear and cosine decay.", "1e-5"}};
     return kFields;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "scenarios/read/draft.h"
 
 namespace debubble::scenarios {
@@ -23,7 +25,7 @@ constexpr std::pair<std::string_view, DataType> kCommunicationTypes[] = {
     {"fp32", DataType::Fp32}, {"fp16", DataType::Fp16}, {"bf16", DataType::Bf16}};
 constexpr std::pair<std::string_view, Partition> kPartitions[] = {
     {"uniform", Partition::Uniform}, {"balanced", Partition::Balanced}};
-constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kAutoData = "auto";
 constexpr int kMostLayersOfStage = 10'000;
 constexpr int kLargestBucketMb = 1'000'000;
 
@@ -35,7 +37,7 @@ auto in_parallel(auto member) {
 /// Reads a number, or `auto`, which leaves it unset.
 void read_data(MappingReader& in, std::string_view key, Draft& draft) {
     const NodePtr value = in.value(key);
-    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kAuto)) return;
+    if (!value || (value->is(Node::Kind::Scalar) && value->scalar == kAutoData)) return;
     int data = 1;
     if (in.whole(key, data, 1, kMostGpus)) draft.data = data;
 }
@@ -75,9 +77,20 @@ void read_layout(MappingReader& in, std::string_view key, Draft& draft) {
 void read_context_levels(MappingReader& in, std::string_view key, Draft& draft) {
     std::vector<int>& sizes = draft.scenario.parallel.hierarchical_context_parallel_sizes;
     if (!in.wholes(key, sizes, 1, kMostRanks) || sizes.size() == 2) return;
-    in.complain(key, fmt::format("two levels are planned, exchange of heads and ring, not {}",
-                                 sizes.size()));
+    in.complain(key,
+                fmt::format("two levels are supported, all-to-all and ring, not {}", sizes.size()));
     sizes.clear();
+}
+
+void read_order(MappingReader& in, std::string_view key, Draft& draft) {
+    std::string text;
+    if (!in.text(key, text)) return;
+    if (const auto order = RankOrder::parse(text))
+        draft.scenario.parallel.order = *order;
+    else
+        in.complain(key, fmt::format("'{}' is not an order of ranks: each of tp, cp, ep, dp and pp "
+                                     "once, tp first, as tp-cp-ep-dp-pp",
+                                     text));
 }
 
 /// Precondition: `pipeline` has been read.
@@ -92,8 +105,8 @@ void read_bucket(MappingReader& in, std::string_view key, Draft& draft) {
     if (!in.whole(key, bucket, 1, kLargestBucketMb)) return;
     if (draft.bucket_mb)
         in.complain(key,
-                    "'ddp_bucket_cap_mb' is for zero_stage 0 and 'zero_bucket_size_in_m' for "
-                    "the others; give only one of them");
+                    "'ddp_bucket_cap_mb' applies to zero_stage 0 and 'zero_bucket_size_in_m' to "
+                    "the others; give only one");
     draft.bucket_mb = bucket;
 }
 
@@ -101,98 +114,102 @@ const Fields<Draft>& parallel_fields() {
     static const Form bucket{text::WholeForm{1, kLargestBucketMb, "MiB"}};
     static const Fields<Draft> kFields{
         {"tensor", whole(in_parallel(&Parallel::tensor), 1, kMostRanks, "ranks"),
-         "Tensor parallelism: the ranks that cut every layer's matrices among them.", "8"},
+         "Tensor parallelism: the number of ranks that share every layer's matrices.", "8"},
         {"pipeline", whole(in_parallel(&Parallel::pipeline), 1, kMostRanks, "ranks"),
-         "Pipeline parallelism: the ranks that hold successive stages of the model.", "8"},
+         "Pipeline parallelism: the number of ranks with successive stages of the model.", "8"},
         {"context", whole(in_parallel(&Parallel::context), 1, kMostRanks, "ranks"),
-         "Context parallelism: the ranks that cut every sequence among them.", "2"},
+         "Context parallelism: the number of ranks that share every sequence.", "2"},
         {"hierarchical_context_parallel_sizes",
          custom(read_context_levels,
                 {Form{text::ListForm{{Form{text::WholeForm{1, kMostRanks, "ranks"}}}, {}}}}),
-         "The two levels of framework.context_communication a2a+p2p: neighbours that exchange "
-         "tokens for heads, and their groups, around which keys and values travel (Megatron's "
+         "The two levels of framework.context_communication a2a+p2p: neighbours that use "
+         "all-to-all, and the ring of these groups that passes keys and values (Megatron's "
          "--hierarchical-context-parallel-sizes).",
-         "[8, 2]", "the neighbours of a node, and the rest of context"},
+         "[8, 2]", "the ranks of a node, and the rest of context"},
         {"dynamic_context_parallel", flag(in_parallel(&Parallel::dynamic_context_parallel)),
-         "Every packed microbatch runs on as many ranks of data x context as its longest document "
-         "of imbalance.sequence needs, instead of on `context` (Megatron's "
-         "--dynamic-context-parallel, formerly --hybrid-context-parallel).",
+         "Dynamic context parallelism: each packed microbatch runs on as many ranks of data x "
+         "context as its longest document of imbalance.sequence needs instead of on `context` "
+         "(Megatron's --dynamic-context-parallel, formerly --hybrid-context-parallel).",
          "true"},
         {"min_dynamic_context_parallel_size",
          whole(in_parallel(&Parallel::min_dynamic_context_parallel_size), 1, kMostRanks, "ranks"),
          "The smallest group of dynamic context parallelism.", "2"},
         {"max_seqlen_per_dp_cp_rank",
          whole(in_parallel(&Parallel::max_seqlen_per_dp_cp_rank), 1, kLongestSequence, "tokens"),
-         "Tokens of one rank in one microbatch, at most, where every step packs its documents: a "
-         "longer document gets more ranks.",
+         "The maximum number of tokens per rank and microbatch where every step packs its "
+         "documents: longer documents get more ranks.",
          "4096", "training.seq_length / context"},
         {"data",
-         custom(read_data, {Form{text::WordForm{{std::string(kAuto)}}},
+         custom(read_data, {Form{text::WordForm{{std::string(kAutoData)}}},
                             Form{text::WholeForm{1, kMostGpus, "replicas"}}}),
-         "Data parallelism: the replicas that share a global batch.", "4",
+         "Data parallelism: the number of replicas that share a global batch.", "4",
          "auto: the GPUs divided by tensor x pipeline x context"},
         {"expert", whole(in_parallel(&Parallel::expert), 1, kMostRanks, "ranks"),
-         "Expert parallelism: the ranks that share the experts of a layer; they are taken from "
+         "Expert parallelism: the number of ranks that share the experts of a layer, taken from "
          "tensor x context x data.",
          "8"},
         {"expert_tensor", whole(&Draft::expert_tensor, 1, kMostRanks, "ranks"),
-         "The ranks that cut each expert among them.", "1",
+         "Expert tensor parallelism: the number of ranks that share each expert.", "1",
          "the value of tensor, if the model has experts"},
         {"stages_per_rank", whole(&Draft::stages_per_rank, 1, kMostChunks, "stages"),
-         "Stages (chunks, virtual stages) that every pipeline rank holds.", "2",
+         "The number of stages (model chunks, virtual stages) per pipeline rank.", "2",
          "that of the layout or of the partition's list, or the number that the schedule needs, "
          "else 1"},
         {"sequence", flag(in_parallel(&Parallel::sequence)),
-         "Sequence parallelism: the tensor-parallel ranks cut the sequence where they do not cut "
-         "matrices.",
+         "Sequence parallelism: the tensor-parallel ranks split the sequence where they do not "
+         "split matrices.",
          "true"},
         {"zero_stage", whole(in_parallel(&Parallel::zero_stage), 0, 3),
-         "ZeRO's stage: replicas share the optimizer state (1), gradients too (2), parameters too "
-         "(3; FSDP).",
+         "The ZeRO stage: replicas shard the optimizer state (1), gradients too (2), parameters "
+         "too (3; FSDP).",
          "1"},
+        {"order", custom(read_order, {Form{text::TextForm{}}}),
+         "The order in which global ranks count the dimensions, neighbours first: with pp last the "
+         "replicas of a stage are close to each other and the stages far apart; tp-cp-ep-pp-dp "
+         "(Megatron's --use-tp-pp-dp-mapping, Colossal-AI's dp_outside) has it the other way.",
+         "tp-cp-ep-pp-dp", "tp-cp-ep-dp-pp"},
         {"partition",
          custom(
              read_partition,
              {Form{text::WordForm{names_of(kPartitions)}},
               Form{text::ListForm{{Form{text::WholeForm{0, kMostLayersOfStage, "layers"}}}, {}}}}),
-         "The cut into stages: the same number of layers each (uniform); that or the cut whose "
-         "busiest rank works for the shortest time by the prices of its passes, whichever makes "
-         "the "
-         "shorter step that fits (balanced; with even loads); or the number of layers of every "
-         "stage.",
+         "The partition into stages: the same number of layers each (uniform); that or the "
+         "partition whose busiest rank has the least predicted work, whichever makes the shorter "
+         "step that fits (balanced; with even loads); or the number of layers of every stage.",
          "[7, 8, 8, 7]", "uniform"},
         {"layout", custom(read_layout, {Form{text::TextForm{}}}),
-         "The cut into stages as Megatron-Core writes it: E is the embedding, t a layer, m one of "
-         "multi-token prediction, L the loss, and | ends a stage; instead of partition.",
-         "Et*4|(t*4|)*14tmL", "none: partition holds"},
+         "The pipeline layout in Megatron-Core's notation, instead of partition: E is the "
+         "embedding, t a layer, m a layer of multi-token prediction, L the loss, and | ends a "
+         "stage.",
+         "Et*4|(t*4|)*14tmL", "none: given by partition"},
         {"wrap", custom(read_wrap, {Form{text::WordForm{names_of(kWraps)}}}),
          "The unit in which ZeRO-3 gathers parameters.", "layer",
          "stage if pipeline is above 1, else layer"},
         {"shard", whole(in_parallel(&Parallel::shard), 1, kMostRanks, "replicas"),
-         "ZeRO and FSDP cut over this many of data x context, and the others have copies (HSDP; "
-         "instances of a distributed optimizer).",
+         "ZeRO and FSDP shard over this many of data x context and replicate over the rest (HSDP; "
+         "distributed optimizer instances).",
          "8", "data x context"},
         {"reshard", flag(in_parallel(&Parallel::reshard)),
-         "ZeRO-3 drops gathered parameters after the forward and gathers them again for the "
+         "ZeRO-3 frees gathered parameters after the forward and gathers them again for the "
          "backward (FSDP2's reshard_after_forward).",
          "false"},
         {"overlap_communication", flag(&Draft::overlap_communication),
-         "Gradients are reduced during the last backward passes (Colossal-AI's knob).", "true",
+         "Gradient reduction overlaps the last backward passes (Colossal-AI's option).", "true",
          "framework.overlap_grad_reduce"},
         {"ddp_bucket_cap_mb", custom(read_bucket, {bucket}),
-         "Bytes of gradients that are reduced at once, with zero_stage 0 (Colossal-AI's knob).",
-         "25", "framework.grad_bucket"},
+         "The gradient bucket size, with zero_stage 0 (Colossal-AI's option).", "25",
+         "framework.grad_bucket"},
         {"zero_bucket_size_in_m", custom(read_bucket, {bucket}),
-         "Bytes of gradients that are reduced at once, with ZeRO (Colossal-AI's knob).", "12",
+         "The gradient bucket size, with ZeRO (Colossal-AI's option).", "12",
          "framework.grad_bucket"},
         {"communication_dtype",
          word(in_parallel(&Parallel::communication_dtype), kCommunicationTypes),
-         "The type of gradients and sharded parameters in messages.", "fp16",
-         "the type that they have in memory"},
+         "The communication type of gradients and sharded parameters.", "fp16",
+         "their type in memory"},
         {"cpu_offload", flag([](Draft& draft) -> decltype(auto) {
              return (draft.scenario.training.offload_optimizer);
          }),
-         "The optimizer state lies in the host's memory; the same as training.offload_optimizer "
+         "The optimizer state is in host memory; the same as training.offload_optimizer "
          "(Colossal-AI's knob).",
          "true"}};
     return kFields;

@@ -17,16 +17,15 @@ constexpr double kMostTeraflops = 1e6;
 const Fields<Published>& published_fields() {
     static const Fields<Published> kFields{
         {"source", required(free_text(&Published::source)),
-         "Where the figure stands: a paper's number and table, or a repository's file and line.",
+         "The source of the figure: a paper's number and table, or a repository's file and line.",
          "arXiv:2407.21783, table 4"},
         {"step", duration(&Published::step), "The time of an optimizer step.", "20 s",
          "not published"},
         {"tokens_per_s_per_gpu",
          real(&Published::tokens_per_s_per_gpu, 1e-6, kMostTokens, "tokens/s"),
-         "The tokens that one GPU trains on in a second.", "1664", "not published"},
+         "Tokens per second and GPU.", "1664", "not published"},
         {"tflops_per_gpu", real(&Published::tflops_per_gpu, 1e-6, kMostTeraflops, "TFLOP/s"),
-         "The model's FLOPs that one GPU computes in a second, as the source counts them.", "400",
-         "not published"}};
+         "Model FLOP/s per GPU, as counted by the source.", "400", "not published"}};
     return kFields;
 }
 
@@ -46,9 +45,8 @@ void read_published(text::MappingReader& scenario, std::string_view key, Draft& 
     const int figures = (published.step ? 1 : 0) + (published.tokens_per_s_per_gpu ? 1 : 0) +
                         (published.tflops_per_gpu ? 1 : 0);
     if (in.good() && figures != 1)
-        scenario.complain(key,
-                          "give one figure of what was published: 'step', "
-                          "'tokens_per_s_per_gpu' or 'tflops_per_gpu'");
+        scenario.complain(
+            key, "give one published figure: 'step', 'tokens_per_s_per_gpu' or 'tflops_per_gpu'");
     draft.scenario.published = std::move(published);
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/printable.h"
 #include "scenarios/read/scenario_tree.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -32,8 +32,8 @@ Override parse_override(const std::string& text) {
         throw InputError(
             fmt::format("--set takes key=value, for example parallel.tensor=8, not '{}'", text));
     if (text.find_first_not_of(" \t", equals + 1) == std::string::npos)
-        throw InputError(fmt::format("--set {} gives no value; {}null takes away what is written",
-                                     text, text.substr(0, equals + 1)));
+        throw InputError(fmt::format("--set {} gives no value; {}null removes the key", text,
+                                     text.substr(0, equals + 1)));
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 

@@ -8,10 +8,14 @@
 #include "scenarios/plan/scenario.h"
 #include "scenarios/read/sweep.h"
 #include "text/document.h"
+#include "text/key.h"
 
-/// From YAML to Scenario. All functions throw InputError with every mistake
-/// found, each with file:line:column, the line, a caret and did-you-mean.
+/// From YAML to Scenario, and the keys that may be written. All functions throw InputError with
+/// every mistake found, each with file:line:column, the line, a caret and did-you-mean.
 namespace debubble::scenarios {
+
+// From YAML to Scenario. All functions throw InputError with every mistake found, each with
+// file:line:column, the line, a caret and did-you-mean.
 
 /// The override of a `--set` text.
 Override parse_override(const std::string& text);
@@ -53,5 +57,14 @@ private:
     void read_parts_once();
     std::unique_ptr<Impl> impl_;
 };
+
+// Every key of a scenario and of the files that it names, from the tables by which they are read.
+
+/// The keys of a scenario; those of clusters, frameworks and models lie under the keys that name
+/// them, those of a run under `training`.
+std::vector<text::Key> scenario_keys();
+
+/// The same without the keys inside of models, clusters and frameworks, whose tables are long.
+std::vector<text::Key> keys_of_plan();
 
 }  // namespace debubble::scenarios

@@ -89,46 +89,46 @@ std::vector<Form> per_channel(double least) {
 const Fields<DataOptions>& source_fields() {
     static const Fields<DataOptions> kFields{
         {"tokens", path(&DataOptions::tokens), "A file of token ids.", "corpus.bin",
-         "none: another source is named"},
-        {"text", path(&DataOptions::text), "A text that is cut into tokens.", "tales.txt",
-         "none: another source is named"},
-        {"jsonl", path(&DataOptions::jsonl), "Texts, one JSON object with a `text` on a line.",
-         "stories.jsonl", "none: another source is named"},
+         "none: another source is given"},
+        {"text", path(&DataOptions::text), "A text file to tokenize.", "tales.txt",
+         "none: another source is given"},
+        {"jsonl", path(&DataOptions::jsonl),
+         "A file of texts, one JSON object with `text` per line.", "stories.jsonl",
+         "none: another source is given"},
         {"images", path(&DataOptions::images),
-         "A folder of images, or CIFAR-10's binary files; folders name the classes.", "images/",
-         "none: another source is named"}};
+         "A folder of images with one subfolder per class, or CIFAR-10's binary files.", "images/",
+         "none: another source is given"}};
     return kFields;
 }
 
 const Fields<DataOptions>& data_fields() {
     static const Fields<DataOptions> kFields{
-        {"eval", path(&DataOptions::eval), "Data of the same kind for evaluation.", "held-out.txt",
-         "none: nothing is evaluated"},
+        {"eval", path(&DataOptions::eval), "Evaluation data of the same kind.", "held-out.txt",
+         "none: no evaluation"},
         {"tokenizer", path(&DataOptions::tokenizer),
-         "The tokenizer.json, or the vocab.json beside its merges.txt, that cuts texts into "
+         "The tokenizer.json, or the vocab.json with its merges.txt, for tokenizing texts into "
          "tokens.",
          "gpt2/tokenizer.json", "bytes are tokens"},
-        {"cache", path(&DataOptions::cache), "The folder where tokens of texts are kept.", "cache/",
+        {"cache", path(&DataOptions::cache), "The cache folder for tokenized texts.", "cache/",
          "the folder of the text, else ~/.cache/debubble"},
-        {"shuffle", flag(&DataOptions::shuffle),
-         "The order of the samples is drawn anew for every epoch.", "true"},
+        {"shuffle", flag(&DataOptions::shuffle), "Samples are shuffled in every epoch.", "true"},
         {"pack", flag(&DataOptions::pack),
-         "Texts are put one behind the other into samples of seq_length tokens.", "false"},
+         "Texts are concatenated and cut into samples of seq_length tokens.", "false"},
         {"pad_token", whole(&DataOptions::pad_token, 0, kLargestTokenId, "token id"),
-         "The token that fills samples that are too short.", "50256",
+         "The padding token for short samples.", "50256",
          "the end of text, if it is known, else 0"},
         {"end_of_text", whole(&DataOptions::end_of_text, 0, kLargestTokenId, "token id"),
-         "The token between two texts: it ends each text of JSON lines, and 'pack: false' begins a "
-         "sample after it.",
+         "The end-of-text token: it ends each text of JSON lines, and with 'pack: false' a new "
+         "sample begins after it.",
          "50256", "the tokenizer's own, if it has one"},
         {"ignore_index", whole(&DataOptions::ignore_index, -kLargestTokenId, kLargestTokenId),
-         "The target that the loss leaves out.", "-100"},
+         "The target that the loss ignores.", "-100"},
         {"mean", custom(read_mean, per_channel(0)),
-         "The mean of pixels: one number, or one for each channel.", "[0.485, 0.456, 0.406]",
+         "The pixel mean: one number, or one per channel.", "[0.485, 0.456, 0.406]",
          "0.5 for every channel"},
         {"std", custom(read_deviation, per_channel(kLeastDeviation)),
-         "The standard deviation of pixels: one number, or one for each channel.",
-         "[0.229, 0.224, 0.225]", "0.5 for every channel"}};
+         "The pixel standard deviation: one number, or one per channel.", "[0.229, 0.224, 0.225]",
+         "0.5 for every channel"}};
     return kFields;
 }
 
@@ -163,7 +163,7 @@ void read_evaluation(MappingReader& in, std::string_view key, const RunOptions& 
     std::int64_t value = 0;
     if (in.whole(key, value, 1, kMostSteps)) out = value;
     if (in.has(key) && run.data.eval.empty())
-        in.complain(key, fmt::format("'{}' needs something to evaluate on: give 'data.eval'", key));
+        in.complain(key, fmt::format("'{}' needs evaluation data: give 'data.eval'", key));
 }
 
 void read_eval_interval(MappingReader& in, std::string_view key, Draft& draft) {
@@ -180,19 +180,19 @@ void read_eval_iters(MappingReader& in, std::string_view key, Draft& draft) {
 const Fields<LossScaleOptions>& loss_scale_fields() {
     static const Fields<LossScaleOptions> kFields{
         {"initial_scale", real(&LossScaleOptions::initial_scale, 1e-18, kHuge),
-         "The scale of the first step.", "4096"},
-        {"min_scale", real(&LossScaleOptions::min_scale, 1e-18, kHuge),
-         "The scale below which it never falls.", "128", "1, or initial_scale if that is smaller"},
-        {"max_scale", real(&LossScaleOptions::max_scale, 1e-18, kHuge),
-         "The scale above which it never rises.", "4294967296", "no limit"},
+         "The initial loss scale.", "4096"},
+        {"min_scale", real(&LossScaleOptions::min_scale, 1e-18, kHuge), "The minimum loss scale.",
+         "128", "1, or initial_scale if that is smaller"},
+        {"max_scale", real(&LossScaleOptions::max_scale, 1e-18, kHuge), "The maximum loss scale.",
+         "4294967296", "no limit"},
         {"growth_factor", real(&LossScaleOptions::growth_factor, 1, 1e6),
          "The factor by which the scale grows.", "2"},
         {"backoff_factor", real(&LossScaleOptions::backoff_factor, 1e-6, 1),
          "The factor by which the scale shrinks after an overflow.", "0.5"},
         {"growth_interval", whole(&LossScaleOptions::growth_interval, 1, kMostSteps, "steps"),
-         "Steps without overflow in a row, after which the scale grows.", "1000"},
+         "The number of consecutive steps without overflow before the scale grows.", "1000"},
         {"hysteresis", whole(&LossScaleOptions::hysteresis, 1, 1'000'000, "overflows"),
-         "Overflows until the scale shrinks.", "2"}};
+         "The number of overflows before the scale shrinks.", "2"}};
     return kFields;
 }
 
@@ -225,11 +225,11 @@ const Fields<CheckpointOptions>& checkpoint_fields() {
     static const Fields<CheckpointOptions> kFields{
         // Output of a run goes where the program runs, not to the folder of its input.
         {"dir", required(narrowed(free_text(&CheckpointOptions::dir), Form{text::PathForm{}})),
-         "The folder of the checkpoints, seen from the folder where the program runs.", "out/mine"},
+         "The checkpoint folder, relative to the working directory.", "out/mine"},
         {"every", whole(&CheckpointOptions::every, 1, kMostSteps, "steps"),
-         "Steps between two checkpoints.", "100", "one at the end only"},
+         "The number of steps between checkpoints.", "100", "only one, at the end"},
         {"keep", whole(&CheckpointOptions::keep, 1, 1'000'000, "checkpoints"),
-         "Latest checkpoints that stay; older ones are deleted.", "3", "all of them"}};
+         "The number of latest checkpoints to keep.", "3", "all"}};
     return kFields;
 }
 
@@ -268,7 +268,7 @@ void read_clip_norm(MappingReader& in, std::string_view key, Draft& draft) {
     if (!in.real(key, value, 0, kHuge)) return;
     draft.scenario.training.run.clip_norm = value;
     if (value == 0)
-        in.complain(key, "'clip_norm' is 0, which would make every gradient 0; leave it out");
+        in.complain(key, "'clip_norm' is 0, which would set every gradient to 0; omit it");
 }
 
 }  // namespace
@@ -277,42 +277,40 @@ const Fields<Draft>& run_fields() {
     static const Form steps{text::WholeForm{1, kMostSteps, "steps"}};
     static const Fields<Draft> kFields{
         {"steps", whole(in_run(&RunOptions::steps), 1, kMostSteps, "steps"),
-         "The number of the last step of a run.", "200", "as many as epochs make"},
+         "The total number of training steps.", "200", "given by epochs"},
         {"epochs", custom(read_epochs, {Form{text::WholeForm{1, kMostSteps, "epochs"}}}),
-         "Passes over the data, instead of steps.", "3", "as many as steps make"},
+         "The number of passes over the data, instead of steps.", "3", "given by steps"},
         {"tokens", custom(read_tokens, {Form{text::QuantityForm{text::Quantity::Count}}}),
-         "The tokens of the whole training, instead of steps: its days, cost and energy are "
-         "predicted (reliability, price, energy).",
-         "15T", "as many as steps make"},
+         "The total number of training tokens, instead of steps: the training's days, cost and "
+         "energy are predicted (reliability, price, energy).",
+         "15T", "given by steps"},
         {"seed", whole(in_run(&RunOptions::seed), 0, std::numeric_limits<std::int64_t>::max()),
-         "The seed of first weights, dropout and shuffling.", "42"},
+         "The random seed of initial weights, dropout and shuffling.", "42"},
         {"init_from", custom(read_init_from, {Form{text::PathForm{}}}),
-         "A folder in Hugging Face's layout or a checkpoint, with the first weights.", "gpt2-hf/",
+         "A folder in Hugging Face's layout or a checkpoint with the initial weights.", "gpt2-hf/",
          "random weights"},
         {"clip_norm", custom(read_clip_norm, {Form{text::RealForm{0, kHuge, {}}}}),
-         "The norm to which the gradient of the whole model is clipped; above 0.", "1.0",
-         "nothing is clipped"},
+         "The maximum global gradient norm; above 0.", "1.0", "no clipping"},
         {"optimizer", custom(read_optimizer, optimizer_forms()),
          "The optimizer, with PyTorch's options and defaults.",
          "{name: adamw, lr: 3e-4, weight_decay: 0.1}", "adamw"},
         {"lr_schedule", custom(read_lr_schedule, lr_schedule_forms()),
-         "The learning rate of every step.", "{name: cosine, warmup_steps: 100}", "constant"},
+         "The learning rate schedule.", "{name: cosine, warmup_steps: 100}", "constant"},
         {"data", custom(read_data_source, {Form{text::MapForm{data_keys()}}}),
-         "What is trained on: one of tokens, text, jsonl and images.", "{text: tales.txt}",
-         "none: a run needs it"},
+         "The training data: one of tokens, text, jsonl and images.", "{text: tales.txt}",
+         "none: required for a run"},
         {"eval_interval", custom(read_eval_interval, {steps}),
-         "Steps between two evaluations of data.eval.", "100", "one at the end only"},
+         "The number of steps between evaluations of data.eval.", "100", "only one, at the end"},
         {"eval_iters",
          custom(read_eval_iters, {Form{text::WholeForm{1, kMostSteps, "global batches"}}}),
-         "Global batches of an evaluation.", "10", "all of data.eval"},
+         "The number of global batches per evaluation.", "10", "all of data.eval"},
         {"loss_scale",
          custom(read_loss_scale, {Form{text::MapForm{described(loss_scale_fields())}}}),
-         "How fp16 scales its loss: the options of PyTorch's GradScaler.", "{initial_scale: 4096}",
-         "PyTorch's values with fp16, else none"},
+         "Loss scaling for fp16: the options of PyTorch's GradScaler.", "{initial_scale: 4096}",
+         "PyTorch's values for fp16, else none"},
         {"checkpoint",
          custom(read_checkpoint, {Form{text::MapForm{described(checkpoint_fields())}}}),
-         "Where a run saves checkpoints, and how many.", "{dir: out/mine, every: 100}",
-         "none are saved"}};
+         "Checkpoint saving.", "{dir: out/mine, every: 100}", "no checkpoints"}};
     return kFields;
 }
 

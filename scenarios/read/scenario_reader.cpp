@@ -6,7 +6,7 @@
 #include "models/architecture_reader.h"
 #include "scenarios/cluster/reader.h"
 #include "scenarios/read/draft.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "scenarios/read/scenario_tree.h"
 #include "scenarios/software/reader.h"
 
@@ -57,9 +57,9 @@ void apply_knobs(Draft& draft) {
     const Parallel& parallel = draft.scenario.parallel;
     if (framework.grad_reduce_dtype && parallel.communication_dtype &&
         *framework.grad_reduce_dtype != *parallel.communication_dtype)
-        draft.parallel.complain("communication_dtype",
-                                "gradients travel in another type by framework.grad_reduce_dtype; "
-                                "give only one of them");
+        draft.parallel.complain(
+            "communication_dtype",
+            "framework.grad_reduce_dtype also gives a communication type; give only one of them");
     if (draft.bucket_mb) framework.grad_bucket = Bytes{std::int64_t{*draft.bucket_mb} << 20};
 }
 
@@ -68,57 +68,54 @@ text::Part elsewhere() {
     return text::part({});
 }
 
-/// The keys of the scenario itself. What its parts may be is described below.
+/// The keys of the scenario itself. The forms of its parts are described below.
 const Fields<Draft>& own_fields() {
     static const std::string kDefaultSchedule = ScheduleChoice{}.name;
     static const Fields<Draft> kFields{
         {"name", free_text([](Draft& draft) -> decltype(auto) { return (draft.scenario.name); }),
-         "The scenario's name in reports.", "mine", "the file's name"},
+         "The name of the scenario in reports.", "mine", "the file's name"},
         {"description",
          free_text([](Draft& draft) -> decltype(auto) { return (draft.scenario.description); }),
-         "A sentence that says what the scenario is.", "GPT-2 XL on one node", "none"},
+         "A one-sentence description of the scenario.", "GPT-2 XL on one node", "none"},
         {"include",
          text::part({Form{text::ShippedForm{kScenarioFolder}},
                      Form{text::ListForm{{Form{text::ShippedForm{kScenarioFolder}}}, {}}}}),
-         "Scenarios whose keys hold where this file gives no other value.", "gpt2-xl", "none"},
+         "Scenarios whose values apply where this file gives no other.", "gpt2-xl", "none"},
         {"model", elsewhere(),
          "The network: a name of the zoo, a file, a Hugging Face config.json, or a map.",
          "gpt2-xl"},
         {"cluster", elsewhere(), "The machines: a shipped cluster, a file, or a map.",
          "dgx-a100-80gb"},
         {"nodes", whole(&Draft::nodes, 1, kMostGpus, "nodes"), "The number of nodes.", "8",
-         "what gpus or parallel need, else cluster.nodes"},
-        {"gpus", whole(&Draft::gpus, 1, kMostGpus, "GPUs"),
-         "The number of GPUs, of all nodes together.", "16",
+         "as needed by gpus or parallel, else cluster.nodes"},
+        {"gpus", whole(&Draft::gpus, 1, kMostGpus, "GPUs"), "The total number of GPUs.", "16",
          "nodes x cluster.gpus_per_node; more if experts need more"},
-        {"parallel", elsewhere(), "How the model and the batch are cut over GPUs.",
-         "{tensor: 2, pipeline: 4}", "everything on each GPU, and the batch cut over all"},
-        {"schedule", elsewhere(), "The order of passes in the pipeline: a name or a map.", "zb-h1",
+        {"parallel", elsewhere(), "How the model and the batch are distributed over GPUs.",
+         "{tensor: 2, pipeline: 4}", "data parallelism over all GPUs"},
+        {"schedule", elsewhere(), "The pipeline schedule: a name or a map.", "zb-h1",
          kDefaultSchedule},
-        {"training", elsewhere(), "The batch, the data types, and how a run trains.",
+        {"training", elsewhere(), "The batch, the data types and the options of a training run.",
          "{global_batch: 64, micro_batch: 2}", "the defaults of its keys"},
         {"framework", elsewhere(),
-         "What the software does: a shipped profile, a file, or a map with a base.",
+         "The software's behaviour: a shipped profile, a file, or a map with a base.",
          "{base: megatron-2024, loss: chunked}", kDefaultFramework},
         {"imbalance", text::custom(read_imbalance, imbalance_forms()),
-         "Loads that are not even, and slow ranks: steps are drawn, and the one in the middle is "
-         "shown.",
-         "{ranks: {3: 1.04}, jitter: 0.02}", "none: every load is even"},
+         "Uneven loads and slow ranks: steps are drawn, and the median one is shown.",
+         "{ranks: {3: 1.04}, jitter: 0.02}", "none: all loads are even"},
         {"reliability", text::part(reliability_forms()),
-         "What stops a run of weeks, what a stop costs and how it saves: a shipped profile, a "
-         "file, "
+         "Failures of a run of weeks, their cost and its checkpoints: a shipped profile, a file, "
          "or a map with a base.",
-         "{base: llama3-2024, spares: 16}", "none: nothing stops it"},
-        {"price", text::custom(read_price, price_forms()), "What a run is paid for.",
-         "{gpu_hour: 2.5 USD}", "none: nothing is said of cost"},
+         "{base: llama3-2024, spares: 16}", "none: no failures"},
+        {"price", text::custom(read_price, price_forms()), "The price of a run.",
+         "{gpu_hour: 2.5 USD}", "none: no cost is reported"},
         {"energy", text::custom(read_energy, energy_forms()),
-         "How the power of machines (cluster.node_power) becomes energy.", "{pue: 1.1, co2: 0.4}",
+         "Energy from the power of machines (cluster.node_power).", "{pue: 1.1, co2: 0.4}",
          "the defaults of its keys"},
         {"published", text::custom(read_published, published_forms()),
-         "What others published of this job, beside which `debubble list scenarios` shows the "
-         "prediction. Nothing is predicted from it.",
-         "{tflops_per_gpu: 400, source: 'arXiv:2407.21783, table 4'}", "nothing is known"},
-        {"sweep", elsewhere(), "A grid of scenarios, for `debubble sweep` and `search`.",
+         "Published figures of this job, which `debubble list scenarios` compares with the "
+         "prediction. They do not affect any prediction.",
+         "{tflops_per_gpu: 400, source: 'arXiv:2407.21783, table 4'}", "none"},
+        {"sweep", elsewhere(), "A grid of scenarios for `debubble sweep` and `search`.",
          "{parallel.tensor: [1, 2, 4]}", "none"}};
     return kFields;
 }
@@ -209,7 +206,7 @@ Scenario scenario_of(const NodePtr& root, const std::string& name, text::Shipped
                      const Parts* known) {
     Mistakes mistakes;
     if (!root->is(text::Node::Kind::Map)) {
-        mistakes.add(root->place, fmt::format("a scenario is a map, not {}", describe(*root)));
+        mistakes.add(root->place, fmt::format("a scenario must be a map, not {}", describe(*root)));
         mistakes.throw_if_any();
     }
     Draft draft(root, shipped, mistakes);

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "text/flow.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -27,8 +27,8 @@ NodePtr with_includes(const NodePtr& root, text::ShippedFiles& shipped, int dept
 NodePtr included(const NodePtr& word, text::ShippedFiles& shipped, int depth, int& budget,
                  Mistakes& mistakes) {
     if (!word->is(Node::Kind::Scalar)) {
-        mistakes.add(word->place,
-                     fmt::format("'include' takes names of scenarios, not {}", describe(*word)));
+        mistakes.add(word->place, fmt::format("'include' must list names of scenarios, not {}",
+                                              describe(*word)));
         return nullptr;
     }
     if (depth >= kDeepestInclude) {

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "scenarios/plan/generator_options_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/draft.h"
 #include "schedule/generators/generators.h"
 #include "text/quantity.h"
@@ -87,16 +87,18 @@ void settle_stages_per_rank(Draft& draft, MappingReader* in, const Generator* ge
     const auto& of_schedule = draft.stages_per_rank_of_schedule;
     const auto given = of_schedule ? of_schedule : draft.stages_per_rank;
     if (of_schedule && draft.stages_per_rank && *of_schedule != *draft.stages_per_rank)
-        in->complain("stages_per_rank", fmt::format("'schedule.stages_per_rank' is {}, and "
-                                                    "'parallel.stages_per_rank' is {}",
-                                                    *of_schedule, *draft.stages_per_rank));
+        in->complain(
+            "stages_per_rank",
+            fmt::format("'schedule.stages_per_rank' is {}, but 'parallel.stages_per_rank' is {}",
+                        *of_schedule, *draft.stages_per_rank));
     const auto stages = static_cast<int>(draft.layout.size());
     const int of_layout = stages / parallel.pipeline;
     if (stages > 0 && given && *given != of_layout)
         draft.parallel.complain(
-            "layout", fmt::format("the layout has {} stages, which are {} for each of {} ranks, "
-                                  "and 'stages_per_rank' is {}",
-                                  stages, of_layout, parallel.pipeline, *given));
+            "layout",
+            fmt::format(
+                "the layout has {} stages, {} for each of {} ranks, but 'stages_per_rank' is {}",
+                stages, of_layout, parallel.pipeline, *given));
     if (given)
         chunks = *given;
     else if (stages > 0)
@@ -145,7 +147,7 @@ void read_placement(MappingReader& in, std::string_view /*key*/, Draft& draft) {
     choice.placement = placement_of(in, draft.scenario.parallel);
     if (choice.placement && choice.placement->ranks() != draft.scenario.parallel.pipeline)
         in.complain("placement",
-                    fmt::format("the placement has {} ranks, and the pipeline {}",
+                    fmt::format("the placement has {} ranks, but the pipeline has {}",
                                 choice.placement->ranks(), draft.scenario.parallel.pipeline));
 }
 
@@ -177,10 +179,12 @@ const Fields<Draft>& choice_fields() {
                   Form{text::WordForm{schedule_names()}}),
          "The schedule's name; `schedule: NAME` is short for {name: NAME}.", "zb-h1"},
         {"stages_per_rank", whole(&Draft::stages_per_rank_of_schedule, 1, kMostChunks, "stages"),
-         "Stages (chunks) that every pipeline rank holds, the same as parallel.stages_per_rank.",
+         "The number of stages (model chunks) per pipeline rank; the same as "
+         "parallel.stages_per_rank.",
          "2", "parallel.stages_per_rank"},
         {"slices", whole(in_schedule(&ScheduleChoice::slices), 1, kMostSlices, "slices"),
-         "Slices of a sequence that pass through the pipeline one after the other (seq-1f1b).",
+         "The number of slices into which sequences are split, which pass through the pipeline one "
+         "after another (seq-1f1b).",
          "4"},
         {"memory_limit", custom(read_memory_limits, {kLimit, Form{text::ListForm{{kLimit}, {}}}}),
          "The most live activations of a rank, one number for all or a list with one for each, for "
@@ -193,7 +197,7 @@ const Fields<Draft>& choice_fields() {
 const Fields<Draft>& file_fields() {
     static const Fields<Draft> kFields{
         {"csv", custom(read_csv, {Form{text::PathForm{}}}),
-         "A file with the order of every rank in PyTorch's CSV format, instead of a name.",
+         "A CSV file in PyTorch's format with the actions of every rank, instead of a name.",
          "order.csv", "none: the schedule has a name"},
         {"placement",
          custom(read_placement,
@@ -201,8 +205,7 @@ const Fields<Draft>& file_fields() {
                  Form{text::ListForm{
                      {Form{text::ListForm{{Form{text::WholeForm{0, kMostStages, "stage"}}}, {}}}},
                      {}}}}),
-         "The rank that holds each stage of the file's schedule: a word, or a row of stages for "
-         "every rank.",
+         "The placement of the file's stages on ranks: a word, or a row of stages for every rank.",
          "[[0, 3], [1, 2]]", "loop, as lowering places stages"}};
     return kFields;
 }

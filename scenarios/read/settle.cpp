@@ -37,10 +37,10 @@ std::int64_t asked_gpus(Draft& draft) {
             draft.top.complain("gpus", fmt::format("{} GPUs cannot be spread evenly over {} nodes",
                                                    *draft.gpus, *draft.nodes));
         else if (share > per_node)
-            draft.top.complain("gpus", fmt::format("{} GPUs on {} nodes are {} per node, and '{}' "
-                                                   "has {}",
-                                                   *draft.gpus, *draft.nodes, share,
-                                                   draft.scenario.cluster.name, per_node));
+            draft.top.complain(
+                "gpus",
+                fmt::format("{} GPUs on {} nodes are {} per node, but '{}' has {}", *draft.gpus,
+                            *draft.nodes, share, draft.scenario.cluster.name, per_node));
         else
             draft.scenario.cluster.gpus_per_node = share;
         return *draft.gpus;
@@ -74,9 +74,8 @@ void spread_over_nodes(Draft& draft) {
     if (gpus > cluster.gpus_per_node && gpus % cluster.gpus_per_node != 0)
         draft.top.complain(
             said(draft),
-            fmt::format(
-                "{} GPUs do not fill nodes of {}; give 'nodes' too if each of them has fewer", gpus,
-                cluster.gpus_per_node));
+            fmt::format("{} GPUs do not fill nodes of {}; give 'nodes' too if each has fewer", gpus,
+                        cluster.gpus_per_node));
 }
 
 }  // namespace
@@ -90,16 +89,15 @@ void settle_gpus(Draft& draft) {
                                             parallel.pipeline, parallel.context);
     if (model > kMostGpus || asked > kMostGpus || (draft.data && model * *draft.data > kMostGpus)) {
         draft.top.complain("parallel",
-                           fmt::format("a plan of more than {} GPUs is not supported", kMostGpus));
+                           fmt::format("plans of more than {} GPUs are not supported", kMostGpus));
         return;
     }
     if (draft.data) {
         parallel.data = *draft.data;
         if (asked != 0 && model * parallel.data != asked)
             draft.top.complain(said(draft),
-                               fmt::format("{} x data {} are {} GPUs, and there are "
-                                           "{}",
-                                           product, parallel.data, model * parallel.data, asked));
+                               fmt::format("{} x data {} = {} GPUs, but there are {}", product,
+                                           parallel.data, model * parallel.data, asked));
     } else if (asked % model != 0 || asked == 0) {
         const std::string_view key = draft.gpus || draft.nodes ? said(draft) : "parallel";
         draft.top.complain(
@@ -120,8 +118,9 @@ void settle_batches(Draft& draft) {
         t.micro_batches = draft.micro_batches.value_or(1);
         const std::int64_t global = std::int64_t{t.micro_batch} * t.micro_batches * d;
         if (global > kMostSamples)
-            draft.top.complain("training", fmt::format("a step of {} samples is more than {}",
-                                                       global, kMostSamples));
+            draft.top.complain(
+                "training",
+                fmt::format("a step of {} samples exceeds the limit of {}", global, kMostSamples));
         t.global_batch = static_cast<int>(std::min<std::int64_t>(global, kMostSamples));
         return;
     }
@@ -130,7 +129,7 @@ void settle_batches(Draft& draft) {
     if (global % d != 0) {
         draft.training.complain(
             "global_batch",
-            fmt::format("a global batch of {} cannot be shared by {} replicas", global, d));
+            fmt::format("a global batch of {} cannot be divided among {} replicas", global, d));
         return;
     }
     const std::int64_t share = global / d;
@@ -139,10 +138,11 @@ void settle_batches(Draft& draft) {
     if (share % part != 0) {
         draft.training.complain(
             from_count ? "micro_batches" : "micro_batch",
-            from_count ? fmt::format("{} samples per replica cannot be cut into {} microbatches",
-                                     share, part)
-                       : fmt::format("{} samples per replica cannot be cut into microbatches of {}",
-                                     share, part));
+            from_count
+                ? fmt::format("{} samples per replica cannot be divided into {} microbatches",
+                              share, part)
+                : fmt::format("{} samples per replica cannot be divided into microbatches of {}",
+                              share, part));
         return;
     }
     t.micro_batch = static_cast<int>(from_count ? share / part : part);
@@ -157,8 +157,8 @@ void settle_batches(Draft& draft) {
                         *draft.micro_batches));
     if (count > kMostMicroBatches)
         draft.training.complain(
-            "global_batch",
-            fmt::format("{} microbatches per step are more than {}", count, kMostMicroBatches));
+            "global_batch", fmt::format("{} microbatches per step exceed the limit of {}", count,
+                                        kMostMicroBatches));
 }
 
 }  // namespace debubble::scenarios

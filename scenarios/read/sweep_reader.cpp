@@ -6,13 +6,13 @@
 
 #include "models/read/layer_keys.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "scenarios/read/scenario_tree.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 #include "text/fields.h"
-#include "text/flow.h"
 #include "text/mapping_reader.h"
 #include "text/quantity.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -41,11 +41,11 @@ const text::Fields<Range>& range_fields() {
     static const text::Fields<Range> kFields{
         {"from", required(real(&Range::from, -kLargest, kLargest)), "The first value.", "1"},
         {"to", required(real(&Range::to, -kLargest, kLargest)),
-         "The last value, or what the last one does not exceed.", "64"},
-        {"step", real(&Range::step, 1e-15, kLargest), "The distance of two values.", "2",
-         "1, without a factor"},
+         "The last value, or an upper bound of it.", "64"},
+        {"step", real(&Range::step, 1e-15, kLargest), "The difference between successive values.",
+         "2", "1, without a factor"},
         {"factor", real(&Range::factor, 1.000001, kLargest),
-         "The ratio of two values, instead of their distance.", "2", "none: values have a step"}};
+         "The ratio of successive values, instead of their difference.", "2", "none: by step"}};
     return kFields;
 }
 
@@ -58,7 +58,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
     const auto [from, to, given_step, factor] = range;
     const double step = given_step.value_or(1);
     const bool grows = factor.has_value();
-    if (given_step && grows) in.complain("factor", "a range has a 'step' or a 'factor', not both");
+    if (given_step && grows) in.complain("factor", "a range can have 'step' or 'factor', not both");
     if (grows && from <= 0) in.complain("from", "a range with a 'factor' must start above 0");
     if (from > to) in.complain("to", fmt::format("the range from {} to {} is empty", from, to));
     std::vector<std::string> values;
@@ -70,7 +70,7 @@ std::vector<std::string> range_values(const NodePtr& map, std::string_view key,
                       : from + step * static_cast<double>(values.size());
     }
     if (values.size() > kMostRangeValues)
-        in.complain("to", fmt::format("a range of more than {} values", kMostRangeValues));
+        in.complain("to", fmt::format("a range has more than {} values", kMostRangeValues));
     return values;
 }
 
@@ -93,7 +93,7 @@ SweepKey read_key(const Node::Entry& entry, Mistakes& mistakes) {
         if (value.items.empty())
             mistakes.add(value.place, fmt::format("'{}' has no values", entry.key));
     } else {
-        mistakes.add(value.place, fmt::format("'{}' is swept over a list or a range, not {}",
+        mistakes.add(value.place, fmt::format("'{}' must be swept over a list or a range, not {}",
                                               entry.key, describe(value)));
     }
     return key;
@@ -167,7 +167,7 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
     for (const NodePtr& item : where->is(Node::Kind::List) ? where->items : one) {
         if (!item->is(Node::Kind::Scalar)) {
             mistakes.add(item->place,
-                         fmt::format("a condition must be a text, not {}", describe(*item)));
+                         fmt::format("a condition must be text, not {}", describe(*item)));
             continue;
         }
         try {
@@ -207,9 +207,9 @@ std::vector<text::Form> sweep_forms() {
     const Form any{text::TextForm{}};
     text::Key where{std::string(kWhere),
                     {any, Form{text::ListForm{{any}, {}}}},
-                    "Conditions that a point must meet, over any keys; one, or a list of them.",
+                    "Conditions over any keys that a point must meet; one, or a list.",
                     "parallel.tensor * parallel.pipeline <= 64",
-                    "none: every point counts"};
+                    "none: all points"};
     return {Form{text::GridForm{{std::move(where)}, described(range_fields())}}};
 }
 

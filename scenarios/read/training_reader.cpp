@@ -103,9 +103,9 @@ constexpr int kMostLayers = 1 << 20;
 const Fields<Precision>& bf16_layers_fields() {
     static const Fields<Precision> kFields{
         {"first", whole(&Precision::bf16_first, 0, kMostLayers, "layers"),
-         "Layers at the beginning.", "1"},
-        {"last", whole(&Precision::bf16_last, 0, kMostLayers, "layers"), "Layers at the end.",
-         "1"}};
+         "The number of layers at the beginning.", "1"},
+        {"last", whole(&Precision::bf16_last, 0, kMostLayers, "layers"),
+         "The number of layers at the end.", "1"}};
     return kFields;
 }
 
@@ -120,41 +120,41 @@ void read_bf16_layers(MappingReader& in, std::string_view key, Precision& precis
 const Fields<Precision>& precision_fields() {
     static const Fields<Precision> kFields{
         {"base", custom(read_base, {Form{text::WordForm{names_of(kPrecisions)}}}),
-         "The word whose types hold where the map gives no others.", "fp16", "bf16"},
+         "The precision whose types apply where the map gives no others.", "fp16", "bf16"},
         {"compute", custom(read_compute, {Form{text::WordForm{names_of(kTypes)}}}),
-         "The type of activations and of the parameters that kernels read.", "fp16",
+         "The compute type of activations and of the parameters that kernels read.", "fp16",
          "that of base"},
         {"main_params", custom(read_main_params, {Form{text::WordForm{names_of(kMainTypes)}}}),
-         "The type of the optimizer's own copy of the parameters; none: it has no copy.", "none",
+         "The type of the optimizer's main parameters; none: there is no separate copy.", "none",
          "that of base"},
         {"grads", word(&Precision::grads, kTypes),
          "The type in which gradients are summed over microbatches.", "bf16", "that of base"},
         {"moments", word(&Precision::moments, kMomentTypes), "The type of the optimizer's moments.",
          "bf16", "that of base"},
         {"main_grads", word(&Precision::main_grads, kMainGrads),
-         "fp32: the optimizer converts gradients of another type; none: it reads them as they are "
+         "fp32: the optimizer converts gradients of another type; none: it reads them unconverted "
          "(Megatron's --use-precision-aware-optimizer).",
          "none"},
         {"recipe", word(&Precision::recipe, kRecipes),
-         "How products of layers are made in 8 or 4 bits; bf16: none is.", "mxfp8", "that of base"},
+         "The recipe of 8-bit or 4-bit GEMMs in layers; bf16: no low precision.", "mxfp8",
+         "that of base"},
         {"param_gather", word(&Precision::param_gather, kParamGathers),
-         "The type in which the weights of such products are kept and gathered by data-parallel "
+         "The type in which weights of low-precision GEMMs are kept and gathered by data-parallel "
          "ranks (Megatron's --fp8-param-gather).",
          "fp8"},
         {"attention", word(&Precision::fp8_attention, kAttentionTypes),
-         "The type of the products of fused attention.", "fp8"},
+         "The type of the GEMMs of fused attention.", "fp8"},
         {"activations", word(&Precision::fp8_activations, kActivationTypes),
-         "The type in which the inputs of nonlinearities in layers with experts are kept for the "
-         "backward; with fp8 fused attention's result, too, is kept narrow, in 12 bits "
-         "(DeepSeek-V3, "
+         "The type in which inputs of activation functions in MoE layers are kept for the "
+         "backward; with fp8, the output of fused attention is also kept in 12 bits (DeepSeek-V3, "
          "arXiv:2412.19437, 3.3.3). Takes the recipe fp8-blockwise.",
          "fp8"},
         {"bf16_layers",
          custom(read_bf16_layers, {Form{text::MapForm{described(bf16_layers_fields())}}}),
-         "Layers whose products stay in bf16 (Megatron's --first-last-layers-bf16).",
+         "Layers whose GEMMs stay in bf16 (Megatron's --first-last-layers-bf16).",
          "{first: 1, last: 1}", "none, as in Megatron-Core"},
         {"loss_scaling", flag(&Precision::loss_scaling),
-         "The loss is scaled against underflow of the gradients.", "false",
+         "The loss is scaled to prevent underflow of gradients.", "false",
          "true if compute is fp16, else that of base"}};
     return kFields;
 }
@@ -167,7 +167,8 @@ void check_recipe(const Draft& draft, const auto& complain) {
     const std::string name{models::name_of(recipe)};
     if (precision.fp8_attention && gpu.fp8_flops_per_s <= 0)
         complain("attention",
-                 fmt::format("attention in fp8 needs gpu.fp8_flops, and '{}' has none", gpu.name));
+                 fmt::format("attention in fp8 needs gpu.fp8_flops, which '{}' does not have",
+                             gpu.name));
     if (precision.fp8_activations && recipe != Recipe::Fp8Blockwise)
         complain("activations",
                  fmt::format("activations are kept in 8 bits with a scale per block: 'recipe' must "
@@ -175,33 +176,32 @@ void check_recipe(const Draft& draft, const auto& complain) {
                              name));
     if (precision.fp8_activations && !draft.scenario.framework.kernels.fused_bias_activation)
         complain("activations",
-                 "framework.fused_bias_activation is false: a nonlinearity in several kernels "
-                 "keeps what it reads in bf16");
+                 "framework.fused_bias_activation is false: an unfused activation keeps its input "
+                 "in bf16");
     if (recipe == Recipe::None) {
         if (precision.param_gather != ParamGather::Bf16)
-            complain("param_gather", "no product is in 8 or 4 bits: give a 'recipe'");
+            complain("param_gather", "no GEMM is in 8 or 4 bits: give a 'recipe'");
         return;
     }
     if (precision.compute != DataType::Bf16)
-        complain("recipe",
-                 fmt::format("{} casts what is in bf16; 'compute' is another type", name));
+        complain("recipe", fmt::format("{} needs 'compute: bf16'", name));
     if (recipe == Recipe::NvFp4 && gpu.fp4_flops_per_s <= 0)
-        complain("recipe", fmt::format("nvfp4 needs gpu.fp4_flops, and '{}' has none", gpu.name));
-    else if (recipe == Recipe::MxFp8 && gpu.fp4_flops_per_s <= 0)
         complain("recipe",
-                 fmt::format("mxfp8 needs matrix units that scale blocks (Blackwell), which have "
-                             "gpu.fp4_flops too, and '{}' has none",
-                             gpu.name));
+                 fmt::format("nvfp4 needs gpu.fp4_flops, which '{}' does not have", gpu.name));
+    else if (recipe == Recipe::MxFp8 && gpu.fp4_flops_per_s <= 0)
+        complain("recipe", fmt::format("mxfp8 needs matrix units with block scaling (Blackwell), "
+                                       "which also have gpu.fp4_flops; '{}' has none",
+                                       gpu.name));
     else if (recipe != Recipe::NvFp4 && gpu.fp8_flops_per_s <= 0)
         complain("recipe",
-                 fmt::format("{} needs gpu.fp8_flops, and '{}' has none", name, gpu.name));
+                 fmt::format("{} needs gpu.fp8_flops, which '{}' does not have", name, gpu.name));
     if ((recipe == Recipe::NvFp4) ? precision.param_gather == ParamGather::Fp8
                                   : precision.param_gather == ParamGather::Fp4)
-        complain("param_gather", fmt::format("weights of {} are gathered in bf16 or {}", name,
+        complain("param_gather", fmt::format("weights of {} can be gathered in bf16 or {}", name,
                                              recipe == Recipe::NvFp4 ? "fp4" : "fp8"));
     const int layers = draft.scenario.model.layers.count();
     if (layers > 0 && precision.bf16_first + precision.bf16_last > layers)
-        complain("bf16_layers", fmt::format("{} first and {} last layers are more than the {}",
+        complain("bf16_layers", fmt::format("{} first and {} last layers exceed the {}",
                                             precision.bf16_first, precision.bf16_last, layers));
 }
 
@@ -229,48 +229,48 @@ void read_precision(MappingReader& training, std::string_view key, Draft& draft)
 const Fields<Draft>& training_fields() {
     static const Fields<Draft> kFields{
         {"global_batch", whole(&Draft::global_batch, 1, kMostSamples, "samples"),
-         "Samples of a step, of all replicas together.", "64",
+         "The number of samples per step, over all replicas.", "64",
          "micro_batch x micro_batches x data"},
         {"micro_batch", whole(&Draft::micro_batch, 1, kMostSamples, "samples"),
-         "Samples of a microbatch, of one replica.", "2",
-         "1; with global_batch and micro_batches, what they leave"},
+         "The number of samples per microbatch of one replica.", "2",
+         "1; given by global_batch and micro_batches"},
         {"micro_batches", whole(&Draft::micro_batches, 1, kMostMicroBatches, "microbatches"),
-         "Microbatches of a step, of one replica; may replace micro_batch, and must agree with it.",
-         "16", "1; with global_batch, what it leaves"},
+         "The number of microbatches per step of one replica; may replace micro_batch, and must "
+         "agree with it.",
+         "16", "1; given by global_batch"},
         {"seq_length", whole(&Draft::seq_length, 1, kLongestSequence, "tokens"),
-         "Tokens of a sample.", "4096", "model.max_positions"},
+         "The sequence length: tokens per sample.", "4096", "model.max_positions"},
         {"precision",
          custom(read_precision, {Form{text::WordForm{names_of(kPrecisions)}},
                                  Form{text::MapForm{described(precision_fields())}}}),
          "The data types: bf16 and fp16 keep parameters, gradients and moments in fp32 too (18 "
          "bytes a parameter), fp16 scales the loss, pure-bf16 has everything in bf16; with "
-         "fp8-..., "
-         "mxfp8 and nvfp4 the products of layers are in 8 or 4 bits.",
+         "fp8-..., mxfp8 and nvfp4 the GEMMs of layers are in 8 or 4 bits.",
          "fp16", "bf16"},
         {"attention", word(in_training(&Training::attention), kAttentions),
-         "The kernel of the attention: flash never writes the scores out.", "unfused"},
+         "The attention kernel: flash never materializes the scores.", "unfused"},
         {"offload_optimizer", flag(in_training(&Training::offload_optimizer)),
-         "The optimizer state lies in the host's memory (ZeRO-Offload).", "true"},
+         "The optimizer state is in host memory (ZeRO-Offload).", "true"},
         {"dropout", real(in_training(&Training::dropout), 0, 0.999, "share"),
-         "The probability of dropout, of hidden values and of attention.", "0.1", "model.dropout"},
+         "The dropout probability of hidden values and of attention.", "0.1", "model.dropout"},
         {"expert_load", real(in_training(&Training::expert_load), 1, 4096, "ratio"),
-         "Tokens at the experts of the fullest rank, relative to the mean of all ranks.", "1.2"},
+         "Tokens at the experts of the most loaded rank, relative to the mean of all ranks.",
+         "1.2"},
         {"moe_router_load_balancing_type", word(in_routers(&RouterOptions::balancing), kBalancings),
-         "The tokens that the auxiliary loss balances over experts: those of a microbatch, of each "
-         "sequence, or of the step's microbatches so far on all replicas.",
+         "The scope of the load-balancing loss: the tokens of a microbatch, of each sequence, or "
+         "of the step's microbatches so far on all replicas.",
          "seq_aux_loss"},
         {"moe_aux_loss_coeff", real(in_routers(&RouterOptions::aux_loss_coeff), 0, 1e6),
-         "The factor of the auxiliary loss that balances the experts' tokens; 0: there is none.",
-         "0.001"},
+         "The coefficient of the load-balancing auxiliary loss; 0: none.", "0.001"},
         {"moe_z_loss_coeff", real(in_routers(&RouterOptions::z_loss_coeff), 0, 1e6),
-         "The factor of the loss that keeps a router's logits small; 0: there is none.", "0.001"},
+         "The coefficient of the router's z-loss; 0: none.", "0.001"},
         {"moe_router_bias_update_rate", real(in_routers(&RouterOptions::bias_update_rate), 0, 1),
-         "What the bias by which a router corrects its choice changes by in a step: up for experts "
-         "with fewer tokens than the mean, down for those with more.",
+         "The update rate of the expert bias per step: up for experts with fewer tokens than the "
+         "mean, down for those with more.",
          "0.001"},
         {"mtp_loss_scaling_factor", real(in_training(&Training::mtp_loss_scaling_factor), 0, 1e6),
-         "The factor of the loss of multi-token prediction, of which the mean over its depths is "
-         "taken.",
+         "The scaling factor of the multi-token prediction loss, of which the mean over its depths "
+         "is taken.",
          "0.3"}};
     return kFields;
 }
@@ -287,16 +287,16 @@ std::vector<text::Key> training_keys(Draft& fresh) {
     return keys;
 }
 
-/// A key of earlier versions. All that a forward had saved was copied at once, faster than copies
-/// end: steps got longer, and little or nothing was saved.
+/// A key of earlier versions. All saved tensors of a forward were copied at once, faster than
+/// copies complete: steps got longer, and little or no memory was saved.
 void refuse_offload_activations(Draft& draft) {
     constexpr std::string_view kKey = "offload_activations";
     if (!draft.training.has(kKey)) return;
     draft.training.value(kKey);  // a known one
     draft.training.complain(
         kKey,
-        "'offload_activations' is gone: 'offload' says what travels to the host's memory, as in "
-        "offload: {modules: [core_attn, expert_fc1]} or offload: {layers: 8}");
+        "'offload_activations' has been removed: use 'offload' to choose what is offloaded to host "
+        "memory, as in offload: {modules: [core_attn, expert_fc1]} or offload: {layers: 8}");
 }
 
 void read_training(Draft& draft) {

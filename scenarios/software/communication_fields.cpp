@@ -74,93 +74,91 @@ void read_grad_bucket(MappingReader& in, std::string_view key, Framework& f) {
 text::Fields<Framework> communication_fields() {
     return {
         {"overlap_tensor_backward", flag(&Framework::overlap_tensor_backward),
-         "Tensor-parallel collectives of the backward run during products of weight gradients.",
-         "false"},
+         "Tensor-parallel collectives of the backward overlap weight-gradient GEMMs.", "false"},
         {"tensor_overlap", flag(&Framework::tensor_overlap),
-         "Products and the tensor-parallel collectives beside them run piece by piece at the "
-         "same time (Megatron's --tp-comm-overlap, PyTorch's async tensor parallelism).",
+         "GEMMs and their tensor-parallel collectives are split into chunks and overlapped "
+         "(Megatron's --tp-comm-overlap, PyTorch's async tensor parallelism).",
          "true"},
         {"grad_reduce_dtype", word(&Framework::grad_reduce_dtype, kReduceTypes),
-         "The type of gradients in reductions over replicas.", "bf16",
-         "parallel.communication_dtype, else the type that they have in memory"},
+         "The type of gradients in data-parallel reductions.", "bf16",
+         "parallel.communication_dtype, else their type in memory"},
         {"copies_along_sequence", flag(&Framework::copies_along_sequence),
-         "Gathers and reductions of tensor parallelism are along the sequence of tensors whose "
-         "first dimension is the batch, which a copy of the whole puts in order (PyTorch's "
-         "functional collectives); not with tensor_overlap.",
+         "Tensor-parallel all-gathers and reduce-scatters along the sequence of batch-first "
+         "tensors need a reordering copy (PyTorch's functional collectives); not with "
+         "tensor_overlap.",
          "true"},
         {"casts_shards", flag(&Framework::casts_shards),
-         "Sharded parameters are fp32 and are cast for every gather; gathers and reductions go "
-         "through buffers of their own (PyTorch's FSDP).",
+         "Sharded parameters are fp32 and cast for every all-gather; all-gathers and reductions "
+         "use their own buffers (PyTorch's FSDP).",
          "true"},
         {"collective_memory", flag(&Framework::collective_memory),
-         "Buffers of gathers and shards of gradients lie in memory of their collectives' "
-         "streams, which the allocator reserves in addition (FSDP2).",
+         "All-gather buffers and gradient shards are allocated on communication streams, whose "
+         "memory the allocator reserves in addition (FSDP2).",
          "true"},
         {"keeps_messages", flag(&Framework::keeps_messages),
-         "A stage has buffers for the messages of all microbatches from the start, and keeps "
-         "its outputs until their backward (PyTorch's PipelineStage).",
+         "A stage preallocates receive buffers for all microbatches and keeps its outputs until "
+         "their backward (PyTorch's PipelineStage).",
          "true"},
         {"sums_whole_gradients", flag(&Framework::sums_whole_gradients),
-         "In a pipeline, gradients of sharded stages are summed whole and reduced after the "
+         "In a pipeline, sharded stages accumulate unsharded gradients and reduce them after the "
          "last microbatch (FSDP2).",
          "true"},
         {"collective_sms", whole(&Framework::collective_sms, 0, 1000, "multiprocessors"),
-         "Streaming multiprocessors that a gather or reduction over replicas occupies while it "
-         "runs beside kernels.",
+         "The number of streaming multiprocessors that a data-parallel collective occupies while "
+         "it overlaps kernels.",
          "20"},
         {"counts_causal_half", flag(&Framework::counts_causal_half),
-         "The TFLOP/s that the software prints count half of causal attention (Megatron-LM "
-         "since 2025).",
+         "The TFLOP/s printed by the software count half of causal attention (Megatron-LM since "
+         "2025).",
          "true"},
         {"capacity_factor", real(&Framework::capacity_factor, 0.001, 4096, "ratio"),
-         "The most rows that an expert takes, relative to a balanced router; rows over it are "
-         "dropped, those with the smallest weights first (Megatron's "
-         "--moe-expert-capacity-factor). Each rank drops of its own tokens.",
-         "1.5", "none: no row is dropped"},
+         "The expert capacity relative to a balanced router; tokens over it are dropped, those "
+         "with the smallest weights first (Megatron's --moe-expert-capacity-factor). Each rank "
+         "drops its own tokens.",
+         "1.5", "none: no token is dropped"},
         {"overlap_grad_reduce", flag(&Framework::overlap_grad_reduce),
-         "Gradients are reduced in buckets during the last backward passes.", "true"},
+         "Gradient buckets are reduced during the last backward passes.", "true"},
         {"reduces_by_layer", flag(&Framework::reduces_by_layer),
-         "A bucket is a layer, and the embeddings are one piece.", "true"},
+         "Each layer is one gradient bucket, and the embeddings are one.", "true"},
         {"overlap_param_gather", flag(&Framework::overlap_param_gather),
-         "Parameters are gathered during the first forward passes of the next step.", "true"},
+         "Parameter all-gathers overlap the first forward passes of the next step.", "true"},
         {"pair_hides",
          custom(read_pair_hides,
                 {Form{text::WordForm{names_of(kExchangeWords)}},
                  Form{text::ListForm{{Form{text::WordForm{names_of(kExchangeWords)}}}, {}}}}),
-         "The communication of either half of a pair of passes that the other half hides.",
+         "The communication of each half of an overlapped pair of passes that the other half "
+         "hides.",
          "[expert_all_to_all]", "[]"},
         {"point_to_point", word(&Framework::point_to_point, kPointToPoint),
-         "What a tensor-parallel rank sends to the next stage: the whole tensor, or its share, "
-         "gathered there.",
+         "How tensor-parallel ranks send to the next stage: the whole tensor, or a shard, gathered "
+         "there.",
          "full"},
         {"point_to_point_blocks",
          custom(read_messages_block,
                 {Form{text::FlagForm{}}, Form{text::WordForm{names_of(kMessagesBlock)}}}),
-         "The sender waits for its send, and the host of either end waits for the message "
-         "before it launches what follows: always, never, or as in Megatron-LM in GPipe and "
-         "1F1B (without-chunks), and in interleaved 1F1B too (whole-backward).",
+         "Point-to-point messages block the sender and both hosts: always, never, or as in "
+         "Megatron-LM in GPipe and 1F1B (without-chunks), and in interleaved 1F1B too "
+         "(whole-backward).",
          "without-chunks", "false"},
         {"transport", custom(read_transport, {Form{text::WordForm{words_of_transports()}}}),
-         "How messages between stages travel: on a stream for each edge and kind (own), for each "
-         "two ranks (pair) or for each rank (group), where they wait for each other in the order "
-         "of the lists; in batches that the rank waits for (batched), where point_to_point_blocks "
-         "has it so; as own, begun in the order of the lists (issue-ordered); or as in the PyTorch "
-         "that framework.release names (by-release: group in 2.10, 2.11 and from 2.15 on, else "
-         "pair).",
+         "The streams of messages between stages: one per edge and kind (own), per pair of ranks "
+         "(pair) or per rank (group), on which they run in the order of the action lists; in "
+         "batches that the rank waits for (batched), where point_to_point_blocks demands it; as "
+         "own, started in the order of the lists (issue-ordered); or as in the PyTorch named by "
+         "framework.release (by-release: group in 2.10, 2.11 and from 2.15 on, else pair).",
          "pair", "own"},
         {"grad_reduction", word(&Framework::grad_reduction, kGradReductions),
-         "How ZeRO-1 and ZeRO-2 exchange: bucket, by reduce-scatters and all-gathers; owner, by "
-         "a reduction to each owner of a share, and after the step a broadcast from each, one "
-         "after another (PyTorch's ZeroRedundancyOptimizer, DeepSpeed without reduce_scatter).",
+         "The collectives of ZeRO-1 and ZeRO-2: bucket, reduce-scatters and all-gathers; owner, a "
+         "reduction to each owner of a shard and after the step a broadcast from each, one after "
+         "another (PyTorch's ZeroRedundancyOptimizer, DeepSpeed without reduce_scatter).",
          "owner", "bucket"},
         {"gather", word(&Framework::gather, kGathers),
-         "What one gather of ZeRO-3 brings: unit, the parameters of a layer in one tensor; "
-         "parameter, each by itself, whose pieces are so small that a node uses one adapter "
-         "(DeepSpeed's of 2021).",
+         "The granularity of ZeRO-3's all-gathers: unit, the parameters of a layer in one tensor; "
+         "parameter, each by itself, in messages so small that a node uses one adapter (DeepSpeed "
+         "of 2021).",
          "parameter", "unit"},
         {"grad_bucket", checked_bytes(read_grad_bucket, &Framework::grad_bucket),
-         "Bytes of gradients that are reduced at once, where that overlaps; at least 1 KiB.",
-         "160 MB"}};
+         "The gradient bucket size where reduction overlaps; at least 1 KiB.", "160 MB"}};
 }
 
 }  // namespace debubble::scenarios

@@ -18,8 +18,8 @@ namespace debubble::scenarios {
 
 enum class OptimizerKind { FusedAdam, ForeachAdam, PerTensorAdam };
 enum class PointToPoint { Full, ScatterGather };  ///< the whole tensor, or 1/t of it over each NIC
-/// Which messages between stages the sender waits for, and the host of either end too before it
-/// launches what follows (Megatron-LM's batched messages without --overlap-p2p-communication).
+/// Which point-to-point messages are blocking, for the sender and for both hosts (Megatron-LM's
+/// batched messages without --overlap-p2p-communication).
 enum class MessagesBlock : std::uint8_t {
     Never,
     WithoutChunks,    ///< of GPipe and 1F1B; those of interleaved 1F1B overlap
@@ -32,12 +32,13 @@ enum class FusedExperts : std::uint8_t {
     ByRelease,  ///< from the release of 2026-06 on, where the recipe and the GPU have it
     Always
 };
-/// How replicas that cut the optimizer's state exchange gradients, and parameters after the step.
+/// The collectives of replicas that shard the optimizer state: of gradients, and of parameters
+/// after the step.
 enum class GradReduction : std::uint8_t {
     Bucket,  ///< reduce-scatters and all-gathers of all replicas' shares together
     Owner,   ///< a reduction to each owner of a share, and a broadcast from it, one after another
 };
-/// What one gather of ZeRO-3 brings, and one reduction takes away.
+/// The granularity of ZeRO-3's all-gathers and reductions.
 enum class Gather : std::uint8_t {
     Unit,       ///< the parameters of a unit, as a layer, in one tensor
     Parameter,  ///< each parameter by itself, through one adapter of a node
@@ -66,7 +67,7 @@ enum class GraphScope : std::uint8_t {
 };
 inline constexpr std::size_t kGraphScopes = 7;
 
-/// What the host launches as graphs instead of kernel by kernel.
+/// The scope of CUDA graphs.
 struct CudaGraphs {
     bool full_iteration = false;              ///< all passes of a step; not the optimizer
     std::array<bool, kGraphScopes> scopes{};  ///< indexed by GraphScope
@@ -85,7 +86,7 @@ struct Framework {
     /// num_floating_point_operations does since 2025; else all of it. Read only where a measured
     /// step states nothing else.
     bool counts_causal_half = false;
-    /// Decides which kernels of their time others depend on: cuDNN's, and fused_experts.
+    /// Determines release-dependent kernels: cuDNN's, and fused_experts.
     std::string release;  ///< the software that ran, as its source names it: "nemo 25.04"
     /// The schedules that the software has, by name; unset: every one.
     std::optional<std::vector<std::string>> schedules;
@@ -95,21 +96,20 @@ struct Framework {
     // communication
     bool overlap_tensor_backward = true;  ///< TP collectives of the backward run during
                                           ///< weight-gradient GEMMs
-    /// Products and the tensor-parallel collectives beside them run piece by piece at the same
-    /// time, in the forward too (Megatron-LM's --tp-comm-overlap, PyTorch's async tensor
-    /// parallelism).
+    /// GEMMs and their tensor-parallel collectives are split into chunks and overlapped, also in
+    /// the forward (Megatron-LM's --tp-comm-overlap, PyTorch's async tensor parallelism).
     bool tensor_overlap = false;
     /// Tensor parallelism gathers and reduces along the sequence of tensors whose first dimension
-    /// is the batch: a copy of the whole puts the pieces in order, unless tensor_overlap places
-    /// them (all_gather_tensor and reduce_scatter_tensor in
+    /// is the batch: a copy of the whole reorders the chunks, unless tensor_overlap places them
+    /// (all_gather_tensor and reduce_scatter_tensor in
     /// torch/distributed/_functional_collectives.py).
     bool copies_along_sequence = false;
     bool overlap_grad_reduce = false;  ///< DP buckets reduced during the last backward
-    bool reduces_by_layer = false;     ///< a bucket is a layer, and the embeddings are one piece
+    bool reduces_by_layer = false;     ///< each layer is a bucket, and the embeddings are one
     bool overlap_param_gather = false;
     GradReduction grad_reduction = GradReduction::Bucket;
     Gather gather = Gather::Unit;
-    /// The exchanges of either half of an Overlap that run during the other half's kernels.
+    /// The communication of each half of an Overlap that the other half's kernels hide.
     Exchanges pair_hides{};
     PointToPoint point_to_point = PointToPoint::ScatterGather;
     MessagesBlock point_to_point_blocks = MessagesBlock::Never;
@@ -134,20 +134,19 @@ struct Framework {
     /// In a pipeline, gradients of sharded stages are summed whole, and reduced after the last
     /// microbatch (PyTorch's set_requires_gradient_sync).
     bool sums_whole_gradients = false;
-    /// What ZeRO-3 gathers ahead and keeps; without any limit it gathers a layer ahead.
+    /// Limits of ZeRO-3's prefetching and caching; without any limit it prefetches one layer.
     Stage3Limits stage3;
     /// The streaming multiprocessors that a gather or reduction over replicas occupies while it
-    /// runs beside kernels.
+    /// overlaps kernels.
     int collective_sms = 0;
-    /// The most rows that each expert takes, relative to a perfectly balanced router: rows over it
-    /// are dropped (Megatron-LM's --moe-expert-capacity-factor).
+    /// The expert capacity relative to a perfectly balanced router: tokens over it are dropped
+    /// (Megatron-LM's --moe-expert-capacity-factor).
     std::optional<double> capacity_factor;
     // The host's time: a soft floor under a pass, (gpu^4 + host^4)^(1/4).
     Duration host_module{};  ///< for each operator of a forward, in Python
     Duration host_kernel{};  ///< for each kernel of any pass
-    Duration host_expert{};  ///< to launch one expert's part of a grouped product
-    /// The host's time for a pair of passes whose layers run beside each other, relative to that
-    /// for both of them apart.
+    Duration host_expert{};  ///< to launch one expert's part of a grouped GEMM
+    /// Host time for a pair of passes whose layers overlap, relative to both passes separately.
     double host_pair = 1;
     Duration host_micro_batch{};
     CudaGraphs cuda_graphs;
@@ -164,7 +163,7 @@ struct Framework {
     /// The values that a post-validated step may have to undo are copied before it; otherwise
     /// arithmetic undoes it (zero-bubble's rollback in place).
     bool rollback_copies = false;
-    /// What is recomputed where the training does not say (torchtitan's shipped configurations).
+    /// The default recomputation (torchtitan's shipped configurations).
     std::optional<models::Recompute> recompute;
     // memory
     AllocatorModel allocator = AllocatorModel::PyTorchCaching;

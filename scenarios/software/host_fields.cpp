@@ -5,7 +5,7 @@
 #include "scenarios/software/fields.h"
 #include "scenarios/software/words.h"
 
-/// The keys of the host's times, and of what it launches at once.
+/// The keys of host times and CUDA graphs.
 namespace debubble::scenarios {
 namespace {
 
@@ -45,7 +45,7 @@ void read_cuda_graphs(MappingReader& in, std::string_view key, Framework& f) {
         return graphs.scopes[static_cast<std::size_t>(scope)];
     };
     if (at(GraphScope::MoePreprocess) && !at(GraphScope::MoeRouter) && !at(GraphScope::Layer))
-        in.complain(key, "'moe_preprocess' sorts by what the router chose: add 'moe_router'");
+        in.complain(key, "'moe_preprocess' sorts by the router's choice: add 'moe_router'");
     f.cuda_graphs = graphs;
 }
 
@@ -54,26 +54,23 @@ void read_cuda_graphs(MappingReader& in, std::string_view key, Framework& f) {
 text::Fields<Framework> host_fields() {
     return {
         {"host_module", duration(&Framework::host_module),
-         "The host's time for each operator of a forward, beside launching its kernels.", "60 us"},
-        {"host_kernel", duration(&Framework::host_kernel), "The host's time to launch a kernel.",
-         "8 us"},
+         "Host time per operator of a forward, in addition to kernel launches.", "60 us"},
+        {"host_kernel", duration(&Framework::host_kernel), "Host time per kernel launch.", "8 us"},
         {"host_expert", duration(&Framework::host_expert),
-         "The host's time to launch the product of one expert, or the cast before it, where a "
-         "grouped product is a loop over the rank's experts.",
+         "Host time to launch the GEMM of one expert, or the cast before it, where a grouped GEMM "
+         "is a loop over the rank's experts.",
          "20 us"},
         {"host_micro_batch", duration(&Framework::host_micro_batch),
-         "The host's time between two microbatches.", "500 us"},
+         "Host time between two microbatches.", "500 us"},
         {"host_pair", real(&Framework::host_pair, 1, 100, "ratio"),
-         "The host's time for a pair of passes whose layers run beside each other (combined-1f1b, "
-         "combined-zb-v), "
-         "relative to that for both of them apart.",
+         "Host time for a pair of passes whose layers are overlapped (combined-1f1b, "
+         "combined-zb-v), relative to both passes separately.",
          "1.5"},
         {"cuda_graphs",
          custom(read_cuda_graphs,
                 {Form{text::WordForm{{std::string(kNoGraphs), std::string(kAllGraphs)}}},
                  Form{text::ListForm{{Form{text::WordForm{names_of(kGraphScopeWords)}}}, {}}}}),
-         "What the host launches as CUDA graphs: nothing, all passes of a step, or parts of "
-         "every layer.",
+         "The scope of CUDA graphs: none, all passes of a step, or parts of every layer.",
          "[attn, moe_router]", "none"}};
 }
 

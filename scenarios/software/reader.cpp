@@ -33,7 +33,7 @@ void read_offload_buffer(MappingReader& in, std::string_view key, Framework& f) 
 
 constexpr std::string_view kEverySchedule = "all";
 
-std::vector<std::string> schedule_names() {
+std::vector<std::string> supported_schedules() {
     std::vector<std::string> names;
     for (const Generator& row : generators()) names.emplace_back(row.name);
     return names;
@@ -47,7 +47,7 @@ void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
         f.schedules.reset();
         return;
     }
-    std::vector<std::string> known = schedule_names();
+    std::vector<std::string> known = supported_schedules();
     if (value->is(text::Node::Kind::Scalar))
         known.insert(known.begin(), std::string(kEverySchedule));
     std::vector<std::string> names;
@@ -60,64 +60,62 @@ void read_schedules(MappingReader& in, std::string_view key, Framework& f) {
 
 std::vector<Form> schedules_forms() {
     return {Form{text::WordForm{{std::string(kEverySchedule)}}},
-            Form{text::ListForm{{Form{text::WordForm{schedule_names()}}}, {}}}};
+            Form{text::ListForm{{Form{text::WordForm{supported_schedules()}}}, {}}}};
 }
 
 Fields<Framework> step_fields() {
-    return {
-        {"optimizer", word(&Framework::optimizer, kOptimizers),
-         "The implementation of the optimizer's step.", "foreach-adam"},
-        {"optimizer_bytes_per_parameter",
-         real(&Framework::optimizer_bytes_per_parameter, 0, 1000, "bytes"),
-         "The memory traffic of a step on the device, per parameter.", "50",
-         "28 for fused-adam, 50 for foreach-adam, 80 for per-tensor-adam"},
-        {"optimizer_fixed", duration(&Framework::optimizer_fixed), "Time added for each step.",
-         "3 ms"},
-        {"offload_buffer", checked_bytes(read_offload_buffer, &Framework::offload_buffer),
-         "The buffer on the GPU through which an offloaded optimizer state passes; 0 B: the node's "
-         "processors step it (ZeRO-Offload).",
-         "48 MiB"},
-        {"post_validation", flag(&Framework::post_validation),
-         "The optimizer steps before the gradients' norm is known, and undoes a step that was "
-         "wrong (zero bubble).",
-         "true"},
-        {"rollback_copies", flag(&Framework::rollback_copies),
-         "The values that such a step may have to undo are copied before it.", "true"}};
+    return {{"optimizer", word(&Framework::optimizer, kOptimizers),
+             "The implementation of the optimizer step.", "foreach-adam"},
+            {"optimizer_bytes_per_parameter",
+             real(&Framework::optimizer_bytes_per_parameter, 0, 1000, "bytes"),
+             "The device memory traffic of an optimizer step, per parameter.", "50",
+             "28 for fused-adam, 50 for foreach-adam, 80 for per-tensor-adam"},
+            {"optimizer_fixed", duration(&Framework::optimizer_fixed), "Time added to each step.",
+             "3 ms"},
+            {"offload_buffer", checked_bytes(read_offload_buffer, &Framework::offload_buffer),
+             "The GPU buffer through which an offloaded optimizer state is streamed; 0 B: the "
+             "node's CPUs step it (ZeRO-Offload).",
+             "48 MiB"},
+            {"post_validation", flag(&Framework::post_validation),
+             "The optimizer steps before the gradient norm is known and rolls back if needed (zero "
+             "bubble).",
+             "true"},
+            {"rollback_copies", flag(&Framework::rollback_copies),
+             "Values that may have to be rolled back are copied before the step.", "true"}};
 }
 
 Fields<Framework> memory_fields() {
     return {{"recompute", word(&Framework::recompute, kDefaultRecomputes),
-             "What runs again in the backward where training.recompute is not given.",
-             "selective-op", "none"},
+             "The default of training.recompute.", "selective-op", "none"},
             {"allocator", word(&Framework::allocator, kAllocators),
-             "The model of the device's memory allocator.", "arena"},
+             "The model of the device memory allocator.", "arena"},
             {"library_workspace", bytes(&Framework::library_workspace),
-             "Bytes that libraries such as cuBLAS hold throughout.", "96 MiB"},
+             "Memory that libraries such as cuBLAS hold throughout.", "96 MiB"},
             {"headroom", bytes(&Framework::headroom),
-             "The part of a GPU's memory that its allocator never gets: context, kernels, NCCL.",
+             "GPU memory that is not available to the allocator: CUDA context, kernels, NCCL.",
              "2 GiB"},
             {"main_grad_buffer", flag(&Framework::main_grad_buffer),
-             "One flat fp32 buffer holds the gradients for the whole run.", "false"},
+             "The gradients are in one flat fp32 buffer for the whole run.", "false"},
             {"ddp_buckets", flag(&Framework::ddp_buckets),
-             "The gradients have another copy, in the buckets of PyTorch DDP.", "true"},
+             "PyTorch DDP's buckets hold another copy of the gradients.", "true"},
             {"bf16_optimizer", flag(&Framework::bf16_optimizer),
-             "Training in bf16 has DeepSpeed's BF16_Optimizer, with a pipeline at ZeRO-0 and with "
-             "gradients summed in fp32 at ZeRO-1: its state is sharded over the replicas at either "
-             "stage, and the bf16 gradients stay beside their sums.",
+             "Training in bf16 uses DeepSpeed's BF16_Optimizer, with a pipeline at ZeRO-0 and with "
+             "fp32 gradient accumulation at ZeRO-1: its state is sharded over the replicas at "
+             "either stage, and bf16 gradients are kept in addition to the accumulated ones.",
              "true"}};
 }
 
 const Fields<Framework>& framework_fields() {
     static const Fields<Framework> kFields = [] {
         Fields<Framework> all{
-            {"name", free_text(&Framework::name), "The profile's name.", "mine", "inline"},
-            {"source", free_text(&Framework::source), "Where the figures come from, as a sentence.",
+            {"name", free_text(&Framework::name), "The name of the profile.", "mine", "inline"},
+            {"source", free_text(&Framework::source), "The source of the figures, as a sentence.",
              "Measured on one node", "none"},
             {"release", free_text(&Framework::release),
              "The release of the software, as its source names it.", "nemo 25.04", "not stated"},
             {"schedules", custom(read_schedules, schedules_forms()),
-             "The schedules that the software has. `sweep` and `search` leave others out of their "
-             "ranking, with the reason, unless --any-schedule admits them.",
+             "The schedules supported by the software. `sweep` and `search` exclude others from "
+             "their ranking, with the reason, unless --any-schedule is given.",
              "[1f1b, interleaved-1f1b]", "all"}};
         for (auto make : {kernel_fields, communication_fields, stage3_fields, host_fields,
                           step_fields, memory_fields}) {

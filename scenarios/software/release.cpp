@@ -1,4 +1,4 @@
-#include "scenarios/software/release.h"
+#include "scenarios/software/reader.h"
 
 #include <cctype>
 #include <charconv>

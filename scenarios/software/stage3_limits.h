@@ -30,7 +30,7 @@ inline constexpr std::pair<std::optional<std::int64_t> Stage3Limits::*, std::str
         {&Stage3Limits::param_persistence_threshold, "stage3_param_persistence_threshold"},
         {&Stage3Limits::model_persistence_threshold, "stage3_model_persistence_threshold"}};
 
-/// The most elements that a limit names; any more is no limit.
+/// The maximum of a limit, in elements; anything above is unlimited.
 inline constexpr std::int64_t kMostElements = 1'000'000'000'000'000;
 
 }  // namespace debubble::scenarios

@@ -24,7 +24,7 @@ inline constexpr std::pair<std::string_view, models::ContextCommunication>
                                 {"all-gather", models::ContextCommunication::AllGather},
                                 {"all-to-all", models::ContextCommunication::AllToAll},
                                 {"a2a+p2p", models::ContextCommunication::TwoLevel}};
-/// Types in which rows travel to experts; bf16 stands for the compute type.
+/// Types in which tokens are dispatched to experts; bf16 stands for the compute type.
 inline constexpr std::pair<std::string_view, models::Narrow> kRowTypes[] = {
     {"bf16", models::Narrow::None},
     {"fp8", models::Narrow::Fp8Blockwise},

@@ -16,11 +16,11 @@ inline constexpr int kMostStages = 1 << 14;
 /// Until 2.5, PyTorch wrote `B` for backward-input and `BW` for the full backward.
 enum class Dialect { Current, UntilPyTorch25 };
 
-/// The action of one cell; trailing text is an error. The peer of a SEND or RECV is not written;
-/// read_csv() fills it in, this function leaves it Rank{0}. `parse_action(to_text(a))` gives `a`
-/// again except for that peer.
-std::variant<Action, std::string> parse_action(  ///< or the sentence that says what is wrong
-    std::string_view text, Dialect dialect = Dialect::Current);
+/// The action of one cell, or a sentence that says what is wrong; trailing text is an error. The
+/// peer of a SEND or RECV is not written; read_csv() fills it in, this function leaves it Rank{0}.
+/// `parse_action(to_text(a))` gives `a` again except for that peer.
+std::variant<Action, std::string> parse_action(std::string_view text,
+                                               Dialect dialect = Dialect::Current);
 
 struct CsvOptions {
     std::string file;                    ///< name of the file in diagnostics

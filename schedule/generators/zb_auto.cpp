@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,7 +16,9 @@
 /// tried over a grid, ZB-H1 and ZB-H2 among them, and the best is improved rank
 /// by rank. The limit is one for all ranks or one for each, since ranks whose stages hold more per
 /// layer, or more parameters, afford fewer. Without a limit a rank may hold 2p microbatches: more
-/// gain nothing.
+/// gain nothing. With `mem_b`, as in the authors' scheduler (sail-sg/zero-bubble, zb.py, whose
+/// mem_f is 1 here), a backward-input frees a part of what its forward left, so that more W can
+/// wait.
 ///
 ///   rank 0  0F0 0F1 0F2 0F3 0I0 0W0 0I1 0W1 0I2 0W2 0I3 0W3
 ///   rank 1  1F0 1F1 1F2 1I0 1F3 1I1 1W0 1I2 1W1 1I3 1W2 1W3
@@ -24,6 +28,8 @@ namespace {
 
 /// Some 30 ms.
 constexpr std::int64_t kBudget = 1'200'000;
+/// Where a backward-input frees something more orders keep within the limit: some 0.1 s.
+constexpr std::int64_t kBudgetInParts = 5'000'000;
 
 /// One order to try: how far each rank runs ahead, and what decides afterwards.
 struct Heuristic {
@@ -64,7 +70,7 @@ StepOrder with_delayed_weights(const StepOrder& order, int delay) {
 class AutoSearch {
 public:
     explicit AutoSearch(const OrderProblem& problem)
-        : problem_(problem), search_(problem, kBudget) {}
+        : problem_(problem), search_(problem, problem.parts > 1 ? kBudgetInParts : kBudget) {}
 
     OrderPlan run() {
         for (const double slope : {1.0, 2.0, 1.5, 0.5, 1.25, 1.75, 2.5, 3.0, 0.0})
@@ -86,14 +92,13 @@ private:
             policy.choice = heuristic.kind == Kind::Greedy ? ListPolicy::Choice::Alternate
                                                            : ListPolicy::Choice::BackwardFirst;
             for (std::size_t r = 0; r < heuristic.lead.size(); ++r)
-                policy.live_limits.push_back(heuristic.lead[r] + static_cast<int>(r));
+                policy.live_limits.push_back(parts_of(heuristic.lead[r] + static_cast<int>(r)));
         } else {
             for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
                 const int lead = heuristic.lead[static_cast<std::size_t>(rank)];
                 order.push_back(alternation(problem_.shape.micro_batches, lead));
                 if (heuristic.kind == Kind::Turns)
-                    order.back() =
-                        with_delayed_weights(order.back(), problem_.live_limit(rank) - lead);
+                    order.back() = with_delayed_weights(order.back(), most_delay(rank, lead));
             }
             policy.choice = ListPolicy::Choice::Fixed;
             policy.order = &order;
@@ -106,7 +111,17 @@ private:
     }
 
     int most_lead(int rank) const {
-        return std::min(problem_.live_limit(rank), problem_.shape.micro_batches);
+        return std::min(problem_.live_limit(rank) / problem_.parts, problem_.shape.micro_batches);
+    }
+    /// The W that can wait beside so many forwards.
+    int most_delay(int rank, int lead) const {
+        const int room = problem_.live_limit(rank) - lead * problem_.parts;
+        const int waiting = -problem_.change_of(rank, Pass::BackwardWeight);
+        return waiting == 0 ? problem_.shape.micro_batches : room / waiting;
+    }
+    int parts_of(int micro_batches) const {
+        return std::min(micro_batches, std::numeric_limits<int>::max() / problem_.parts) *
+               problem_.parts;
     }
 
     /// Tries every kind with rank r running `slope` forwards ahead of rank r+1, and `step` forwards
@@ -162,10 +177,50 @@ std::vector<double> memory_limits(const PipelineShape& shape, const GeneratorOpt
     return options.memory_limits;
 }
 
+/// What a backward-input frees of its microbatch: a share for all ranks or for each, or what is
+/// wrong with `mem_b`.
+struct FreedByInput {
+    std::vector<double> shares;
+    Reason reason = {};
+};
+
+FreedByInput freed_by_input(const GeneratorOptions& options) {
+    const auto found = options.values.find("mem_b");
+    if (found == options.values.end()) return {};
+    FreedByInput freed;
+    const char* next = found->second.data();
+    const char* const end = next + found->second.size();
+    for (;; ++next) {
+        double change = 0;
+        const auto [stop, error] = std::from_chars(next, end, change);
+        if (error != std::errc{} || !(change >= -1 && change <= 0) || (stop != end && *stop != ','))
+            return {{},
+                    fmt::format("mem_b must be a number from -1 to 0, or one for each rank with "
+                                "commas between them, not '{}'",
+                                found->second)};
+        freed.shares.push_back(-change);
+        next = stop;
+        if (next == end) return freed;
+    }
+}
+
+constexpr GeneratorOption kZbAutoOptions[] = {
+    kObjective[0],
+    {"mem_b",
+     "what a backward-input adds to its microbatch's live activations, as -0.5 where it frees "
+     "half; "
+     "one number, or one for each rank as -0.5,-0.4; in a scenario also graph, what the ranks' "
+     "stages free"}};
+
 Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
     if (Reason reason = shape_reason(shape, {.stages_per_rank = 1})) return reason;
     if (Reason reason = costs_reason(shape, options.costs)) return reason;
     if (Reason reason = objective_reason(options)) return reason;
+    const auto [shares, reason] = freed_by_input(options);
+    if (reason) return reason;
+    if (shares.size() > 1 && shares.size() != static_cast<std::size_t>(shape.ranks))
+        return fmt::format("mem_b has numbers for {} ranks, and there are {}", shares.size(),
+                           shape.ranks);
     const std::vector<double> limits = memory_limits(shape, options);
     if (limits.size() != 1 && limits.size() != static_cast<std::size_t>(shape.ranks))
         return fmt::format("there are memory limits for {} ranks, and {} ranks", limits.size(),
@@ -178,10 +233,20 @@ Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& optio
 }
 
 Schedule zb_auto(const PipelineShape& shape, const GeneratorOptions& options) {
-    std::vector<int> live;
+    OrderProblem problem{shape, options.costs, true, {}, wants_span(options)};
+    const std::vector<double> shares = freed_by_input(options).shares;
+    if (!shares.empty()) {
+        // Parts are whole numbers, and so are the sums of those of all microbatches.
+        problem.parts =
+            std::min(10'000, std::numeric_limits<int>::max() / (shape.micro_batches + 1));
+        problem.freed_by_input.clear();
+        for (const double share : shares)
+            problem.freed_by_input.push_back(static_cast<int>(share * problem.parts));
+    }
+    problem.live_limits.clear();
     for (const double limit : memory_limits(shape, options))
-        live.push_back(static_cast<int>(std::min<double>(limit, shape.micro_batches)));
-    const OrderProblem problem{shape, options.costs, true, live, wants_span(options)};
+        problem.live_limits.push_back(
+            static_cast<int>(std::min<double>(limit, shape.micro_batches) * problem.parts));
     return to_schedule("zb-auto", problem, AutoSearch(problem).run());
 }
 
@@ -196,7 +261,7 @@ Generator zb_auto_row() {
             .splits_backward = true,
             .stages_per_rank = 1,
             .uses_costs = true,
-            .options = kObjective,
+            .options = kZbAutoOptions,
             .takes_memory_limit = true};
 }
 

@@ -1,5 +1,5 @@
 #include "schedule/dependencies.h"
-#include "schedule/passes/messages.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {

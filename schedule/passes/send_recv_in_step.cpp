@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schedule/dependencies.h"
-#include "schedule/passes/messages.h"
+#include "schedule/passes/passes.h"
 
 namespace debubble {
 namespace {

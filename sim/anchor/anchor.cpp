@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 #include "sim/plan/plan_words.h"
 #include "sim/predict.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 

@@ -8,8 +8,8 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/anchor/anchor.h"
 #include "sim/anchor/measured_profile.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 #include "trace/profile/formats/snapshot_peaks.h"
 
 namespace debubble::sim {

@@ -7,7 +7,7 @@
 #include "base/command_line/unknown_argument.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/terminal/complete.h"
 #include "sim/commands/terminal/output.h"

@@ -10,9 +10,9 @@
 #include "sim/commands/list.h"
 #include "sim/commands/published_plans.h"
 #include "sim/commands/terminal/output.h"
+#include "text/document_readers.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
-#include "text/yaml_document_reader.h"
 
 /// `debubble list`: what is shipped, a line each; of plans whose authors published a step also that
 /// step beside the predicted one.

@@ -32,10 +32,7 @@ PlanOnPage played_again(const AskedScenario& asked, const scenarios::Scenario& s
                         const PredictionWithTrace& answer, bool quiet) {
     PlanOnPage plan{&scenario, &answer};
     if (const std::size_t actions = answer.trace.spans.size(); actions > kMostPlayedAgain) {
-        plan.left_out = fmt::format(
-            "The bill of the step and the other schedules: the plan has {} actions, and plans of "
-            "more than {} are not played again for a page. simulate --bill and the window do.",
-            actions, kMostPlayedAgain);
+        plan.left_out = too_many_actions(actions);
         return plan;
     }
     ProgressLine line(quiet);

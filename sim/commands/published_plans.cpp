@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
+#include "text/document_readers.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::sim {
 namespace {

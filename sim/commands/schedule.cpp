@@ -36,6 +36,7 @@ struct ScheduleArguments {
     std::vector<double> memory_limits;
     std::vector<std::string> options;
     bool lowered = false;
+    std::string lower_to;  ///< empty: all passes
     std::string transport;
     bool list = false;
     std::string out = "-";
@@ -112,6 +113,33 @@ std::string figures_text(const Replay& replay, const CostUnits& units) {
         fmt::join(without_noise(replay.peak_live_until_input), " "));
 }
 
+std::string sum_of(const PassChanges& changes) {
+    if (changes.unchanged()) return "unchanged";
+    std::vector<std::string> parts;
+    for (const auto& [word, count] : changes.added)
+        parts.push_back(fmt::format("+{} {}", count, word));
+    if (changes.moved > 0) parts.push_back(fmt::format("{} moved", changes.moved));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string changes_text(const std::vector<PassChanges>& passes) {
+    std::string text = "\n";
+    for (const PassChanges& changes : passes)
+        text +=
+            fmt::format("{:<16}{}\n{:16}{}\n", changes.pass, sum_of(changes), "", changes.reason);
+    return text;
+}
+
+Json changes_json(const std::vector<PassChanges>& passes) {
+    Json json = Json::array();
+    for (const PassChanges& changes : passes)
+        json.push_back({{"pass", changes.pass},
+                        {"reason", changes.reason},
+                        {"added", changes.added},
+                        {"moved", changes.moved}});
+    return json;
+}
+
 std::string generators_text() {
     std::string text;
     for (const Generator& row : generators()) {
@@ -146,27 +174,37 @@ std::string answer_text(const ScheduleArguments& args) {
     std::optional<Duration> on_streams;
     if (units) replayed = replay(schedule, units->costs());
     if (!args.svg.empty()) write_output(args.svg, picture_of(schedule, *replayed, *units));
+    std::vector<PassChanges> passes;
     std::optional<Transport> transport;
     if (!args.transport.empty()) {
         if (!args.lowered)
-            throw InputError("--transport says for which transport --lower places messages");
+            throw InputError(
+                "--transport is for --lower or --lower-to, which place messages for it");
         transport = transport_named(args.transport);
     }
     if (args.lowered) {
         LowerOptions how;
         how.transport = transport.value_or(Transport::Own);
-        schedule = lower(std::move(schedule), how);
+        if (args.lower_to.empty()) {
+            schedule = lower(std::move(schedule), how);
+        } else {
+            PartlyLowered partly = lower_to(args.lower_to, std::move(schedule), how);
+            schedule = std::move(partly.schedule);
+            passes = std::move(partly.changes);
+        }
         if (units && shares_streams(how.transport))
             on_streams = makespan_on_streams(schedule, how.transport, units->costs());
     }
 
     if (args.format == "csv") return write_csv(schedule);
     if (args.format == "text")
-        return to_text(schedule) + (units ? figures_text(*replayed, *units) : "") +
+        return to_text(schedule) + (passes.empty() ? "" : changes_text(passes)) +
+               (units ? figures_text(*replayed, *units) : "") +
                (on_streams ? fmt::format("makespan ({})   {:.10g}\n", args.transport,
                                          units->in_units(*on_streams))
                            : "");
     Json json = schedule_json(schedule);
+    if (!passes.empty()) json["passes"] = changes_json(passes);
     if (units) json.update(figures_json(*replayed, *units));
     if (on_streams) {
         json["transport"] = args.transport;
@@ -184,6 +222,7 @@ constexpr const char* kScheduleFooter = R"(Examples:
   debubble schedule --name zb-v --ranks 4 --micro-batches 8 --costs 1,1,1,0.1 --svg zb-v.svg
   debubble schedule --name interleaved-1f1b --ranks 8 --stages-per-rank 2 --micro-batches 16 \
                     --lower --transport group --costs 1/2,1/2,1/2,0.1 --format json
+  debubble schedule --name gpipe --ranks 2 --micro-batches 4 --lower-to send-recv
   debubble schedule --name gpipe --ranks 2 --micro-batches 4 --lower --format csv > gpipe.csv)";
 
 }  // namespace
@@ -205,10 +244,18 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
         ->check(CLI::IsMember({"csv", "text", "json"}));
     verb->add_flag("--lower", args->lowered,
                    "with sends, receives, reductions and the optimizer step");
+    std::vector<std::string> passes;
+    for (const LoweringPass& pass : lowering_passes()) passes.emplace_back(pass.name);
+    verb->add_option(
+            "--lower-to", args->lower_to,
+            "as --lower, but only up to this pass, with what each pass has changed and why it "
+            "stands where it does")
+        ->check(CLI::IsMember(passes));
     std::vector<std::string> names;
     for (const NamedTransport& named : kTransports) names.emplace_back(named.name);
     verb->add_option("--transport", args->transport,
-                     "with --lower: the order finishes on this transport; with --costs too, its "
+                     "with --lower or --lower-to: the order finishes on this transport; with "
+                     "--costs too, its "
                      "makespan there, where messages wait for each other")
         ->check(CLI::IsMember(names));
     verb->add_option("--costs", args->costs,
@@ -230,6 +277,7 @@ void add_schedule(CLI::App& program, ExitStatus& answer) {
                      "output");
     verb->footer(kScheduleFooter);
     verb->callback([args, &answer] {
+        args->lowered |= !args->lower_to.empty();
         const bool text_too = args->svg != "-" || args->out != "-";
         Outputs outputs;
         if (text_too) outputs.add("--out", args->out);

@@ -56,7 +56,7 @@ Json json_of(const LayoutSearch& search) {
         if (p.recompute) rows.back()["recompute"] = p.recompute->words;
     }
     Json json = schema_json("layouts");
-    json.update({{"played", search.played},
+    json.update({{"played", search.tried},
                  {"all", search.all},
                  {"fits", search.fits},
                  {"layouts", std::move(rows)}});
@@ -98,12 +98,12 @@ LayoutSearch search_with_progress(const scenarios::Scenario& scenario, int jobs)
     ProgressLine line(is_quiet());
     std::atomic<std::size_t> cuts{0};
     LayoutProgress progress;
-    progress.played = [&](std::size_t played) {
-        cuts = played;
-        line.show(fmt::format("{} cuts played", played));
+    progress.tried = [&](std::size_t tried) {
+        cuts = tried;
+        line.show(fmt::format("{} cuts tried", tried));
     };
     progress.choosing = [&](std::size_t done, std::size_t all) {
-        line.show(fmt::format("{} cuts played; {}", cuts.load(), choices_words(done, all)));
+        line.show(fmt::format("{} cuts tried; {}", cuts.load(), choices_words(done, all)));
     };
     return search_layouts(scenario, jobs, progress);
 }
@@ -119,8 +119,8 @@ ExitStatus search_and_print_layouts(const GridArguments& arguments, const std::s
     const LayoutSearch search = search_with_progress(scenario, arguments.jobs);
     if (!json.empty()) write_output(json, json_of(search).dump(2) + "\n");
     if (json != "-")
-        print_report(fmt::format("{} cuts of {} layers into {} stages were played: {}\n\n{}\n{}",
-                                 search.played, scenario.model.layers.count(),
+        print_report(fmt::format("{} cuts of {} layers into {} stages were tried: {}\n\n{}\n{}",
+                                 search.tried, scenario.model.layers.count(),
                                  search.rows.back().layers_per_stage.size(), how_searched(search),
                                  table_of(search), verdict(scenario, arguments.scenario, search)));
     return search.fits ? ExitStatus::Done : ExitStatus::No;

@@ -29,7 +29,7 @@
 #include "sim/report/plan_json.h"
 #include "sim/report/report_json.h"
 #include "sim/report/report_text.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 #include "trace/io/chakra.h"
 #include "trace/io/chrome_trace.h"
 #include "trace/io/trace_csv.h"

@@ -11,7 +11,7 @@
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "sim/commands/terminal/choice_line.h"
 #include "sim/commands/terminal/grid_arguments.h"
 #include "sim/commands/terminal/grid_table.h"

@@ -46,6 +46,7 @@ struct TraceArguments {
 struct Asked {
     std::optional<scenarios::Scenario> scenario;
     scenarios::Plan plan;
+    std::optional<PredictionWithTrace> answer = {};  ///< what is predicted of it
 };
 
 Asked asked(const TraceArguments& args) {
@@ -87,10 +88,10 @@ std::string picture(const ProfileReport& report) {
     return std::move(out).str();
 }
 
-void lay_beside(const Asked& by, ProfileReport& report) {
+void lay_beside(Asked& by, ProfileReport& report) {
     if (!by.scenario) return;
-    const PredictionWithTrace answer = predict(*by.scenario, {.plan = &by.plan});
-    OnCommonGround ground = on_common_ground(answer.trace, report.run.trace, by.plan.program);
+    by.answer = predict(*by.scenario, {.plan = &by.plan});
+    OnCommonGround ground = on_common_ground(by.answer->trace, report.run.trace, by.plan.program);
     report.beside_left_out = std::move(ground.left_out);
     if (ground.executed.spans.empty()) {
         report.beside_left_out.emplace_back("the trace shows no action of the plan");
@@ -121,7 +122,12 @@ void write_files(const TraceArguments& args, const Asked& by, const ProfileRepor
     }
     if (!args.json.empty()) write_output(args.json, to_json(report));
     if (!args.svg.empty()) write_output(args.svg, picture(report));
-    if (!args.html.empty()) write_output(args.html, page::page_html(page_of(report)));
+    if (!args.html.empty()) {
+        std::optional<PlanOnPage> predicted;
+        if (by.answer) predicted = PlanOnPage{&*by.scenario, &*by.answer};
+        write_output(args.html,
+                     page::page_html(page_of(report, predicted ? &*predicted : nullptr)));
+    }
     if (args.kineto.empty()) return;
     const std::vector<std::string> files = kineto_files(args, report.run.trace);
     const auto ranks = profile::written_ranks(report.run.trace);
@@ -132,7 +138,7 @@ void write_files(const TraceArguments& args, const Asked& by, const ProfileRepor
 }
 
 ExitStatus carry_out(const TraceArguments& args) {
-    const Asked by = asked(args);
+    Asked by = asked(args);
     ProfileReport report = profile_report(read(args, by));
     const bool writes =
         !args.out.empty() || !args.svg.empty() || !args.html.empty() || !args.kineto.empty();
@@ -189,7 +195,8 @@ void add_trace(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
-                     "write a page to mail: the step to zoom and to play, and all figures");
+                     "write a page to mail: the step to zoom and to play, below its prediction "
+                     "if there is a scenario, and all figures");
     verb->add_option("--as-fast-as-others", args->as_fast,
                      "what if this pipeline rank computed as fast as the others; several by commas")
         ->delimiter(',')

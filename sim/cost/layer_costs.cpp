@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "models/network/choices.h"
-#include "scenarios/plan/execution_of.h"
+#include "models/network/layers.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 namespace {

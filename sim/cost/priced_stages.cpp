@@ -1,7 +1,9 @@
 #include "sim/cost/priced_stages.h"
 
+#include <algorithm>
+
 #include "base/memo.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 
@@ -36,9 +38,11 @@ constexpr std::size_t kMostPricesKept = 512;
 /// Of all of them together; some 2.5 kB for each.
 constexpr std::size_t kMostOperatorsKept = 100'000;
 
-/// The partition and the distribution of stages show in their contents.
+/// The partition and the distribution of stages show in their contents. Of the chunks of a rank a
+/// price knows only whether there are several, by which some frameworks choose how messages are
+/// sent.
 scenarios::Parallel without_partition(scenarios::Parallel parallel) {
-    parallel.stages_per_rank = 1;
+    parallel.stages_per_rank = std::min(parallel.stages_per_rank, 2);
     parallel.partition = {};
     parallel.layers_per_stage.clear();
     parallel.prediction_stage.reset();

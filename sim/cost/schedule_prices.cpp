@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 

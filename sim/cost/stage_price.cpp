@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "models/graph/offloads.h"
 #include "models/graph/operator_runs.h"
+#include "models/graph/replays.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "sim/cost/kernels/launches.h"
 #include "sim/cost/passes/data_parallel.h"

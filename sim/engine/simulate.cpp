@@ -14,6 +14,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/flow_network.h"
 #include "sim/engine/follow_memory.h"
+#include "sim/engine/longest_path.h"
 
 namespace debubble::sim {
 namespace {
@@ -43,11 +44,9 @@ public:
         }
     }
 
-    const std::vector<TaskTimes>& times() const { return times_; }
-    /// All tasks in the order in which they began.
-    const std::vector<TaskId>& begun() const { return begun_; }
-    std::size_t ended() const { return ended_; }
-    std::size_t events() const { return queue_.handled(); }
+    PlayedTasks result() {
+        return {std::move(times_), std::move(begun_), ended_, queue_.handled()};
+    }
 
 private:
     void handle(const Event& event) {
@@ -136,6 +135,18 @@ private:
     std::vector<TaskId> unused_parts_;
     std::size_t ended_ = 0;
 };
+
+/// Plays all tasks, event by event where flows meet on links.
+PlayedTasks play(TaskGraph& graph, const CostModel& costs, const SimulateOptions& options) {
+    if (!options.by_events)
+        if (auto played =
+                play_longest_path(graph, costs.links(), options.record_spans, options.stop))
+            return *std::move(played);
+    EventLoop engine(graph, costs);
+    give_up_if(options.stop);
+    engine.run(options.stop);
+    return engine.result();
+}
 
 [[noreturn]] void report_deadlock(const Program& program, const TaskGraph& graph) {
     for (std::size_t rank = 0; rank < graph.tasks_of.size(); ++rank)
@@ -292,22 +303,20 @@ Simulation simulate(const Program& program, const CostModel& costs,
 Simulation simulate(const Program& program, const CostModel& costs, const MemoryModel& memory,
                     const SimulateOptions& options) {
     TaskGraph graph = build_task_graph(program, costs, memory, options);
-    EventLoop engine(graph, costs);
-    give_up_if(options.stop);
-    engine.run(options.stop);
-    if (engine.ended() != graph.tasks.size()) report_deadlock(program, graph);
+    const PlayedTasks played = play(graph, costs, options);
+    if (played.ended != graph.tasks.size()) report_deadlock(program, graph);
 
     Simulation result;
-    result.events = engine.events();
+    result.events = played.events;
     result.step_ends.resize(static_cast<std::size_t>(options.steps));
     for (std::size_t id = 0; id < graph.tasks.size(); ++id) {
         Instant& last = result.step_ends[static_cast<std::size_t>(graph.tasks[id].step)];
-        last = std::max(last, engine.times()[id].end);
+        last = std::max(last, played.times[id].end);
     }
     give_up_if(options.stop);
     if (options.follow_memory) {
         for (const std::vector<ActionTasks>& tasks : graph.tasks_of)
-            result.times.push_back(times_of(tasks, engine.times()));
+            result.times.push_back(times_of(tasks, played.times));
         FollowedMemory followed = follow_memory(program, result.times, memory,
                                                 options.record_spans && options.sample_memory);
         result.trace.memory = std::move(followed.samples);
@@ -325,8 +334,8 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     header.step_time = last_step(result.step_ends);
     give_up_if(options.stop);
     if (options.record_spans) {
-        result.trace.spans = record_spans(program, graph, engine.times(), engine.begun());
-        result.trace.pair_parts = record_pairs(program, graph, engine.times(), costs);
+        result.trace.spans = record_spans(program, graph, played.times, played.begun);
+        result.trace.pair_parts = record_pairs(program, graph, played.times, costs);
         if (options.keep_program) result.trace.program = program;
     }
     return result;

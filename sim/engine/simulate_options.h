@@ -16,6 +16,7 @@ struct SimulateOptions {
     bool record_spans = true;       ///< if false, only the times of steps, for searches
     bool keep_program = true;       ///< fill Trace::program where spans are recorded
     bool hash_program = true;       ///< fill TraceHeader::program_hash
+    bool by_events = false;         ///< event by event, though flows that never meet need no queue
     int steps = 1;                  ///< number of consecutive training steps
     std::stop_token stop = {};      ///< once the trace is not wanted any more, simulate throws
                                     ///< Cancelled soon

@@ -21,7 +21,7 @@ struct Task {
     Lane lane = Lane::Compute;    ///< Send stands for a transfer
     bool is_flow = false;         ///< its cost is one of flows, else one of compute_costs
     std::int16_t step = 0;        ///< training step, from 0
-    std::int32_t cost = 0;        ///< index into TaskGraph::flows or ::compute_costs
+    std::int32_t cost = 0;        ///< index into flows or compute_costs of the graph
     std::int32_t open_edges = 0;  ///< number of edges that must fire before it begins
 };
 

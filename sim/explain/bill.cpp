@@ -90,9 +90,9 @@ public:
 
     /// A part of no time is left out.
     void add(std::string key, std::string words, Duration all, std::optional<Duration> if_free = {},
-             std::string freed = {}) {
+             std::string freed = {}, std::optional<BubbleCause> idle = {}) {
         if (all == Duration{}) return;
-        parts_.push_back({std::move(key), std::move(words), all, if_free, std::move(freed)});
+        parts_.push_back({std::move(key), std::move(words), all, if_free, std::move(freed), idle});
         sum_ += all;
     }
     Duration missing() const { return step_ * static_cast<Duration::rep>(ranks_) - sum_; }
@@ -171,7 +171,8 @@ private:
         const Duration late = launching + now_.of(BubbleCause::Launch);
         if (late > Duration{})
             writer_.add("host", "host: launches, and time between steps", late,
-                        step_with(Relief{.host = true}), "hosts launch and prepare in no time");
+                        step_with(Relief{.host = true}), "hosts launch and prepare in no time",
+                        BubbleCause::Launch);
     }
 
     void communication() {
@@ -194,7 +195,8 @@ private:
                         pipeline ? "pipeline messages on their way"
                                  : fmt::format("exposed: {}", words_of(kind)),
                         sums[k], step_with(relief),
-                        fmt::format("{} communication takes no time", words_of(kind)));
+                        fmt::format("{} communication takes no time", words_of(kind)),
+                        pipeline ? std::optional(BubbleCause::Link) : std::nullopt);
         }
     }
 
@@ -223,22 +225,25 @@ private:
         const std::string together = "each rank begins its next step at once";
         const Duration overlapped =
             longest_without({BubbleCause::WarmUp, BubbleCause::CoolDown, BubbleCause::Optimizer});
-        writer_.add("warm_up", "warm-up", even.of(BubbleCause::WarmUp), overlapped, together);
-        writer_.add("cool_down", "cool-down", even.of(BubbleCause::CoolDown), overlapped, together);
+        writer_.add("warm_up", "warm-up", even.of(BubbleCause::WarmUp), overlapped, together,
+                    BubbleCause::WarmUp);
+        writer_.add("cool_down", "cool-down", even.of(BubbleCause::CoolDown), overlapped, together,
+                    BubbleCause::CoolDown);
         writer_.add("stage", "waits for a stage", even.of(BubbleCause::OtherStage),
                     longest_without({BubbleCause::WarmUp, BubbleCause::CoolDown,
                                      BubbleCause::Optimizer, BubbleCause::OtherStage,
                                      BubbleCause::Collective, BubbleCause::UnevenLoad}),
-                    "no rank ever waits for another");
-        writer_.add("collective", "waits for a group", even.of(BubbleCause::Collective));
+                    "no rank ever waits for another", BubbleCause::OtherStage);
+        writer_.add("collective", "waits for a group", even.of(BubbleCause::Collective), {}, {},
+                    BubbleCause::Collective);
         if (const Duration uneven = now_.of(BubbleCause::UnevenLoad); uneven > Duration{})
             writer_.add("uneven_load", "uneven loads", uneven,
                         request_.of_even_loads == nullptr
                             ? std::nullopt
                             : std::optional(request_.play(*request_.of_even_loads).step),
-                        "all loads are even");
+                        "all loads are even", BubbleCause::UnevenLoad);
         writer_.add("optimizer_barrier", "optimizer barrier", writer_.missing(), overlapped,
-                    together);
+                    together, BubbleCause::Optimizer);
     }
 
     /// The longest of the ranks' steps without their idle time of these causes.

@@ -23,6 +23,7 @@ struct BillPart {
     /// ideal, and where no such step can be played.
     std::optional<Duration> if_free = {};
     std::string freed = {};  ///< what was played: "all collectives of tensor groups take no time"
+    std::optional<BubbleCause> idle = {};  ///< the cause of the idle time in it, if there is any
 };
 
 struct Bill {

@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "models/counts/counts.h"
 #include "models/execution/laws.h"
 #include "models/graph/graph.h"
-#include "models/network/planned_part.h"
-#include "scenarios/cluster/defaults.h"
+#include "models/network/weight_format.h"
 #include "scenarios/cluster/measured.h"
+#include "scenarios/cluster/reader.h"
 #include "schedule/dependencies.h"
 #include "sim/explain/cluster_constants_read.h"
 #include "sim/explain/unvalidated.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/read/edit.h"
 #include "scenarios/read/read_scenario.h"
 
@@ -234,6 +234,24 @@ void add_sharding(Lines& lines, std::vector<std::string>& conditions) {
     lines.leave_out("ZeRO-3 with a pipeline");
 }
 
+/// Replicas outside of the pipeline, where a pipeline fits into a node: its messages then stay
+/// there, and gradients cross nodes instead. Precondition: the first condition is that of
+/// add_cuts().
+void add_orders(Lines& lines, std::vector<std::string>& conditions,
+                const scenarios::Scenario& scenario) {
+    const int node = scenario.cluster.gpus_per_node;
+    if (scenario.gpus <= node || lines.is_fixed("parallel.order") ||
+        lines.is_written("parallel.order"))
+        return;
+    lines.line("parallel.order", "tp-cp-ep-dp-pp, tp-cp-ep-pp-dp");
+    const std::string ranks_of_replica =
+        conditions.front().substr(0, conditions.front().find(" <="));
+    conditions.push_back(
+        fmt::format("parallel.order == 'tp-cp-ep-dp-pp' or (parallel.pipeline > 1 and {} <= {})",
+                    ranks_of_replica, node));
+    lines.leave_out("orders of ranks other than tp-cp-ep-dp-pp and, within a node, tp-cp-ep-pp-dp");
+}
+
 FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
                   std::span<const std::string> fixed) {
     Lines lines(source, fixed);
@@ -250,6 +268,7 @@ FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
     if (balanced && cut != "balanced") lines.line("parallel.partition", "balanced");
     lines.unless_written("parallel.sequence", "true");
     add_sharding(lines, conditions);
+    add_orders(lines, conditions, scenario);
     lines.unless_written("training.global_batch",
                          std::to_string(batch_of(source, scenario.gpus)).c_str());
     lines.instead("training.micro_batches", "~");

@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
 #include "sim/explain/plan_run.h"

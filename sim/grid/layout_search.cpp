@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -10,8 +11,9 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "models/partition/layout.h"
 #include "models/partition/partition.h"
+#include "sim/allocators_later.h"
+#include "sim/plan/plan_bound.h"
 
 namespace debubble::sim {
 namespace {
@@ -99,14 +101,14 @@ public:
             play(cuts);
         }
         if (!search_.all) improve();
-        search_.fits = known_.at(best(by_fit)).fits;
+        search_.fits = known_.at(best(by_fit))->fits;
         if (search_.fits) {
             keep("best", best(by_fit));
         } else {
             keep("fastest", best(by_step));
             keep("smallest", best(by_memory));
         }
-        search_.played = known_.size();
+        search_.tried = known_.size();
         return std::move(search_);
     }
 
@@ -122,45 +124,100 @@ private:
         else
             for (const models::StageContent& stage : scenarios::partition_of(one, stages_))
                 cut.push_back(stage.layers);
-        play({cut});
+        play({cut}, Extent::Whole);
         return cut;
     }
     void keep(const char* name, const Cut& cut) {
         search_.rows.push_back({name, cut,
                                 models::layout_of(stages_of(cut), scenario_.model.mtp_layers),
-                                known_.at(cut)});
+                                *known_.at(cut)});
     }
 
-    void play(const std::vector<Cut>& cuts) {
+    /// What is shown of a cut is played whole, others as far as they can be the best.
+    enum class Extent : std::uint8_t { Whole, AsItCounts };
+    void play(const std::vector<Cut>& cuts, Extent extent = Extent::AsItCounts) {
         std::vector<Cut> fresh;
         for (const Cut& cut : cuts)
             if (!known_.contains(cut)) fresh.push_back(cut);
-        std::vector<Prediction> played(fresh.size());
+        std::vector<std::optional<Prediction>> played(fresh.size());
+        const std::vector<Bounded> in_turn = by_bound(fresh, extent);
         std::atomic<std::size_t> done{0};
-        run_parallel(fresh.size(), jobs_, nullptr, [&](std::size_t i) {
-            Scenario one = scenario_;
-            one.parallel.partition = scenarios::Partition::Explicit;
-            one.parallel.layers_per_stage = fresh[i];
-            one.parallel.prediction_stage.reset();
-            played[i] = predicted(one);
-            if (progress_.played) progress_.played(known_.size() + ++done);
+        run_parallel(fresh.size(), jobs_, nullptr, [&](std::size_t turn) {
+            const auto [least_s, i] = in_turn[turn];
+            const Scenario one = cut_as(fresh[i]);
+            played[i] =
+                extent == Extent::Whole ? predicted(one) : played_as_it_counts(one, least_s);
+            if (played[i]) note(*played[i]);
+            if (progress_.tried) progress_.tried(known_.size() + ++done);
         });
         for (std::size_t i = 0; i < fresh.size(); ++i) known_.emplace(fresh[i], played[i]);
     }
+    Scenario cut_as(const Cut& cut) const {
+        Scenario one = scenario_;
+        one.parallel.partition = scenarios::Partition::Explicit;
+        one.parallel.layers_per_stage = cut;
+        one.parallel.prediction_stage.reset();
+        return one;
+    }
+    /// No step of the cut is shorter, in seconds; and which cut.
+    using Bounded = std::pair<double, std::size_t>;
+    /// The cuts in the order in which they are played: those that may be the best first, so that
+    /// they rule out others. Where no bound is of use they keep their order.
+    std::vector<Bounded> by_bound(const std::vector<Cut>& cuts, Extent extent) const {
+        std::vector<Bounded> bounded(cuts.size());
+        const bool bounds = extent == Extent::AsItCounts && !scenario_.training.chooses_recompute;
+        run_parallel(cuts.size(), jobs_, nullptr, [&](std::size_t i) {
+            const double least_s =
+                bounds ? bound_of(cut_as(cuts[i])).step_time_s * (1 - kRoundingOfBound) : 0;
+            bounded[i] = {least_s, i};
+        });
+        std::ranges::sort(bounded);
+        return bounded;
+    }
 
-    Prediction predicted(const Scenario& one) const {
-        return predict(one, {.keep_trace = false,
-                             .draw_loads = false,
-                             .only_where_it_decides = true,
-                             .choosing = progress_.choosing})
-            .prediction;
+    PredictOptions figures() const {
+        return {.keep_trace = false,
+                .draw_loads = false,
+                .explain = false,
+                .only_where_it_decides = true,
+                .plan_run = false,
+                .choosing = progress_.choosing};
+    }
+    Prediction predicted(const Scenario& one) const { return predict(one, figures()).prediction; }
+
+    /// A plan that is slower than one that fits is never the best: it is not played if its bound
+    /// says so, nor are its allocators if its step does. Where nothing fits, all are.
+    std::optional<Prediction> played_as_it_counts(const Scenario& one, double least_s) {
+        if (least_s > fitting_step_s_.load()) return std::nullopt;
+        PredictOptions how = figures();
+        // To choose a recomputation they are played anyway.
+        how.play_allocator = one.training.chooses_recompute;
+        how.allocators_later = !how.play_allocator;
+        PredictionWithTrace result = predict(one, how);
+        Prediction& out = result.prediction;
+        if (result.to_allocate && out.step_time_s <= fitting_step_s_.load())
+            play_allocators(out, *result.to_allocate, true, {});
+        return out;
+    }
+    void note(const Prediction& played) {
+        double least = fitting_step_s_.load();
+        while (played.fits && played.step_time_s < least &&
+               !fitting_step_s_.compare_exchange_weak(least, played.step_time_s)) {
+        }
     }
 
     /// Of equal ones the first in the order of the numbers.
     Cut best(Rate rating) const {
-        const auto least = std::ranges::min_element(
-            known_, {}, [&](const auto& entry) { return rating(entry.second); });
-        return least->first;
+        const Cut* best = nullptr;
+        std::optional<Rating> least;
+        for (const auto& [cut, prediction] : known_) {
+            if (!prediction) continue;
+            const Rating rated = rating(*prediction);
+            if (least && *least <= rated) continue;
+            least = rated;
+            best = &cut;
+        }
+        return *best;
     }
     /// Makes moves until none is better; where nothing fits, also from the fastest on, on which way
     /// some may fit after all.
@@ -168,10 +225,10 @@ private:
         for (;;) {
             while (move_from_best(by_fit)) {
             }
-            if (known_.at(best(by_fit)).fits) return;
+            if (known_.at(best(by_fit))->fits) return;
             while (move_from_best(by_step)) {
             }
-            if (!known_.at(best(by_fit)).fits) return;
+            if (!known_.at(best(by_fit))->fits) return;
         }
     }
     /// Plays all moves of one layer; false if none is better.
@@ -185,16 +242,19 @@ private:
                 --moves.back()[i];
                 ++moves.back()[j];
             }
-        const auto before = rating(known_.at(from));
+        const auto before = rating(*known_.at(from));
         play(moves);
-        return rating(known_.at(best(rating))) < before;
+        return rating(*known_.at(best(rating))) < before;
     }
 
     const Scenario& scenario_;
     int jobs_;
     const LayoutProgress& progress_;
     int stages_;
-    std::map<Cut, Prediction> known_;
+    /// Of each cut that was tried; nothing where another one that fits is known to be faster.
+    std::map<Cut, std::optional<Prediction>> known_;
+    /// The shortest step of those that are known to fit.
+    std::atomic<double> fitting_step_s_{std::numeric_limits<double>::infinity()};
     LayoutSearch search_;
 };
 

@@ -13,26 +13,26 @@ namespace debubble::sim {
 struct LayoutRow {
     std::string name;  ///< "uniform", "balanced", "best"; "fastest" and "smallest" if none fits
     std::vector<int> layers_per_stage;
-    std::string layout;  ///< as Megatron-Core writes it (models/partition/layout.h)
+    std::string layout;  ///< as Megatron-Core writes it (models/partition/partition.h)
     Prediction prediction;
 };
 
 struct LayoutSearch {
     std::vector<LayoutRow> rows;  ///< the uniform one and the balanced one where they exist, then
                                   ///< the best, or the fastest and the smallest
-    std::size_t played = 0;       ///< different cuts
-    bool all = false;             ///< every cut was played; else no move of one layer is better
+    std::size_t tried = 0;        ///< different cuts, played or ruled out by their bound
+    bool all = false;             ///< every cut was tried; else no move of one layer is better
     bool fits = false;            ///< some cut does
 };
 
-/// Told how many cuts have been played, and what training.recompute: auto considers for a cut; from
+/// Told how many cuts have been tried, and what training.recompute: auto considers for a cut; from
 /// any thread.
 struct LayoutProgress {
-    std::function<void(std::size_t played)> played = {};
+    std::function<void(std::size_t tried)> tried = {};
     ChoicesDone choosing = {};
 };
 
-/// Every cut is played where there are not more than this; else moves of one layer are tried.
+/// Every cut is tried where there are not more than this; else moves of one layer are.
 inline constexpr std::size_t kMostCutsPlayed = 2000;
 inline constexpr int kMostStagesSearched = 64;
 

@@ -9,8 +9,8 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
-#include "scenarios/plan/utilisation.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/first_step.h"
 #include "sim/measured/measured_collective.h"

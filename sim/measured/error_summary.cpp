@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "text/flow.h"
+#include "text/document.h"
 
 namespace debubble::sim {
 namespace {

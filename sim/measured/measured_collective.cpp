@@ -60,7 +60,8 @@ MeasuredComparison compare_collective(const MeasuredStep& step) {
     row.step = step;
     try {
         const AskedCollective asked = read(step.scenario);
-        const GroupPlacement group = place({0, 1, asked.gpus}, {0, asked.gpus}, asked.cluster);
+        const GroupPlacement group =
+            place({0, {{asked.gpus, 1}}}, {0, {{asked.gpus, 1}}}, asked.cluster);
         row.gpu = asked.cluster.name;
         row.fits = true;
         row.work = bus_share(asked.kind, asked.gpus) * static_cast<double>(asked.size.count);

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::sim {

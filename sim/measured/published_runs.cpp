@@ -10,7 +10,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/explain/plan_run.h"
 #include "sim/predict.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"

@@ -1,9 +1,11 @@
 #include "sim/memory/allocator_player.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "base/overloaded.h"
+#include "sim/memory/shared_requests.h"
 
 namespace debubble::sim {
 namespace {
@@ -36,6 +38,25 @@ AllocatorPlayer::AllocatorPlayer(const RankStages& stages, const ActionList& lis
             log_.allocate(level[c], static_cast<MemoryClass>(c), "static", "static");
 }
 
+AllocatorPlayer::AllocatorPlayer(const AllocatorPlayer& other, const Placement& placement,
+                                 const ActionList& list, Rank rank, MemoryLog& log)
+    : stages_(other.stages_),
+      list_(list),
+      rank_(rank),
+      log_(log),
+      bytes_(other.bytes_),
+      held_(other.held_),
+      handles_(other.handles_),
+      gradients_(other.gradients_),
+      beside_(other.beside_) {
+    const auto mine = [&](Stage stage) { return counterpart(placement, stage, other.rank_, rank); };
+    for (const auto& [key, handles] : other.passes_)
+        passes_.emplace(AtStage{mine(key.first), key.second}, handles);
+    for (const auto& [key, tensors] : other.offloaded_)
+        offloaded_.emplace(AtStage{mine(key.first), key.second}, tensors);
+    if (beside_) beside_->pass.stage = mine(beside_->pass.stage);
+}
+
 void AllocatorPlayer::play(const std::vector<MemoryEvent>& events, std::size_t actions) {
     handles_.assign(events.size(), MemoryLog::kNone);
     for (std::size_t i = 0; i < events.size() && events[i].action < actions; ++i) apply(events, i);
@@ -44,14 +65,19 @@ void AllocatorPlayer::play(const std::vector<MemoryEvent>& events, std::size_t a
 
 void AllocatorPlayer::play_in_time(const std::vector<MemoryEvent>& events,
                                    std::span<const std::uint32_t> order, std::size_t played) {
+    step_with(events, order.subspan(play_events(events, order, 0, played)));
+}
+
+std::size_t AllocatorPlayer::play_events(const std::vector<MemoryEvent>& events,
+                                         std::span<const std::uint32_t> order, std::size_t from,
+                                         std::size_t to) {
     in_time_ = true;
-    handles_.assign(events.size(), MemoryLog::kNone);
-    for (std::size_t i = 0; i < played; ++i) {
-        if (std::holds_alternative<OptimizerRuns>(events[order[i]].what))
-            return step_with(events, order.subspan(i));
+    handles_.resize(events.size(), MemoryLog::kNone);
+    for (std::size_t i = from; i < to; ++i) {
+        if (std::holds_alternative<OptimizerRuns>(events[order[i]].what)) return i;
         apply(events, order[i]);
     }
-    step_with(events, order.subspan(played));
+    return std::max(from, to);
 }
 
 void AllocatorPlayer::apply(const std::vector<MemoryEvent>& events, std::size_t index) {
@@ -68,24 +94,27 @@ void AllocatorPlayer::apply(const std::vector<MemoryEvent>& events, std::size_t 
                events[index].what);
 }
 
-/// Plays the optimizer's step beside everything that is there then. `rest`: what the order has from
-/// here on, of which all before the step has come and gone.
 void AllocatorPlayer::step_with(const std::vector<MemoryEvent>& events,
                                 std::span<const std::uint32_t> rest) {
     log_.now_in(nullptr);
     hold({});
+    std::vector<int> freed;
+    const auto release_too = [&](int& handle) {
+        freed.push_back(std::exchange(handle, MemoryLog::kNone));
+    };
     for (auto& [key, handles] : passes_)
-        for (int& handle : handles) release(handle);
+        for (int& handle : handles) release_too(handle);
     std::set<std::uint32_t> made;
     for (const std::uint32_t index : rest) {
         const auto& what = events[index].what;
         if (std::holds_alternative<OptimizerRuns>(what)) break;
         if (std::holds_alternative<Allocation>(what)) made.insert(index);
         if (const auto* r = std::get_if<Release>(&what)) {
-            release(handles_[r->allocation]);
+            release_too(handles_[r->allocation]);
             made.erase(r->allocation);
         }
     }
+    log_.free_all(std::move(freed));
     for (const std::uint32_t index : made)
         handles_[index] = allocate(std::get<Allocation>(events[index].what));
     const Bytes transient = stages_.optimizer_transient(rank_);

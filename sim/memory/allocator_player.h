@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/graph/graph.h"
-#include "models/graph/pass_turns.h"
+#include "models/graph/operator_runs.h"
 #include "schedule/schedule.h"
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/memory_events.h"
@@ -27,6 +27,10 @@ public:
     /// Allocates what the rank holds throughout. All references must outlive the player.
     AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log,
                     const BytesOfTensors& bytes);
+    /// Goes on where another rank's player is, for a rank that has asked for the same up to there
+    /// (shared_requests.h). `log` is a copy of the other one's.
+    AllocatorPlayer(const AllocatorPlayer& other, const Placement& placement,
+                    const ActionList& list, Rank rank, MemoryLog& log);
 
     /// Plays the events of the first `actions` in the order of the list, and then the optimizer.
     /// The passes of an Overlap run one after the other, as the executor runs them.
@@ -36,6 +40,13 @@ public:
     /// the ledger has them.
     void play_in_time(const std::vector<MemoryEvent>& events, std::span<const std::uint32_t> order,
                       std::size_t played);
+    /// The same in parts: the events [from, to) of the order, but no optimizer and what is after
+    /// it. Returns where it has come to.
+    std::size_t play_events(const std::vector<MemoryEvent>& events,
+                            std::span<const std::uint32_t> order, std::size_t from, std::size_t to);
+    /// Plays the optimizer's step beside everything that is there then. `rest`: what the order has
+    /// from here on, of which all before the step has come and gone.
+    void step_with(const std::vector<MemoryEvent>& events, std::span<const std::uint32_t> rest);
 
 private:
     using AtStage = std::pair<Stage, MicroBatch>;
@@ -43,7 +54,6 @@ private:
 
     void apply(const std::vector<MemoryEvent>& events, std::size_t index);
     void finish();
-    void step_with(const std::vector<MemoryEvent>& events, std::span<const std::uint32_t> rest);
     void run(const PassRuns& runs);
     void after(const Compute& c, bool again);
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/graph/graph.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/layer_fold.h"

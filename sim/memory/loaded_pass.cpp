@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "models/graph/pass_turns.h"
+#include "models/graph/operator_runs.h"
 #include "sim/memory/pass_memory.h"
 
 namespace debubble::sim {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
 #include "sim/memory/rank_stages.h"
+#include "sim/memory/shared_requests.h"
 
 namespace debubble::sim {
 namespace {
@@ -192,36 +194,124 @@ PlayedMemory tensors_at_peak(const scenarios::Scenario& scenario,
     return played_in_time(scenario, contents, program, rank, times, true);
 }
 
+namespace {
+
+/// Plays the ranks from the last one to the first, whose warm-ups grow: each goes on where it parts
+/// with the one before.
+class ReservedByRank {
+public:
+    ReservedByRank(const scenarios::Scenario& scenario, const RankStages& stages,
+                   const Program& program, const std::vector<std::vector<ActionTimes>>& times,
+                   const BytesOfTensors& bytes)
+        : scenario_(scenario), stages_(stages), program_(program), times_(times), bytes_(bytes) {}
+
+    std::vector<Bytes> run(const std::stop_token& stop) {
+        std::vector<Bytes> reserved(static_cast<std::size_t>(program_.placement.ranks()));
+        std::vector<Rank> alike;  // with the rank at hand
+        now_ = events_of(Rank{program_.placement.ranks() - 1});
+        for (Rank rank = now_.of.rank; rank.index >= 0; --rank.index) {
+            give_up_if(stop);
+            alike.push_back(rank);
+            const Rank next{rank.index - 1};
+            if (next.index >= 0 && is_as_now(next, rank)) continue;
+            std::optional<RankEvents> other;
+            if (next.index >= 0) other = events_of(next);
+            const Bytes by_allocator = play(other);
+            for (const Rank of : alike)
+                reserved[static_cast<std::size_t>(of.index)] =
+                    by_allocator + stages_.on_collective_streams(of);
+            alike.clear();
+            if (!other) break;
+            std::swap(now_, *other);
+            unused_ = std::move(other->of.events);
+        }
+        return reserved;
+    }
+
+private:
+    struct RankEvents {
+        OrderedEvents of;
+        std::size_t end = 0;  ///< number of them that are played
+    };
+
+    /// An allocator and its player in the midst of a rank's step.
+    struct Midway {
+        MemoryLog log;
+        AllocatorPlayer player;
+        std::size_t at = 0;  ///< events played
+
+        Midway(MemoryLog so_far, const AllocatorPlayer& other, std::size_t played,
+               const Program& program, Rank rank)
+            : log(std::move(so_far)),
+              player(other, program.placement, list_of(program, rank), rank, log),
+              at(played) {}
+    };
+
+    static const ActionList& list_of(const Program& program, Rank rank) {
+        return program.ranks[static_cast<std::size_t>(rank.index)];
+    }
+    std::vector<std::uint32_t> order_of(Rank rank, const std::vector<MemoryEvent>& events) const {
+        return order_in_time(events, times_[static_cast<std::size_t>(rank.index)]);
+    }
+    RankEvents events_of(Rank rank) {
+        RankEvents made{
+            {rank, memory_events(program_, stages_.index(), rank, stages_, std::move(unused_)), {}},
+            0};
+        OrderedEvents& of = made.of;
+        of.order = order_of(rank, of.events);
+        made.end = bytes_ ? of.order.size()
+                          : played_part(stages_, list_of(program_, rank), of.events, of.order);
+        return made;
+    }
+    /// True if the neighbour of a rank like the one at hand is another such rank. The events name
+    /// the stages of their rank, of which each has bytes of its own where `bytes_` says so.
+    bool is_as_now(Rank next, Rank rank) const {
+        return !bytes_ && asks_alike(stages_, program_, next, rank) &&
+               order_of(next, now_.of.events) == now_.of.order;
+    }
+
+    /// Plays the rank whose events are at hand, and leaves to the next one what it shares.
+    Bytes play(const std::optional<RankEvents>& next) {
+        const auto& [of, end] = now_;
+        MemoryLog fresh(scenario_.framework.allocator, MemoryLog::Keeps::Usage);
+        const std::unique_ptr<Midway> begun = std::move(begun_);
+        std::optional<AllocatorPlayer> first;
+        if (!begun) first.emplace(stages_, list_of(program_, of.rank), of.rank, fresh, bytes_);
+        MemoryLog& log = begun ? begun->log : fresh;
+        AllocatorPlayer& player = begun ? begun->player : *first;
+        std::size_t at = begun ? begun->at : 0;
+        if (next && !bytes_) {
+            const std::size_t shared =
+                std::min({end, next->end, shared_requests(stages_, program_, of, next->of)});
+            if (shared > at) {
+                at = player.play_events(of.events, of.order, at, shared);
+                begun_ = std::make_unique<Midway>(log, player, at, program_, next->of.rank);
+            }
+        }
+        at = player.play_events(of.events, of.order, at, end);
+        player.step_with(of.events, std::span(of.order).subspan(at));
+        return log.usage().peak_reserved;
+    }
+
+    const scenarios::Scenario& scenario_;
+    const RankStages& stages_;
+    const Program& program_;
+    const std::vector<std::vector<ActionTimes>>& times_;
+    const BytesOfTensors& bytes_;
+    RankEvents now_;
+    std::vector<MemoryEvent> unused_;  ///< whose memory the next events take over
+    std::unique_ptr<Midway> begun_;    ///< what the rank at hand shares with the one before
+};
+
+}  // namespace
+
 std::vector<Bytes> play_reserved(const scenarios::Scenario& scenario,
                                  const std::vector<models::StageContent>& contents,
                                  const Program& program,
                                  const std::vector<std::vector<ActionTimes>>& times,
                                  const std::stop_token& stop, const BytesOfTensors& bytes) {
     const RankStages stages(scenario, contents, program, RankStages::Names::OfOneAlike);
-    std::vector<Bytes> reserved;
-    Bytes by_allocator;
-    std::vector<MemoryEvent> events;
-    std::vector<std::uint32_t> order;
-    for (Rank rank{0}; rank.index < program.placement.ranks(); ++rank.index) {
-        give_up_if(stop);
-        const ActionList& list = program.ranks[rank.index];
-        // The events name the stages of their rank, of which each has bytes of its own.
-        const bool alike =
-            !bytes && rank.index > 0 && asks_alike(stages, program, Rank{rank.index - 1}, rank);
-        if (!alike)
-            events = memory_events(program, stages.index(), rank, stages, std::move(events));
-        std::vector<std::uint32_t> in_time = order_in_time(events, times[rank.index]);
-        if (!alike || in_time != order) {
-            order = std::move(in_time);
-            MemoryLog log(scenario.framework.allocator, MemoryLog::Keeps::Usage);
-            AllocatorPlayer(stages, list, rank, log, bytes)
-                .play_in_time(events, order,
-                              bytes ? order.size() : played_part(stages, list, events, order));
-            by_allocator = log.usage().peak_reserved;
-        }
-        reserved.push_back(by_allocator + stages.on_collective_streams(rank));
-    }
-    return reserved;
+    return ReservedByRank(scenario, stages, program, times, bytes).run(stop);
 }
 
 }  // namespace debubble::sim

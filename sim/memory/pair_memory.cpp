@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "models/graph/pass_turns.h"
+#include "models/graph/operator_runs.h"
 
 namespace debubble::sim {
 namespace {

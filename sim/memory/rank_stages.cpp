@@ -4,7 +4,7 @@
 #include <span>
 
 #include "models/partition/partition.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/memory/alike_stages.h"
 #include "sim/memory/pass_memory.h"
 #include "sim/memory/static_level.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/graph/outside_layers.h"
+#include "models/graph/operator_runs.h"
 
 namespace debubble::sim {
 namespace {

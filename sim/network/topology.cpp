@@ -25,12 +25,20 @@ Bytes bytes_in(double seconds, double bytes_per_second) {
 
 }  // namespace
 
-Topology::Topology(const scenarios::Scenario& scenario)
-    : cluster_(scenario.cluster),
-      ranks_per_pipeline_rank_(scenario.parallel.tensor * scenario.parallel.context *
-                               scenario.parallel.data) {
-    ways_.reserve(scenario.parallel.pipeline);
-    for (int p = 0; p < scenario.parallel.pipeline; ++p) ways_.push_back(ways_of(p));
+Topology::Topology(const scenarios::Scenario& scenario) : cluster_(scenario.cluster) {
+    const int pipeline = scenario.parallel.pipeline;
+    const int gpus = std::max(1, cluster_.gpus_per_node);
+    const RankSet first = ranks_of_pipeline_rank(scenario.parallel, 0);
+    pipeline_stride_ = ranks_of_pipeline_rank(scenario.parallel, 1).first();
+    std::vector<bool> seen(static_cast<std::size_t>(gpus), false);
+    first.for_each([&](int rank) {
+        if (seen[rank % gpus]) return;
+        seen[rank % gpus] = true;
+        replica_places_.push_back(rank % gpus);
+    });
+    ways_.reserve(pipeline);
+    for (int p = 0; p < pipeline; ++p)
+        ways_.push_back(ways_of(ranks_of_pipeline_rank(scenario.parallel, p)));
 }
 
 Link Topology::add(double bytes_per_second) {
@@ -39,9 +47,19 @@ Link Topology::add(double bytes_per_second) {
 }
 
 /// The ways of the replica with the lowest global rank; all others have equal ones.
-Topology::Ways Topology::ways_of(int pipeline) {
-    const int first = pipeline * ranks_per_pipeline_rank_;
+Topology::Ways Topology::ways_of(const RankSet& ranks) {
+    const int first = ranks.first();
     const int gpus = std::max(1, cluster_.gpus_per_node);
+    const int nics = std::max(1, cluster_.network.nics_per_node);
+    const int leaf = cluster_.network.nodes_per_leaf * gpus;  // 0: there are none
+    // GPU g of a node uses card g x cards / GPUs.
+    const auto card_of = [&](int rank) { return rank / gpus * nics + rank % gpus * nics / gpus; };
+    int sharers = 0;     // of the card of the first one
+    int under_leaf = 0;  // of its leaf switch
+    ranks.for_each([&](int rank) {
+        sharers += card_of(rank) == card_of(first) ? 1 : 0;
+        under_leaf += leaf > 0 && rank / leaf == first / leaf ? 1 : 0;
+    });
     const auto find_or_add = [&](std::vector<Shared>& known, int id, double rate) {
         const auto at = std::ranges::find(known, id, &Shared::id);
         if (at != known.end()) return *at;
@@ -55,41 +73,29 @@ Topology::Ways Topology::ways_of(int pipeline) {
     ways.node_in = add(fabric);
     ways.host = add(cluster_.gpu.host_link.value);
 
-    // GPU g of a node uses card g x cards / GPUs.
     const scenarios::NodeNetwork& network = cluster_.network;
-    const int nics = std::max(1, network.nics_per_node);
-    const int local = first % gpus;
-    const int in_node = std::min(ranks_per_pipeline_rank_, gpus - local);
-    int sharers = 0;
-    for (int g = local; g < local + in_node; ++g)
-        sharers += g * nics / gpus == local * nics / gpus ? 1 : 0;
-    const int card = first / gpus * nics + local * nics / gpus;
     const double card_rate = network.nic_bandwidth.value * network.efficiency / sharers;
-    const Shared nic = find_or_add(nics_, card, card_rate);
+    const Shared nic = find_or_add(nics_, card_of(first), card_rate);
     ways.nic_out = nic.out;
     ways.nic_in = nic.in;
 
-    if (network.nodes_per_leaf > 0) {
-        // The rate that one of the node's active GPUs gets of its uplinks, in the unit of the
-        // cards.
-        const double nodes =
-            std::max(1, std::min(network.nodes_per_leaf, ranks_per_pipeline_rank_ / gpus));
+    if (leaf > 0) {
+        // The rate that each of the GPUs gets of the uplinks, in the unit of the cards.
         const double uplinks =
             network_bandwidth(cluster_).value * network.nodes_per_leaf / network.oversubscription;
-        const Shared leaf = find_or_add(leaves_, first / gpus / network.nodes_per_leaf,
-                                        uplinks / (nodes * in_node));
-        ways.leaf_up = leaf.out;
-        ways.leaf_down = leaf.in;
+        const Shared shared = find_or_add(leaves_, first / leaf, uplinks / under_leaf);
+        ways.leaf_up = shared.out;
+        ways.leaf_down = shared.in;
     }
     return ways;
 }
 
 bool Topology::same_node(Rank a, Rank b) const {
     const int gpus = std::max(1, cluster_.gpus_per_node);
-    const int count = ranks_per_pipeline_rank_;
-    for (int i = 0; i < std::min(count, gpus); ++i)
-        if ((a.index * count + i) / gpus != (b.index * count + i) / gpus) return false;
-    return true;
+    return std::ranges::all_of(replica_places_, [&](int place) {
+        return (a.index * pipeline_stride_ + place) / gpus ==
+               (b.index * pipeline_stride_ + place) / gpus;
+    });
 }
 
 Flow Topology::message(Rank from, Rank to, Bytes bytes, Duration latency) const {

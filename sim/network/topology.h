@@ -8,6 +8,7 @@
 #include "scenarios/plan/scenario.h"
 #include "sim/network/collective_cost.h"
 #include "sim/network/flow.h"
+#include "sim/network/group.h"
 
 /// The links that one replica's pipeline uses, shared with the replicas that it
 /// stands for: per pipeline rank its GPU's ways into the node's fabric and to the
@@ -46,14 +47,16 @@ private:
         Link host = 0;
     };
     Link add(double bytes_per_second);
-    Ways ways_of(int pipeline);
+    Ways ways_of(const RankSet& ranks);
     double capacity(Link link) const { return links_[link].value; }
     static InlineVector<Link, 2> links_of(Tier tier, const Ways& ways);
     /// What keeps the participants' links of the tier busy for this many seconds.
     LinkBytes occupying(Tier tier, double seconds, std::span<const Rank> participants) const;
 
     const scenarios::Cluster& cluster_;
-    int ranks_per_pipeline_rank_;
+    int pipeline_stride_;  ///< from a rank to the next one of its pipeline
+    std::vector<int>
+        replica_places_;  ///< of the GPUs of the pipeline's first rank in their nodes, each once
     std::vector<BytesPerSecond> links_;
     std::vector<Ways> ways_;  ///< indexed by pipeline rank
     struct Shared {           ///< a card or a leaf that several pipeline ranks may use

@@ -16,7 +16,7 @@ namespace {
 using picture::LinkStretch;
 using picture::LinkStretches;
 
-constexpr std::array kTiers{Tier::Node, Tier::Network};
+constexpr std::array kLaneTiers{Tier::Node, Tier::Network};
 constexpr std::array kNames{"node", "network"};
 
 class LinkLanes {
@@ -27,12 +27,12 @@ public:
           trace_(trace),
           topology_(prices.scenario()),
           index_(prices.placement()) {
-        for (std::size_t of = 0; of < kTiers.size(); ++of) {
+        for (std::size_t of = 0; of < kLaneTiers.size(); ++of) {
             picture::LinkClass& links = table_.classes.emplace_back();
             links.name = kNames[of];
             for (int r = 0; r < prices.placement().ranks(); ++r)
                 links.limits.push_back(
-                    {double(topology_.inner_flow(kTiers[of], 1, Rank{r}).bytes.count)});
+                    {double(topology_.inner_flow(kLaneTiers[of], 1, Rank{r}).bytes.count)});
         }
         table_.uses.emplace_back();  // of spans that send nothing
     }
@@ -105,8 +105,8 @@ private:
             if (work == nullptr || all <= 0) continue;
             const double length = std::max(takes, part.times * seconds(kernel->alone)) / all;
             const TierSeconds sends = prices_.pricer().traffic(*work);
-            for (std::size_t of = 0; of < kTiers.size(); ++of) {
-                const auto tier = static_cast<std::size_t>(kTiers[of]);
+            for (std::size_t of = 0; of < kLaneTiers.size(); ++of) {
+                const auto tier = static_cast<std::size_t>(kLaneTiers[of]);
                 const double sent = std::min(part.times * sends[tier], rest[tier]);
                 if (sent <= 0 || length <= 0) continue;
                 rest[tier] -= sent;
@@ -114,8 +114,8 @@ private:
             }
         }
         constexpr double kLeast = 1e-9;  // seconds
-        for (std::size_t of = 0; of < kTiers.size(); ++of)
-            if (const double left = rest[static_cast<std::size_t>(kTiers[of])]; left > kLeast)
+        for (std::size_t of = 0; of < kLaneTiers.size(); ++of)
+            if (const double left = rest[static_cast<std::size_t>(kLaneTiers[of])]; left > kLeast)
                 stretches.push_back({of, 0, 1, left});
         return stretches;
     }
@@ -124,8 +124,8 @@ private:
     LinkStretches stretches_of(const Flow& flow, Rank rank, double begin = 0,
                                double end = 1) const {
         LinkStretches stretches;
-        for (std::size_t of = 0; of < kTiers.size(); ++of) {
-            const InnerFlow own = topology_.inner_flow(kTiers[of], 1, rank);
+        for (std::size_t of = 0; of < kLaneTiers.size(); ++of) {
+            const InnerFlow own = topology_.inner_flow(kLaneTiers[of], 1, rank);
             double busy = 0;
             const auto meet = [&](Bytes bytes, const auto& links) {
                 for (const Link link : links)

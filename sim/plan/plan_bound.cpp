@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/overloaded.h"
-#include "scenarios/plan/gather_limits.h"
-#include "scenarios/plan/headroom.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
@@ -218,8 +217,10 @@ PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
         const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);
         least_period = std::min(least_period, of_rank.work + optimizer);
-        bound.memory = std::max(
-            bound.memory, total(memory->static_memory(rank)) + memory->gradients_in_backward(rank));
+        // The optimizer's step has its temporaries beside all of it.
+        bound.memory = std::max(bound.memory, total(memory->static_memory(rank)) +
+                                                  memory->gradients_in_backward(rank) +
+                                                  memory->optimizer_transient(rank));
     }
     // Without a barrier the step is the distance between the ends of two of them, and the rank that
     // ends last is only known after they were played.

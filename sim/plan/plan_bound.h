@@ -11,7 +11,7 @@ struct PlanBound {
     /// synchronised, the step also contains the way of the first microbatch down to that rank and
     /// of the last gradient back up, and the optimizer's own time.
     double step_time_s = 0;
-    Bytes memory;  ///< memory that the worst rank holds throughout
+    Bytes memory;  ///< memory that the worst rank holds at the optimizer's step
     Bytes limit;   ///< memory of one device without the headroom
     bool fits() const { return memory <= limit; }
 };

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/plan/packing.h"
-#include "scenarios/read/keys.h"
+#include "scenarios/read/read_scenario.h"
 
 namespace debubble::sim {
 namespace {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "scenarios/plan/headroom.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_cost_model.h"
@@ -50,9 +54,10 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
 }
 
 /// The number of microbatches whose activations fit in addition to each rank's static memory; at
-/// least one, since a plan that does not fit is played too.
+/// least one, since a plan that does not fit is played too. Whole ones, unless some are counted in
+/// parts.
 std::vector<double> affordable_micro_batches(const MemoryModel& model, const Schedule& schedule,
-                                             Bytes limit) {
+                                             Bytes limit, bool in_parts) {
     std::vector<double> affordable;
     for (int r = 0; r < schedule.shape.ranks; ++r) {
         const Rank rank{r};
@@ -67,9 +72,25 @@ std::vector<double> affordable_micro_batches(const MemoryModel& model, const Sch
         const Bytes left =
             limit - total(model.static_memory(rank)) - model.gradients_in_backward(rank) - above;
         const double fit = static_cast<double>(left.count) / static_cast<double>(held.count);
-        affordable.push_back(std::max(1.0, std::floor(fit)));
+        affordable.push_back(std::max(1.0, in_parts ? fit : std::floor(fit)));
     }
     return affordable;
+}
+
+/// zb-auto's `mem_b` of each rank, by the tensors of its stages.
+std::string freed_by_graph(const MemoryModel& model, const Schedule& schedule) {
+    std::vector<double> changes;
+    for (int r = 0; r < schedule.shape.ranks; ++r) {
+        Bytes held;
+        Bytes change;
+        for (const Stage stage : schedule.placement.stages_of(Rank{r})) {
+            held += model.compute({Pass::Forward, stage, {}}).held_after;
+            change += model.compute({Pass::BackwardInput, stage, {}}).held_after;
+        }
+        const double share = static_cast<double>(change.count) / static_cast<double>(held.count);
+        changes.push_back(held.count > 0 ? std::clamp(share, -1.0, 0.0) : 0.0);
+    }
+    return fmt::format("{:.6f}", fmt::join(changes, ","));
 }
 
 /// One microbatch in the placement of the generator: enough to price its stages.
@@ -123,10 +144,13 @@ PricedPlan price(const Scenario& scenario) {
     const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
     const auto costs = make_cost_model(prices);
     Scenario informed = scenario;
+    std::map<std::string, std::string>& options = informed.schedule.options;
+    if (scenarios::frees_by_graph(scenario.schedule))
+        options["mem_b"] = freed_by_graph(*make_memory_model(prices), sample);
     std::vector<double>& limits = informed.schedule.memory_limits;
     if (limits.empty() && generator->takes_memory_limit) {
         limits = affordable_micro_batches(*make_memory_model(prices), sample,
-                                          scenarios::room_of(scenario));
+                                          scenarios::room_of(scenario), options.contains("mem_b"));
         // More than 2p gain nothing.
         for (double& limit : limits) limit = std::min(limit, 2.0 * scenario.parallel.pipeline);
     }

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "models/execution/low_precision.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 

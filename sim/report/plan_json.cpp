@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/partition/layout.h"
 #include "models/partition/partition.h"
 #include "scenarios/plan/packing.h"
 #include "sim/plan/plan_words.h"
@@ -23,6 +22,7 @@ Json cut_json(const scenarios::Scenario& s) {
               {"data", p.data},         {"context", p.context},
               {"expert", p.expert},     {"expert_tensor", p.expert_tensor},
               {"sequence", p.sequence}, {"zero_stage", p.zero_stage}};
+    if (p.order != scenarios::RankOrder{}) json["order"] = p.order.text();
     if (!scenarios::packs_in_step(s)) return json;
     json["dynamic_context_parallel"] = p.dynamic_context_parallel;
     json["max_seqlen_per_dp_cp_rank"] = scenarios::rank_capacity(s);

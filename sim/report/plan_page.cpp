@@ -3,11 +3,26 @@
 #include <fmt/format.h>
 
 #include "sim/plan/plan_words.h"
+#include "sim/report/beside_section.h"
 #include "sim/report/plan_sections.h"
 #include "sim/report/report_text.h"
 
 namespace debubble::sim {
 namespace {
+
+/// Why a plan may not fit; empty where it does.
+std::string fits_line(const Prediction& p) {
+    if (p.fits && p.memory_verdict == MemoryVerdict::Fits) return {};
+    const std::string range = p.memory_range ? memory_range_words(*p.memory_range) : "";
+    const std::string& why = p.reason.empty() ? range : p.reason;
+    return fmt::format("memory: {}{}", fits_text(p), why.empty() ? "" : ": " + why);
+}
+
+std::string id_of(const char* name, std::size_t plan, std::size_t plans) {
+    return plans == 1 ? name : fmt::format("{}-{}", name, plan + 1);
+}
+
+}  // namespace
 
 picture::Document document_of(const PlanOnPage& plan) {
     const SvgOptions of_picture = picture_of(*plan.scenario, *plan.answer);
@@ -17,17 +32,12 @@ picture::Document document_of(const PlanOnPage& plan) {
                          std::move(facts));
 }
 
-/// Why a plan may not fit; empty where it does.
-std::string fits_line(const Prediction& p) {
-    if (p.fits && p.memory_verdict == MemoryVerdict::Fits) return {};
-    return fmt::format("memory: {}{}", fits_text(p), p.reason.empty() ? "" : ": " + p.reason);
+std::string too_many_actions(std::size_t actions) {
+    return fmt::format(
+        "The bill of the step and the other schedules: the plan has {} actions, and plans of more "
+        "than {} are not played again for a page. simulate --bill and the window do.",
+        actions, kMostPlayedAgain);
 }
-
-std::string id_of(const char* name, std::size_t plan, std::size_t plans) {
-    return plans == 1 ? name : fmt::format("{}-{}", name, plan + 1);
-}
-
-}  // namespace
 
 page::Page page_of(std::span<const PlanOnPage> plans) {
     page::Page page;
@@ -39,6 +49,12 @@ page::Page page_of(std::span<const PlanOnPage> plans) {
     const bool alone = plans.size() == 1;
     page.title = alone ? headline(plans[0].answer->prediction)
                        : fmt::format("{} on one clock", fmt::join(names, ", "));
+    if (!alone) {
+        std::vector<TimelineBeside> beside;
+        for (std::size_t i = 0; i < plans.size(); ++i)
+            beside.push_back({names[i], page.documents[i], &plans[i].answer->prediction});
+        page.sections.push_back({"beside", "In figures", beside_section(beside)});
+    }
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const PlanOnPage& plan = plans[i];
         const Prediction& p = plan.answer->prediction;
@@ -64,7 +80,7 @@ page::Page page_of(std::span<const PlanOnPage> plans) {
 }
 
 page::Page page_of(const Prediction& prediction, Bytes memory_limit, picture::Document document,
-                   const std::vector<BillRow>& bill) {
+                   const PlayedAgain& again) {
     page::Page page;
     page.title = document->caption.title;
     page.lines = {document->caption.subtitle};
@@ -73,7 +89,9 @@ page::Page page_of(const Prediction& prediction, Bytes memory_limit, picture::Do
     const auto add = [&](const char* id, const char* title, std::string html) {
         if (!html.empty()) page.sections.push_back({id, title, std::move(html)});
     };
-    add("bill", "Where the step goes", bill_section(bill));
+    if (!again.left_out.empty()) add("left-out", "Left out", paragraph(again.left_out));
+    add("bill", "Where the step goes", bill_section(again.bill));
+    add("schedules", "The other schedules", zoo_section(again.zoo, page.pictures));
     add("figures", "Figures", figures_section(prediction));
     add("ranks", "Ranks", ranks_section(prediction, memory_limit));
     add("notes", "Notes", notes_section(prediction));

@@ -91,6 +91,18 @@ std::string zoo_row(const ZooRow& row, std::vector<page::SmallPicture>& pictures
            (row.fits ? cell("fits", "yes") : cell("does not fit", "no")) + "</tr>\n";
 }
 
+std::string takes_text(const BillRow& row) {
+    const std::string time = text::time_text(row.part.takes);
+    return row.whole ? time : fmt::format("{}, {}", time, text::percent(row.share));
+}
+
+std::string if_free_text(const BillRow& row) {
+    if (!row.part.if_free) return {};
+    const std::string time = text::time_text(*row.part.if_free);
+    return row.is_shorter() ? fmt::format("{}, {} shorter", time, text::percent(*row.shorter))
+                            : time + ", no shorter";
+}
+
 }  // namespace
 
 std::string paragraph(std::string_view words) {
@@ -166,9 +178,9 @@ std::string bill_section(const std::vector<BillRow>& bill) {
         rows += fmt::format(
             "<tr{}>{}<td><div class=\"fall\"><span style=\"left:{:.3f}%;width:{:.3f}%;{}\">"
             "</span></div></td>{}{}{}</tr>\n",
-            row.whole ? " class=\"present\"" : "", cell(row.name), 100 * row.from,
-            100 * (row.to - row.from), colour, cell(row.takes), cell(row.if_free),
-            cell(row.freed, "words"));
+            row.whole ? " class=\"present\"" : "", cell(row.part.words), 100 * row.from,
+            100 * (row.to - row.from), colour, cell(takes_text(row)), cell(if_free_text(row)),
+            cell(row.part.freed, "words"));
     }
     return "<p>From the step of perfect kernels to the real one. The last columns are the same "
            "plan, "

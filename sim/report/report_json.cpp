@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/explain/communication.h"
+#include "sim/network/group.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/run_report.h"
 #include "trace/pair_exchange.h"
@@ -137,6 +138,18 @@ Json json_of(const RankPrediction& rank) {
     };
 }
 
+/// The groups of more than one rank, and where the first one of each kind lies.
+Json groups_of(const scenarios::Scenario& scenario) {
+    Json json = Json::array();
+    for (const PlacedGroup& group : placed_groups(scenario))
+        json.push_back({{"group", group.name},
+                        {"size", group.at.size},
+                        {"nodes", group.at.nodes},
+                        {"per_node", group.at.per_node},
+                        {"leaves", group.at.leaves}});
+    return json;
+}
+
 /// Means over the ranks; the exposed seconds sum to the mean of `exposed_comm_s`.
 Json communication_of(const Prediction& p) {
     Json json = Json::object();
@@ -205,6 +218,7 @@ Json report_json(const PredictionWithTrace& answer) {
         {"headroom_bytes", p.headroom.count},
         {"memory_left_bytes", p.memory_left.count},
         {"memory_left_of_requested_bytes", p.memory_left_of_requested.count},
+        {"groups", groups_of(answer.played)},
         {"communication", communication_of(p)},
         {"ranks", std::move(ranks)},
         {"schedule_hash", p.schedule_hash},

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "sim/network/group.h"
 #include "sim/report/bill_report.h"
 #include "sim/report/report_tables.h"
 #include "sim/report/run_report.h"
@@ -63,7 +64,28 @@ private:
                   2, Ink::Bold);
         paragraph("  " + plan_of(scenario_), 2);
         paragraph("  " + settings_of(scenario_), 2);
+        groups();
         line();
+    }
+
+    /// The groups that cross nodes, whose traffic takes the network.
+    void groups() {
+        std::string inside;
+        std::string across;
+        for (const PlacedGroup& group : placed_groups(scenario_)) {
+            std::string& list = group.at.nodes > 1 ? across : inside;
+            list += fmt::format("{}{} {}", list.empty() ? "" : ", ", group.name, group.at.size);
+            if (group.at.nodes > 1) list += fmt::format(" over {} nodes", group.at.nodes);
+        }
+        if (across.empty()) return;
+        std::string words;
+        const auto add = [&](std::string_view where, const std::string& list) {
+            if (!list.empty())
+                words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", where, list);
+        };
+        add("in a node", inside);
+        add("across nodes", across);
+        paragraph("  " + words, 2);
     }
 
     void figure(const std::string& name, const std::string& first, const std::string& second = {},
@@ -339,7 +361,8 @@ std::string headline(const Prediction& p) {
     if (const double all = p.step_time_s * static_cast<double>(p.ranks.size()); all > 0)
         words += fmt::format(", exposed {}", text::percent(exposed / all));
     if (p.mfu) words += fmt::format(", MFU {}", text::percent(*p.mfu));
-    return words + ", " + fits_text(p);
+    const bool told = p.memory_verdict != MemoryVerdict::CannotBeTold;
+    return fmt::format("{}, {}{}", words, told ? "" : "memory: ", fits_text(p));
 }
 
 std::string range_words(const StepRange& range, double step_time_s) {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "models/graph/expert_rows.h"
+#include "models/graph/stage_sizes.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 #include "sim/memory/loaded_pass.h"

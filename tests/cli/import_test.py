@@ -51,7 +51,7 @@ class Import(ProgramTest):
         self.ends(debubble("import", self.script("--num-layers x --bf16\n")), BAD_INPUT,
                   says="train.sh:1:1: error: --num-layers takes a whole number, not 'x'")
         self.ends(debubble("import", self.script("echo hello\n")), BAD_INPUT,
-                  says="no job that is recognised")
+                  says="unrecognized job format")
         self.ends(debubble("import", self.script(), "--from", "megatorn"), BAD_INPUT,
                   says="did you mean 'megatron'?")
 

@@ -174,7 +174,7 @@ class Mistakes(ProgramTest):
             (["gpt2-x"], "did you mean 'gpt2-xl'?"),
             ([], "a model is required"),
             (["gpt2", "--stages", 13], "12 layers cannot fill 13 stages"),
-            (["gpt2-xl", "--tensor", 2], "25 heads cannot be cut into 2"),
+            (["gpt2-xl", "--tensor", 2], "25 heads cannot be split into 2"),
             (["gpt2", "--stages", 0], "--stages"),
             ([self.folder / "none.yaml"], "no such file"),
             ([self.write("config.json", "{")], "config.json:1:"),

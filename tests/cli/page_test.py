@@ -48,6 +48,33 @@ class Page(ProgramTest):
         self.done("simulate", "gpt2-xl-1f1b", *SMALL, "--trace", other)
         self.assertIn("The comparison", self.page("compare", trace, other))
 
+    def test_of_several_has_their_figures_beside_each_other(self):
+        text = self.page("simulate", "gpt2-xl-1f1b", "gpt2-xl-zb-v", *SMALL)
+        table = text[text.index('id="beside"'):text.index('id="plan-1"')]
+        cells = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("</tr>")]
+        rows = {name: figures for name, *figures in filter(None, cells)}
+        self.assertEqual(rows["step"][:2], ["677.166 ms", "502.985 ms"])
+        self.assertRegex(rows["step"][2], r"^-2\d\.\d %$")
+
+        def ms(words):
+            number, unit = words.split() if words != "0" else ("0", "s")
+            return float(number) * {"s": 1e3, "ms": 1, "us": 1e-3}[unit]
+
+        for plan in (0, 1):
+            parts = [rows[name][plan] for name in ("compute, mean of the ranks", "exposed communication", "optimizer", "idle")]
+            self.assertAlmostEqual(sum(map(ms, parts)), ms(rows["step"][plan]), delta=0.01, msg="parts add up to the step")
+            idle = [row[plan] for name, row in rows.items() if re.match("of it (?!TP|CP|EP|DP|PP|HOST|host)", name)]
+            self.assertAlmostEqual(sum(map(ms, idle)), ms(rows["idle"][plan]), delta=0.01)
+
+    def test_of_a_run_shows_its_prediction_above_it(self):
+        trace = self.folder / "a.trace.json"
+        self.done("simulate", "gpt2-xl-1f1b", *SMALL, "--set", "cluster=hgx-h100", "--trace", trace)
+        sets = [word for pair in zip(SMALL[::2], SMALL[1::2]) for word in pair]
+        text = self.page("trace", trace, "--scenario", "gpt2-xl-1f1b", *sets)
+        for part in ["<h1>gpt2-xl-1f1b: predicted 677.166 ms, executed", "<th>predicted</th><th>executed</th>", "The comparison",
+                     "The run in figures"]:
+            self.assertIn(part, text)
+
     def test_of_the_same_plan_is_the_same(self):
         self.assertEqual(self.page("simulate", "gpt2-xl-1f1b", *SMALL), self.page("simulate", "gpt2-xl-1f1b", *SMALL))
 

@@ -357,13 +357,13 @@ class Checkpoints(RunTest):
 
     def test_a_resumed_run_says_that_its_data_is_other_than_before(self):
         self.run_it(*self.keys(), steps=2)
-        self.assertNotIn("other data", self.run_it(*self.keys(), steps=3).stdout)
+        self.assertNotIn("different data", self.run_it(*self.keys(), steps=3).stdout)
         text = self.folder / "text.txt"
         text.write_text(text.read_text().replace("three", "eight", 1))
-        said = r"step_3 was trained on other data: on (\d+) samples with the fingerprint " \
+        said = r"step_3 was trained on different data: on (\d+) samples with the fingerprint " \
                r"([0-9a-f]{24}), and this run has \1 samples with the fingerprint (?!\2)"
         self.assertRegex(self.run_it(*self.keys(), steps=4).stdout, said)
-        self.assertNotIn("other data", self.run_it(*self.keys(), steps=5).stdout)
+        self.assertNotIn("different data", self.run_it(*self.keys(), steps=5).stdout)
 
     def test_a_run_goes_on_under_another_layout(self):
         whole = self.losses(steps=4)
@@ -422,7 +422,7 @@ class Checkpoints(RunTest):
                 for line in first.stdout:
                     if line.startswith("step 1/"):
                         break
-                self.run_it(*self.keys(), code=WORLD, says="another run saves its checkpoints there")
+                self.run_it(*self.keys(), code=WORLD, says="another run is saving its checkpoints there")
             finally:
                 first.kill()
         self.run_it(*self.keys())
@@ -448,7 +448,7 @@ class Checkpoints(RunTest):
         step, result = self.diverges(*self.keys(every=1), "--set", "training.precision=fp16",
                                      optimizer="{name: adamw, lr: 1e6}")
         self.assertEqual(step, 1)
-        self.assertIn("it has made weights that are not finite", result.stderr)
+        self.assertIn("it has produced weights that are not finite", result.stderr)
         self.assertFalse((self.folder / "saved").exists())
 
 
@@ -555,10 +555,10 @@ class Evaluations(RunTest):
 class Images(ProgramTest):
     def test_classes_that_the_images_have_none_of_are_told(self):
         run = ["run", "shapes", "--steps", 1, "--set", "gpus=1", "--set", "parallel={data: 1}"]
-        told = "the images are of 4 classes (cross, disc, square, triangle), and shapes-vit tells"
+        told = "the images have 4 classes (cross, disc, square, triangle), and shapes-vit distinguishes"
         self.assertNotIn(told, self.done(*run).stdout)
         more = self.done(*run, "--set", "model.vocab=7")
-        self.assertIn(f"{told} 7 apart: model.vocab could be 4", more.stdout)
+        self.assertIn(f"{told} 7: model.vocab could be 4", more.stdout)
 
 
 class Refusals(RunTest):
@@ -587,7 +587,7 @@ class Refusals(RunTest):
                      says="/dev/null/here", code=WORLD)
         self.refused("--set", "model={name: large, family: llama, layers: 64, hidden: 65536, "
                      "heads: 512, vocab: 260, max_positions: 64}",
-                     says="by its plan the 2 ranks need", code=WORLD)
+                     says="by the prediction the 2 ranks need", code=WORLD)
         self.refused("--stepz", 3, says="did you mean '--steps'")
         if not pathlib.Path("/dev/nvidiactl").exists():
             self.refused("--device", "cuda", says=why_no_gpu(), code=WORLD)

@@ -292,8 +292,8 @@ class Limits(SimulateTest):
         self.refuses("training.global_batch=1000000", "training.micro_batch=1", "gpus=8",
                      "parallel.pipeline=8",
                      says="a step of about 24000000 computes (8 stages x 1000000 microbatches x 1 "
-                          "slices, forward and both parts of backward) is more than the 20000000 "
-                          "that can be planned")
+                          "slices, forward and both parts of backward) exceeds the limit of "
+                          "20000000")
 
 
 class Provenance(SimulateTest):
@@ -389,7 +389,7 @@ class Answers(SimulateTest):
         rows = self.write("rows.csv", "0F0,0B0\n1F0,1B0\n2F0,2B0\n")
         plan = self.write("rows.yaml", PLAN.replace("1f1b", "{csv: rows.csv}"))
         self.ends(debubble("simulate", plan, "--set", "parallel.pipeline=2"), BAD_INPUT,
-                  says=f"{rows}:3:1: error: it has 3 ranks, one per row, and parallel.pipeline is 2")
+                  says=f"{rows}:3:1: error: it has 3 ranks, one per row, but parallel.pipeline is 2")
 
     def test_a_slower_host_takes_longer_over_an_offloaded_optimizer(self):
         times = [self.figures("--set", "training.offload_optimizer=true", "--set",

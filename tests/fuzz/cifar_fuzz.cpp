@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
-#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/images/image.h"
 
 /// Any bytes are refused in words, or records of a known label and a whole picture.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

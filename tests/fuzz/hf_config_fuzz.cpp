@@ -3,9 +3,10 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "text/json_document_reader.h"
+#include "models/hf/hf_config.h"
+#include "text/document_readers.h"
 
 /// Any text is a config.json whose parameters can be counted, or is refused in words.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

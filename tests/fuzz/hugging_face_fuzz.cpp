@@ -10,6 +10,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 namespace {

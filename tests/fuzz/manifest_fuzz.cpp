@@ -5,7 +5,6 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/manifest.h"
-#include "exec/io/checkpoint/manifest_seal.h"
 
 /// Any text is refused in words, or is a manifest that reads back as it was written. A text with an
 /// open seal is sealed first, since no trial finds a SHA-256.

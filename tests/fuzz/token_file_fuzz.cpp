@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/data_set.h"
 
 /// Any bytes: either an InputError, or a token file whose samples can all be read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

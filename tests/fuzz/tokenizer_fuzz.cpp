@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "exec/io/data/tokens/tokenizer_reader.h"
+#include "exec/io/data/tokens/bpe.h"
 
 namespace debubble::exec {
 

@@ -6,8 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "exec/cuda/driver_function.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 
 /// Questions to a GPU: do green contexts give two ranks multiprocessors of their own, and do the
 /// streams of one wait for events on those of the other? Runs a kernel in each of two at the same

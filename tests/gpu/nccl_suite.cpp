@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "exec/comm/tcp.h"
-#include "exec/core/communicator/forwarding.h"
-#include "exec/cuda/device_assignment.h"
+#include "exec/comm/transports.h"
+#include "exec/core/communicator/decorators.h"
+#include "exec/cuda/gpu_placement.h"
 #include "exec/cuda/load_module.h"
-#include "exec/cuda/nccl/load_nccl.h"
-#include "exec/program/run/world/local_launcher.h"
-#include "exec/program/run/world/process_place.h"
+#include "exec/cuda/nccl/setup.h"
+#include "exec/program/run/world/launch.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/comm_conformance.h"
 
@@ -131,14 +130,15 @@ public:
                                           buffers_of(copies, out.size(), in.size()), label);
         return copied(std::move(copies), std::move(request), {in.begin(), in.end()});
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> pieces, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
         std::vector<ConstBuffer> all(pieces.begin(), pieces.end());
         all.push_back(mine);
         Copies copies = copies_of(all);
         const std::vector<Buffer> there = buffers_of(copies, 0, pieces.size());
-        auto request = inner().reduce_pieces(std::vector<ConstBuffer>(there.begin(), there.end()),
-                                             copies.back()->buffer(), reduction, label);
+        auto request =
+            inner().reduce_scatter_uneven(std::vector<ConstBuffer>(there.begin(), there.end()),
+                                          copies.back()->buffer(), reduction, label);
         return copied(std::move(copies), std::move(request), {mine});
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {

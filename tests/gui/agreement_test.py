@@ -29,6 +29,8 @@ PLANS = {
     "experts": ["deepseek-v3", "--set", "training.global_batch=4096"],
 }
 DEADLINE = 300
+HAS_NODE = drawn.NODE is not None
+TOP_OF_SVG = 88  # title, legend, map and ruler
 
 
 def run(*command):
@@ -125,6 +127,27 @@ class Agreement(unittest.TestCase):
                 shapes, _, _ = self.drawn(plan)
                 self.assertGreater(len(shapes["areas"]), 100)
                 self.assertEqual(drawn.svg_shapes(self.export(plan, "svg")), shapes)
+
+    @unittest.skipUnless(HAS_NODE, "node is not installed")
+    def test_the_page_has_the_links_of_the_pictures(self):
+        for name in ("gpt3-175b", "a40-fsdp-7b"):
+            with self.subTest(name):
+                svg, page = self.folder / "links.svg", self.folder / "links.html"
+                run(GUI, "--export", svg, "--links", name)
+                run(PROGRAM, "simulate", name, "--html", page)
+                width = int(xml.etree.ElementTree.parse(svg).getroot().get("width"))
+                shapes, on_page = drawn.svg_shapes(svg), drawn.page_shapes(page, width, 76, links=True)
+                words = lambda texts: sorted(t[4] for t in texts if t[4].endswith((" links", " GB/s")))
+                self.assertGreater(len(words(shapes["texts"])), 0)
+                self.assertEqual(words(on_page["texts"]), words(shapes["texts"]))
+                colour = on_page["message_colour"]
+                areas = lambda steps, below: {bottom: area for (fill, bottom), area in drawn.summed(
+                    (fill, bottom + below, area) for fill, bottom, area in steps).items() if fill == colour}
+                below = TOP_OF_SVG - on_page["top"]
+                in_svg, in_page = areas(shapes["steps"], 0), areas(on_page["steps"], below)
+                self.assertEqual(set(in_page), set(in_svg), "lanes of links")
+                for bottom, area in in_svg.items():
+                    self.assertAlmostEqual(in_page[bottom], area, delta=0.01 * area + 0.2 * width)
 
     @unittest.skipUnless(shutil.which("pdftocairo") and shutil.which("pdftotext"), "poppler-utils are not installed")
     def test_the_pdf_has_the_same_bars_colours_and_words(self):

@@ -9,10 +9,9 @@
 
 #include "base/overloaded.h"
 #include "models/architecture_reader.h"
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
@@ -20,7 +21,7 @@ struct Mistake {
 /// What cannot be cut, or would not fit any integer, is said in words and never computed.
 TEST(BuildStage, RefusesInWords) {
     const Mistake mistakes[] = {
-        {"25 heads cannot be cut into 2",
+        {"25 heads cannot be split into 2",
          [](auto& m, auto& e, auto&) {
              change_layers(m, [](LayerKeys& keys) { keys.heads = keys.kv_heads = 25; });
              e.tensor = 2;
@@ -29,14 +30,14 @@ TEST(BuildStage, RefusesInWords) {
          [](auto& m, auto&, auto&) {
              change_layers(m, [](LayerKeys& keys) { keys.kv_heads = 3; });
          }},
-        {"512 columns of the MLP cannot be cut into 3",
+        {"512 columns of the MLP cannot be split into 3",
          [](auto&, auto& e, auto&) { e.tensor = 3; }},
-        {"100 tokens of a sequence cannot be cut into 3",
+        {"100 tokens of a sequence cannot be split into 3",
          [](auto&, auto& e, auto&) { e.seq_length = 100, e.slices = 3; }},
         {"slice 2 of 2 does not exist", [](auto&, auto& e, auto&) { e.slices = e.slice = 2; }},
-        {"tokens of the rank cannot be cut into 4",
+        {"tokens of the rank cannot be split into 4",
          [](auto&, auto& e, auto&) { e.seq_length = 2, e.tensor = 4, e.sequence_parallel = true; }},
-        {"layers 2 to 5 are not all among the model's 4",
+        {"layers 2 to 5 are outside the model's 4",
          [](auto&, auto&, auto& c) { c.first_layer = 2, c.layers = 4; }},
         {"a size of 0 is outside 1 to", [](auto& m, auto&, auto&) { m.hidden = 0; }},
         {"a size of -1 is outside 1 to", [](auto&, auto& e, auto&) { e.micro_batch = -1; }},
@@ -49,11 +50,11 @@ TEST(BuildStage, RefusesInWords) {
          [](auto&, auto& e, auto&) {
              e.seq_length = std::int64_t{1} << 31, e.attention = AttentionKernel::Unfused;
          }},
-        {"more than the 4096 that a stage may hold",
+        {"exceed the 4096 that a stage may hold",
          [](auto& m, auto&, auto& c) { set_layer_count(m, c.layers = 5000); }},
         {"cannot hold grouped key-value heads",
          [](auto& m, auto&, auto&) { m.family = Family::Gpt2; }},
-        {"more than the 8192 learned positions",
+        {"exceed the 8192 learned positions",
          [](auto& m, auto& e, auto&) { m.learned_positions = true, e.seq_length = 9000; }},
     };
     for (const Mistake& mistake : mistakes) {

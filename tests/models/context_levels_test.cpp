@@ -6,8 +6,8 @@
 #include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 
-/// Context parallelism of two levels: neighbours exchange tokens for heads, and keys and values
-/// travel around their groups.
+/// Context parallelism of two levels: neighbours exchange tokens for heads, and keys and values are
+/// passed around their groups.
 namespace debubble::models {
 namespace {
 

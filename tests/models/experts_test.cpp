@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/memory/static_memory.h"
 #include "tests/models/architectures.h"
@@ -369,17 +370,18 @@ TEST(Experts, AreRefusedInWordsWhereTheyCannotBeCut) {
         return "built";
     };
     using testing::HasSubstr;
-    EXPECT_THAT(refusal(small_mixture(), on(1, 3, 1)), HasSubstr("8 experts cannot be cut into 3"));
+    EXPECT_THAT(refusal(small_mixture(), on(1, 3, 1)),
+                HasSubstr("8 experts cannot be split into 3"));
     EXPECT_THAT(refusal(small_mixture(), on(1, 1, 7)),
-                HasSubstr("40 columns of an expert cannot be cut into 7"));
+                HasSubstr("40 columns of an expert cannot be split into 7"));
     Execution whole = on(2, 2, 2);
     whole.sequence_parallel = false;
     EXPECT_THAT(refusal(small_mixture(), whole), HasSubstr("need sequence parallelism"));
     EXPECT_THAT(refusal(llama(4, 64, 8, 4, 40, 512), on(1, 2, 1)),
-                HasSubstr("there are no experts to share"));
+                HasSubstr("the model has no experts to distribute"));
     Architecture gpt2 = gpt(4, 64, 8);
     change_layers(gpt2, [](LayerKeys& keys) { keys.experts = 4; });
-    EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts are those of a llama"));
+    EXPECT_THAT(refusal(gpt2, on(1, 1, 1)), HasSubstr("experts need the family llama"));
 }
 
 }  // namespace

@@ -7,11 +7,12 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
+#include "models/hf/hf_config.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// Configurations of today's families: those of published networks are the zoo's, and those of
 /// small ones, made by hand, count as closed forms say.
@@ -205,7 +206,7 @@ TEST(HuggingFaceFamilies, WindowsOfQwenStandInItsLaterLayers) {
     EXPECT_NE(mistakes_of_family(R"({"model_type": "gpt_oss", "hidden_size": 64, "head_dim": 16,
         "layer_types": ["linear_attention"], "max_position_embeddings": 4096,
         "num_attention_heads": 8, "num_hidden_layers": 1, "vocab_size": 100})")
-                  .find("unknown type of layers 'linear_attention'"),
+                  .find("unknown layer type 'linear_attention'"),
               std::string::npos);
 }
 
@@ -220,10 +221,11 @@ TEST(HuggingFaceFamilies, SayWhatTheyHaveBeyondWhatIsRead) {
         "clip_qkv": null, "bos_token_id": 1)");
     EXPECT_EQ(family_config(plain).source, "config.json");
     EXPECT_EQ(family_config(llama(R"("quantization_config": {"quant_method": "fp8"})")).source,
-              "config.json, whose weights are stored quantised ('quantization_config')");
+              "config.json, whose weights are stored quantized ('quantization_config')");
     const std::string mistake = mistakes_of_family(llama("\n  \"residual_multiplier\": 0.22"));
-    EXPECT_THAT(mistake, testing::HasSubstr("config.json:3:26: error: branches that are scaled are "
-                                            "not planned"));
+    EXPECT_THAT(
+        mistake,
+        testing::HasSubstr("config.json:3:26: error: scaled residual branches are not supported"));
 }
 
 /// The note at the end of the source, of a Llama with more keys.
@@ -239,19 +241,20 @@ std::string note_of(const std::string& more) {
 TEST(HuggingFaceFamilies, NameEveryKeyThatNoReaderAsksFor) {
     EXPECT_EQ(note_of(R"("attention_dropout": 0.0, "aux_loss_alpha": 0.001, "use_cache": true)"),
               "");
-    EXPECT_EQ(note_of(R"("ngram_table": 8)"), ", whose 'ngram_table' is not read");
+    EXPECT_EQ(note_of(R"("ngram_table": 8)"), ", with 'ngram_table', which is ignored");
     EXPECT_EQ(note_of(R"("a": null, "b": false, "c": {"d": 1})"),
-              ", whose 'a', 'b' and 'c' are not read");
-    EXPECT_EQ(note_of(R"("attention_dropout": 0.1)"), ", whose 'attention_dropout' is not read");
+              ", with 'a', 'b' and 'c', which are ignored");
+    EXPECT_EQ(note_of(R"("attention_dropout": 0.1)"),
+              ", with 'attention_dropout', which is ignored");
     EXPECT_EQ(note_of(R"("rope_parameters": {"rope_type": "default", "rope_theta": 1e4,
                          "sections": [1, 2]})"),
-              ", whose 'sections' is not read in 'rope_parameters'");
+              ", with 'sections', which is ignored in 'rope_parameters'");
     EXPECT_EQ(note_of("\"" + std::string(100, 'k') + "\\u0007\": 1"),
-              ", whose '" + std::string(60, 'k') + "...' is not read");
-    EXPECT_EQ(note_of(R"("bell\u0007": 1)"), ", whose 'bell?' is not read");
+              ", with '" + std::string(60, 'k') + "...', which is ignored");
+    EXPECT_EQ(note_of(R"("bell\u0007": 1)"), ", with 'bell?', which is ignored");
     std::string many = R"("key0": 0)";
     for (int i = 1; i < 30; ++i) many += fmt::format(R"(, "key{}": 0)", i);
-    EXPECT_THAT(note_of(many), testing::EndsWith("'key23' and 6 more are not read"));
+    EXPECT_THAT(note_of(many), testing::EndsWith("'key23' and 6 more, which are ignored"));
 }
 
 TEST(HuggingFaceFamilies, LocateWhatCannotBe) {
@@ -267,9 +270,10 @@ TEST(HuggingFaceFamilies, LocateWhatCannotBe) {
                 testing::HasSubstr("config.json:4:31: error: unknown rotary positions 'spiral'"));
     EXPECT_THAT(mistake(R"("head_dim": 16, "num_key_value_heads": 3)"),
                 testing::HasSubstr("config.json:"));
-    EXPECT_THAT(mistakes_of_family(R"({"model_type": "llama", "hidden_size": 64,
+    EXPECT_THAT(
+        mistakes_of_family(R"({"model_type": "llama", "hidden_size": 64,
 "num_attention_heads": 5, "num_hidden_layers": 2, "vocab_size": 100})"),
-                testing::HasSubstr("config.json:2:24: error: 5 heads do not divide the width"));
+        testing::HasSubstr("config.json:2:24: error: 5 heads do not divide the hidden size"));
 }
 
 /// Nothing is left over of what transformers writes of the families that are read.
@@ -299,8 +303,8 @@ TEST(HuggingFaceFamilies, AreChangedByTheKeysOfAModelThatBuildsOnThem) {
         return read_model((folder.path() / "model.yaml").string());
     };
     const Architecture whole = with("");
-    EXPECT_THAT(whole.source, testing::HasSubstr("without its multi-token prediction "
-                                                 "('mtp_layers: 1' asks for it)"));
+    EXPECT_THAT(whole.source,
+                testing::HasSubstr("without multi-token prediction ('mtp_layers: 1' enables it)"));
     const Architecture changed =
         with("layers: 2\nkv_heads: 2\nvocab: 512\nmax_positions: 128\nexperts: 4\nmtp_layers: 1\n");
     EXPECT_EQ(changed.layers.count(), 2);

@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "models/partition/partition.h"
 #include "tests/models/architectures.h"
@@ -172,7 +173,7 @@ TEST(Kinds2026, LayersThatShareAChoiceStandWithItsLayer) {
         build_stage(glm, how_of(1), {3, 4, false, false});
         FAIL() << "a stage began at a layer without a choice";
     } catch (const InputError& error) {
-        EXPECT_NE(std::string(error.what()).find("layer 3 sees the keys that layer 2 has chosen"),
+        EXPECT_NE(std::string(error.what()).find("layer 3 reuses the keys selected by layer 2"),
                   std::string::npos);
     }
     // 57 of 78 layers have no indexer.

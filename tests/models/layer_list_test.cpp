@@ -3,7 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {
@@ -84,21 +84,21 @@ TEST(AListOfLayers, HasKindsThatAreKnown) {
     EXPECT_THAT(mistake_of(with_layers("[{attention: {kind: mha}, mlp: {kind: wide}}]")),
                 HasSubstr("dense, moe or none, not 'wide'"));
     EXPECT_THAT(mistake_of(with_layers("[{attention: {window: 4}, mlp: {kind: dense}}]")),
-                HasSubstr("'attention' has no 'kind'"));
+                HasSubstr("'attention' needs a 'kind'"));
     EXPECT_THAT(mistake_of(with_layers("[{mlp: {kind: moe, ffn: 8}}]")),
-                HasSubstr("a moe has 'experts'"));
+                HasSubstr("'experts' is required for kind moe"));
     EXPECT_THAT(mistake_of(with_layers("[{mlp: {kind: dense, experts: 8}}]")),
-                HasSubstr("a dense MLP has none"));
+                HasSubstr("not allowed for kind dense"));
 }
 
 TEST(AListOfLayers, HasEachKeyOnceAndNoneThatIsUnknown) {
     EXPECT_THAT(mistake_of(with_layers("[{heads: 2, attention: {kind: mha, heads: 4}}]")),
-                HasSubstr("'heads' stands twice"));
+                HasSubstr("'heads' is given twice"));
     EXPECT_THAT(mistake_of(with_layers("[{attention: {kind: mha, breadth: 4}}]")),
                 HasSubstr("breadth"));
     EXPECT_THAT(mistake_of("{family: llama, hidden: 64, vocab: 100, max_positions: 64, heads: 4, "
                            "layers: [{count: 2}], layer_groups: [{count: 2}]}"),
-                HasSubstr("stands beside a list"));
+                HasSubstr("cannot be combined with a list"));
     EXPECT_THAT(mistake_of(with_layers("[]")), HasSubstr("layer_groups"));
     EXPECT_THAT(mistake_of(with_layers("[{count: 0}]")), HasSubstr("count"));
     EXPECT_THAT(mistake_of(with_layers("[{count: 99999999999}]")), HasSubstr("count"));

@@ -11,8 +11,9 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 #include "models/read/layer_keys.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/models/architectures.h"
@@ -125,7 +126,7 @@ TEST(Layers, OfOnePartHaveOneNorm) {
         read(text + "mixer: none\nmlp: false\n");
         ADD_FAILURE() << "a layer of nothing was accepted";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer has an MLP"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer needs an MLP"));
     }
 }
 
@@ -225,8 +226,8 @@ TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
         with("layers: 7");
         ADD_FAILURE() << "seven layers were accepted";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("12:3: error: the groups have 6 layers, and "
-                                                     "'layers' is 7"));
+        EXPECT_THAT(error.what(),
+                    testing::HasSubstr("12:3: error: the groups have 6 layers, but 'layers' is 7"));
     }
 }
 

@@ -1,4 +1,4 @@
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 
 #include <string>
 #include <vector>
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "models/partition/partition.h"
 
 /// Layout strings against Megatron-LM d98e8a6, whose parser gave the layers of the examples.
 namespace debubble::models {
@@ -92,32 +91,32 @@ TEST(Layout, TakesStagesWithoutLayers) {
 }
 
 TEST(Layout, IsRefusedWithThePlaceOfTheMistake) {
-    EXPECT_EQ(refusal("Et t|L"), "' ' at character 3 is none of E, t, m, L and |");
-    EXPECT_EQ(refusal("tE|L"), "'t' at character 1 is the first unit, and E must be");
+    EXPECT_EQ(refusal("Et t|L"), "' ' at character 3 is not E, t, m, L or |");
+    EXPECT_EQ(refusal("tE|L"), "'t' at character 1 comes first, but E must be first");
     EXPECT_EQ(refusal("EtE|L"), "'E' at character 3 is a second E");
-    EXPECT_EQ(refusal("EtL|t"), "'t' at character 5 comes after L, which must be the last unit");
-    EXPECT_EQ(refusal("Et|t"), "the layout does not end with L");
+    EXPECT_EQ(refusal("EtL|t"), "'t' at character 5 comes after L, which must be last");
+    EXPECT_EQ(refusal("Et|t"), "the layout must end with L");
     EXPECT_EQ(refusal("EtmtL"), "'t' at character 4 is a layer after m");
-    EXPECT_EQ(refusal("Etm|mL"), "'m' at character 5 is in another stage than the m before it");
+    EXPECT_EQ(refusal("Etm|mL"), "'m' at character 5 is not in the same stage as the m before it");
     EXPECT_EQ(refusal("E(t(t)*2|)*3L"),
-              "'(' at character 4 is inside a group, and groups do not nest");
+              "'(' at character 4 is inside a group, but groups cannot be nested");
     EXPECT_EQ(refusal("E(tL"), "'(' at character 2 is not closed");
-    EXPECT_EQ(refusal("E(t|)L"), "')' at character 5 is not followed by '*' and a number");
-    EXPECT_EQ(refusal("Et*|L"), "'*' at character 3 is not followed by a number");
+    EXPECT_EQ(refusal("E(t|)L"), "')' at character 5 must be followed by '*' and a number");
+    EXPECT_EQ(refusal("Et*|L"), "'*' at character 3 must be followed by a number");
     EXPECT_EQ(refusal("Et*0|L"), "'*' at character 3 repeats 0 times");
-    EXPECT_EQ(refusal("*3L"), "'*' at character 1 repeats nothing");
-    EXPECT_EQ(refusal(""), "the layout does not end with L");
+    EXPECT_EQ(refusal("*3L"), "'*' at character 1 has nothing to repeat");
+    EXPECT_EQ(refusal(""), "the layout must end with L");
     EXPECT_EQ(refusal("E(t*100000|)*100000L"),
-              "the layout has more than 200000 characters when written out");
-    EXPECT_EQ(refusal("|EtL"), "the first stage is empty, and E must be in it");
-    EXPECT_EQ(refusal("EtL|"), "the last stage is empty, and L must be in it");
+              "the layout has more than 200000 characters when expanded");
+    EXPECT_EQ(refusal("|EtL"), "the first stage is empty, but must contain E");
+    EXPECT_EQ(refusal("EtL|"), "the last stage is empty, but must contain L");
 }
 
 TEST(Layout, IsRefusedWhereRanksCannotShareIt) {
     EXPECT_EQ(refusal("Et|t|tL", 2), "the layout's 3 stages cannot be shared evenly by 2 ranks");
     EXPECT_EQ(refusal("Et|tm|t*0", 2), "'*' at character 8 repeats 0 times");
     EXPECT_EQ(refusal("Et|m||L", 2),
-              "m is in stage 1, chunk 0 of its rank, and must be in the last of its 2 chunks");
+              "m is in stage 1, chunk 0 of its rank, but must be in the last of its 2 chunks");
     EXPECT_EQ(refusal("Et||m|L", 2), "");
 }
 

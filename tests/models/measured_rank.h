@@ -8,7 +8,6 @@
 
 #include "models/graph/graph.h"
 #include "models/memory/allocator.h"
-#include "models/memory/optimizer_pieces.h"
 #include "models/memory/static_memory.h"
 #include "schedule/generators/generators.h"
 

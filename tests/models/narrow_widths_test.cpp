@@ -51,10 +51,10 @@ TEST(NarrowWidths, AreMultiplesOfWhatTheRecipesKernelsTake) {
 
 TEST(NarrowWidths, AreRefusedByTheNameOfTheProduct) {
     EXPECT_THAT(refusal(Recipe::MxFp8, {128, 256, 1040}),
-                testing::HasSubstr("the product mlp.fc2 of layer 0 has 1040 inputs on each rank, "
-                                   "and mxfp8 takes multiples of 32"));
+                testing::HasSubstr("the GEMM mlp.fc2 of layer 0 has 1040 inputs on each rank, and "
+                                   "mxfp8 needs multiples of 32"));
     EXPECT_THAT(refusal(Recipe::Fp8Current, {100, 256, 1024}),
-                testing::HasSubstr("has 100 rows on each rank, and fp8-current takes multiples of "
+                testing::HasSubstr("has 100 rows on each rank, and fp8-current needs multiples of "
                                    "16"));
 }
 

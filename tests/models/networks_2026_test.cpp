@@ -6,12 +6,13 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "models/read/architecture_writer.h"
+#include "models/hf/hf_config.h"
+#include "models/read/architecture_words.h"
 #include "tests/models/held_bytes.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// The networks of 2025 and 2026, by the values of their published config.json.
 namespace debubble::models::networks_2026 {

@@ -1,4 +1,4 @@
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "models/memory/optimizer_pieces.h"
+#include "models/memory/static_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -160,8 +160,8 @@ TEST(ExplicitStages, AreTakenAsWrittenOrRefusedInWords) {
         }
         return std::string("taken");
     };
-    EXPECT_EQ(sentence({6, 6}, 12, 3), "the partition names 2 stages, and there are 3");
-    EXPECT_EQ(sentence({6, 5}, 12, 2), "the partition's 6 + 5 = 11 layers, and the model has 12");
+    EXPECT_EQ(sentence({6, 6}, 12, 3), "the partition lists 2 stages, but there are 3");
+    EXPECT_EQ(sentence({6, 5}, 12, 2), "the partition's 6 + 5 = 11 layers, but the model has 12");
     EXPECT_EQ(sizes_of(explicit_stages({6, 0, 6}, 12, 3)), (std::vector{6, 0, 6}));
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/models/architectures.h"
 

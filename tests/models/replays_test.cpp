@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "models/architecture_reader.h"
-#include "models/graph/offloads.h"
 #include "models/graph/operator_runs.h"
 #include "tests/models/architectures.h"
 

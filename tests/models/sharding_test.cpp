@@ -204,7 +204,7 @@ TEST(Sharding, RefusesInWordsWhatCannotBeCutSo) {
         {{{"wte.weight", Sharding::Column}},
          true,
          "'wte.weight' cannot be column with sequence parallelism, which needs it vocabulary"},
-        {{{"wpe.weight", Sharding::Column}}, false, "hidden columns cannot be cut into 3"},
+        {{{"wpe.weight", Sharding::Column}}, false, "hidden columns cannot be split into 3"},
     };
     for (const Mistake& mistake : mistakes) {
         const bool thirds = std::string_view(mistake.sentence).ends_with("3");

@@ -122,7 +122,7 @@ TEST(Static2026, LatentExpertsBetweenStateSpaces) {
 }
 
 /// Five layers with windows and one without, each with a dense MLP beside its experts; the
-/// embedding is the head, too. An expert's factor is no part of the expert.
+/// embedding is the head, too. An expert's factor is not part of the expert.
 TEST(Static2026, ExpertsBesideAnMlp) {
     constexpr std::int64_t h = 2816, w = 1152, f = 4304;
     constexpr std::int64_t tower =

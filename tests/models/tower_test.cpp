@@ -7,12 +7,13 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
+#include "models/hf/hf_config.h"
 #include "models/memory/static_memory.h"
 #include "tests/models/held_bytes.h"
 #include "tests/support/source_folder.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// Vision towers against sums by hand, of those of Qwen3-VL 8B (DeepStack, cut by tensor ranks) and
 /// Kimi K2.5 (whole on each).

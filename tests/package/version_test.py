@@ -2,12 +2,14 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
 
 CMAKE = os.environ["CMAKE_PROGRAM"]
-RULES = pathlib.Path(__file__).resolve().parents[2] / "cmake/Version.cmake"
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+RULES = SOURCES / "cmake/Version.cmake"
 TOLD = "version is "
 
 
@@ -70,6 +72,24 @@ class Version(unittest.TestCase):
         self.commit()
         self.git("tag", "v0.2.0")
         self.assertEqual(self.version(package="OFF"), "0.1.0")
+
+
+class Release(unittest.TestCase):
+    """What `./dev release` asks for: all that tells of the version tells of one."""
+
+    def text(self, name):
+        return (SOURCES / name).read_text(encoding="utf-8")
+
+    def test_is_told_alike_everywhere(self):
+        version = re.search(r"^project\(debubble VERSION ([0-9.]+) ", self.text("CMakeLists.txt"), re.M)[1]
+        changes = re.search(r"^## ([0-9.]+) \((\d{4}-\d\d-\d\d)\)$", self.text("CHANGELOG.md"), re.M)
+        self.assertEqual(changes[1], version)
+        release = re.search(r'<release version="([0-9.]+)" date="([0-9-]+)"',
+                            self.text("gui/desktop/org.debubble.debubble.metainfo.xml"))
+        self.assertEqual(release.groups(), changes.groups())
+        citation = self.text("CITATION.cff")
+        self.assertEqual(re.search(r"^version: (.+)$", citation, re.M)[1], version)
+        self.assertEqual(re.search(r"^date-released: (.+)$", citation, re.M)[1], changes[2])
 
 
 if __name__ == "__main__":

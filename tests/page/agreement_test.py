@@ -15,7 +15,7 @@ PROGRAM = os.environ["DEBUBBLE_PROGRAM"]
 WIDTH = 1600
 NEAR = 0.03  # pixels: files have two decimals
 SMALL = ["--set", "training.global_batch=32", "--set", "training.micro_batches=8"]
-HEIGHT_OF_STRIP = 7  # where messages are blended, each file has runs of its own
+ALIKE = 28  # of 255: columns that hardly differ are one in a file, with their mean colour
 TOP_OF_SVG = 88  # title, legend, map and ruler
 
 
@@ -28,14 +28,14 @@ class Agreement(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), done.stderr)
             return drawn.svg_shapes(svg), drawn.page_shapes(page, WIDTH, row_height)
 
-    def agree(self, *arguments, row_height, strips=True):
+    def agree(self, *arguments, row_height):
         svg, page = self.draw(*arguments, row_height=row_height)
         below = TOP_OF_SVG - page["top"]
         gutter = WIDTH - (WIDTH - 164)
 
         def lanes(shapes, down):
             return [(s[0], s[1] + down, *s[2:]) for s in shapes
-                    if s[0] + s[2] > gutter + 0.01 and s[1] + down >= TOP_OF_SVG and (strips or s[3] > HEIGHT_OF_STRIP)]
+                    if s[0] + s[2] > gutter + 0.01 and s[1] + down >= TOP_OF_SVG]
 
         for kind, least in (("areas", 0.5), ("hatches", 5)):
             in_svg = [s for s in lanes(svg[kind], 0) if s[2] >= least]
@@ -48,6 +48,7 @@ class Agreement(unittest.TestCase):
         self.assertEqual(set(in_svg), set(on_page), "far views and memory")
         for key, area in in_svg.items():
             self.assertAlmostEqual(on_page[key], area, delta=0.01 * area + 0.2 * (WIDTH - gutter), msg=str(key))
+        self.agree_in_columns(drawn.colours_of_pixels(svg["columns"]), {round(y + below): c for _, y, _, c in page["columns"]})
         words = lambda texts: sorted(t[4] for t in texts)
         # The page's own title and legend are HTML; everything beside and on the rows is drawn.
         self.assertEqual(words(t for t in svg["texts"] if t[1] > TOP_OF_SVG),
@@ -66,6 +67,15 @@ class Agreement(unittest.TestCase):
         self.assertGreater(len(actions), 0)
         self.assertEqual([t for t in actions if t not in tips][:3], [])
 
+    def agree_in_columns(self, in_svg, on_page):
+        """Strips of many messages, whose columns have mean colours; a file draws those that are alike as one."""
+        self.assertEqual(set(in_svg), set(on_page), "strips of columns")
+        for y, colours in in_svg.items():
+            self.assertEqual(len(colours), len(on_page[y]))
+            apart = [drawn.apart(a, b) for a, b in zip(colours, on_page[y])]
+            self.assertLessEqual(max(apart), ALIKE, f"at {y}")
+            self.assertLessEqual(sum(apart) / len(apart), ALIKE / 4, f"at {y}")
+
     def test_zero_bubble(self):
         self.agree("gpt2-xl-zb-v", *SMALL, row_height=76)
 
@@ -73,7 +83,7 @@ class Agreement(unittest.TestCase):
         self.agree("a40-fsdp-7b", row_height=76)
 
     def test_bars_far_away(self):
-        self.agree("gpt3-175b", "--set", "training.global_batch=256", row_height=76, strips=False)
+        self.agree("gpt3-175b", "--set", "training.global_batch=256", row_height=76)
 
     def test_pairs_and_recomputes(self):
         self.agree("gpt2-xl-zb-v", *SMALL, "--set", "schedule=dualpipe-v", "--set", "training.recompute=full",

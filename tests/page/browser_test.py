@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -171,6 +172,23 @@ class Pages(unittest.TestCase):
         self.assertEqual(len([w for w in words if w.startswith("done after")]), 2)
         browser.press(ESCAPE)
         self.assertTrue(browser.run("return debubble.timeline.cursor === null"))
+
+    def test_links_are_shown_of_all_ranks_and_of_one(self):
+        browser = self.open("links", ("gpt3-175b", "--set", "training.global_batch=64"))
+        rows = lambda: browser.run("return debubble.timeline.rows.map((row) => row.linksOf ?? -1)")
+        own = rows()
+        browser.press("l")
+        self.assertEqual(len(rows()), 3 * len(own), "the links inside the node and those of the network")
+        words = browser.run("return debubble.timeline.shapes().filter((s) => s.shape === 'text').map((s) => s.words)")
+        self.assertIn("network links", words)
+        self.assertTrue(any(re.fullmatch(r"[\d.]+ % of [\d.]+ GB/s", one) for one in words), words)
+        browser.press("l")
+        self.assertEqual(rows(), own)
+        y = browser.run("const v = debubble.timeline; return v.yOf(v.rows[1]) + 10")
+        browser.at(20, y).click().perform()
+        self.assertEqual(rows(), [-1, -1, 0, 1] + [-1] * (len(own) - 2))
+        tip = browser.run("const v = debubble.timeline, r = v.rows[3]; return v.hit(v.gutter + 300, v.yOf(r) + 10).use")
+        self.assertGreater(tip, 0)
 
     def test_ranks_alike_are_folded_and_opened(self):
         browser = self.open("many", ("gpt2-xl-1f1b", "--set", "parallel.pipeline=48", "--set", "gpus=48", "--set", "nodes=6", *SMALL))

@@ -16,9 +16,9 @@ def number(element, name):
 
 
 def svg_shapes(file):
-    """Areas (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
+    """Areas and columns that are alike (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
     root = xml.etree.ElementTree.parse(file).getroot()
-    inks, areas, hatches, texts, tips, steps = {}, [], [], [], [], []
+    inks, areas, hatches, texts, tips, steps, columns = {}, [], [], [], [], [], []
 
     def visit(element, size):
         tag = element.tag.split("}")[1]
@@ -26,6 +26,8 @@ def svg_shapes(file):
             inks[element.get("id")] = element[0].get("stroke")
         elif tag == "clipPath":
             return
+        elif tag == "path" and (run := re.fullmatch(r"M([\d.-]+) ([\d.-]+)h([\d.]+)v([\d.]+)h-.*z", element.get("d"))):
+            columns.append((*map(float, run.groups()), element.get("fill")))
         elif tag == "path" and element.get("fill", "none") != "none":
             steps.append((element.get("fill"), *covered(element.get("d"))))
         elif tag == "rect":
@@ -42,7 +44,7 @@ def svg_shapes(file):
             visit(child, float(element.get("font-size") or size))
 
     visit(root, 0.0)
-    return {"areas": areas, "hatches": hatches, "texts": texts, "tips": tips, "steps": steps}
+    return {"areas": areas, "hatches": hatches, "texts": texts, "tips": tips, "steps": steps, "columns": columns}
 
 
 def covered(path):
@@ -67,9 +69,9 @@ def summed(steps):
     return sums
 
 
-def page_shapes(file, width, row_height):
-    """The same of a page, its rows as high as those of a picture."""
-    done = subprocess.run([NODE, SHAPES, file, str(width), str(row_height)], capture_output=True, text=True)
+def page_shapes(file, width, row_height, links=False):
+    """The same of a page, its rows as high as those of a picture, with the links of all ranks if they are asked for."""
+    done = subprocess.run([NODE, SHAPES, file, str(width), str(row_height), *(["links"] if links else [])], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
     drawn = json.loads(done.stdout)
@@ -78,8 +80,22 @@ def page_shapes(file, width, row_height):
     drawn["areas"] = [(*place(s), s["fill"]) for s in of("area") if s["opacity"] == 1]
     drawn["hatches"] = [(*place(s), s["ink"]) for s in of("hatch")]
     drawn["steps"] = [(s["fill"], s["bottom"], sum(s["bottom"] - top for top in s["tops"])) for s in of("steps")]
+    drawn["columns"] = [(s["x"], s["y"], s["height"], s["colours"]) for s in of("columns")]
     drawn["texts"] = [(s["x"], s["y"], s["size"], s["ink"], s["words"]) for s in of("text")]
     return drawn
+
+
+def colours_of_pixels(columns):
+    """The colours of strips of columns, by the y of their upper edge."""
+    strips = {}
+    for x, y, width, _, fill in columns:
+        strips.setdefault(round(y), []).extend([int(fill[1:], 16)] * round(width))
+    return strips
+
+
+def apart(a, b):
+    """The greatest difference of two colours, 0xRRGGBB, in a channel."""
+    return max(abs((a >> shift & 255) - (b >> shift & 255)) for shift in (0, 8, 16))
 
 
 def missing(wanted, found, near):

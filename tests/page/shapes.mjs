@@ -1,13 +1,14 @@
 // Prints, as JSON, what a page draws of its documents on an axis of the width of a picture, and all of
-// its tips: node shapes.mjs PAGE WIDTH HEIGHT_OF_ROW
+// its tips: node shapes.mjs PAGE WIDTH HEIGHT_OF_ROW [links]
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../trace/page/assets/bytes.js";
 import { tipOfBar, tipOfBubble } from "../../trace/page/assets/causes.js";
+import { layOut } from "../../trace/page/assets/rows.js";
 import { readPage } from "../../trace/page/assets/plan.js";
 import { Timeline } from "../../trace/page/assets/timeline.js";
 import { Axis } from "../../trace/page/assets/axis.js";
 
-const [file, width, rowHeight] = process.argv.slice(2);
+const [file, width, rowHeight, links] = process.argv.slice(2);
 const html = readFileSync(file, "utf8");
 const data = html.match(/<script type="text\/plain" id="data">([^<]*)<\/script>/)[1];
 const page = readPage(await unpacked(data));
@@ -22,9 +23,9 @@ Object.assign(timeline, {
   ownScale: false,
   selection: null, measured: null, critical: false, overDraw: null, theme: "light",
   gutter: kGutter, letter: 10, titles: [], map: null, scroller: { scrollTop: 0 },
-  rows: plan.devices.map((device, i) => ({ plan, panel: 0, devices: [device], device, y: i * layout.height, ...layout })),
 });
-timeline.height = timeline.top + plan.devices.length * layout.height;
+const laid = layOut([{ ...plan, layouts: [layout] }], { folded: false, opened: new Set(), available: Infinity, low: 0, allLinked: links === "links" });
+Object.assign(timeline, { rows: laid.rows.map((row) => ({ ...row, plan })), height: timeline.top + laid.height });
 const bars = [...plan.kind.keys()];
 const bubbles = [...plan.bubble.begin.keys()];
 const kinds = page.look.words.kinds;
@@ -33,6 +34,7 @@ console.log(JSON.stringify({
   shapes: timeline.shapes(),
   tips: [...bars.map((bar) => tipOfBar(plan, bar, kinds)), ...bubbles.map((b) => tipOfBubble(plan, b))],
   legend: plan.legend.light.map(({ words }) => words),
+  message_colour: page.look.light.paints[4],
   title: plan.title,
   subtitle: plan.subtitle,
 }));

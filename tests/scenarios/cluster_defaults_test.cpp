@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/cluster/defaults.h"
 #include "scenarios/cluster/reader.h"
 #include "scenarios/read/read_scenario.h"
 

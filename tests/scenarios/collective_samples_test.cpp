@@ -75,7 +75,7 @@ TEST(NcclTests, TakeTheCollectiveFromTheFileIfItsTextDoesNotSay) {
     std::string text = table("x");
     text.erase(text.find("# Collective"), text.find("# Using") - text.find("# Collective"));
     EXPECT_EQ(read_nccl_tests_text(text, "reduce_scatter.txt").front().kind, Kind::ReduceScatter);
-    EXPECT_THAT(complaint(text), HasSubstr("which collective this is a row of is not said"));
+    EXPECT_THAT(complaint(text), HasSubstr("the collective of this row is unknown"));
 }
 
 TEST(NcclTests, FindTheColumnOfTimes) {
@@ -89,13 +89,13 @@ TEST(NcclTests, FindTheColumnOfTimes) {
 }
 
 TEST(NcclTests, NameTheLineOfAMistake) {
-    EXPECT_THAT(complaint(""), HasSubstr("no row of sizes"));
+    EXPECT_THAT(complaint(""), HasSubstr("no rows of sizes"));
     const std::string start = "# Collective test starting: all_reduce_perf\n";
     EXPECT_THAT(complaint(start + "1024 256 float sum -1 soon\n"),
                 HasSubstr("all.txt:2:1: error: the time is not a time"));
     EXPECT_THAT(complaint(start + "many 256 float sum -1 3.0\n"),
                 HasSubstr("not a number of bytes"));
-    EXPECT_THAT(complaint(start + "1024\n"), HasSubstr("a size first and a time later"));
+    EXPECT_THAT(complaint(start + "1024\n"), HasSubstr("a size first and a time after it"));
 }
 
 std::string call(int rank, int number, std::int64_t bytes, int micros) {
@@ -142,7 +142,8 @@ TEST(NcclInspector, NamesTheLineThatIsNoObject) {
         read_nccl_inspector_text(call(0, 1, 8192, 34) + "{\"header\": \n", "dump.jsonl");
         FAIL();
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("dump.jsonl:2:1: error: this line is no JSON object"));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("dump.jsonl:2:1: error: this line is not a JSON object"));
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "scenarios/read/scenario_tree.h"
-#include "text/flow.h"
-#include "text/yaml_document_reader.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 
 namespace debubble::scenarios {
 namespace {

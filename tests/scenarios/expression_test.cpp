@@ -1,4 +1,4 @@
-#include "scenarios/read/expression.h"
+#include "scenarios/read/sweep.h"
 
 #include <gtest/gtest.h>
 

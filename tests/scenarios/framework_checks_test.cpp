@@ -57,7 +57,7 @@ TEST(FrameworkChecks, NameTheRuleOfInterleaving) {
     const std::string interleaved = "{name: interleaved-1f1b, stages_per_rank: 2}";
     EXPECT_THAT(
         said_of_plan(kMegatron, kLlama8b, "pipeline: 4", interleaved, "global_batch: 48"),
-        Contains(AllOf(HasSubstr("at least as many microbatches as pipeline ranks, and 3 are "
+        Contains(AllOf(HasSubstr("at least as many microbatches as pipeline ranks, but 3 are "
                                  "fewer than 4"),
                        HasSubstr("forward_backward_pipelining_with_interleaving"))));
     EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 4", interleaved, "global_batch: 96"),
@@ -65,12 +65,13 @@ TEST(FrameworkChecks, NameTheRuleOfInterleaving) {
 }
 
 TEST(FrameworkChecks, NameRulesOfMemory) {
-    EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 2", "1f1b",
-                             "global_batch: 64, offload: {layers: 2}"),
-                Contains(HasSubstr("--cpu-offloading-num-layers has no pipeline")));
+    EXPECT_THAT(
+        said_of_plan(kMegatron, kLlama8b, "pipeline: 2", "1f1b",
+                     "global_batch: 64, offload: {layers: 2}"),
+        Contains(HasSubstr("--cpu-offloading-num-layers does not support pipeline parallelism")));
     EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 2", "1f1b",
                              "global_batch: 64, recompute: {modules: [mla_up_proj]}"),
-                Contains(HasSubstr("mla_up_proj is recomputed, and there is no latent")));
+                Contains(HasSubstr("mla_up_proj is recomputed, but there is no latent")));
     EXPECT_THAT(said_of_plan("{base: megatron-2026, overlap_grad_reduce: false}", kLlama8b,
                              "pipeline: 2, zero_stage: 1", "1f1b", "global_batch: 64"),
                 Contains(HasSubstr("--overlap-param-gather needs --overlap-grad-reduce")));
@@ -82,26 +83,27 @@ TEST(FrameworkChecks, NameRulesOfMemory) {
 
 TEST(FrameworkChecks, NameTheScheduleThatIsNotThere) {
     EXPECT_THAT(said_of_plan(kMegatron, kLlama8b, "pipeline: 4", "zb-h1", "global_batch: 64"),
-                Contains(AllOf(HasSubstr("it has no schedule zb-h1"),
+                Contains(AllOf(HasSubstr("it does not support the schedule zb-h1"),
                                HasSubstr("get_forward_backward_func"))));
 }
 
 TEST(FrameworkChecks, AreThoseOfTheFrameworkInUse) {
     EXPECT_THAT(said_of_plan("pytorch-fsdp2", kLlama8b, "pipeline: 4", "1f1b", "global_batch: 48"),
                 Contains(AllOf(HasSubstr("torchtitan would refuse this: 1F1B needs at least as "
-                                         "many microbatches as stages, and 3 are fewer than 4"),
+                                         "many microbatches as stages, but 3 are fewer than 4"),
                                HasSubstr("Schedule1F1B"))));
     EXPECT_THAT(said_of_plan("pytorch-fsdp2", kLlama8b, "pipeline: 4",
                              "{name: interleaved-1f1b, stages_per_rank: 2}", "global_batch: 144"),
-                Contains(HasSubstr("9 microbatches cannot be played in 2 equal rounds")));
+                Contains(HasSubstr("9 microbatches cannot be divided into 2 equal rounds")));
     EXPECT_THAT(said_of_plan("pytorch-fsdp2", "{base: llama3-8b, tied_embedding: true}",
                              "pipeline: 2", "1f1b", "global_batch: 64"),
-                Contains(HasSubstr("an embedding that is tied to the head has no pipeline")));
-    EXPECT_THAT(said_of_plan("deepspeed", kLlama8b, "pipeline: 2, zero_stage: 2", "1f1b",
-                             "global_batch: 64"),
-                Contains(AllOf(HasSubstr("DeepSpeed would refuse this: a pipeline has ZeRO 0 or 1, "
-                                         "not 2"),
-                               HasSubstr("PipelineEngine.__init__"))));
+                Contains(HasSubstr("an embedding tied to the head does not support a pipeline")));
+    EXPECT_THAT(
+        said_of_plan("deepspeed", kLlama8b, "pipeline: 2, zero_stage: 2", "1f1b",
+                     "global_batch: 64"),
+        Contains(
+            AllOf(HasSubstr("DeepSpeed would refuse this: a pipeline supports ZeRO 0 or 1, not 2"),
+                  HasSubstr("PipelineEngine.__init__"))));
 }
 
 }  // namespace

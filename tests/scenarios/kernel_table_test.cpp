@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/software/release.h"
+#include "scenarios/software/reader.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -62,7 +62,7 @@ TEST(KernelTable, TakesTheKindOfWhichItHasMore) {
 }
 
 TEST(KernelTable, OfABadFileAreLocatedMistakes) {
-    EXPECT_THAT(mistakes_of(""), HasSubstr("no product and no attention"));
+    EXPECT_THAT(mistakes_of(""), HasSubstr("no GEMM and no attention"));
     EXPECT_THAT(mistakes_of("\n{"), HasSubstr("mine.jsonl:2:"));
     EXPECT_THAT(mistakes_of(R"({"kernel": "gemm", "shape": {"m": 8, "k": 8}, "seconds": 1})"),
                 HasSubstr("'n'"));
@@ -88,7 +88,7 @@ TEST(KernelTable, HasProductsOfFp32ApartFromThoseOf16Bits) {
 }
 
 TEST(KernelTable, HasNoKernelsOfMoreElementsThanCanBeCounted) {
-    constexpr const char* kLarge = "multiply to more than 1e17";
+    constexpr const char* kLarge = "exceeds 1e17";
     EXPECT_THAT(
         mistakes_of(
             R"({"kernel": "gemm", "shape": {"m": 1000000000000, "k": 8, "n": 1000000000000, "accumulate": true}, "seconds": 1})"),

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "scenarios/read/keys.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "text/key.h"

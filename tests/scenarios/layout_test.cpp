@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "models/execution/execution.h"
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
 

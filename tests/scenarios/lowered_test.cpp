@@ -1,8 +1,7 @@
-#include "scenarios/plan/lowered.h"
+#include "scenarios/plan/plan.h"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/lower.h"
 

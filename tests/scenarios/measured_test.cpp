@@ -86,7 +86,7 @@ TEST(Measured, RefusesWhatCannotBe) {
     const std::string one = "    - {operator: a, part: forward, median: 1 us}\n";
     EXPECT_EQ(mistakes_in(entry + one), "none");
     EXPECT_THAT(mistakes_in(entry + one + one),
-                HasSubstr("the forward of this operator was measured above already"));
+                HasSubstr("the forward of this operator is given twice"));
     EXPECT_THAT(mistakes_in(entry + "    - {operator: a, part: forwards, median: 1 us}\n"),
                 HasSubstr("did you mean 'forward'"));
     EXPECT_THAT(mistakes_in(entry + "    - {operator: a, part: forward, median: -1 us}\n"),
@@ -103,7 +103,7 @@ TEST(Measured, RefusesWhatCannotBe) {
     const std::string product = "    - {product: 1x2x3, algorithm: '1:0'}\n";
     EXPECT_EQ(mistakes_in(entry + one + "  products:\n" + product), "none");
     EXPECT_THAT(mistakes_in(entry + one + "  products:\n" + product + product),
-                HasSubstr("the algorithm of this product is said above already"));
+                HasSubstr("the algorithm of this GEMM is given twice"));
     EXPECT_THAT(mistakes_in(entry + one + "  products:\n    - {product: 1x2x3}\n"),
                 HasSubstr("algorithm"));
     EXPECT_THAT(mistakes_in(entry + one + "  products: 3\n"),

@@ -3,7 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::scenarios {
@@ -74,27 +74,28 @@ TEST(Precision, LayersInBf16AreTheFirstAndTheLastOfTheModel) {
 
 TEST(Precision, ARecipeThatTheDeviceLacksIsRefusedWhereItStands) {
     EXPECT_EQ(mistake("dgx-a100-80gb", "fp8-current"),
-              "4:23: fp8-current needs gpu.fp8_flops, and 'NVIDIA A100-SXM4-80GB' has none");
+              "4:23: fp8-current needs gpu.fp8_flops, which 'NVIDIA A100-SXM4-80GB' does not have");
     EXPECT_EQ(mistake("hgx-h100", "{recipe: mxfp8}"),
-              "4:32: mxfp8 needs matrix units that scale blocks (Blackwell), which have "
-              "gpu.fp4_flops too, and 'NVIDIA H100-SXM5-80GB' has none");
+              "4:32: mxfp8 needs matrix units with block scaling (Blackwell), which also have "
+              "gpu.fp4_flops; 'NVIDIA H100-SXM5-80GB' has none");
     EXPECT_EQ(mistake("hgx-h100", "nvfp4"),
-              "4:23: nvfp4 needs gpu.fp4_flops, and 'NVIDIA H100-SXM5-80GB' has none");
-    EXPECT_EQ(mistake("dgx-a100-80gb", "{attention: fp8}"),
-              "4:35: attention in fp8 needs gpu.fp8_flops, and 'NVIDIA A100-SXM4-80GB' has none");
+              "4:23: nvfp4 needs gpu.fp4_flops, which 'NVIDIA H100-SXM5-80GB' does not have");
+    EXPECT_EQ(
+        mistake("dgx-a100-80gb", "{attention: fp8}"),
+        "4:35: attention in fp8 needs gpu.fp8_flops, which 'NVIDIA A100-SXM4-80GB' does not have");
 }
 
 TEST(Precision, PartsThatDoNotGoTogetherAreRefusedWhereTheyStand) {
     EXPECT_EQ(mistake("hgx-h100", "{param_gather: fp8}"),
-              "4:38: no product is in 8 or 4 bits: give a 'recipe'");
+              "4:38: no GEMM is in 8 or 4 bits: give a 'recipe'");
     EXPECT_EQ(mistake("hgx-b200", "{recipe: nvfp4, param_gather: fp8}"),
-              "4:53: weights of nvfp4 are gathered in bf16 or fp4");
+              "4:53: weights of nvfp4 can be gathered in bf16 or fp4");
     EXPECT_EQ(mistake("hgx-b200", "{recipe: mxfp8, param_gather: fp4}"),
-              "4:53: weights of mxfp8 are gathered in bf16 or fp8");
+              "4:53: weights of mxfp8 can be gathered in bf16 or fp8");
     EXPECT_EQ(mistake("hgx-h100", "{base: fp16, recipe: fp8-current}"),
-              "4:44: fp8-current casts what is in bf16; 'compute' is another type");
+              "4:44: fp8-current needs 'compute: bf16'");
     EXPECT_EQ(mistake("hgx-h100", "{recipe: fp8-current, bf16_layers: {first: 10, last: 3}}"),
-              "4:58: 10 first and 3 last layers are more than the 12");
+              "4:58: 10 first and 3 last layers exceed the 12");
     EXPECT_EQ(mistake("hgx-h100", "fp8-curent"),
               "4:23: unknown precision 'fp8-curent'; did you mean 'fp8-current'?");
 }

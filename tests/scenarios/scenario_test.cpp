@@ -249,7 +249,7 @@ TEST(Scenario, AnOverrideIsBlamedAsSet) {
     EXPECT_THAT(mistakes_of("parallel: {tensor: 2}\n", {{"parallel.tensor.x", "3"}}),
                 HasSubstr("--set:1:1: error: 'tensor' must be a whole number, not a map"));
     EXPECT_THAT(mistakes_of("", {{"model", "deepseek-v3"}, {"model.router_groups", "7"}}),
-                HasSubstr("--set:1:21: error: 256 experts do not lie in 7 equal groups"))
+                HasSubstr("--set:1:21: error: 256 experts cannot be divided into 7 equal groups"))
         << "and not at the layers of the zoo's file, which take the value";
     EXPECT_THROW(parse_override("parallel.tensor"), InputError);
     for (const char* empty : {"parallel.tensor=", "schedule=  "})
@@ -266,7 +266,7 @@ TEST(Scenario, AnUnevenUniformPartitionIsANote) {
 
 /// DeepSpeed has no pipelines with ZeRO-3.
 TEST(Scenario, LimitsOfStage3ThatChangeNothingAreANote) {
-    const auto note = HasSubstr("limits of stage 3");
+    const auto note = HasSubstr("stage-3 limits");
     const std::string deepspeed = "\nframework: deepspeed";
     EXPECT_THAT(parse("gpus: 8\nparallel: {pipeline: 2, data: 4, zero_stage: 3}" + deepspeed).notes,
                 testing::Contains(note));

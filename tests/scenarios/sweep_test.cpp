@@ -79,7 +79,7 @@ TEST(Sweep, AConditionMayAskForWhatFollowsTensor) {
 
 TEST(Sweep, SaysWhatIsWrongWithAGrid) {
     EXPECT_THAT(mistakes_in_grid("  parallel.tensor: 2\n"),
-                HasSubstr("grid.yaml:4:20: error: 'parallel.tensor' is swept over a list or a "
+                HasSubstr("grid.yaml:4:20: error: 'parallel.tensor' must be swept over a list or a "
                           "range, not '2'"));
     EXPECT_THAT(mistakes_in_grid("  a: [1]\n  where: a <\n"), HasSubstr("a value is missing"));
     EXPECT_THAT(mistakes_in_grid("  a: [1]\n  where: parallel.tensr < 2\n"),
@@ -87,7 +87,7 @@ TEST(Sweep, SaysWhatIsWrongWithAGrid) {
     EXPECT_THAT(mistakes_in_grid("  a: {from: 2, to: 1}\n"),
                 HasSubstr("the range from 2 to 1 is empty"));
     EXPECT_THAT(mistakes_in_grid("  a: {from: 0, to: 1, step: 1e-9}\n"),
-                HasSubstr("a range of more than 10000 values"));
+                HasSubstr("a range has more than 10000 values"));
     EXPECT_THAT(mistakes_in_grid("  a: {from: 1, to: 8, factor: 2, step: 2}\n"),
                 HasSubstr("not both"));
     EXPECT_THAT(mistakes_in_grid("  a: []\n"), HasSubstr("'a' has no values"));

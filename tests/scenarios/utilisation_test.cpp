@@ -1,4 +1,4 @@
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 #include <string>
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/diagnostic.h"
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/generators/writer.h"
@@ -206,6 +207,61 @@ TEST(Lower, ValidatesTheStepAfterwardsIfAskedTo) {
     options.optimizer = OptimizerPlacement::PostValidated;
     EXPECT_THAT(line_of(lower(generate("gpipe", {1, 1, 1}), options), 0),
                 testing::EndsWith("0REDUCE_GRAD OPTIMIZER_STEP 0UNSHARD GRAD_NORM"));
+}
+
+TEST(LowerTo, EndsWithTheWholeProgramForEverySchedule) {
+    int checked = 0;
+    for (const Generator& row : generators()) {
+        PipelineShape shape{4, row.stages_per_rank.value_or(1), 8};
+        if (row.name == std::string_view("seq-1f1b")) shape.slices = 2;
+        Schedule order;
+        try {
+            order = generate(row.name, shape);
+        } catch (const InputError&) {
+            continue;  // this shape is not its own
+        }
+        for (const NamedTransport& on : kTransports) {
+            LowerOptions options = zero(3);
+            options.transport = on.transport;
+            const PartlyLowered last = lower_to(lowering_passes().back().name, order, options);
+            EXPECT_EQ(last.schedule, lower(order, options)) << row.name << " on " << on.name;
+            ASSERT_EQ(last.changes.size(), lowering_passes().size());
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 60);
+}
+
+TEST(LowerTo, TellsWhatEachPassHasChanged) {
+    const Schedule order = generate("looped-bfs", {2, 2, 8});
+    const PartlyLowered all = lower_to("receive-in-time", order, zero(2));
+    std::map<std::string_view, PassChanges> of;
+    for (const PassChanges& changes : all.changes) of[changes.pass] = changes;
+    // Two ranks with two stages each: three boundaries are crossed by 8 activations and 8
+    // gradients.
+    EXPECT_EQ(of["send-recv"].added,
+              (std::map<std::string, std::size_t>{{"RECV", 48}, {"SEND", 48}}));
+    EXPECT_EQ(of["optimizer"].added.size(), 2u);
+    EXPECT_TRUE(of["tied-grad"].unchanged());
+    EXPECT_TRUE(of["receive-in-time"].added.empty());
+    EXPECT_GT(of["receive-in-time"].moved, 0u);
+    const std::size_t moved = of["receive-in-time"].moved;
+    const PartlyLowered jammed = lower_to("unshard-reshard", order, zero(2));
+    std::size_t elsewhere = 0;
+    for (std::size_t r = 0; r < 2; ++r)
+        for (std::size_t i = 0; i < jammed.schedule.ranks[r].size(); ++i)
+            elsewhere += jammed.schedule.ranks[r][i] != all.schedule.ranks[r][i] ? 1 : 0;
+    EXPECT_GE(elsewhere, moved + 1);  // who makes room for another stands elsewhere too
+}
+
+TEST(LowerTo, RefusesAPassThatDoesNotExistAndNamesThose) {
+    try {
+        lower_to("sends", generate("gpipe", {2, 1, 2}), {});
+        FAIL();
+    } catch (const InputError& e) {
+        EXPECT_THAT(e.what(),
+                    testing::HasSubstr("there is no pass 'sends'; the passes are send-recv, "));
+    }
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "sim/report/bill_report.h"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"

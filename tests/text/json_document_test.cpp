@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// JSON as Python writes it, and files of some MB.
 namespace debubble::text {
@@ -30,7 +30,8 @@ TEST(JsonDocument, HasNoKeysWithoutQuotes) {
         parse_json(R"({NaN: 1})", "x");
         FAIL() << "a key without quotes was read";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("x:1:2: error: a key is a text in quotes"));
+        EXPECT_THAT(error.what(),
+                    testing::HasSubstr("x:1:2: error: a key must be a quoted string"));
     }
     EXPECT_THROW(parse_json("[Infinit]", "x"), InputError);
     EXPECT_THROW(parse_json("[NaNs]", "x"), InputError);

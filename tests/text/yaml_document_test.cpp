@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "text/json_document_reader.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::models {
 namespace {

@@ -42,6 +42,11 @@ void write_bars(const picture::TimelineDocument& document, const BarNumbers& num
 void write_gaps(const picture::TimelineDocument& document, const BarNumbers& numbers,
                 Columns& columns);
 
+/// Writes what every bar sends over the links of its rank, by the table that stands in `json` where
+/// it is known; elsewhere an empty column.
+void write_links(const picture::TimelineDocument& document, const BarNumbers& numbers,
+                 nlohmann::ordered_json& json, Columns& columns);
+
 /// Writes the memory of all devices over time, in whole units of `memory_unit` bytes. Where there
 /// are too many steps for a page, each is the greatest of a stretch.
 void write_memory(const picture::TimelineDocument& document, const BarNumbers& numbers,

@@ -71,6 +71,7 @@ void write_document(const TimelineDocument& document, Json& json, Columns& colum
     write_bars(document, numbers, json, columns);
     write_gaps(document, numbers, columns);
     write_memory(document, numbers, json, columns);
+    write_links(document, numbers, json, columns);
 }
 
 }  // namespace debubble::page

@@ -7,7 +7,7 @@
 #include "trace/picture/document/document.h"
 
 /// A page to mail: timelines that a browser draws, zooms and plays, and figures below them, in one
-/// file that needs no network. docs/decisions/0066.
+/// file that needs no network. docs/decisions/0025.
 namespace debubble::page {
 
 /// A part of the page below the timelines.
@@ -17,8 +17,8 @@ struct Section {
     std::string html;
 };
 
-/// Lines of colours, 0xffRRGGBB, all as wide as `width`: an element <canvas data-picture="0"> of a
-/// section shows the first picture of the page.
+/// Lines of colours, 0xffRRGGBB, all as wide as `width`: an element
+/// `<canvas data-picture="0">` of a section shows the first picture of the page.
 struct SmallPicture {
     int width = 0;
     std::vector<std::vector<std::uint32_t>> light;

@@ -30,11 +30,14 @@ public:
     /// `draw` gets the rectangle of the swatch.
     template <class Draw>
     void entry(const std::string& words, Draw&& draw) {
-        const double width = kSwatch + 5 + svg::text_width(words, view_.letter() * kNarrow);
-        if (x_ + width > view_.geometry.width - kHeadMargin) return;
+        if (!has_room(words)) return;
+        const double width = width_of(words);
         draw(Rect{x_, middle_ - kSwatchHeight / 2, kSwatch, kSwatchHeight});
         text({x_ + kSwatch + 5, middle_}, words);
         x_ += width + kApart;
+    }
+    bool has_room(const std::string& words) const {
+        return x_ + width_of(words) <= view_.geometry.width - kHeadMargin;
     }
     void area(const std::string& words, Rgb fill) {
         entry(words, [&](Rect swatch) { out_.emplace_back(Area{swatch, fill}); });
@@ -52,6 +55,9 @@ public:
     }
 
 private:
+    double width_of(const std::string& words) const {
+        return kSwatch + 5 + svg::text_width(words, view_.letter() * kNarrow);
+    }
     void text(Point at, const std::string& words) {
         out_.emplace_back(Text{at, words, view_.letter(), view_.ground().text});
     }
@@ -109,6 +115,7 @@ void add_errors(LegendLine& line, const View& view) {
 void add_memory(LegendLine& line, Shapes& out, const Timeline& timeline, const View& view) {
     const Ground& ground = view.ground();
     if (!timeline.needs().memory) return;
+    line.words("memory:");  // the optimizer is a kind of action too
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         if (timeline.main.document->holds[c])
             line.area(std::string(name_of(static_cast<MemoryClass>(c))), ground.memory[c]);
@@ -167,9 +174,10 @@ void add_exposed(LegendLine& line, const TimelineDocument& document, const View&
     const ExposedSums sums = exposed_sums(document);
     if (sums.whole_s <= 0 || sums.exposed <= Duration{}) return;
     const std::string by_kind = shares_by_kind(sums.by_kind, sums.whole_s);
-    line.area(fmt::format("exposed {}{}{}", text::percent(seconds(sums.exposed) / sums.whole_s),
-                          by_kind.empty() ? "" : ": ", by_kind),
-              paint(Paint::Collective, view.theme));
+    const std::string all =
+        fmt::format("exposed {}", text::percent(seconds(sums.exposed) / sums.whole_s));
+    const std::string parts = by_kind.empty() ? all : fmt::format("{}: {}", all, by_kind);
+    line.area(line.has_room(parts) ? parts : all, paint(Paint::Collective, view.theme));
 }
 
 }  // namespace
@@ -193,7 +201,12 @@ Shapes head_shapes(const Timeline& timeline, const View& view) {
         case ColourBy::Stage: line.words("a colour for each stage"); break;
         case ColourBy::Error: add_errors(line, view); break;
     }
-    add_memory(line, out, timeline, view);
+    if (view.geometry.legend_lines() == 2) {
+        add_memory(line, out, timeline, view);
+        return out;
+    }
+    LegendLine below(out, view, middle + 2 * view.geometry.legend_height());
+    add_memory(below, out, timeline, view);
     return out;
 }
 

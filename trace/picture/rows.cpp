@@ -14,7 +14,8 @@ constexpr int kLowestOfMany = 14;
 constexpr int kLowestOfManyTwo = 22;
 constexpr int kCollapsed = 11;
 constexpr int kFoldedLine = 2;
-constexpr int kLeastRun = 44;  ///< height of a run's lines, where they can be higher
+constexpr int kFoldedLineOfTwo = 6;  ///< three pixels of each
+constexpr int kLeastRun = 44;        ///< height of a run's lines, where they can be higher
 constexpr int kAfterRun = 4;
 constexpr int kStream = 18;
 constexpr int kStreamOfTwo = 26;
@@ -119,7 +120,7 @@ public:
           choices_(choices),
           needs_(needs),
           shown_(shown_devices(document, choices)),
-          folds_(choices.fold_alike && !needs.comparison && shown_.size() > kManyDevices) {
+          folds_(choices.fold_alike && shown_.size() > kManyDevices) {
         std::vector<Run> runs = runs_of_rows();
         int folded_height = 0;
         std::size_t rows = 0;
@@ -160,7 +161,7 @@ private:
         if (!folds_) return {{shown_, false}};
         std::vector<Run> runs;
         const auto flush = [&](std::vector<std::size_t>& others) {
-            for (const AlikeRun& run : alike_runs(document_, others)) {
+            for (const AlikeRun& run : alike_runs(document_, others, needs_.other)) {
                 const std::vector<std::size_t> devices(
                     others.begin() + static_cast<std::ptrdiff_t>(run.first),
                     others.begin() + static_cast<std::ptrdiff_t>(run.last + 1));
@@ -182,12 +183,15 @@ private:
         return runs;
     }
 
-    static std::size_t lines_of(std::size_t devices) { return std::min(devices, kMostLinesOfRun); }
-    /// A short run has higher lines, so that the words beside it have room.
-    static int line_of(std::size_t lines) {
-        return std::max(kFoldedLine, kLeastRun / static_cast<int>(lines));
+    std::size_t lines_of(std::size_t devices) const {
+        return std::min(devices, needs_.comparison ? kMostLinesOfRun / 2 : kMostLinesOfRun);
     }
-    static int height_of(const Run& run) {
+    /// A short run has higher lines, so that the words beside it have room.
+    int line_of(std::size_t lines) const {
+        return std::max(needs_.comparison ? kFoldedLineOfTwo : kFoldedLine,
+                        kLeastRun / static_cast<int>(lines));
+    }
+    int height_of(const Run& run) const {
         const std::size_t lines = lines_of(run.devices.size());
         return static_cast<int>(lines) * line_of(lines) + kAfterRun;
     }
@@ -202,6 +206,7 @@ private:
                     .folded = true,
                     .whole = {layout_.height, line + (i + 1 == lines ? kAfterRun : 0)}};
             row.bars = {row.whole.y, line};
+            if (needs_.comparison) row.other = take_bottom(row.bars, line / 2);
             if (i == 0) {
                 row.run_to = devices.back();
                 row.run_height = static_cast<int>(lines) * line + kAfterRun;

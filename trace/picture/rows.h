@@ -35,8 +35,9 @@ struct RowChoices {
 /// The parts besides bars that the rows need room for.
 struct RowNeeds {
     bool memory = false;
-    bool ghost = false;       ///< a plan drawn below the bars
-    bool comparison = false;  ///< two half-lanes and the error between them
+    bool ghost = false;                       ///< a plan drawn below the bars
+    bool comparison = false;                  ///< two half-lanes and the error between them
+    const TimelineDocument* other = nullptr;  ///< B of a comparison
 };
 
 /// A row, in pixels of the window, from the top of the first row.

@@ -52,7 +52,8 @@ RowNeeds Timeline::needs() const {
         return layer && std::ranges::any_of(layer.document->devices,
                                             [](const Device& d) { return !d.memory.empty(); });
     };
-    return {holds(main) || (comparison && holds(other)), ghost(), comparison};
+    return {holds(main) || (comparison && holds(other)), ghost(), comparison,
+            comparison ? other.document.get() : nullptr};
 }
 
 }  // namespace debubble::picture

@@ -14,7 +14,8 @@ namespace debubble::picture {
 /// The positions of a picture's parts, in its pixels:
 ///
 ///   title
-///   legend: the causes of bubbles and what is exposed; the colours of bars and memory
+///   legend: the causes of bubbles and what is exposed; the colours of bars, and of memory in a
+///           line of its own where the picture is narrow
 ///   gutter | utilisation of the cluster, doubling as a map of the view
 ///          | ruler
 ///          | pinned rows
@@ -27,8 +28,9 @@ struct PageGeometry {
     int scaled(double length) const { return static_cast<int>(std::lround(length * scale)); }
     int gutter() const { return scaled(164); }
     int title_height() const { return scaled(18); }
-    int legend_height() const { return scaled(16); }  ///< of each of its two lines
-    int map_top() const { return title_height() + 2 * legend_height() + 2; }
+    int legend_height() const { return scaled(16); }  ///< of each of its lines
+    int legend_lines() const { return width < scaled(kRoomForMemory) ? 3 : 2; }
+    int map_top() const { return title_height() + legend_lines() * legend_height() + 2; }
     int map_height() const { return scaled(18); }
     int ruler_height() const { return scaled(18); }
     int top() const { return map_top() + map_height() + ruler_height(); }
@@ -55,6 +57,7 @@ struct PageGeometry {
     }
 
 private:
+    static constexpr double kRoomForMemory = 1320;  ///< width of a line with all kinds and classes
     Rect right_of_gutter(int y, int high) const {
         return {double(gutter()), double(y), double(lanes_width()), double(high)};
     }

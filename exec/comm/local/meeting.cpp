@@ -5,8 +5,6 @@
 
 #include <cstring>
 
-#include "exec/comm/reduce.h"
-
 namespace debubble::exec::local {
 
 namespace {
@@ -76,7 +74,7 @@ void all_to_all(const Meeting& meeting, int share, const Hands& hands) {
         hands.copy(meeting.participants[from].ins[share], mine.outs[from]);
 }
 
-void reduce_pieces(const Meeting& meeting, int share, const Hands& hands) {
+void reduce_scatter_uneven(const Meeting& meeting, int share, const Hands& hands) {
     std::vector<ConstBuffer> sources;
     for (const Participant& participant : meeting.participants)
         sources.push_back(participant.ins[share]);
@@ -93,7 +91,7 @@ void move(const Meeting& meeting, int share, const Hands& hands) {
         case Pattern::AllGather: return all_gather(meeting, share, hands);
         case Pattern::ReduceScatter: return reduce_scatter(meeting, share, hands);
         case Pattern::AllToAll: return all_to_all(meeting, share, hands);
-        case Pattern::ReducePieces: return reduce_pieces(meeting, share, hands);
+        case Pattern::ReduceScatterUneven: return reduce_scatter_uneven(meeting, share, hands);
         case Pattern::Broadcast:
             return hands.copy(meeting.participants[meeting.terms.root].in,
                               meeting.participants[share].out);
@@ -145,9 +143,9 @@ std::string name_of(const Terms& terms) {
         case Pattern::AllReduce: return fmt::format("an all-reduce ({})", reduction);
         case Pattern::AllGather: return "an all-gather";
         case Pattern::ReduceScatter: return fmt::format("a reduce-scatter ({})", reduction);
-        case Pattern::AllToAll: return "a piece of an all-to-all";
-        case Pattern::ReducePieces:
-            return fmt::format("a piece of a reduce-scatter ({})", reduction);
+        case Pattern::AllToAll: return "a chunk of an all-to-all";
+        case Pattern::ReduceScatterUneven:
+            return fmt::format("a chunk of a reduce-scatter ({})", reduction);
         case Pattern::Broadcast: return fmt::format("a broadcast (root {})", terms.root);
         case Pattern::Barrier: return "a barrier";
     }
@@ -174,13 +172,13 @@ std::string to_text(const Terms& terms) {
     return fmt::format("{} of {} bytes of {}", name_of(terms), terms.bytes, name_of(terms.type));
 }
 
-std::optional<std::string> why_pieces_differ(const Meeting& meeting) {
-    const bool reduces = meeting.terms.pattern == Pattern::ReducePieces;
+std::optional<std::string> why_chunks_differ(const Meeting& meeting) {
+    const bool reduces = meeting.terms.pattern == Pattern::ReduceScatterUneven;
     if (meeting.terms.pattern != Pattern::AllToAll && !reduces) return std::nullopt;
     const auto piece_of = [&](std::size_t bytes) {
-        Terms piece = meeting.terms;
-        piece.bytes = bytes;
-        return to_text(piece);
+        Terms chunk = meeting.terms;
+        chunk.bytes = bytes;
+        return to_text(chunk);
     };
     const auto size = static_cast<int>(meeting.participants.size());
     for (int to = 0; to < size; ++to) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ enum class Pattern : std::uint8_t {
     AllGather,
     ReduceScatter,
     AllToAll,
-    ReducePieces,
+    ReduceScatterUneven,
     Broadcast,
     Barrier
 };
@@ -29,7 +30,7 @@ struct Terms {
     Reduction reduction{};
     int root = 0;
     DataType type{};
-    std::size_t bytes = 0;  ///< bytes of the whole, not of a part; 0 where ranks' pieces differ
+    std::size_t bytes = 0;  ///< bytes of the whole, not of a part; 0 where ranks' chunks differ
     friend bool operator==(const Terms&, const Terms&) = default;
 };
 
@@ -42,20 +43,20 @@ struct Participant {
     Buffer out;
     std::string label;
 
-    // The lane that does the participant's part, for tensors in a device's memory (else null). The
-    // lane works once the kernels of the rank are at `ready`, and the marks around its work are
+    // The lane that does the participant's part, for tensors in a device's memory (else null). It
+    // starts once the kernels of the rank have reached `ready`, and the marks around its work are
     // known once the meeting is done.
     DeviceLanes* lanes = nullptr;
     DeviceLane lane = {};
     Mark ready = {};
     MarkedInterval ran = {};
 
-    // Pieces of unequal sizes, by position: `ins` for each rank, and `outs` from each of them.
+    // Chunks of unequal sizes, by position: `ins` for each rank, and `outs` from each of them.
     std::vector<ConstBuffer> ins = {};
     std::vector<Buffer> outs = {};
 };
 
-/// A communication under way. The world's mutex guards it, but not the bytes, which belong to the
+/// A communication in flight. The world's mutex guards it, but not the bytes, which belong to the
 /// thread that works on them.
 struct Meeting {
     Terms terms;
@@ -64,7 +65,7 @@ struct Meeting {
     std::vector<std::byte> copy;            ///< bytes of a message whose sender has gone on
     std::optional<Interval> copied;         ///< when they were copied
 
-    int missing = 0;  ///< participants that have not come
+    int missing = 0;  ///< participants that have not arrived
     bool started = false;
     int next_share = 0;
     int shares_done = 0;
@@ -81,9 +82,9 @@ struct Meeting {
 /// share, in which each participant's lane is asked for its part.
 void carry_out(Meeting& meeting, int share);
 
-/// A sentence that says which rank's piece has another size than the rank that takes it expects;
+/// A sentence about the first chunk whose size differs from the one that its receiver expects;
 /// nothing where all agree. Precondition: all participants are here.
-std::optional<std::string> why_pieces_differ(const Meeting& meeting);
+std::optional<std::string> why_chunks_differ(const Meeting& meeting);
 
 /// A text such as "2RECV_F3 from rank 0" or "1REDUCE_GRAD among ranks 0, 2".
 std::string describe(const Meeting& meeting, int position);
@@ -92,3 +93,13 @@ std::string describe(const Meeting& meeting, int position);
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace debubble::exec::local
+
+namespace debubble::exec {
+
+/// Elements [begin, end) of every target become the reduction of those elements of all
+/// sources, taken in their order; 16-bit types are added in fp32 and rounded once. All
+/// have one length and type. A target may be one of the sources.
+void reduce(std::span<const ConstBuffer> sources, std::span<const Buffer> targets,
+            Reduction reduction, std::size_t begin, std::size_t end);
+
+}  // namespace debubble::exec

@@ -59,7 +59,7 @@ std::shared_ptr<Meeting> World::join(const MeetingKey& key, const Terms& terms,
                                 describe(*meeting, position), to_text(terms)));
     }
     if (meeting->missing == 0 && !failure_)
-        if (const auto difference = why_pieces_differ(*meeting)) fail_locked(*difference);
+        if (const auto difference = why_chunks_differ(*meeting)) fail_locked(*difference);
     if (!failure_) start_all_from(meeting);
     while (on_device && work(lock, *meeting)) continue;  // its lanes then have more work queued
     if (buffered && !copied) {

@@ -38,12 +38,12 @@ public:
     /// The number of the group of these ranks; the n-th request of each rank gets the same number.
     int group_number(int rank, const std::vector<int>& ranks);
 
-    /// Rank `ranks[position]` comes to the meeting `key`. When this returns, a buffered message has
+    /// Rank `ranks[position]` joins the meeting `key`. When this returns, a buffered message has
     /// left its memory.
     std::shared_ptr<Meeting> join(const MeetingKey& key, const Terms& terms, std::vector<int> ranks,
                                   int position, Participant participant);
     Interval wait(Meeting& meeting, int position, Deadline deadline);
-    /// Carries out shares that are free, waits for nothing, and tells whether the meeting is done.
+    /// Carries out free shares without waiting, and tells whether the meeting is done.
     bool done(Meeting& meeting, int position);
     /// Called before the participant's buffers are freed: waits for the threads that work on them,
     /// and fails all ranks if the meeting is not done.
@@ -71,7 +71,7 @@ private:
     /// Guards all members below, and the meetings.
     std::mutex mutex_;
     std::vector<std::condition_variable> changed_;  ///< by rank: something has changed for it
-    /// Meetings that some participant has not come to.
+    /// Meetings that lack some participant.
     std::map<MeetingKey, std::shared_ptr<Meeting>> open_;
     /// The meetings that have not started, by rank, in the order in which the rank asked; used when
     /// that order counts.

@@ -14,7 +14,7 @@
 
 #include "base/build_id.h"
 #include "base/diagnostic.h"
-#include "exec/comm/processes/communicator.h"
+#include "exec/comm/processes/engine.h"
 
 namespace debubble::exec::mpi {
 
@@ -37,7 +37,7 @@ public:
         int provided = 0;
         const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
         if (error != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED)
-            throw WorldError("MPI does not start, or has no support for threads");
+            throw WorldError("MPI cannot be initialised, or does not support threads");
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         check_builds();
@@ -119,8 +119,7 @@ private:
         std::size_t expected = 0;        ///< bytes to receive
     };
 
-    /// The check comes before anything else is sent, since only the same build knows the form of
-    /// the rest.
+    /// The check precedes everything else, since only the same build knows the format of the rest.
     void check_builds() const {
         const BuildId mine = build_id();
         std::vector<BuildId> all(static_cast<std::size_t>(ranks_));
@@ -215,7 +214,7 @@ private:
 
     int rank_ = 0;
     int ranks_ = 0;
-    std::list<Message> messages_;  ///< messages under way, in the order in which they came
+    std::list<Message> messages_;  ///< messages in flight, in the order of their arrival
     std::list<Transfer> transfers_;
     std::chrono::microseconds pause_{};
     std::mutex mutex_;

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <numeric>
 
-#include "exec/comm/processes/communicator.h"
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/engine.h"
 
 namespace debubble::exec::processes {
 
@@ -28,7 +28,7 @@ private:
     std::shared_ptr<Operation> operation_;
 };
 
-/// The bytes of a piece that is sent are only read.
+/// The bytes of a chunk that is sent are only read.
 std::span<std::byte> readable(ConstBuffer buffer) {
     return {const_cast<std::byte*>(buffer.bytes.data()), buffer.bytes.size()};
 }
@@ -112,7 +112,8 @@ public:
     }
     Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
                        std::string_view label) override {
-        assert(out.size() == ranks_.size() && in.size() == ranks_.size() && "a piece for each");
+        assert(out.size() == ranks_.size() && in.size() == ranks_.size() &&
+               "a chunk for each rank");
         auto operation =
             collective(Pattern::AllToAll, {}, 0, ConstBuffer({}, out.front().type), label);
         Operation::Phase phase;
@@ -126,12 +127,12 @@ public:
         operation->phases.push_back(std::move(phase));
         return start(std::move(operation));
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
-        assert(pieces.size() == ranks_.size() && "a piece for each rank");
-        auto operation =
-            collective(Pattern::ReducePieces, reduction, 0, ConstBuffer({}, mine.type), label);
-        const auto share = [=](int position) { return pieces[position]; };
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
+        assert(chunks.size() == ranks_.size() && "a chunk for each rank");
+        auto operation = collective(Pattern::ReduceScatterUneven, reduction, 0,
+                                    ConstBuffer({}, mine.type), label);
+        const auto share = [=](int position) { return chunks[position]; };
         auto sum = reduce_shares(*operation, share, mine, reduction);
         operation->phases.push_back({std::move(sum), {}, {}});
         return start(std::move(operation));

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Most bytes of a piece that travel with its announcement.
+/// Most bytes of a chunk that are sent with its announcement.
 constexpr std::size_t kSmall = 4096;
 constexpr std::size_t kLongest = 64 << 10;  ///< most bytes of a sentence that is sent
 
@@ -23,11 +23,12 @@ constexpr std::size_t kLongest = 64 << 10;  ///< most bytes of a sentence that i
 
 namespace {
 
-/// The terms of one piece: the operation's, and its own size where pieces differ.
-Terms terms_of(const Operation& operation, const PeerPiece& piece) {
+/// The terms of one chunk: the operation's, and its own size where chunks differ.
+Terms terms_of(const Operation& operation, const PeerChunk& chunk) {
     Terms terms = operation.terms;
-    if (terms.pattern == local::Pattern::AllToAll || terms.pattern == local::Pattern::ReducePieces)
-        terms.bytes = piece.bytes.size();
+    if (terms.pattern == local::Pattern::AllToAll ||
+        terms.pattern == local::Pattern::ReduceScatterUneven)
+        terms.bytes = chunk.bytes.size();
     return terms;
 }
 
@@ -189,30 +190,30 @@ void MessageEngine::begin_phase(const std::shared_ptr<Operation>& operation) {
     }
     const Operation::Phase& phase = op.phases[op.phase];
     op.open.clear();
-    for (const PeerPiece& piece : phase.out) op.open.push_back(piece.peer);
-    for (const PeerPiece& piece : phase.in) op.open.push_back(piece.peer);
+    for (const PeerChunk& chunk : phase.out) op.open.push_back(chunk.peer);
+    for (const PeerChunk& chunk : phase.in) op.open.push_back(chunk.peer);
     op.missing = op.open;
     OperationKey key = op.key;
     if (key.kind < 0) key.kind -= static_cast<std::int32_t>(op.phase);
 
-    for (const PeerPiece& piece : phase.out) {
-        const Terms terms = terms_of(op, piece);
+    for (const PeerChunk& chunk : phase.out) {
+        const Terms terms = terms_of(op, chunk);
         Header header{Word::Announce, 0, key, terms, next_id_++};
-        const bool small = piece.bytes.size() <= kSmall;
-        // A message that travels with its announcement is on its way from this moment.
+        const bool small = chunk.bytes.size() <= kSmall;
+        // A message that is sent with its announcement is in flight from this moment.
         if (small && op.terms.pattern == local::Pattern::Message) op.when.begin = Clock::now();
-        wire_->post(piece.peer, pack(header, op.description, local::to_text(terms),
-                                     small ? piece.bytes : std::span<std::byte>{}));
-        offered_[header.id] = {operation, piece};
+        wire_->post(chunk.peer, pack(header, op.description, local::to_text(terms),
+                                     small ? chunk.bytes : std::span<std::byte>{}));
+        offered_[header.id] = {operation, chunk};
     }
-    for (const PeerPiece& piece : phase.in) {
-        const PeerOperation awaited{piece.peer, key};
+    for (const PeerChunk& chunk : phase.in) {
+        const PeerOperation awaited{chunk.peer, key};
         if (const auto found = announced_.find(awaited); found != announced_.end()) {
             Announcement announcement = std::move(found->second);
             announced_.erase(found);
-            match({operation, piece}, std::move(announcement));
+            match({operation, chunk}, std::move(announcement));
         } else {
-            expected_[awaited] = {operation, piece};
+            expected_[awaited] = {operation, chunk};
         }
     }
 }
@@ -232,7 +233,7 @@ void MessageEngine::match(const Incoming& incoming, Announcement&& announcement)
     if (failure_) return;
     Operation& op = *incoming.operation;
     const Control& control = announcement.control;
-    const Terms terms = terms_of(op, incoming.piece);
+    const Terms terms = terms_of(op, incoming.chunk);
     if (!(control.header.terms == terms)) {
         return fail_locked(fmt::format("rank {} takes {} for {}, but rank {} takes {} for {}",
                                        announcement.peer, control.description, control.content,
@@ -241,7 +242,7 @@ void MessageEngine::match(const Incoming& incoming, Announcement&& announcement)
     }
     Header ask{Word::Ask};
     ask.id = control.header.id;
-    const std::span<std::byte> target = incoming.piece.bytes;
+    const std::span<std::byte> target = incoming.chunk.bytes;
     if (target.size() > kSmall) {
         wire_->move_in(announcement.peer, ask.id, target,
                        moves(incoming.operation, announcement.peer));
@@ -252,11 +253,11 @@ void MessageEngine::match(const Incoming& incoming, Announcement&& announcement)
         if (!target.empty()) std::memcpy(target.data(), control.inlined.data(), target.size());
         wire_->post(announcement.peer, pack(ask, "", "", {}));
         met(op, announcement.peer);
-        piece_done(incoming.operation, announcement.peer);
+        chunk_done(incoming.operation, announcement.peer);
     }
 }
 
-void MessageEngine::piece_done(const std::shared_ptr<Operation>& operation, int peer) {
+void MessageEngine::chunk_done(const std::shared_ptr<Operation>& operation, int peer) {
     operation->open.erase(std::ranges::find(operation->open, peer));
     if (!operation->open.empty() || failure_) return;
     ++operation->phase;
@@ -276,18 +277,18 @@ void MessageEngine::on_message(int peer, std::span<const std::byte> message) {
 
 void MessageEngine::serve(const Announcement& ask) {
     const auto found = offered_.find(ask.control.header.id);
-    if (found == offered_.end() || found->second.piece.peer != ask.peer)
+    if (found == offered_.end() || found->second.chunk.peer != ask.peer)
         return on_lost(ask.peer, "it has asked for bytes that this rank does not offer");
     const Incoming offer = std::move(found->second);
     const std::uint64_t id = found->first;
     offered_.erase(found);
-    const std::size_t size = offer.piece.bytes.size();
+    const std::size_t size = offer.chunk.bytes.size();
     if (size <= kSmall) {
         met(*offer.operation, ask.peer);
-        return piece_done(offer.operation, ask.peer);
+        return chunk_done(offer.operation, ask.peer);
     }
     if (failure_) return wire_->refuse(ask.peer, id, size);  // the bytes may be gone
-    wire_->move_out(ask.peer, id, offer.piece.bytes, moves(offer.operation, ask.peer));
+    wire_->move_out(ask.peer, id, offer.chunk.bytes, moves(offer.operation, ask.peer));
 }
 
 void MessageEngine::met(Operation& operation, int peer) {
@@ -307,7 +308,7 @@ void MessageEngine::on_moved(Wire::Ticket ticket, bool whole) {
     const auto found = moving_.find(ticket);
     const auto [operation, peer] = std::move(found->second);
     moving_.erase(found);
-    if (whole) piece_done(operation, peer);  // otherwise its sender has failed and says so
+    if (whole) chunk_done(operation, peer);  // otherwise its sender has failed and says so
 }
 
 void MessageEngine::on_lost(int peer, const std::string& how) {

@@ -16,33 +16,33 @@
 #include <vector>
 
 #include "exec/comm/local/meeting.h"
+#include "exec/comm/processes/control.h"
 #include "exec/comm/processes/last_resort.h"
-#include "exec/comm/processes/operation_key.h"
 #include "exec/comm/processes/wire.h"
 #include "exec/core/communicator/communicator.h"
 
-/// The thread of a rank that communicates. All other threads hand it operations and wait, so that
-/// messages move while the rank computes.
+/// The communication thread of a rank. All other threads hand it operations and wait, so that
+/// communication overlaps the rank's computation.
 ///
-/// It has a rendezvous of its own: the sender announces a piece (small pieces travel with the
+/// It has a rendezvous of its own: the sender announces a chunk (small chunks are sent with the
 /// announcement), the receiver asks for it, then the bytes go from memory to memory. So the wire
 /// never holds a buffer of a rank that waits in vain, and a wait that fails may free the buffer.
 namespace debubble::exec::processes {
 
 using local::Terms;
 
-struct PeerPiece {
+struct PeerChunk {
     int peer = 0;                ///< global rank of the other end
-    std::span<std::byte> bytes;  ///< written if the piece is incoming, else only read
+    std::span<std::byte> bytes;  ///< written if the chunk is incoming, else only read
 };
 
-/// One communication of this rank: phases of pieces. Each phase starts with a function that may
-/// compute on the bytes which the phase before it brought.
+/// One communication of this rank: phases of chunks. Each phase starts with a function that may
+/// compute on the bytes received in the phase before it.
 struct Operation {
     struct Phase {
         std::function<void()> begin;
-        std::vector<PeerPiece> out;
-        std::vector<PeerPiece> in;
+        std::vector<PeerChunk> out;
+        std::vector<PeerChunk> in;
     };
     OperationKey key;
     Terms terms;
@@ -51,9 +51,9 @@ struct Operation {
 
     // The members from here on are guarded by the engine's mutex.
     std::size_t phase = 0;
-    /// Peers of the phase's pieces that are not done, one entry per piece.
+    /// Peers of the phase's chunks that are not done, one entry per chunk.
     std::vector<int> open;
-    std::vector<int> missing;  ///< peers that have not come, one entry per piece
+    std::vector<int> missing;  ///< peers that have not arrived, one entry per chunk
     bool done = false;
     Interval when;
 };
@@ -61,8 +61,8 @@ struct Operation {
 /// A function that joins the job; the thread that will use the wire calls it.
 using OpenWire = std::function<std::unique_ptr<Wire>()>;
 
-/// How long an engine waits for others. What takes longer ends the process with a sentence and exit
-/// code 3 where it cannot end in another way.
+/// The time limits of an engine's waits for others. A wait that exceeds them ends the process with
+/// a sentence and exit code 3 where it cannot end in another way.
 struct Patience {
     /// The wait for the others to come, and to part.
     std::chrono::nanoseconds for_others = std::chrono::minutes(5);
@@ -100,7 +100,7 @@ private:
     struct Announcement;
     struct Incoming {
         std::shared_ptr<Operation> operation;
-        PeerPiece piece;
+        PeerChunk chunk;
     };
 
     void run(const OpenWire& open);
@@ -118,7 +118,7 @@ private:
     void match(const Incoming& incoming, Announcement&& announcement);
     void met(Operation& operation, int peer);
     void serve(const Announcement& ask);
-    void piece_done(const std::shared_ptr<Operation>& operation, int peer);
+    void chunk_done(const std::shared_ptr<Operation>& operation, int peer);
     Wire::Ticket moves(const std::shared_ptr<Operation>& operation, int peer);
     void throw_if_failed(Lock& lock, Operation& operation);
     void let_go(Lock& lock, const Operation& operation);
@@ -143,18 +143,23 @@ private:
     std::set<int> lost_;  ///< the lost ones of them
     std::optional<std::string> failure_;
     bool is_told_ = false;        ///< another rank has found the failure
-    bool untold_ = false;         ///< the other ranks have not been told of it
-    bool abandoned_ = false;      ///< the wire has been told of it
+    bool untold_ = false;         ///< the other ranks have not been informed of it
+    bool abandoned_ = false;      ///< the wire has been informed of it
     bool cannot_let_go_ = false;  ///< moves do not end, and their memory cannot be freed
     std::vector<std::shared_ptr<Operation>> fresh_;
     std::map<PeerOperation, Incoming> expected_;
     std::map<PeerOperation, Announcement> announced_;
-    /// Pieces announced here and not asked for yet, by id.
+    /// Chunks announced here and not asked for yet, by id.
     std::map<std::uint64_t, Incoming> offered_;
     std::map<Wire::Ticket, Move> moving_;
     std::uint64_t next_id_ = 0;
     Wire::Ticket next_ticket_ = 0;
     std::thread thread_;
 };
+
+/// The communicator of all processes that the wire joins. Sentences call this process `name` before
+/// it has joined. Throws what `open` throws.
+std::unique_ptr<Communicator> join_world(const OpenWire& open, const Patience& patience,
+                                         const std::string& name = "this process");
 
 }  // namespace debubble::exec::processes

@@ -13,11 +13,11 @@
 
 namespace debubble::exec::processes {
 
-/// Writes "error: " and the sentence to standard error, past all buffers and locks.
+/// Writes "error: " and the sentence to standard error, bypassing all buffers and locks.
 void say_error(const std::string& sentence);
 
 /// Prints the sentence and ends the process with exit code 3, within two seconds whatever its other
-/// threads do, and whether or not anybody reads the output.
+/// threads do, and whether or not the output is read.
 [[noreturn]] void end_process(const std::string& sentence);
 
 /// Ends the process when something takes too long that no thread can end: a call of MPI that does

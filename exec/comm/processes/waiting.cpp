@@ -10,7 +10,7 @@ namespace debubble::exec::processes {
 
 namespace {
 
-/// The ranks that have not come, or, if all have, the ranks whose bytes are on the way.
+/// The ranks that have not arrived, or, if all have, the ranks whose bytes are in flight.
 std::string what_lacks(const Operation& operation) {
     const bool all_came = operation.missing.empty();
     std::vector<int> peers = all_came ? operation.open : operation.missing;
@@ -20,7 +20,7 @@ std::string what_lacks(const Operation& operation) {
         fmt::format("rank{} {}", peers.size() == 1 ? "" : "s", fmt::join(peers, ", "));
     if (!all_came)
         return fmt::format("{} {} not reached it", ranks, peers.size() == 1 ? "has" : "have");
-    return fmt::format("its bytes from or to {} are on the way", ranks);
+    return fmt::format("its bytes from or to {} are in flight", ranks);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ public:
         virtual void on_message(int peer, std::span<const std::byte> message) = 0;
         /// The memory of the move is no longer touched. If not `whole`, the other end gave it up.
         virtual void on_moved(Ticket ticket, bool whole) = 0;
-        /// Nothing comes from that peer any more. `how` is a text such as "its connection was
+        /// Nothing more will arrive from that peer. `how` is a text such as "its connection was
         /// closed".
         virtual void on_lost(int peer, const std::string& how) = 0;
 
@@ -42,7 +42,7 @@ public:
     virtual void move_in(int peer, std::uint64_t id, std::span<std::byte> bytes, Ticket ticket) = 0;
     /// Tells a receiver that a move of this many bytes will not come.
     virtual void refuse(int peer, std::uint64_t id, std::size_t bytes) = 0;
-    /// Called when the job has failed: ends the moves under way where that is possible.
+    /// Called when the job has failed: ends the moves in flight where that is possible.
     virtual void abandon() = 0;
 
     /// Hands over the events since the last call, and tells whether there were any.
@@ -51,7 +51,7 @@ public:
     virtual bool idle() const = 0;
     /// Waits until something may have come, or for a moment.
     virtual void rest() = 0;
-    /// Ends the rest under way, or else the next one. Any thread may call it.
+    /// Ends the current rest, or else the next one. Any thread may call it.
     virtual void wake() = 0;
 
     /// Closes the wire once every rank has all that it needs.

@@ -14,8 +14,7 @@ namespace {
 
 using boost::system::error_code;
 
-/// Starts an operation, hands it a handler, and waits. Returns an error if the deadline comes
-/// first.
+/// Starts an operation with a handler, and waits. Returns an error if the deadline passes first.
 template <class Start>
 error_code finish(asio::io_context& io, Socket& socket, Deadline deadline, const Start& start) {
     std::optional<error_code> result;

@@ -47,7 +47,7 @@ void Connection::move_in(std::uint64_t id, std::span<std::byte> bytes, Ticket ti
     }
 }
 
-/// The rest of a piece that is partly sent goes on from a copy, so that messages can follow it.
+/// The rest of a partly sent chunk is sent from a copy, so that messages can follow it.
 void Connection::abandon() {
     abandoned_ = true;
     if (out_ && out_->owned.empty()) {
@@ -72,9 +72,9 @@ bool Connection::next_outgoing() {
         next.body = next.owned;
     } else if (!out_moves_.empty()) {
         OutMove& move = out_moves_.front();
-        next.body = move.rest.first(std::min<std::size_t>(move.rest.size(), kLargestPiece));
+        next.body = move.rest.first(std::min<std::size_t>(move.rest.size(), kLargestChunk));
         move.rest = move.rest.subspan(next.body.size());
-        next.frame = {Frame::Kind::Piece, static_cast<std::uint32_t>(next.body.size()), move.id};
+        next.frame = {Frame::Kind::Chunk, static_cast<std::uint32_t>(next.body.size()), move.id};
         if (move.rest.empty()) {
             next.last_of = move.ticket;
             out_moves_.pop_front();
@@ -170,7 +170,7 @@ bool Connection::begin_body() {
         in_.message.resize(in_.frame.size);
         return true;
     }
-    if (in_.frame.kind != Frame::Kind::Piece || in_.frame.size > kLargestPiece) return false;
+    if (in_.frame.kind != Frame::Kind::Chunk || in_.frame.size > kLargestChunk) return false;
     const auto found = in_moves_.find(in_.frame.id);
     if (found == in_moves_.end()) return abandoned_;
     InMove& move = found->second;

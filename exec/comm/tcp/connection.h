@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,16 +14,17 @@
 #include "exec/comm/processes/wire.h"
 #include "exec/comm/tcp/handshake.h"
 
+/// The wire over TCP: a connection to each peer, and the frames that it carries.
 namespace debubble::exec::tcp {
 
-/// The head in front of everything that is sent.
+/// The head before everything that is sent.
 struct Frame {
-    enum class Kind : std::uint32_t { Message = 1, Piece = 2 };
+    enum class Kind : std::uint32_t { Message = 1, Chunk = 2 };
     Kind kind{};
     std::uint32_t size = 0;  ///< bytes that follow
-    std::uint64_t id = 0;    ///< the sender's id of the move whose next piece follows
+    std::uint64_t id = 0;    ///< the sender's id of the move whose next chunk follows
 };
-inline constexpr std::uint32_t kLargestPiece = 1 << 20;
+inline constexpr std::uint32_t kLargestChunk = 1 << 20;
 inline constexpr std::uint32_t kLargestMessage = 1 << 20;
 
 /// An event of a peer: a message that has come, or the end of a move to or from it.
@@ -75,16 +77,16 @@ private:
     };
     struct Outgoing {
         Frame frame;
-        std::vector<std::byte> owned;     ///< a message, or the rest of an abandoned piece
+        std::vector<std::byte> owned;     ///< a message, or the rest of an abandoned chunk
         std::span<const std::byte> body;  ///< where the bytes are
         std::size_t sent = 0;             ///< bytes of frame and body that are sent
-        std::optional<Ticket> last_of;    ///< the move that ends with this piece
+        std::optional<Ticket> last_of;    ///< the move that ends with this chunk
     };
     struct Incoming {
         Frame frame;
         std::size_t got = 0;  ///< bytes of frame and body that are read
         std::vector<std::byte> message;
-        std::span<std::byte> target;  ///< memory for the piece; empty if it is no longer wanted
+        std::span<std::byte> target;  ///< memory for the chunk; empty if it is no longer wanted
     };
 
     bool next_outgoing();
@@ -106,5 +108,10 @@ private:
     bool abandoned_ = false;
     bool waits_to_write_ = false;
 };
+
+/// Messages and moves over non-blocking connections, one to each peer. Large moves are sent in
+/// chunks, so that messages can overtake them.
+std::unique_ptr<processes::Wire> make_wire(std::unique_ptr<asio::io_context> io, int rank,
+                                           std::map<int, Socket> peers);
 
 }  // namespace debubble::exec::tcp

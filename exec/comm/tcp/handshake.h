@@ -33,7 +33,7 @@ struct Member {
     BuildId build = build_id();
 };
 
-/// Runs the operations under way until `done`. Returns whether that came before the deadline.
+/// Runs pending operations until `done`. Returns whether that was before the deadline.
 template <class Done>
 bool run_until(asio::io_context& io, Deadline deadline, const Done& done) {
     while (!done()) {
@@ -48,7 +48,7 @@ bool run_until(asio::io_context& io, Deadline deadline, const Done& done) {
 struct Call {
     std::optional<Socket> socket;  ///< unset: nobody answered, and the call may be repeated
     std::string why;               ///< the reason, if unset
-    /// Whether the answer came from a process of another job, or of none.
+    /// Whether the answer came from a process that is not of this job.
     bool is_of_another = false;
 };
 /// The most time that a call takes: `greeted_by` limits the time until a rank of some job is known
@@ -62,7 +62,7 @@ struct CallLimits {
 Call call(asio::io_context& io, const std::vector<Endpoint>& address, const Member& me, int to,
           std::uint16_t port, const CallLimits& limits);
 
-/// Lets in the expected ranks and refuses strangers, each within its own time limit.
+/// Admits the expected ranks and refuses strangers, each within its own time limit.
 class Reception : public std::enable_shared_from_this<Reception> {
 public:
     struct Guest {

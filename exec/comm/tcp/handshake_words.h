@@ -1,17 +1,36 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/build_id.h"
-#include "exec/comm/tcp/proof.h"
 
-/// The structures of a handshake as they are sent, byte for byte. Processors of another byte order
-/// see a wrong number and are refused.
+/// The structures of a handshake as they are sent, byte for byte, and the proofs in them, by which
+/// two processes show each other that they belong to one job without sending its secret. Processors
+/// of another byte order see a wrong number and are refused.
 namespace debubble::exec::tcp {
+
+using Nonce = std::array<std::uint8_t, 16>;
+using Proof = std::array<std::uint8_t, 32>;  ///< HMAC-SHA-256 (RFC 2104)
+
+Nonce fresh_nonce();
+
+/// The proof of `bytes` under the secret.
+Proof prove(const std::string& secret, std::span<const std::byte> bytes);
+
+/// Compares two proofs in a time that does not depend on them.
+bool same(const Proof& a, const Proof& b);
+
+/// A random secret of 128 bits, in hexadecimal digits.
+std::string fresh_secret();
+
+// The structures of a handshake as they are sent, byte for byte. Processors of another byte order
+// see a wrong number and are refused.
 
 using Magic = std::array<char, 8>;
 inline constexpr Magic kMagic{'d', 'e', 'b', 'u', 'b', 'b', 'l', 'e'};

@@ -24,13 +24,14 @@ constexpr std::size_t kLongest = 1024;  ///< most bytes of such a file
                                  std::strerror(error)));
 }
 
-/// A disk such as vfat or CIFS gives all files one owner and mode; NFS may replace root by nobody.
+/// File systems such as vfat or CIFS give all files one owner and mode; NFS may map root to nobody.
 [[noreturn]] void cannot_be_kept(const std::filesystem::path& file, const struct stat& status) {
-    throw WorldError(fmt::format(
-        "the disk of the rendezvous file {} cannot keep a secret: a file that user {} writes there "
-        "for itself alone belongs to user {} with mode {:o}; name a file on another disk, or set "
-        "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of --rendezvous",
-        file.string(), ::geteuid(), status.st_uid, status.st_mode & 0777));
+    throw WorldError(
+        fmt::format("the file system of the rendezvous file {} cannot keep a secret: a private "
+                    "file that user {} writes there belongs to user {} with mode {:o}; name a file "
+                    "on another file system, or set "
+                    "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of --rendezvous",
+                    file.string(), ::geteuid(), status.st_uid, status.st_mode & 0777));
 }
 
 std::string content_of(int descriptor) {

@@ -1,4 +1,4 @@
-#include "exec/comm/tcp/proof.h"
+#include "exec/comm/tcp/handshake_words.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -14,7 +14,7 @@ namespace debubble::exec::tcp {
 Nonce fresh_nonce() {
     Nonce nonce;
     if (RAND_bytes(nonce.data(), static_cast<int>(nonce.size())) != 1)
-        throw WorldError("OpenSSL gives no random numbers");
+        throw WorldError("OpenSSL provides no random numbers");
     return nonce;
 }
 

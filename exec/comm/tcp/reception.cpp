@@ -64,7 +64,7 @@ void Reception::accept_next() {
     });
 }
 
-/// Strangers who take all the room and say nothing must not keep the job's ranks out.
+/// Strangers who occupy all places and stay silent must not keep the job's ranks out.
 bool Reception::make_room() {
     if (callers_.size() < kMostCallers) return true;
     std::shared_ptr<Caller> oldest;
@@ -75,7 +75,7 @@ bool Reception::make_room() {
     error_code ignored;
     oldest->socket.close(ignored);  // ends the caller's operations
     oldest->timer.cancel();
-    refused("too many others came after it");
+    refused("too many other callers came after it");
     return true;
 }
 
@@ -92,7 +92,7 @@ void Reception::greet(const std::shared_ptr<Caller>& caller) {
     const auto heard = [self = shared_from_this(), caller](const error_code& error, std::size_t) {
         if (!error) return self->judge(caller);
         caller->timer.cancel();
-        if (self->callers_.erase(caller) > 0) self->refused("it said nothing in time");
+        if (self->callers_.erase(caller) > 0) self->refused("it did not identify itself in time");
     };
     asio::async_write(caller->socket, asio::buffer(&caller->greeting, sizeof caller->greeting),
                       [caller, heard](const error_code& error, std::size_t size) {

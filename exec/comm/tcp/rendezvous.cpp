@@ -13,7 +13,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
-#include "exec/comm/tcp/proof.h"
+#include "exec/comm/tcp/handshake_words.h"
 
 namespace debubble::exec::tcp {
 
@@ -142,7 +142,7 @@ private:
     std::optional<WrittenMeeting> tell_by_file(const Acceptor& acceptor) {
         if (job_.file_is_held && read_meeting(job_.file, true))
             throw WorldError(fmt::format(
-                "another job of this user comes together by {}: give each a MASTER_PORT of its own",
+                "another job of this user meets at {}: give each job its own MASTER_PORT",
                 job_.file.string()));
         const std::string secret = fresh_secret();
         me_.secret += secret;
@@ -213,8 +213,8 @@ private:
         if (!error) acceptor.listen(Acceptor::max_listen_connections, error);
         if (error)
             throw WorldError(fmt::format(
-                "rank {} cannot listen at port {}: {}{}", job_.rank, port, error.message(),
-                job_.one_host ? "" : "; DEBUBBLE_PORT on all hosts names another"));
+                "rank {} cannot listen on port {}: {}{}", job_.rank, port, error.message(),
+                job_.one_host ? "" : "; set DEBUBBLE_PORT to another port on all hosts"));
         return acceptor;
     }
     Acceptor inherited() {
@@ -223,8 +223,8 @@ private:
         acceptor.assign(asio::ip::tcp::v4(), job_.listening, error);
         if (!error) acceptor.local_endpoint(error);
         if (error)
-            throw WorldError(
-                fmt::format("rank {} got no socket to listen at: {}", job_.rank, error.message()));
+            throw WorldError(fmt::format("rank {} cannot open a socket to listen on: {}", job_.rank,
+                                         error.message()));
         // Children of this process do not need the socket.
         ::fcntl(job_.listening, F_SETFD, FD_CLOEXEC);
         return acceptor;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "exec/comm/tcp/handshake.h"
-#include "exec/comm/tcp/job.h"
+#include "exec/comm/transports.h"
 
 namespace debubble::exec::tcp {
 

@@ -1,4 +1,4 @@
-#include "exec/comm/tcp/wire.h"
+#include "exec/comm/tcp/connection.h"
 
 #include <chrono>
 #include <utility>
@@ -10,7 +10,6 @@
 #include <boost/asio/socket_base.hpp>
 
 #include "base/overloaded.h"
-#include "exec/comm/tcp/connection.h"
 
 namespace debubble::exec::tcp {
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +14,7 @@
 #include "exec/core/device_lanes.h"
 #include "schedule/message.h"
 
-/// How ranks exchange tensors: the seam between the interpreter of Programs and the transport
+/// The communication between ranks: the seam between the interpreter of Programs and the transport
 /// (threads of one process, MPI, TCP, and NCCL between GPUs).
 namespace debubble::exec {
 
@@ -32,7 +33,7 @@ inline Deadline within(std::chrono::nanoseconds patience) {
 struct Interval {
     Clock::time_point begin;
     Clock::time_point end;
-    /// For work that a device does by itself: it runs between these marks of the rank's lanes,
+    /// For work that a device does asynchronously: it runs between these marks of the rank's lanes,
     /// whose times are known once they are reached; `begin` and `end` mean nothing then.
     std::optional<MarkedInterval> marks = {};
 };
@@ -48,7 +49,7 @@ class Aborted : public WorldError {
     using WorldError::WorldError;
 };
 
-/// A communication under way. Its buffers must live until wait() has returned or the request is
+/// A communication in flight. Its buffers must live until wait() has returned or the request is
 /// destroyed. A request that is destroyed before it is done aborts all ranks, since the other side
 /// would wait for ever.
 ///
@@ -69,8 +70,8 @@ public:
 };
 using Pending = std::unique_ptr<Request>;
 
-/// A way between two ranks of a group: messages on it arrive in order. Channels that differ in kind
-/// or tag are independent of each other.
+/// A channel between two ranks of a group: messages on it arrive in order. Channels that differ in
+/// kind or tag are independent of each other.
 struct Channel {
     int peer = 0;  ///< position of the other rank in the group
     Message::Kind kind{};
@@ -78,10 +79,10 @@ struct Channel {
     friend auto operator<=>(const Channel&, const Channel&) = default;
 };
 
-/// One rank's end of a group of ranks. Every call only asks; its request completes later. All ranks
-/// of a group ask for its collectives in the same order and with equal types and sizes, piece by
-/// piece where pieces differ in size; where they do not, every rank fails with a sentence. `label`
-/// is the name of the communication in errors: the action's text.
+/// One rank's end of a group of ranks. Every call only starts a communication; its request
+/// completes later. All ranks of a group start its collectives in the same order and with equal
+/// types and sizes, chunk by chunk where chunks differ in size; where they do not, every rank fails
+/// with a sentence. `label` is the name of the communication in errors: the action's text.
 ///
 /// Reductions add in the order of the group's ranks, 16-bit types in fp32 with one rounding at the
 /// end: each rank gets the same bits, in every run, and the maximum of a NaN and anything is NaN.
@@ -108,15 +109,15 @@ public:
     /// `mine` becomes part rank() of the reduced `all`, and may be that very part.
     virtual Pending reduce_scatter(ConstBuffer all, Buffer mine, Reduction reduction,
                                    std::string_view label) = 0;
-    /// Piece r of `out` becomes the piece of rank r's `in` that has this rank's number, and has its
-    /// size; pieces may be empty, and each rank may have pieces of other sizes. All have one type.
-    /// Pieces of `out` may be the same memory: then it is an all-gather of unequal parts.
+    /// Chunk r of `out` becomes chunk rank() of rank r's `in`, and has its size; chunks may be
+    /// empty, and ranks may have chunks of different sizes. All have one type. Chunks of `out` may
+    /// be the same memory: then it is an all-gather of unequal parts.
     virtual Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
                                std::string_view label) = 0;
-    /// A reduce-scatter of unequal parts: `mine` becomes the reduction of all ranks' pieces that
-    /// have this rank's number, and may be none of them.
-    virtual Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine,
-                                  Reduction reduction, std::string_view label) = 0;
+    /// A reduce-scatter of unequal parts: `mine` becomes the reduction of all ranks' chunks with
+    /// this rank's number; it must not be one of them.
+    virtual Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                          Reduction reduction, std::string_view label) = 0;
     virtual Pending broadcast(Buffer data, int root, std::string_view label) = 0;
     virtual Pending barrier(std::string_view label) = 0;
 
@@ -146,5 +147,19 @@ public:
     /// sentence counts. A rank that fails calls it before it unwinds.
     virtual void abort(const std::string& sentence) = 0;
 };
+
+/// Runs `body`, and aborts the ranks of `world` with its sentence if it fails: before it unwinds,
+/// since the others see how a communicator ends.
+template <class Body>
+auto abort_on_failure(Communicator& world, const Body& body) {
+    try {
+        return body();
+    } catch (const Aborted&) {
+        throw;
+    } catch (const std::exception& error) {
+        world.abort(error.what());
+        throw;
+    }
+}
 
 }  // namespace debubble::exec

@@ -1,8 +1,6 @@
-#include "exec/core/communicator/muted.h"
+#include "exec/core/communicator/decorators.h"
 
 #include <utility>
-
-#include "exec/core/communicator/forwarding.h"
 
 namespace debubble::exec {
 

@@ -34,7 +34,8 @@ struct RankGrid {
     int data = 1;
     int pipeline = 1;
     int expert = 1;  ///< ranks that share a layer's experts
-    /// Ranks that cut each expert; unset: there are no experts, or they are cut as all else is.
+    /// Ranks that cut each expert; unset: there are no experts, or they are cut like everything
+    /// else.
     std::optional<int> expert_tensor = {};
     friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
@@ -44,7 +45,7 @@ struct RankGrid {
     /// Ranks among which a layer's experts are spread.
     int expert_block() const { return expert_cuts() * expert; }
     int expert_replicas() const { return replicas() / expert_block(); }
-    /// Whether experts have other groups than all else.
+    /// Whether experts have groups of their own.
     bool experts_apart() const { return expert > 1 || expert_cuts() != tensor; }
 
     int global_rank(const GridPlace& at) const {

@@ -1,9 +1,7 @@
-#include "exec/core/communicator/staged.h"
+#include "exec/core/communicator/decorators.h"
 
 #include <utility>
 #include <vector>
-
-#include "exec/core/communicator/forwarding.h"
 
 namespace debubble::exec {
 
@@ -104,18 +102,18 @@ public:
     Pending all_to_all(std::span<const ConstBuffer> out, std::span<const Buffer> in,
                        std::string_view label) override {
         Staged staged;
-        const std::vector<ConstBuffer> pieces = read_all(staged, out);
+        const std::vector<ConstBuffer> chunks = read_all(staged, out);
         std::vector<Buffer> targets;
-        for (const Buffer& piece : in) targets.push_back(written(staged, piece));
-        staged.request = inner().all_to_all(pieces, targets, label);
+        for (const Buffer& chunk : in) targets.push_back(written(staged, chunk));
+        staged.request = inner().all_to_all(chunks, targets, label);
         return pending(std::move(staged));
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
         Staged staged;
-        const std::vector<ConstBuffer> out = read_all(staged, pieces);
+        const std::vector<ConstBuffer> out = read_all(staged, chunks);
         const Buffer in = written(staged, mine);
-        staged.request = inner().reduce_pieces(out, in, reduction, label);
+        staged.request = inner().reduce_scatter_uneven(out, in, reduction, label);
         return pending(std::move(staged));
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
@@ -133,15 +131,15 @@ private:
         staged.read.emplace_back(data, pinned_).fill_from(data, kernels_);
         return staged.read.back().buffer();
     }
-    /// Pieces that follow each other and are the same memory are copied once.
-    std::vector<ConstBuffer> read_all(Staged& staged, std::span<const ConstBuffer> pieces) const {
+    /// Consecutive chunks that are the same memory are copied once.
+    std::vector<ConstBuffer> read_all(Staged& staged, std::span<const ConstBuffer> chunks) const {
         std::vector<ConstBuffer> all;
         const ConstBuffer* before = nullptr;
-        for (const ConstBuffer& piece : pieces) {
-            const bool same = before != nullptr && before->bytes.data() == piece.bytes.data() &&
-                              before->bytes.size() == piece.bytes.size();
-            all.push_back(same ? all.back() : read(staged, piece));
-            before = &piece;
+        for (const ConstBuffer& chunk : chunks) {
+            const bool same = before != nullptr && before->bytes.data() == chunk.bytes.data() &&
+                              before->bytes.size() == chunk.bytes.size();
+            all.push_back(same ? all.back() : read(staged, chunk));
+            before = &chunk;
         }
         return all;
     }
@@ -150,7 +148,7 @@ private:
         staged.targets.push_back(target);
         return staged.written.back().buffer();
     }
-    /// A target whose content counts, too.
+    /// A target whose content is read, too.
     Buffer changed(Staged& staged, const Buffer& data) const {
         const Buffer copy = written(staged, data);
         staged.written.back().fill_from(data, kernels_);

@@ -1,4 +1,4 @@
-#include "exec/core/interpreter/clock_offset.h"
+#include "exec/core/interpreter/gather_records.h"
 
 #include <fstream>
 #include <span>

@@ -1,4 +1,4 @@
-#include "exec/core/interpreter/collectives.h"
+#include "exec/core/interpreter/communications.h"
 
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "base/check.h"
-#include "exec/core/interpreter/clock_offset.h"
 
 namespace debubble::exec {
 
@@ -16,7 +15,7 @@ namespace {
 
 constexpr Message::Kind kKind = Message::Kind::Activation;
 
-/// Writes values in their form in memory, since the processes of a job run the same program.
+/// Writes values as they are in memory, since the processes of a job run the same program.
 class Writer {
 public:
     template <class T>
@@ -30,7 +29,7 @@ public:
     void add(const T& value) {
         add(std::span<const T>(&value, 1));
     }
-    /// The bytes in whole words, since communicators carry words.
+    /// The bytes as whole words, since communicators send words.
     std::vector<std::byte> take() && {
         bytes_.resize((bytes_.size() + 3) / 4 * 4);
         return std::move(bytes_);

@@ -1,4 +1,4 @@
-#include "exec/core/interpreter/messages.h"
+#include "exec/core/interpreter/communications.h"
 
 #include <utility>
 
@@ -19,7 +19,7 @@ Buffer bytes_of(const ArenaTensor& tensor) {
 }  // namespace
 
 void Messages::put(const Message& message, ArenaTensor tensor) {
-    DEBUBBLE_CHECK(tensor, "a stage hands over what its neighbour waits for");
+    DEBUBBLE_CHECK(tensor, "a stage produces the tensor that it sends");
     here_.insert_or_assign(message, std::move(tensor));
 }
 
@@ -55,7 +55,7 @@ void Messages::await(const Message& message) {
 ArenaTensor Messages::take(const Message& message) {
     const auto here = here_.find(message);
     DEBUBBLE_CHECK(here != here_.end(),
-                   fmt::format("a valid program makes or receives the result of stage {} and "
+                   fmt::format("a valid program computes or receives the result of stage {} and "
                                "microbatch {} before its use",
                                message.producer.index, message.micro_batch.index));
     ArenaTensor tensor = std::move(here->second);
@@ -78,7 +78,7 @@ void Messages::free_sent() {
 
 void Messages::finish() {
     for (; !going_.empty(); going_.pop_front()) sent(going_.front());
-    DEBUBBLE_CHECK(here_.empty() && coming_.empty(), "a valid program leaves no result behind");
+    DEBUBBLE_CHECK(here_.empty() && coming_.empty(), "a valid program leaves no result unused");
 }
 
 void Messages::sent(const UnderWay<Send>& send) {

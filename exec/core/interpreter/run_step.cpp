@@ -9,9 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "exec/core/interpreter/collectives.h"
-#include "exec/core/interpreter/messages.h"
-#include "exec/core/interpreter/run_in_turns.h"
+#include "exec/core/interpreter/communications.h"
+#include "exec/core/interpreter/run_overlap.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec {
@@ -175,8 +174,8 @@ private:
 
     bool take_turns(const Overlap& o) const {
         return side_.pairs_layers && o.first.pass == Pass::Forward &&
-               o.second.pass != Pass::Forward && stage(o.first.stage).takes_turns() &&
-               stage(o.second.stage).takes_turns();
+               o.second.pass != Pass::Forward && stage(o.first.stage).can_overlap() &&
+               stage(o.second.stage).can_overlap();
     }
     void in_turns(const Overlap& o) {
         const auto forward =
@@ -184,7 +183,7 @@ private:
         const auto backward =
             stage(o.second.stage)
                 .begin_backward(o.second.pass, o.second.micro_batch, input_of(o.second));
-        run_in_turns({o.first, *forward}, {o.second, *backward}, recorder_);
+        run_overlap({o.first, *forward}, {o.second, *backward}, recorder_);
         give(o.first, forward->finish());
         give(o.second, backward->finish());
     }
@@ -249,7 +248,7 @@ private:
     Recorder recorder_;
     Messages messages_;
     Collectives collectives_;
-    /// Reloads on a device that are not used yet.
+    /// Reloads on a device whose tensors are not used yet.
     std::map<std::pair<Stage, MicroBatch>, Mark> reloaded_;
     MemoryByClass level_before_{};
     std::size_t position_ = 0;
@@ -258,20 +257,14 @@ private:
 }  // namespace
 
 StepRecord run_step(const RankSide& side, const StepInputs& inputs, const StepOptions& options) {
-    // Outlives the catch block, so that no request ends before abort().
-    StepRun step(side, inputs, options);
-    try {
-        return step.run();
-    } catch (const Aborted&) {
-        throw;
-    } catch (const DeviceStalled& how) {
-        const std::string sentence = step.stalled(how);
-        side.pipeline.abort(sentence);
-        throw DeadlinePassed(sentence);
-    } catch (const std::exception& error) {
-        side.pipeline.abort(error.what());
-        throw;
-    }
+    StepRun step(side, inputs, options);  // no request of it ends before the others are aborted
+    return abort_on_failure(side.pipeline, [&] {
+        try {
+            return step.run();
+        } catch (const DeviceStalled& how) {
+            throw DeadlinePassed(step.stalled(how));
+        }
+    });
 }
 
 }  // namespace debubble::exec

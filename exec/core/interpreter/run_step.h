@@ -8,8 +8,7 @@
 #include "exec/core/communicator/communicator.h"
 #include "exec/core/interpreter/step_record.h"
 #include "exec/core/stage/stage_runner.h"
-#include "exec/core/stage/step_actions.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/step.h"
 #include "schedule/schedule.h"
 #include "trace/action_log.h"
 
@@ -29,9 +28,9 @@ struct RankSide {
     DeviceLanes* lanes = nullptr;  ///< lanes of the rank's device, which then gives the times
     /// Whether the device moves messages by itself (Communicator::on_device).
     bool device_moves = false;
-    /// Whether the layers of the two passes of an Overlap take turns.
+    /// Whether the two passes of an Overlap run together, layer by layer.
     bool pairs_layers = false;
-    /// The log, which is begun anew with each step; stages and actions write to it, too.
+    /// The log, which each step starts from empty; stages and actions write to it, too.
     ActionLog* log = nullptr;
 };
 

@@ -50,7 +50,7 @@ void Recorder::span(const Action& action, const Moment& begin, const Moment& end
                              host_computes ? on_host.on_core : Duration{}});
 }
 
-/// Where there was nothing to do, a host is ahead of its device: the action happens between two
+/// A host runs ahead of its device where there was nothing to do: the action happens between two
 /// passes.
 void Recorder::span(const Action& action, const Interval& when, Bytes moved) {
     if (when.marks) return span(action, {{}, when.marks->begin}, {{}, when.marks->end}, moved);
@@ -174,7 +174,7 @@ std::string Recorder::progress() {
             fmt::format("{}{}: {} is not done, {} was the last", sentence.empty() ? "" : "; ",
                         kNames[static_cast<int>(lane)], next, last);
     }
-    return sentence.empty() ? "all that was recorded is done" : sentence;
+    return sentence.empty() ? "all recorded work is done" : sentence;
 }
 
 Trace trace_of(std::vector<StepRecord> records) {

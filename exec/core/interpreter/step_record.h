@@ -40,7 +40,7 @@ struct Moment {
 
 /// Times of a pass on the thread of its rank.
 struct PassOnHost {
-    Duration exposed{};  ///< for which it stood still for communication, by the clock
+    Duration exposed{};  ///< for which it waited for communication, by the clock
     Duration on_core{};  ///< for which the thread had a core in the rest of the pass
 };
 
@@ -54,7 +54,7 @@ public:
 
     Moment now(DeviceLane lane = kComputeLane);
 
-    /// Records an action. The time for which a device stood still is added to `on_host.exposed`.
+    /// Records an action. The time that a device waited is added to `on_host.exposed`.
     void span(const Action& action, const Moment& begin, const Moment& end, Bytes moved = {},
               const PassOnHost& on_host = {});
     void span(const Action& action, const Interval& when, Bytes moved = {});
@@ -64,7 +64,7 @@ public:
     /// meets the others. `number` is the index among the requests.
     void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
                     Bytes moved);
-    /// Records what a pass computed, or exchanged, of a layer in a pair of passes that take turns.
+    /// Records one part of a layer, a computation or an all-to-all, in a pair of overlapped passes.
     void pair_part(const Compute& pass, PairStep step, int layer, const Moment& begin,
                    const Moment& end);
     void pair_part(const Compute& pass, PairStep step, int layer, const Interval& exchange);

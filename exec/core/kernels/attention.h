@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/check.h"
 #include "exec/core/operator_options.h"
 #include "exec/core/tensor.h"
 
@@ -31,7 +32,7 @@ public:
                                      ConstTensorView sines, TensorView dx) = 0;
 
     /// RMS norm of every head of a run in x [tokens, columns], in place: y = x / sqrt(mean(x^2) +
-    /// eps) * gain, with gain [head_dim], or 1 if it is empty. What was there is kept in kept
+    /// eps) * gain, with gain [head_dim], or 1 if it is empty. The values before are copied to kept
     /// [tokens, columns of all runs]; statistics fp32 [tokens, heads of all runs] has the factors.
     virtual void head_norm_forward(double eps, const HeadRun& run, ConstTensorView gain,
                                    TensorView x, TensorView kept, TensorView statistics) = 0;
@@ -101,6 +102,24 @@ public:
 
 protected:
     ~AttentionKernels() = default;
+};
+
+/// Sizes of queries, keys and values that are packed in each row of one tensor
+/// [samples, rows, query + 2 key], and in tensors of their own elsewhere: q [samples, rows, query],
+/// k and v [samples, all_rows, key]. The packed rows are those of k and v from `first_row` on.
+struct PackedRows {
+    std::int64_t samples, rows, all_rows, first_row, query, key;
+
+    PackedRows(const ConstTensorView& q, const ConstTensorView& k, std::int64_t first)
+        : samples(q.shape[0]),
+          rows(q.shape[1]),
+          all_rows(k.shape[1]),
+          first_row(first),
+          query(q.shape.elements() / (samples * rows)),
+          key(k.shape.elements() / (samples * all_rows)) {
+        DEBUBBLE_CHECK(k.shape[0] == samples && first + rows <= all_rows, "keys have all rows");
+    }
+    std::int64_t width() const { return query + 2 * key; }  ///< elements of a packed row
 };
 
 }  // namespace debubble::exec

@@ -1,12 +1,42 @@
 #pragma once
 
-#include "exec/core/kernels/signature.h"
+/// Lets a back end declare an operator with the parameters that the operator's interface states,
+/// without writing them again.
+namespace debubble::exec {
+
+template <class Member>
+struct SignatureOfMember;
+template <class Class, class Function>
+struct SignatureOfMember<Function Class::*> {
+    using Type = Function;
+};
+
+/// The function type of a member function: SignatureOf<&Kernels::scale> is void(double,
+/// TensorView).
+template <auto member>
+using SignatureOf = typename SignatureOfMember<decltype(member)>::Type;
+
+}  // namespace debubble::exec
+
+// GCC 12 parses no `override` after a function that is declared by its type; the function overrides
+// all the same, since its name and type are the interface's.
+#if defined(__clang__)
+#define DEBUBBLE_OVERRIDE_WORD override
+#else
+#define DEBUBBLE_OVERRIDE_WORD
+#endif
+
+/// Declares that a class has its own `function` of `Interface`:
+///
+///     DEBUBBLE_OVERRIDE(Kernels, scale);  // void scale(double factor, TensorView x) override;
+#define DEBUBBLE_OVERRIDE(Interface, function) \
+    SignatureOf<&Interface::function> function DEBUBBLE_OVERRIDE_WORD
 
 /// The operators that every back end has itself, since Kernels composes them of no others: a class
 /// that derives from Kernels declares them by these two lists, and then those that it has instead
 /// of a composed one.
 
-/// Matrix products, and attention, which is made of them.
+/// GEMMs, and attention, which is made of them.
 #define DEBUBBLE_OVERRIDE_PRODUCTS                      \
     DEBUBBLE_OVERRIDE(Kernels, linear_forward);         \
     DEBUBBLE_OVERRIDE(Kernels, linear_backward_input);  \

@@ -1,4 +1,4 @@
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 
 #include <cassert>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "exec/core/pieces/slice.h"
+#include "exec/core/pieces/pieces.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "exec/core/rank/arena_size.h"
+#include "exec/core/rank/rank_job.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ Bytes arena_need(Bytes planned) {
 Bytes arena_on_device(Bytes planned, bool rows_vary, Bytes room, const std::string& device) {
     if (planned > room)
         throw WorldError(
-            fmt::format("by its plan the rank needs {:.4g} GiB; {} has {:.4g} GiB for it",
+            fmt::format("by the prediction the rank needs {:.4g} GiB; {} has {:.4g} GiB for it",
                         gib(planned), device, gib(room)));
     if (planned.count == 0 || rows_vary) return room;
     return std::min(room, arena_need(planned));

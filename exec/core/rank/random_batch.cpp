@@ -1,4 +1,4 @@
-#include "exec/core/rank/random_batch.h"
+#include "exec/core/rank/rank_job.h"
 
 #include <random>
 

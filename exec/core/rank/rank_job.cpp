@@ -8,14 +8,11 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "exec/core/communicator/muted.h"
-#include "exec/core/communicator/staged.h"
-#include "exec/core/rank/arena_size.h"
-#include "exec/core/rank/random_batch.h"
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/communicator/decorators.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 #include "exec/core/stage/passes/model_stage.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "schedule/forward_only.h"
 #include "schedule/replay/rehearsal.h"
 
@@ -34,7 +31,7 @@ std::optional<Bytes> first_of(const JobOptions& how) {
     return how.planned.count > 0 ? how.planned : kUnplanned;
 }
 
-/// The range of a device's arena, asked for once libraries and communicators have their memory.
+/// The range of a device's arena, reserved once libraries and communicators have their memory.
 ArenaRange range_on(const Device& device, const JobOptions& how, bool rows_vary,
                     Communicator* world) {
     const Bytes size = how.capacity.count > 0
@@ -109,7 +106,7 @@ void check_fits(const scenarios::Scenario& scenario, const Device& device) {
         const auto* attention = layer.as<models::Attention>();
         if (attention == nullptr || device.takes_heads(attention->head_dim, attention->value_dim))
             continue;
-        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} supports ({})",
                                      attention->head_dim, device.name(), device.widest_head()));
     }
 }
@@ -131,7 +128,7 @@ std::vector<models::StageGraph> graphs_of(const scenarios::Scenario& scenario,
 
 RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                  const TrainingOptions& options, Communicator& world, const JobOptions& how)
-    : scenario_(as_executed(scenario)),
+    : scenario_(executor_scenario(scenario)),
       plan_(plan),
       forward_(forward_only(plan.program)),
       how_(how),
@@ -174,8 +171,8 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
                 std::max(tools.offloaded, most_in_flight(plan.program, rank(), stage));
             if (tools.recomputed)
                 throw InputError(
-                    "training.offload takes activations away that a RECOMPUTE of the schedule "
-                    "makes again; the schedule or the key has to go");
+                    "training.offload offloads activations that the schedule recomputes by "
+                    "RECOMPUTE actions; remove the key or choose another schedule");
         }
         tools.on_sharding = how.on_sharding;
         tools.routers = scenario_.training.routers;
@@ -187,7 +184,7 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     }
     if (!how.device) return;
     how.device->leave_to_communications(world_.multiprocessors_taken());
-    // A cluster that is measured anew has choices of before, which would not be timed again.
+    // A cluster that is calibrated again carries earlier choices, which would not be timed again.
     if (const auto& measured = scenario_.cluster.measured; measured && !how.times_products)
         how.device->choose_products(measured->products);
     how.device->time_products(how.times_products);
@@ -195,8 +192,8 @@ RankJob::RankJob(const scenarios::Scenario& scenario, const scenarios::Plan& pla
     how.device->time_products(false);
 }
 
-/// Libraries load and choose the kernels of a product at its first use. Some of that waits for all
-/// work of the GPU, and so for ever where another rank's part of a collective is under way:
+/// Libraries load and select the kernels of a GEMM at its first use. Some of that waits for all
+/// work of the GPU, and so for ever while another rank's part of a collective is in flight:
 /// therefore each rank makes its first uses by itself. They leave only gradients, which a step
 /// zeroes.
 void RankJob::rehearse() {
@@ -265,11 +262,11 @@ ExpertLoad RankJob::expert_load() const {
     return load;
 }
 
-std::map<Stage, std::vector<RowsOfPass>> RankJob::rows_that_came() const {
-    std::map<Stage, std::vector<RowsOfPass>> rows;
+std::map<Stage, std::vector<ReceivedTokens>> RankJob::received_tokens() const {
+    std::map<Stage, std::vector<ReceivedTokens>> rows;
     const std::vector<Stage>& stages = plan_.program.placement.stages[rank().index];
     for (std::size_t i = 0; i < runners_.size(); ++i)
-        rows[stages[i]] = runners_[i]->rows_that_came();
+        rows[stages[i]] = runners_[i]->received_tokens();
     return rows;
 }
 

@@ -3,19 +3,53 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "exec/core/device.h"
 #include "exec/core/interpreter/run_step.h"
 #include "exec/core/kernels.h"
 #include "exec/core/pinned_pool.h"
 #include "exec/core/stage/passes/model_stage.h"
+#include "exec/core/stage/step.h"
 #include "exec/core/training/rank_training.h"
 #include "scenarios/plan/plan.h"
+#include "scenarios/plan/scenario.h"
 
-/// One rank of a job: everything that it needs to carry out its list of the Program, step after
-/// step.
 namespace debubble::exec {
+
+/// The capacity that an arena needs whose tensors are predicted to hold `planned` bytes at their
+/// peak: a tenth more and 1 GiB, for gaps between tensors and memory that the prediction leaves
+/// out.
+Bytes arena_need(Bytes planned);
+
+/// The size of a device's arena: the predicted need, so that the rest of the device is left to
+/// libraries that allocate later; at most `room`. All of `room` where no prediction is known (0),
+/// or where routers decide how many tokens arrive (`rows_vary`). Throws WorldError with both
+/// numbers if `room` is less than what was planned.
+Bytes arena_on_device(Bytes planned, bool rows_vary, Bytes room, const std::string& device);
+
+/// Random tokens or pixels and random targets in the scenario's shapes: one rank's microbatches.
+class RandomBatch {
+public:
+    explicit RandomBatch(const scenarios::Scenario& scenario);
+    /// The inputs of a step; their tensors belong to this object. `loss_scale` is as TrainingStep
+    /// says.
+    StepInputs inputs(std::int64_t step, double loss_scale) const;
+
+private:
+    struct Sample {
+        Tensor inputs;
+        Tensor targets;
+    };
+    std::vector<Sample> micro_batches_;
+    std::int64_t targets_ = 0;   ///< number of targets of the global batch
+    int all_micro_batches_ = 1;  ///< of the global batch
+};
+
+// One rank of a job: everything that it needs to execute its action list of the Program, step after
+// step.
 
 struct JobOptions {
     /// Makes the kernels where there is no device (cpu_kernels_maker() of exec/cpu).
@@ -25,9 +59,9 @@ struct JobOptions {
     OperatorListener on_operator = {};  ///< called on the rank's thread
     /// The device that computes instead of the processor; `make_kernels` is not called then.
     std::shared_ptr<Device> device = {};
-    Bytes planned = {};                 ///< bytes of the rank at its fullest; unset: not known
+    Bytes planned = {};                 ///< predicted peak bytes of the rank; unset: not known
     ShardingListener on_sharding = {};  ///< called in addition to on_operator
-    /// Whether the rehearsal times the algorithms of products (Device::timed_products).
+    /// Whether the rehearsal times the algorithms of GEMMs (Device::timed_products).
     bool times_products = false;
 };
 
@@ -53,13 +87,13 @@ public:
     /// The same sum of multi-token prediction over all of its depths, without its factor.
     double ahead_loss_total() const;
     double correct_total() const;
-    /// What the routers of this rank's stages have added to the loss on this rank's tokens, times
-    /// StepInputs::micro_batch_scale.
+    /// The terms that the routers of this rank's stages have added to the loss on this rank's
+    /// tokens, times StepInputs::micro_batch_scale.
     RouterTotals router_totals() const;
     /// The load of this rank's experts in the last step or evaluation.
     ExpertLoad expert_load() const;
-    /// The rows that came to them, stage by stage.
-    std::map<Stage, std::vector<RowsOfPass>> rows_that_came() const;
+    /// The tokens that they received, stage by stage.
+    std::map<Stage, std::vector<ReceivedTokens>> received_tokens() const;
     /// The record of the work in the last step or evaluation, written by the objects that did it.
     const ActionLog& log() const { return log_; }
     bool has_head() const;  ///< whether a stage of this rank has the head
@@ -88,7 +122,7 @@ private:
     std::unique_ptr<PinnedPool> pinned_;
     std::unique_ptr<Communicator> on_device_;  ///< the world over the device's own transport
     bool rehearses_ = false;
-    /// The host's, or the device's, silent while a device rehearses.
+    /// The host's, or the device's, muted while a device rehearses.
     std::unique_ptr<Communicator> muted_;
     std::unique_ptr<Communicator> staged_;  ///< the world, staged through the host
     Communicator& world_;

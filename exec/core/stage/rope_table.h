@@ -8,7 +8,7 @@
 
 namespace debubble::exec {
 
-/// What decides the angles of a layer's rotary positions.
+/// The parameters that decide the angles of a layer's rotary positions.
 struct RotaryAngles {
     double theta = 10000;
     std::int64_t columns = 2;  ///< rotated columns of a head, two for each angle
@@ -18,7 +18,7 @@ struct RotaryAngles {
     friend bool operator==(const RotaryAngles&, const RotaryAngles&) = default;
 };
 
-/// Those of a layer whose positions are rotary.
+/// The angles of a layer whose positions are rotary.
 RotaryAngles angles_of(const models::Attention& attention, std::int64_t max_positions);
 
 /// The angle of each pair at position 1, by transformers' modeling_rope_utils.py: theta^(-2 i /

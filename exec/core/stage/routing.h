@@ -4,11 +4,12 @@
 #include <span>
 #include <vector>
 
-/// Where the rows of a microbatch go between the ranks that have a layer's experts.
+/// The routing of a microbatch's tokens between the ranks that have a layer's experts.
 namespace debubble::exec {
 
-/// The ranks that have a layer's experts: `sharing` ranks have experts of their own, each of which
-/// `cutting` ranks cut; of them this one. Rank number of all: cutting + cutting ranks x sharing.
+/// The ranks that have a layer's experts, and this one's place among them: `sharing_ranks` have
+/// different experts, and `cutting_ranks` cut each of these. A rank's number is cutting +
+/// cutting_ranks x sharing.
 struct ExpertRanks {
     int sharing_ranks = 1;
     int cutting_ranks = 1;
@@ -27,30 +28,29 @@ struct RowBlock {
     friend bool operator==(const RowBlock&, const RowBlock&) = default;
 };
 
-/// The numbers of rows, once all ranks' routers have chosen. On every rank its own rows are first
-/// in the order of the model's experts; those that come are in the order of the ranks that cut the
+/// The numbers of routed tokens (rows), once all ranks' routers have chosen. A rank's own rows are
+/// in the order of the model's experts; received rows are in the order of the ranks that cut the
 /// experts, of the senders, and of the rank's experts (Megatron-Core's all-to-all dispatcher), and
-/// then in that of the experts, of the cutting ranks and of the senders.
+/// are then sorted by expert, cutting rank and sender.
 class Routing {
 public:
-    /// `first_rows` [ranks, experts of the model + 1]: of each rank's own rows, where each expert's
-    /// start, and where all end.
+    /// `first_rows` [ranks, experts of the model + 1]: the first of each rank's own rows for each
+    /// expert, and the end of all rows.
     Routing(const ExpertRanks& ranks, std::span<const std::int32_t> first_rows);
 
-    std::int64_t routed() const { return routed_; }      ///< rows that this rank's tokens make
+    std::int64_t routed() const { return routed_; }  ///< rows that this rank's tokens are routed as
     std::int64_t received() const { return received_; }  ///< for this rank's part of its experts
     std::int64_t at_experts() const { return at_experts_; }  ///< of all ranks that cut them
-    /// Rows that this rank's tokens send to each rank that shares the experts, and that come from
-    /// it.
+    /// Rows that this rank sends to each rank that shares the experts, and receives from it.
     const std::vector<std::int64_t>& sent() const { return sent_; }
     const std::vector<std::int64_t>& taken() const { return taken_; }
     /// Rows that each of the cutting ranks has received.
     const std::vector<std::int64_t>& of_cutting_ranks() const { return of_cutting_ranks_; }
     /// The first row of each of the rank's experts, and the end of all rows, once they are sorted.
     const std::vector<std::int64_t>& first_rows() const { return first_rows_; }
-    /// The moves that sort the rows; neighbours that stay neighbours are one.
+    /// The copies that sort the rows; rows that stay neighbours are copied together.
     const std::vector<RowBlock>& sorting() const { return sorting_; }
-    /// Rows that came to this rank for its part of its experts, relative to its own: the load.
+    /// The load: rows that this rank received for its part of its experts, relative to its own.
     double load() const;
 
 private:

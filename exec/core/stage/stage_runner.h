@@ -9,8 +9,8 @@
 #include "base/ids.h"
 #include "exec/core/arena.h"
 #include "exec/core/communicator/communicator.h"
-#include "exec/core/host_time.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/stage_parameters.h"
+#include "exec/core/stage/step.h"
 #include "schedule/action.h"
 
 /// One stage of the model on one rank, as the interpreter of Programs sees it.
@@ -28,8 +28,8 @@ struct RouterTotals {
     }
 };
 
-/// How full the experts of a rank were: the rows that came to them, relative to the rows of the
-/// rank's own tokens, over passes through layers whose experts ranks share or cut.
+/// The load of a rank's experts: the tokens that they received, relative to those that the rank
+/// itself routed, over passes through layers whose experts are shared or cut by ranks.
 struct ExpertLoad {
     double sum = 0;
     double most = 0;
@@ -49,49 +49,51 @@ struct ExpertLoad {
     double mean() const { return passes > 0 ? sum / static_cast<double>(passes) : 1; }
 };
 
-/// A pass that takes turns with another one: it runs its layers one by one, and of each what comes
-/// before an exchange of rows between experts, the exchange, and what comes after it.
-class PassInTurns {
+/// A pass that is overlapped with another one: it runs layer by layer, and each layer in parts: the
+/// operators before an all-to-all between experts, the all-to-all, and the operators after it.
+class OverlappedPass {
 public:
-    virtual ~PassInTurns() = default;
+    virtual ~OverlappedPass() = default;
 
-    /// Runs what comes before the first layer or, when no layer is left, after the last one.
+    /// Runs the operators before the first layer or, when no layer is left, those after the last
+    /// one.
     virtual void run_outside() = 0;
-    /// Goes on to the next layer, whose number it gives; unset: there is none.
+    /// Goes on to the next layer and returns its number; unset if there is none.
     virtual std::optional<int> begin_layer() = 0;
-    /// Runs the operators of the layer up to its next exchange or delayed weight gradients, or to
-    /// its end. Precondition: no
-    /// exchange is under way.
+    /// Runs the operators of the layer up to its next all-to-all or delayed weight gradients, or to
+    /// its end. Precondition: no all-to-all is in flight.
     virtual void compute() = 0;
-    /// Computes the delayed weight gradients that come next; false if none do.
+    /// Computes the delayed weight gradients if they are next; otherwise returns false.
     virtual bool weights() = 0;
-    /// Asks for the exchange that comes next; false if none does.
-    virtual bool exchange() = 0;
-    /// Waits for the exchange that is under way.
+    /// Launches the all-to-all if one is next; otherwise returns false.
+    virtual bool all_to_all() = 0;
+    /// Waits for the all-to-all that is in flight.
     virtual Interval await() = 0;
     virtual bool layer_is_done() const = 0;
-    /// Whether an exchange comes next.
-    virtual bool exchanges_next() const = 0;
-    /// What forward() or backward() would have given. Precondition: everything has run.
+    /// Whether an all-to-all is next.
+    virtual bool all_to_all_is_next() const = 0;
+    /// The result of forward() or backward(). Precondition: everything has run.
     virtual ArenaTensor finish() = 0;
 };
 
-/// The rows that came to a rank in a pass through a layer whose experts ranks share or cut.
-struct RowsOfPass {
+/// The tokens that a rank received in a pass through a layer whose experts are shared or cut by
+/// ranks.
+struct ReceivedTokens {
     MicroBatch micro_batch;
     int layer = 0;
-    std::int64_t received = 0;    ///< for the rank's part of its experts
-    std::int64_t at_experts = 0;  ///< those, and those of the ranks that cut the experts with it
+    std::int64_t received = 0;    ///< for this rank's part of its experts
+    std::int64_t at_experts = 0;  ///< those, and those of the ranks that cut the same experts
 };
 
-/// Tensors that cross the edges of a stage are passed by value: a received buffer becomes the
-/// input, the output becomes a send buffer, and the last owner frees it. At the ends of the
-/// pipeline edges are empty: tokens come from StepInputs, the loss goes to loss_total().
+/// Tensors that cross the boundaries of a stage are passed by value: a received buffer becomes the
+/// input, the output becomes a send buffer, and the last owner frees it. They are empty at the ends
+/// of the pipeline: tokens come from StepInputs, the loss goes to loss_total().
 class StageRunner {
 public:
     virtual ~StageRunner() = default;
 
-    /// A buffer of the size of an edge: an activation of one microbatch (slice), or its gradient.
+    /// A buffer for an activation of one microbatch (slice) at the boundary of the stage, or for
+    /// its gradient.
     virtual ArenaTensor edge(Message::Kind kind) = 0;
 
     /// Called before the first pass of a step. `inputs` must live until its end.
@@ -106,18 +108,19 @@ public:
                                        ArenaTensor output_gradient) = 0;
     virtual void backward_weight(const MicroBatch& micro_batch) = 0;
 
-    // The same passes, to be run in turns with another one.
-    virtual std::unique_ptr<PassInTurns> begin_forward(const MicroBatch&, ArenaTensor /*input*/) {
+    // The same passes, to be overlapped with another one.
+    virtual std::unique_ptr<OverlappedPass> begin_forward(const MicroBatch&,
+                                                          ArenaTensor /*input*/) {
         return nullptr;
     }
     /// `pass` is Backward or BackwardInput.
-    virtual std::unique_ptr<PassInTurns> begin_backward(Pass /*pass*/, const MicroBatch&,
-                                                        ArenaTensor /*output_gradient*/) {
+    virtual std::unique_ptr<OverlappedPass> begin_backward(Pass /*pass*/, const MicroBatch&,
+                                                           ArenaTensor /*output_gradient*/) {
         return nullptr;
     }
-    /// Whether it has them: not where passes gather their parameters layer by layer, nor where
+    /// Whether these exist: not where passes gather their parameters layer by layer, nor where
     /// operators are timed.
-    virtual bool takes_turns() const { return false; }
+    virtual bool can_overlap() const { return false; }
     /// Runs the forward again from the saved input, which leaves the tensors that the backward
     /// reads.
     virtual void recompute(const MicroBatch& micro_batch) = 0;
@@ -140,11 +143,10 @@ public:
     /// The load of this rank's experts in the forwards of the step.
     virtual ExpertLoad expert_load() const { return {}; }
 
-    /// The rows of all passes of the last step.
-    virtual std::vector<RowsOfPass> rows_that_came() const { return {}; }
+    /// The tokens received in all passes of the last step.
+    virtual std::vector<ReceivedTokens> received_tokens() const { return {}; }
 
-    /// The time for which passes have stood still for collectives inside them, since the first
-    /// pass.
+    /// The time that passes have waited for collectives inside them, since the first pass.
     virtual HostTime communicated() const { return {}; }
 };
 

@@ -21,8 +21,8 @@ namespace debubble::exec {
 /// ran and the time it took, including its allocations.
 using OperatorListener = std::function<void(const models::StageGraph&, const models::Operator&,
                                             models::Part, std::chrono::nanoseconds)>;
-/// Called likewise with the time for which passes have waited for their parameters between the
-/// operators of one layer and the next: for gathers and reductions.
+/// Called with the time for which passes have waited, between layers, for gathers and reductions of
+/// their parameters.
 using ShardingListener = std::function<void(std::chrono::nanoseconds)>;
 
 /// Keys and values of the part of a sequence that was read, [T, kv_heads, width of a head].
@@ -39,7 +39,7 @@ struct StageTools {
     StageParameters& parameters;
     Communicator* tensor = nullptr;  ///< the tensor-parallel group; nullptr if it has one rank
     std::chrono::nanoseconds patience = std::chrono::minutes(1);  ///< for a collective
-    /// Its probability, where the execution has hidden or attention dropout.
+    /// Its probability, if hidden or attention dropout is on.
     double dropout = 0;
     /// A Recompute comes before every backward, so only the input is kept.
     bool recomputed = false;

@@ -1,11 +1,11 @@
-#include "exec/core/training/gradient_reduction.h"
+#include "exec/core/training/state/unit_state.h"
 
 namespace debubble::exec {
 
 UnitReduction begin_reduction(UnitState& unit, Communicator& group, bool scatter, Kernels& kernels,
                               Arena& arena, std::string_view label) {
     const StatePolicy& policy = unit.policy();
-    if (!unit.gradients()) {  // the rank ran no backward since the last reduction
+    if (!unit.gradients()) {  // the rank has run no backward since the last reduction
         unit.have_gradients();
         kernels.fill_zero(unit.gradients());
     }

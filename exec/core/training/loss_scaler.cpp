@@ -1,4 +1,4 @@
-#include "exec/core/training/loss_scaler.h"
+#include "exec/core/training/gradient_scale.h"
 
 #include <algorithm>
 

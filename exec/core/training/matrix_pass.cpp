@@ -1,4 +1,4 @@
-#include "exec/core/training/matrix_pass.h"
+#include "exec/core/training/optimizer_pass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "exec/core/training/newton_schulz.h"
 
 namespace debubble::exec {
 
@@ -20,10 +18,10 @@ MatrixSlice place_of(const Slice& slice, std::int64_t columns) {
             columns};
 }
 
-/// How the parts of a packed matrix lie in it; a matrix that is not packed is its only part.
+/// The layout of the parts of a packed matrix; a matrix that is not packed is its only part.
 struct Parts {
     std::int64_t high, wide;  ///< rows and columns of each
-    bool stacked;             ///< one below the other, and not side by side
+    bool stacked;             ///< stacked by rows, and not by columns
 };
 
 Parts parts_of(const models::Parameter& parameter) {
@@ -104,7 +102,7 @@ private:
     const MatrixPass& pass_;
     const models::Parameter& parameter_;
     const UnitState& unit_;
-    FlatRange mine_;  ///< this rank steps of the matrix, in its unit
+    FlatRange mine_;  ///< the part of the matrix that this rank steps, in its unit
     Kernels& kernels_;
     Arena& arena_;
     std::vector<MatrixSlice> slices_;  ///< those elements, relative to their first one

@@ -1,4 +1,4 @@
-#include "exec/core/training/newton_schulz.h"
+#include "exec/core/training/optimizer_pass.h"
 
 #include <algorithm>
 

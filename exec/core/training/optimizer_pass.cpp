@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "exec/core/device.h"
-#include "exec/core/training/state/state_stream.h"
 
 namespace debubble::exec {
 
@@ -44,18 +43,19 @@ Operands operands_of(const UnitState& unit, const StatePolicy& policy) {
     return all;
 }
 
-/// What weight decay does to parameters that lie side by side.
+/// The weight decay of parameters that are contiguous in memory.
 struct Decay {
     bool decays = true;
     double to = 0;  ///< value that they are pulled to
     friend bool operator==(const Decay&, const Decay&) = default;
 };
 struct DecayRun {
-    FlatRange range;  ///< of what the rank steps of the unit
+    FlatRange range;  ///< within the part of the unit that the rank steps
     Decay decay;
 };
 
-/// The parts of a unit that decay alike. The padding after its parameters is in none.
+/// The ranges of a unit with the same weight decay. The padding after its parameters is in none of
+/// them.
 std::vector<DecayRun> decay_runs(const OptimizerOptions& optimizer, const TrainedStage& stage,
                                  const UnitState& unit) {
     const bool matrices = weight_decay_of(optimizer) == scenarios::WeightDecayOf::Matrices;
@@ -102,7 +102,7 @@ void step(const OptimizerPass& pass, const Decay& decay, const Operands& of, Ker
                          decay.to, of.gradient, of.main, of.moments[0], of.parameter);
 }
 
-/// Steps the elements from `first` on of what the rank steps of a unit, whose operands are these.
+/// Steps a range of a unit with these operands; `first` counts within the part that the rank steps.
 void step_runs(const OptimizerPass& pass, const std::vector<DecayRun>& runs, std::int64_t first,
                const Operands& of, Kernels& kernels) {
     for (const DecayRun& run : runs) {

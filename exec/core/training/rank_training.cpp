@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/diagnostic.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 
@@ -21,7 +21,7 @@ void check_norm(const Program& program, const TrainingOptions& options) {
     for (const ActionList& actions : program.ranks)
         if (has<OptimizerStep>(actions) && !has<GradNorm>(actions))
             throw InputError(
-                "the schedule steps its optimizer without a GRAD_NORM, which 'clip_norm' and "
+                "the schedule has an OPTIMIZER_STEP without a GRAD_NORM, which 'clip_norm' and "
                 "loss scaling need");
 }
 

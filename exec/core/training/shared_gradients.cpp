@@ -36,7 +36,7 @@ bool is_summed(const models::Parameter& parameter, bool sequence_parallel) {
            (sequence_parallel || parameter.of_own_heads);
 }
 
-/// The gradients of whole parameters that a tensor group shares, piece by piece.
+/// The gradients of replicated parameters of a tensor group, range by range.
 std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stages,
                                              bool sequence_parallel) {
     std::vector<TensorView> pieces;
@@ -57,7 +57,7 @@ std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stag
 
 }  // namespace
 
-bool speaks_for(const TrainedStage& state, const UnitSlot& slot) {
+bool represents(const TrainedStage& state, const UnitSlot& slot) {
     const models::Parameter& parameter =
         state.parameters()[static_cast<std::size_t>(slot.parameter)];
     if (!parameter.tied_to.empty()) return false;
@@ -142,7 +142,7 @@ void sum_of_squares(const std::vector<LocalStage>& stages, const TrainingGroups&
         const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
-                if (!speaks_for(state, slot)) continue;
+                if (!represents(state, slot)) continue;
                 const FlatRange piece = intersection(slot.range, unit.owned());
                 if (piece.count > 0) kernels.sum_of_squares(unit.held_gradients(piece), total);
             }

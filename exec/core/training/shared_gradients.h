@@ -5,8 +5,9 @@
 #include "exec/core/training/trained_stage.h"
 #include "exec/core/training/training_groups.h"
 
-/// Gradients to which several ranks contribute, apart from their replicas: sums that run once the
-/// reductions over data-parallel ranks are done. Each function returns when its sum is done.
+/// Gradients to which several ranks contribute, apart from data-parallel replicas: sums that run
+/// once the reductions over data-parallel ranks are done. Each function returns when its sum is
+/// done.
 namespace debubble::exec {
 
 /// One stage that this rank holds.
@@ -15,9 +16,9 @@ struct LocalStage {
     TrainedStage* state = nullptr;
 };
 
-/// Whether this rank, among its tensor group and the copies of a tied parameter, is the one that
-/// counts the parameter in norms and saves it. Among the holders of a stage it is the first.
-bool speaks_for(const TrainedStage& state, const UnitSlot& slot);
+/// Whether this rank represents its tensor group and the copies of a tied parameter: it counts the
+/// parameter in norms and saves it. Among the holders of a stage it is the first.
+bool represents(const TrainedStage& state, const UnitSlot& slot);
 
 /// Gives all copies of the tied parameter on this rank the sum over its copies on all stages.
 Interval sum_tied_gradients(const std::vector<LocalStage>& stages, TrainingGroups& groups,

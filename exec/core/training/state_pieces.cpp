@@ -1,4 +1,4 @@
-#include "exec/core/training/state_pieces.h"
+#include "exec/core/training/rank_training.h"
 
 #include <iterator>
 
@@ -59,7 +59,7 @@ std::vector<Piece> pieces_to_save(const TrainedStage& state, bool first_holder,
     if (!first_holder) return {};
     for (const UnitState& unit : state.units())
         for (const UnitSlot& slot : unit.unit().slots)
-            if (speaks_for(state, slot))
+            if (represents(state, slot))
                 add_slot({state, slot, pieces, copies}, unit, unit.owned(), unit.owned(),
                          !state.policy().main, true);
     if (state.place().tensor_rank == 0 && state.place().shard == 0)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::optional<int> kBesideLayers;  ///< the key of embedding and head
 
-constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one piece of fp32 scratch
+constexpr std::int64_t kDrawnAtOnce = 1 << 20;  ///< elements of one chunk of fp32 scratch
 
 Shape shape_of(const Dimensions& shape) {
     switch (shape.size()) {
@@ -73,7 +73,7 @@ TensorView TrainedStage::value(int parameter) {
     const UnitState& unit = states_[address.unit];
     if (!unit.values()) {
         DEBUBBLE_CHECK(policy_.gathers_in_passes && !pass_gathers_,
-                       "what is read is there between Unshard and Reshard, or open and close");
+                       "parameters are read between Unshard and Reshard, or open and close");
         return {nullptr, address.shape, policy_.compute};
     }
     return at(unit.values(), address);
@@ -100,7 +100,7 @@ void TrainedStage::begin_pass(const PassOrder& order, PassReads reads) {
     if (first != order_.end()) ask_for(*first);
 }
 
-/// Asks for units that are neither there nor on their way.
+/// Starts the gathers of units that are neither gathered nor being gathered.
 void TrainedStage::ask_for(std::optional<int> layer) {
     for (std::size_t u = 0; u < states_.size(); ++u) {
         UnitState& unit = states_[u];

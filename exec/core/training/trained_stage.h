@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exec/core/stage/stage_parameters.h"
-#include "exec/core/training/gradient_reduction.h"
 #include "exec/core/training/state/router_state.h"
 #include "exec/core/training/state/unit_state.h"
 
@@ -34,7 +33,7 @@ struct StagePlace {
 /// The ranks among which a stage's gradients are summed; nullptr where there is only this one.
 struct ReductionGroups {
     Communicator* dense = nullptr;
-    Communicator* experts = nullptr;  ///< ranks of experts whose place is another one
+    Communicator* experts = nullptr;  ///< ranks of experts that have a place of their own
 
     explicit operator bool() const { return dense != nullptr || experts != nullptr; }
 };
@@ -42,9 +41,9 @@ struct ReductionGroups {
 /// Parameters, gradients and optimizer state of one stage on one rank.
 ///
 /// Where units are gathered inside the passes (ZeRO-3 with `wrap: layer`), a layer's parameters are
-/// on their way while the layer before it computes, and are dropped after use; those of embedding
-/// and head (PyTorch FSDP's root) are there for the whole pass. A layer's gradients are reduced
-/// into the rank's share while the next layer computes.
+/// prefetched while the layer before it computes, and freed after use; those of embedding and head
+/// (PyTorch FSDP's root) are there for the whole pass. A layer's gradients are reduced into the
+/// rank's share while the next layer computes.
 ///
 /// Where the Program says ReduceGrad, the pass before it starts the reductions layer by layer, too.
 /// Under ZeRO-2 and 3 the whole gradients of at most two layers are there at once.
@@ -99,7 +98,7 @@ public:
 
     const std::vector<models::Parameter>& parameters() const { return parameters_; }
     const models::Execution& execution() const { return execution_; }
-    /// The policy of all units but experts whose place is another one.
+    /// The policy of all units but experts that have a place of their own.
     const StatePolicy& policy() const { return policy_; }
     const StagePlace& place() const { return place_; }
     const std::vector<models::Buffer>& buffers() const { return buffers_; }
@@ -137,7 +136,7 @@ private:
     std::vector<Address> addresses_;  ///< by parameter
     RouterState routers_;
 
-    PassOrder order_;            ///< order of the pass under way
+    PassOrder order_;            ///< order of the current pass
     std::size_t at_ = 0;         ///< position in it
     bool pass_gathers_ = false;  ///< whether the pass reads parameters
     bool reduces_next_ = false;

@@ -30,10 +30,10 @@ struct TrainingGroups {
     /// The ranks of them that share each sequence with this rank.
     std::unique_ptr<Communicator> context;
     std::unique_ptr<Communicator> tied;  ///< all holders of tied stages, unless each has them all
-    // The groups of experts; the last is made only where it is another one than `replicas`.
-    std::unique_ptr<Communicator> experts;          ///< ranks that share a layer's experts
-    std::unique_ptr<Communicator> expert_tensor;    ///< ranks that cut each expert
-    std::unique_ptr<Communicator> expert_block;     ///< both: all ranks between which rows travel
+    // The groups of experts; the last is made only where it differs from `replicas`.
+    std::unique_ptr<Communicator> experts;        ///< ranks that share a layer's experts
+    std::unique_ptr<Communicator> expert_tensor;  ///< ranks that cut each expert
+    std::unique_ptr<Communicator> expert_block;   ///< both: all ranks between which tokens are sent
     std::unique_ptr<Communicator> expert_replicas;  ///< ranks that have the same part of experts
     std::map<Stage, StageGroup> stages;             ///< groups of the stages that this rank holds
     GridPlace place;

@@ -12,7 +12,7 @@ TrainingOptions training_options(const scenarios::Scenario& scenario) {
     if (schedule.total_steps == 0) schedule.total_steps = options.steps.value_or(0);
     if (schedule.shape != LrSchedule::Shape::Constant && schedule.total_steps == 0)
         throw InputError(
-            fmt::format("a {} learning rate needs its end: give 'steps' or "
+            fmt::format("a {} learning rate needs an end: give 'steps' or "
                         "'lr_schedule.total_steps'",
                         name_of(schedule.shape)));
     if (const auto reason = why_no_warmup(schedule)) throw InputError(*reason);

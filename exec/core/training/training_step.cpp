@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/core/training/clip_factor.h"
-#include "exec/core/training/matrix_pass.h"
+#include "exec/core/training/gradient_scale.h"
 #include "exec/core/training/optimizer_pass.h"
 
 namespace debubble::exec {
@@ -215,7 +214,7 @@ void TrainingStep::keep_copies() {
     }
 }
 
-/// The norm is known after the step: the step stands, or is undone and repeated as it should be.
+/// The norm is known after the step: the step is kept, or undone and repeated as it should be.
 void TrainingStep::validate(Deadline deadline) {
     const bool stands = outcome_.diverged || (!outcome_.skipped && outcome_.clip_factor == 1);
     if (!stands) {

@@ -2,19 +2,50 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "exec/core/stage/step_actions.h"
-#include "exec/core/training/loss_scaler.h"
+#include "exec/core/communicator/communicator.h"
+#include "exec/core/stage/step.h"
+#include "exec/core/training/gradient_scale.h"
 #include "exec/core/training/shared_gradients.h"
 #include "exec/core/training/training_groups.h"
 #include "exec/core/training/training_options.h"
-#include "exec/core/training/work.h"
 
 namespace debubble::exec {
+
+/// Requests, and the work that follows when they are complete. Both the interpreter, which has
+/// asked for it, and anything that builds on the result may wait, and the first one that waits does
+/// the work. One thread of a rank waits at a time.
+class Work {
+public:
+    /// `finish` may ask for more and wait for it.
+    using Finish = std::function<Interval(Deadline)>;
+
+    explicit Work(Finish finish) : finish_(std::move(finish)) {}
+
+    Interval wait(Deadline deadline) {
+        // The function is destroyed before this returns, and with it the requests and their
+        // buffers.
+        if (const Finish finish = std::exchange(finish_, nullptr)) interval_ = finish(deadline);
+        return interval_;
+    }
+    bool done() const { return !finish_; }
+
+private:
+    Finish finish_;
+    Interval interval_{};
+};
+
+/// The interpreter's request for the work: if the interpreter gives it up, the work stays.
+Pending pending(std::shared_ptr<Work> work);
+
+/// Waits for all; the interval from the first start to the last end, or now if there is none.
+Interval wait_all(std::vector<Pending>& requests, Deadline deadline);
 
 /// The outcome of a step, which is the same on all ranks.
 struct StepOutcome {
@@ -36,8 +67,9 @@ struct StepOutcome {
 ///   and over all holders of the stage. With several
 ///   holders it is one all-reduce, since their passes are not in step.
 /// * Gradients of parameters that tensor-parallel ranks all hold, but for which they see only their
-///   own positions under sequence parallelism (norms, biases of row-cut products, positions), are
-///   summed over the tensor group once per step, at the GradNorm or OptimizerStep that comes first.
+///   own positions under sequence parallelism (norms, biases of row-parallel linear layers,
+///   positions), are summed over the tensor group once per step, at the GradNorm or OptimizerStep
+///   that comes first.
 /// * The tokens of each expert are summed there too, and correct the biases of routers, whether the
 ///   optimizer then steps or not (Megatron-Core's finalize_model_grads).
 /// * The norm counts every parameter once: tied copies by their first, whole parameters of a
@@ -66,10 +98,10 @@ public:
 
     /// The factor on the gradients of the next step (StepInputs::gradient_scale).
     double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
-    /// What the biases by which routers correct their choice change by in a step.
+    /// Sets the change of the routers' correction biases in a step.
     void correct_routers_by(double rate) { router_rate_ = rate; }
     const StepOutcome& outcome() const { return outcome_; }  ///< outcome of the last step
-    /// Makes the products of an optimizer step once, and steps nothing.
+    /// Runs the GEMMs of an optimizer step once, without a step.
     void rehearse();
     /// Whether every weight is a finite number; a collective over all ranks, between steps.
     bool weights_are_finite();

@@ -1,4 +1,4 @@
-#include "exec/core/training/work.h"
+#include "exec/core/training/training_step.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "exec/cpu/fixed_order/attention_block.h"
+#include "exec/cpu/fixed_order/attention.h"
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"
 
@@ -112,8 +112,8 @@ void attention_backward_input(const Attention& attention, In dout, In q, In k, I
                               In log_sum, Out dq, Out dk, Out dv) {
     const AttentionShape shape(q.shape, k.shape, v.shape);
     assert(dout.shape == shape.of_results() && out.shape == dout.shape && dq.shape == q.shape &&
-           "dout and out are alike, dq is like q");
-    assert(dk.shape == k.shape && dv.shape == v.shape && "dk is like k, dv like v");
+           "dout has the shape of out, dq that of q");
+    assert(dk.shape == k.shape && dv.shape == v.shape && "dk has the shape of k, dv that of v");
     if (attention.key_gradients == Write::Overwrite) {
         for (const Out& sums : {dk, dv}) {
             const std::int64_t width = shape.kv_heads * sums.shape[3];

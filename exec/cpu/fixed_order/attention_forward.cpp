@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "exec/cpu/fixed_order/attention_block.h"
+#include "exec/cpu/fixed_order/attention.h"
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"
 

@@ -123,7 +123,7 @@ void pack(const Matrix<const T>& from, std::int64_t width, std::int64_t depth, s
     }
 }
 
-/// One product with its packed blocks.
+/// One GEMM with its packed blocks.
 template <class T>
 struct Product {
     ProductSizes sizes;
@@ -198,7 +198,7 @@ struct Product {
 template <class T>
 void multiply(const ProductSizes& sizes, const Matrix<const std::type_identity_t<T>>& a,
               const Matrix<const std::type_identity_t<T>>& b, const Matrix<T>& c, Write write) {
-    assert(c.column_stride == 1 && "the product writes whole rows");
+    assert(c.column_stride == 1 && "the GEMM writes whole rows");
     if (sizes.m == 0 || sizes.n == 0) return;
     if (sizes.k == 0) {
         for (std::int64_t i = 0; i < sizes.m && write == Write::Overwrite; ++i) {

@@ -1,10 +1,9 @@
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 
-#include "exec/cpu/back_end.h"
 #include "exec/cpu/fixed_order/attention.h"
-#include "exec/cpu/fixed_order/linear.h"
+#include "exec/cpu/fixed_order/gemm.h"
+#include "exec/cpu/fp32_operands.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/packed_heads.h"
 
 namespace debubble::exec {
 

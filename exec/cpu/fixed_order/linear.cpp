@@ -1,7 +1,6 @@
-#include "exec/cpu/fixed_order/linear.h"
-
 #include "exec/cpu/fixed_order/gemm.h"
-#include "exec/cpu/loops/bias.h"
+
+#include "exec/cpu/loops/elements.h"
 
 namespace debubble::exec::fixed_order {
 

@@ -1,10 +1,9 @@
-#include "exec/cpu/loops/activation.h"
+#include "exec/cpu/loops/elements.h"
 
 #include <cmath>
 #include <numbers>
 
 #include "exec/cpu/loops/exponential.h"
-#include "exec/cpu/loops/normal.h"
 #include "exec/cpu/vectorise.h"
 
 namespace debubble::exec::loops {
@@ -48,7 +47,7 @@ DEBUBBLE_INLINE inline float gelu_slope(float x) {
 }  // namespace
 
 void activation_forward(Nonlinearity kind, In x, Out y) {
-    assert(x.size() == y.size() && "x and y are alike");
+    assert(x.size() == y.size() && "x and y have one shape");
     const float* from = x.data;
     float* to = y.data;
     switch (kind) {
@@ -70,7 +69,7 @@ void activation_forward(Nonlinearity kind, In x, Out y) {
 }
 
 void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx) {
-    assert(x.size() == dx.size() && dy.size() == dx.size() && "dy, x and dx are alike");
+    assert(x.size() == dx.size() && dy.size() == dx.size() && "dy, x and dx have one shape");
     const float* up = dy.data;
     const float* from = x.data;
     float* to = dx.data;
@@ -93,14 +92,14 @@ void activation_backward_input(Nonlinearity kind, In dy, In x, Out dx) {
 }
 
 void output_gate_forward(In x, In gate, Out y) {
-    assert(x.size() == y.size() && gate.size() == y.size() && "x, gate and y are alike");
+    assert(x.size() == y.size() && gate.size() == y.size() && "x, gate and y have one shape");
     const float *from = x.data, *by = gate.data;
     float* to = y.data;
     for_each_element(y, [=](std::int64_t i) DEBUBBLE_INLINE { to[i] = from[i] * sigmoid(by[i]); });
 }
 
 void output_gate_backward_input(In dy, In x, In gate, Out dx, Out dgate) {
-    assert(dx.size() == dy.size() && dgate.size() == dy.size() && "gradients are alike");
+    assert(dx.size() == dy.size() && dgate.size() == dy.size() && "gradients have one shape");
     const float *up = dy.data, *from = x.data, *by = gate.data;
     float *to = dx.data, *to_gate = dgate.data;
     for_each_element(dx, [=](std::int64_t i) DEBUBBLE_INLINE {
@@ -125,13 +124,13 @@ void soft_cap_backward_input(double cap, In dy, In x, Out dx) {
 
 namespace {
 
-/// What is gated is taken as it is.
+/// The identity, for values that are gated as they are.
 struct PlainUp {
     DEBUBBLE_INLINE static float up(float u) { return u; }
     DEBUBBLE_INLINE static float up_slope(float) { return 1.F; }
 };
 
-/// The value and the slope of a gate's function, and of that of what it gates.
+/// The value and the slope of a gate's function, and of the function of the gated values.
 struct Silu : PlainUp {
     DEBUBBLE_INLINE static float value(float x) { return x * sigmoid(x); }
     DEBUBBLE_INLINE static float slope(float x) {
@@ -179,7 +178,7 @@ void with_function(Gate kind, const Body& body) {
 }  // namespace
 
 void gated_forward(Gate kind, In gate, In up, Out y) {
-    assert(gate.size() == y.size() && up.size() == y.size() && "gate, up and y are alike");
+    assert(gate.size() == y.size() && up.size() == y.size() && "gate, up and y have one shape");
     const float* g = gate.data;
     const float* u = up.data;
     float* to = y.data;
@@ -191,7 +190,7 @@ void gated_forward(Gate kind, In gate, In up, Out y) {
 }
 
 void gated_backward_input(Gate kind, In dy, In gate, In up, Out dgate, Out dup) {
-    assert(gate.size() == dy.size() && up.size() == dy.size() && "gate, up and dy are alike");
+    assert(gate.size() == dy.size() && up.size() == dy.size() && "gate, up and dy have one shape");
     const float* d = dy.data;
     const float* g = gate.data;
     const float* u = up.data;
@@ -220,7 +219,7 @@ void gated_forward(Gate kind, In gate_up, Out y) {
 void gated_backward_input(Gate kind, In dy, In gate_up, Out dgate_up) {
     const std::int64_t ffn = dy.columns();
     assert(gate_up.rows() == dy.rows() && gate_up.columns() == 2 * ffn && "[tokens, 2 ffn]");
-    assert(dgate_up.size() == gate_up.size() && "gate_up and its gradient are alike");
+    assert(dgate_up.size() == gate_up.size() && "gate_up and its gradient have one shape");
     const Shape row{ffn};
     for (std::int64_t token = 0; token < dy.rows(); ++token) {
         const float* gate = gate_up.row(token);

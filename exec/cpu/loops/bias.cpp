@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/bias.h"
+#include "exec/cpu/loops/elements.h"
 
 #include "exec/cpu/vectorise.h"
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/cross_entropy.h"
+#include "exec/cpu/loops/ends.h"
 
 #include <algorithm>
 #include <cmath>

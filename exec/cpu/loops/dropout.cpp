@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/dropout.h"
+#include "exec/cpu/loops/elements.h"
 
 #include <algorithm>
 

@@ -3,17 +3,38 @@
 #include <span>
 #include <vector>
 
+#include "exec/core/kernels/experts.h"
 #include "exec/cpu/loops/operands.h"
 
-/// A mixture of experts whose router chooses some experts for every token (Shazeer et al. 2017,
-/// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). There is a row for
-/// each of a token's experts, which has fewer where some have dropped it.
-///
-/// weights [tokens, experts] are zero for experts that a token does not go to. They alone tell
-/// which rows belong to which expert.
+/// Mixtures of experts: routers, the rows of experts, and the gate of shared experts.
 namespace debubble::exec::loops {
 
-/// The rows of the experts, one expert's after the other's, each in the order of its tokens.
+// Routers of experts (exec/core/kernels/experts.h): tokens do not depend on each other.
+
+/// A weight below the smallest normal number becomes that number, so that it still shows the
+/// choice. `correction` may be empty.
+void route_forward(const RouterChoice& choice, In logits, In correction, Out weights);
+/// dlogits may be dweights; logits may be empty where the chosen logits' softmax is the weight.
+void route_backward(const RouterChoice& choice, In dweights, In weights, In logits, Out dlogits);
+
+/// `kept` may not be `weights`.
+void drop_over_capacity(std::int64_t capacity, In weights, Out kept);
+
+void count_chosen(In weights, Out counts);
+
+/// The sums over the tokens, each times its factor.
+double balance_loss(const RouterLosses& losses, In logits, In counts);
+double z_loss(const RouterLosses& losses, In logits);
+void router_losses_backward(const RouterLosses& losses, In logits, In counts, Out dlogits);
+
+// A mixture of experts whose router chooses some experts for every token (Shazeer et al. 2017,
+// arXiv:1701.06538; Mixtral, Jiang et al. 2024, arXiv:2401.04088, section 2.1). There is a row for
+// each of a token's experts, which has fewer where some have dropped it.
+//
+// weights [tokens, experts] are zero for experts that a token does not go to. They alone tell
+// which rows belong to which expert.
+
+/// The rows of all experts, expert by expert, each expert's in the order of its tokens.
 class ExpertRows {
 public:
     explicit ExpertRows(In weights);
@@ -59,5 +80,14 @@ void combine_forward(const ExpertRows& rows, TokenRange tokens, In weights, In x
 /// does not go to.
 void combine_backward(const ExpertRows& rows, TokenRange tokens, In weights, In dy, In x, Out dx,
                       Out dweights);
+
+// The gate of shared experts: y = score x branch, with a score the sigmoid of x times weight.
+// Shapes: x, branch, y [tokens, hidden], weight [hidden], scores [tokens].
+
+void shared_gate_forward(In x, In weight, In branch, Out y, Out scores);
+/// Adds to dx; overwrites dbranch, which may be dy.
+void shared_gate_backward_input(In dy, In weight, In branch, In scores, Out dbranch, Out dx);
+/// Adds in the order of the tokens.
+void shared_gate_backward_weight(In dy, In x, In branch, In scores, Out dweight);
 
 }  // namespace debubble::exec::loops

@@ -1,8 +1,8 @@
-#include "exec/cpu/loops/layer_norm.h"
+#include "exec/cpu/loops/norms.h"
 
 #include <cmath>
 
-#include "exec/cpu/loops/bias.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/loops/sums.h"
 #include "exec/cpu/vectorise.h"
 

@@ -27,7 +27,7 @@ void adam_step(const AdamOptions& options, std::int64_t step, double factor, dou
     const auto coupled = static_cast<float>(options.decoupled ? 0 : options.weight_decay);
     const auto kept =
         static_cast<float>(options.decoupled ? 1 - options.lr * options.weight_decay : 1);
-    // What decay leaves of the distance to the centre, and the centre with what it takes.
+    // The factor that decay leaves of the distance to the centre, and the centre's own part.
     const auto centre = static_cast<float>(decays_to);
     const float returned = centre * (1 - kept);
     vectorised([=]() DEBUBBLE_INLINE {

@@ -1,10 +1,8 @@
-#include "exec/cpu/loops/patches.h"
+#include "exec/cpu/loops/ends.h"
 
 #include <algorithm>
 
-#include "exec/cpu/loops/embedding.h"
-#include "exec/cpu/loops/residual.h"
-#include "exec/cpu/loops/sample_rows.h"
+#include "exec/cpu/loops/elements.h"
 
 namespace debubble::exec::loops {
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/rms_norm.h"
+#include "exec/cpu/loops/norms.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/router.h"
+#include "exec/cpu/loops/experts.h"
 
 #include <algorithm>
 #include <cmath>

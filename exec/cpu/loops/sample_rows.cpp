@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/sample_rows.h"
+#include "exec/cpu/loops/ends.h"
 
 #include <algorithm>
 

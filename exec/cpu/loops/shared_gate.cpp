@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/shared_gate.h"
+#include "exec/cpu/loops/experts.h"
 
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"

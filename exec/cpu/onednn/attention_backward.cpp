@@ -2,7 +2,6 @@
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"
 #include "exec/cpu/onednn/attention.h"
-#include "exec/cpu/onednn/attention_rows.h"
 #include "exec/cpu/workers.h"
 
 namespace debubble::exec::onednn {
@@ -169,7 +168,7 @@ struct Backward {
         }
     }
 
-    /// A block of fp32 in the type that the products take.
+    /// A block of fp32 in the type that the GEMMs take.
     Operand stored(std::vector<float>& block, std::vector<std::uint16_t>& copy,
                    const Block& of) const {
         if (!halved()) return block_of(block, kKeysAtOnce);
@@ -197,8 +196,8 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
                                 TensorView dv) {
     const AttentionShape shape(q.shape, k.shape, v.shape);
     assert(dout.shape == shape.of_results() && out.shape == dout.shape && dq.shape == q.shape &&
-           "dout and out are alike, dq is like q");
-    assert(dk.shape == k.shape && dv.shape == v.shape && "dk is like k, dv like v");
+           "dout has the shape of out, dq that of q");
+    assert(dk.shape == k.shape && dv.shape == v.shape && "dk has the shape of k, dv that of v");
     const Backward task{attention, shape, dout, q, k, v, out, log_sum, dq, dk, dv};
     const std::int64_t heads = shape.samples * shape.kv_heads;
     const int used = static_cast<int>(

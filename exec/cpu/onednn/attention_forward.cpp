@@ -5,7 +5,6 @@
 #include "exec/cpu/loops/exponential.h"
 #include "exec/cpu/loops/sums.h"
 #include "exec/cpu/onednn/attention.h"
-#include "exec/cpu/onednn/attention_rows.h"
 #include "exec/cpu/workers.h"
 
 namespace debubble::exec::onednn {

@@ -1,9 +1,9 @@
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/loops/bias.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/onednn/attention.h"
 #include "exec/cpu/onednn/matmul.h"
 #include "exec/cpu/operators/cpu_operators.h"
-#include "exec/cpu/packed_heads.h"
 
 namespace debubble::exec {
 
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    /// While it lives, the products that are made have another number of rows in each call.
+    /// While it lives, GEMMs have a different number of rows in each call.
     class ManyRows {
     public:
         explicit ManyRows(bool& vary) : vary_(vary) { vary_ = true; }

@@ -8,7 +8,7 @@
 #include <map>
 #include <string_view>
 
-#include "exec/cpu/back_end.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/vectorise.h"
 
 #include "base/diagnostic.h"
@@ -45,19 +45,20 @@ void hold_to_vector_unit() {
         if (!std::getenv("DEBUBBLE_VECTOR_UNIT")) return false;
         const auto status = dnnl::set_max_cpu_isa(instructions_of(vector_unit()));
         if (status != dnnl::status::success && status != dnnl::status::unimplemented)
-            throw WorldError("oneDNN cannot be held to the instructions of DEBUBBLE_VECTOR_UNIT");
+            throw WorldError(
+                "oneDNN cannot be limited to the instructions of DEBUBBLE_VECTOR_UNIT");
         return true;
     }();
 }
 
-/// The product as oneDNN knows it before the call, with one size left open.
+/// The GEMM as oneDNN knows it before the call, with one size left open.
 Product before_the_call(Product product) {
     if (product.varies == Varies::M) product.m = DNNL_RUNTIME_DIM_VAL;
     if (product.varies == Varies::K) product.k = DNNL_RUNTIME_DIM_VAL;
     return product;
 }
 
-/// All properties for which oneDNN specialises a product.
+/// All properties for which oneDNN specialises a GEMM.
 using Key = std::array<std::int64_t, 9>;
 
 Key key_of(const Product& product) {
@@ -153,7 +154,7 @@ struct Matmul::Made {
     dnnl::stream stream{engine};
     std::map<Key, Primitive> primitives;
 
-    /// The primitive for the product, made if there is none yet.
+    /// The primitive for the GEMM, made if there is none yet.
     Primitive& primitive_of(const Product& product) {
         const Product asked = before_the_call(product);
         const Key key = key_of(asked);
@@ -198,7 +199,7 @@ Matmul::Matmul(Matmul&&) noexcept = default;
 
 void Matmul::operator()(const Product& product) {
     if (product.m == 0 || product.n == 0) return;
-    assert(product.k > 0 && "a product sums something");
+    assert(product.k > 0 && "a GEMM sums something");
     const ThreadLimit limit(made_->threads);
     made_->multiply(product);
 }

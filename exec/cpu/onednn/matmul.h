@@ -5,7 +5,7 @@
 #include "exec/core/operator_options.h"
 #include "exec/core/tensor.h"
 
-/// Matrix products by oneDNN. Only matmul.cpp knows its interface (version 2).
+/// GEMMs by oneDNN. Only matmul.cpp knows its interface (version 2).
 namespace debubble::exec::onednn {
 
 /// A matrix within a larger array; one of the strides, in elements, is 1.
@@ -26,12 +26,12 @@ struct Result {
     std::int64_t row_stride = 0;
 };
 
-/// The size of a product that differs from call to call. One primitive then serves all calls, while
+/// The size of a GEMM that differs from call to call. One primitive then serves all calls, while
 /// otherwise each size has its own: making one costs some 150 microseconds, and hundreds of them do
 /// not fit together into the caches of instructions.
 enum class Varies { Nothing, M, K };
 
-/// One product: c [m, n] = or += a [m, k] b [k, n], + bias [n] to every row if there is one.
+/// One GEMM: c [m, n] = or += a [m, k] b [k, n], + bias [n] to every row if there is one.
 struct Product {
     std::int64_t m = 0;
     std::int64_t n = 0;

@@ -1,9 +1,6 @@
-#include "exec/core/packed_rows.h"
-#include "exec/cpu/convert.h"
-#include "exec/cpu/loops/attention/head_norm.h"
-#include "exec/cpu/loops/attention/latent_heads.h"
-#include "exec/cpu/loops/attention/rope.h"
-#include "exec/cpu/loops/attention/sinks.h"
+#include "exec/core/kernels/attention.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/loops/attention/heads.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

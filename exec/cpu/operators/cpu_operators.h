@@ -5,7 +5,7 @@
 #include "exec/cpu/row_walk.h"
 
 /// The operators of Kernels that every back end of the processor computes by the loops of
-/// exec/cpu/loops: all but matrix products and attention.
+/// exec/cpu/loops: all but GEMMs and attention.
 namespace debubble::exec {
 
 /// Every operator computes in fp32, whatever the type of its operands: a walk cuts its rows into

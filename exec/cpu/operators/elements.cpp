@@ -1,7 +1,5 @@
-#include "exec/cpu/loops/activation.h"
-#include "exec/cpu/loops/dropout.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/loops/optimizer.h"
-#include "exec/cpu/loops/residual.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -1,5 +1,5 @@
-#include "exec/cpu/convert.h"
-#include "exec/cpu/loops/embedding.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/loops/ends.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "exec/cpu/convert.h"
-#include "exec/cpu/loops/columns.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -1,5 +1,4 @@
-#include "exec/cpu/loops/layer_norm.h"
-#include "exec/cpu/loops/rms_norm.h"
+#include "exec/cpu/loops/norms.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

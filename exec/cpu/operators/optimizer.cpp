@@ -1,5 +1,5 @@
 #include "exec/cpu/loops/optimizer.h"
-#include "exec/cpu/convert.h"
+#include "exec/cpu/fp32_operands.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/patches.h"
+#include "exec/cpu/loops/ends.h"
 #include "exec/cpu/operators/cpu_operators.h"
 
 namespace debubble::exec {

@@ -1,5 +1,4 @@
-#include "exec/cpu/loops/router.h"
-#include "exec/cpu/loops/shared_gate.h"
+#include "exec/cpu/loops/experts.h"
 
 #include "exec/cpu/operators/cpu_operators.h"
 

@@ -53,7 +53,7 @@ public:
     std::shared_ptr<Graph> done() && { return std::move(graph_); }
 
 private:
-    /// Heads side by side in rows, each of which starts `stride` elements after the one before.
+    /// Heads packed in rows, each of which starts `stride` elements after the one before.
     struct Rows {
         std::int64_t heads, count, stride;
     };

@@ -14,7 +14,7 @@
 /// operations, "Attention": Stats).
 namespace debubble::exec::cuda::cudnn {
 
-/// The names by which execute() is told where a tensor lies.
+/// The names under which execute() is given the tensors' addresses.
 enum class Id : std::int64_t { Q = 1, K, V, Out, LogSum, Dout, Dq, Dk, Dv };
 
 using Graph = cudnn_frontend::graph::Graph;

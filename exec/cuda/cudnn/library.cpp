@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "exec/cuda/attention_library.h"
+#include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/cudnn/graphs.h"
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 
 namespace debubble::exec::cuda::cudnn {
 
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    /// The graph of a shape, made when it is first asked for. Throws WorldError where cuDNN, which
+    /// The graph of a shape, built at its first use. Throws WorldError where cuDNN, which
     /// the user chose, has no kernel.
     Graph& graph_of(bool backward, const AttentionShape& shape, Type type) {
         std::shared_ptr<Graph>& kept = graphs_[key_of(backward, shape, type)];

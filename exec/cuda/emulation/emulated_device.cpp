@@ -1,4 +1,4 @@
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 
 #include <cassert>
 #include <cmath>
@@ -7,7 +7,6 @@
 #include <set>
 
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/emulation/emulation.h"
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/lanes.h"
@@ -28,7 +27,7 @@ double gelu(double x, double* slope) {
     return 0.5 * x * (1 + t);
 }
 
-/// Products as BLAS computes them, on column-major matrices; epilogues as cuBLASLt describes them.
+/// GEMMs as BLAS computes them, on column-major matrices; epilogues as cuBLASLt describes them.
 class PlainMatmul final : public Matmul {
 public:
     PlainMatmul(Queue& queue, std::set<ProductKind>& kinds, ProductChoosing& how)
@@ -96,8 +95,8 @@ private:
 
 class EmulatedDevice final : public Device {
 public:
-    EmulatedDevice(Bytes room, const EmulatedPace& pace, int number)
-        : room_(room), gpu_(pace, number), lanes_(gpu_) {}
+    EmulatedDevice(Bytes room, const EmulatedDelays& delays, int number)
+        : room_(room), gpu_(delays, number), lanes_(gpu_) {}
     std::string name() const override { return "an emulated GPU"; }
     Bytes room() const override { return room_; }
     std::int64_t widest_head() const override { return kMaxHeadDim; }
@@ -131,14 +130,14 @@ private:
     Bytes room_;
     EmulatedGpu gpu_;
     Lanes lanes_;
-    std::set<ProductKind> kinds_;  ///< kinds of products asked for
+    std::set<ProductKind> kinds_;  ///< kinds of GEMMs asked for
     ProductChoosing products_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_emulated_device(Bytes room, const EmulatedPace& pace, int number) {
-    return std::make_unique<EmulatedDevice>(room, pace, number);
+std::unique_ptr<Device> make_emulated_device(Bytes room, const EmulatedDelays& delays, int number) {
+    return std::make_unique<EmulatedDevice>(room, delays, number);
 }
 
 EmulatedCounts counts_of(const Device& emulated) {

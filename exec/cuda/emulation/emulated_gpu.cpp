@@ -79,8 +79,8 @@ EmulatedEvent& emulated(Event event) {
 
 class EmulatedQueue final : public Queue, public emulation::Line, public Drained {
 public:
-    EmulatedQueue(EmulatedGpu& gpu, bool communicates, std::chrono::microseconds pace)
-        : Queue(gpu), emulated_(gpu), communicates_(communicates), pace_(pace) {
+    EmulatedQueue(EmulatedGpu& gpu, bool communicates, std::chrono::microseconds delays)
+        : Queue(gpu), emulated_(gpu), communicates_(communicates), delays_(delays) {
         gpu.add(*this);
         thread_ = std::thread([this] { work(); });
     }
@@ -165,7 +165,7 @@ private:
     }
     void carry_out(const Item& item) {
         if (!item.touches_memory) return item.run();
-        if (pace_.count() > 0) std::this_thread::sleep_for(pace_);
+        if (delays_.count() > 0) std::this_thread::sleep_for(delays_);
         const Opened open(emulated_.memory(communicates_));
         try {
             item.run();
@@ -176,7 +176,7 @@ private:
 
     EmulatedGpu& emulated_;
     bool communicates_;
-    std::chrono::microseconds pace_;
+    std::chrono::microseconds delays_;
     std::mutex mutex_;
     std::condition_variable bell_, idle_;
     std::deque<Item> asked_;
@@ -237,7 +237,7 @@ void EmulatedGpu::failed(std::exception_ptr failure) {
 std::unique_ptr<Queue> EmulatedGpu::make_queue(bool communicates) {
     const bool computes = queues_++ == 0;
     return std::make_unique<EmulatedQueue>(*this, communicates,
-                                           computes ? pace_.compute : pace_.others);
+                                           computes ? delays_.compute : delays_.others);
 }
 
 Event EmulatedGpu::make_event() {

@@ -71,7 +71,7 @@ struct Barrier {
 
 struct Warp {
     Barrier barrier;
-    /// Used in turn: the fastest lane is one exchange ahead at most.
+    /// Used alternately: the fastest lane is at most one shuffle ahead.
     std::uint64_t values[2][kWarp];
 };
 
@@ -177,7 +177,7 @@ public:
         Warp& warp = warps_[static_cast<std::size_t>(thread / kWarp)];
         warp.values[warp.barrier.opened % 2][thread % kWarp] = value;
         wait(warp.barrier);
-        return warp;  // barrier.opened - 1 was the number of this exchange
+        return warp;  // barrier.opened - 1 was the number of this shuffle
     }
 
     EmulatedThread& me() {

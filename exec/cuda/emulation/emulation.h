@@ -40,7 +40,7 @@ namespace debubble::exec::cuda {
 
 namespace emulation {
 
-/// An emulated stream: it does its work in order, later.
+/// An emulated stream: it does its work asynchronously and in order.
 class Line {
 public:
     virtual ~Line() = default;
@@ -58,7 +58,7 @@ extern constinit thread_local int threads;
 extern constinit thread_local std::int64_t block;
 extern constinit thread_local std::int64_t blocks;
 void* shared();
-/// The values that the lanes of the warp give; they must be read before the next exchange.
+/// The values that the lanes of the warp give; they must be read before the next shuffle.
 const std::uint64_t* of_warp(std::uint64_t value);
 
 /// A copy into shared memory that a thread has asked for and not awaited. If `from` is nullptr, it
@@ -116,7 +116,7 @@ T* shared_memory() {
 
 namespace emulation {
 
-/// The product of kernels/device.h, for one lane.
+/// The tensor_product() of kernels/device.h, for one lane.
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b);
 
 }  // namespace emulation

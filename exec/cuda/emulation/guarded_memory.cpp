@@ -1,4 +1,4 @@
-#include "exec/cuda/emulation/guarded_memory.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 
 #include <sys/mman.h>
 

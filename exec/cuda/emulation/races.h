@@ -1,10 +1,10 @@
 #pragma once
 
-/// The facts that ThreadSanitizer is told of the emulated GPU, so that it judges kernels and lanes
-/// as a GPU would run them. Threads of a block are its fibers, ordered by barriers alone: shuffles
-/// order no memory. Lanes are ordered by their callers and by events alone: locks, and the order in
-/// which the processor emulates the lanes, are hidden. The files of the emulation are not
-/// instrumented (DEBUBBLE_FIND_RACES, CMakeLists.txt); in other builds nothing here has an effect.
+/// The annotations by which ThreadSanitizer sees the emulated GPU's kernels and lanes as a GPU
+/// would run them. Threads of a block are its fibers, ordered by barriers alone: shuffles order no
+/// memory. Lanes are ordered by their callers and by events alone: locks, and the order in which
+/// the processor emulates the lanes, are hidden. The files of the emulation are not instrumented
+/// (DEBUBBLE_FIND_RACES, CMakeLists.txt); in other builds nothing here has an effect.
 #if defined(DEBUBBLE_FIND_RACES)
 
 #include <sanitizer/tsan_interface.h>

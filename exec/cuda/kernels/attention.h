@@ -47,7 +47,7 @@ struct AttentionShape {
     std::int64_t value_dim = 0;     ///< head_dim at most (widths_of() in geometry.h)
     /// Keys that a query sees under a causal mask: itself and those before it.
     std::int64_t window = kNoWindow;
-    std::int64_t chunk = 0;  ///< it sees keys of its own chunk of so many positions; 0: of all
+    std::int64_t chunk = 0;  ///< it sees keys of its own chunk of this many positions; 0: of all
     /// Heads of the layer whose slopes their scores have (Alibi of exec/core/operator_options.h),
     /// of which this rank's start at alibi_first; 0: scores fall by nothing.
     std::int64_t alibi_heads = 0;

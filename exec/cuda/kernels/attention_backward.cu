@@ -15,11 +15,11 @@ __global__ void dots_kernel(AttentionShape shape, Operand dout, Operand out, flo
     const std::int64_t lines = shape.samples * shape.queries * shape.heads;
     const std::int64_t line = (block_index() * thread_count() + thread_index()) / kLanes;
     const int d = thread_index() % kLanes * kElementsEach;
-    const Run run =
+    const ElementRun run =
         shifted(run_from(d, line < lines ? shape.value_dim : 0), line * shape.value_dim);
-    Eight a, b;
-    if (lies_together(dout, run) && lies_together(out, run)) {  // both are fetched first
-        const PackedEight above = fetch(dout, run.first), result = fetch(out, run.first);
+    Vec8 a, b;
+    if (is_aligned_run(dout, run) && is_aligned_run(out, run)) {  // both are fetched first
+        const Packed128 above = fetch(dout, run.first), result = fetch(out, run.first);
         a = unpacked(dout.type, above);
         b = unpacked(out.type, result);
     } else {
@@ -61,7 +61,7 @@ struct Tiles {
                     const Capped capped(shape,
                                         dot<kHead>(q + r * kStride, k + c * kStride) * shape.scale);
                     const float above = dot<kValue>(dout + r * kValueStride, v + c * kValueStride);
-                    const float kept = kept_factor(shape, sample, head, query + r, key + c);
+                    const float kept = dropout_factor(shape, sample, head, query + r, key + c);
                     const float whole = expf(capped.score - lowering.of(query + r, key + c) -
                                              log_sum[line + query + r]);
                     gradient = whole * (above * kept - dots[line + query + r]) * shape.scale *
@@ -233,16 +233,17 @@ namespace {
 /// Scales the runs of out [samples, queries, heads, value_dim], eight elements to a thread.
 __global__ void sinks_scale_kernel(AttentionShape shape, Operand sinks, Result out,
                                    const float* log_sum) {
-    const Run run = run_of_thread(shape.samples * shape.queries * shape.heads * shape.value_dim);
+    const ElementRun run =
+        run_of_thread(shape.samples * shape.queries * shape.heads * shape.value_dim);
     const int each = shape.value_dim % kElementsEach == 0 ? kElementsEach : 1;
     for (int i = 0; i < run.count; i += each) {
-        const Run piece{run.first + i, each};
+        const ElementRun piece{run.first + i, each};
         const std::int64_t line = piece.first / shape.value_dim;
         const std::int64_t head = line % shape.heads, row = line / shape.heads % shape.queries;
         const std::int64_t sample = line / shape.heads / shape.queries;
         const float alone = log_sum[(sample * shape.heads + head) * shape.queries + row];
         const float share = 1.F / (1.F + expf(load(sinks, head) - alone));
-        Eight values = load_run(out, piece);
+        Vec8 values = load_run(out, piece);
         DEBUBBLE_UNROLL
         for (int j = 0; j < kElementsEach; ++j) values.at[j] *= share;
         store_run(out, piece, values);
@@ -251,7 +252,7 @@ __global__ void sinks_scale_kernel(AttentionShape shape, Operand sinks, Result o
 
 /// Raises the elements of log_sum [samples, heads, queries].
 __global__ void sinks_raise_kernel(AttentionShape shape, Operand sinks, float* log_sum) {
-    const Run run = run_of_thread(shape.samples * shape.heads * shape.queries);
+    const ElementRun run = run_of_thread(shape.samples * shape.heads * shape.queries);
     for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
         const float sink = load(sinks, i / shape.queries % shape.heads), alone = log_sum[i];
         const float largest = fmaxf(alone, sink);

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kAttentionThreads)
             for (int c = 0; c < kKeysEach; ++c) {
                 const int column = thread_column() + c * kAcross;
                 p_tile[(first_row + r) * kScores + column] =
-                    scores[c] * kept_factor(shape, at.sample, at.head, query, key + column);
+                    scores[c] * dropout_factor(shape, at.sample, at.head, query, key + column);
             }
         }
         block_barrier();

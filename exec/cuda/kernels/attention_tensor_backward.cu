@@ -20,10 +20,10 @@ struct RowSums {
 /// scaled scores. For the fragment's m, n and i, `sums` gives the values of their row, `seen`
 /// whether the query sees the key (only where kMasked; else all do), and `kept` the factor of
 /// dropout.
-template <bool kMasked, int kStrips, class Sums, class Seen, class Kept>
+template <bool kMasked, int kStrips, class Sums, class Seen, class Factor>
 __device__ void to_gradients(float (&scores)[kStrips][kTiles][4],
                              float (&above)[kStrips][kTiles][4], float scale, const Sums& sums,
-                             const Seen& seen, const Kept& kept) {
+                             const Seen& seen, const Factor& kept) {
     DEBUBBLE_UNROLL
     for (int n = 0; n < kTiles; ++n) {
         DEBUBBLE_UNROLL
@@ -51,18 +51,18 @@ struct AllSeen {
 template <int kHead, int kValue>
 struct BackwardTiles {
     static constexpr int kOwn = backward_rows(kHead);
-    Tile<kHead> own_keys{shared_memory<Half>()};     ///< keys, or queries
-    Tile<kValue> own_values{own_keys.behind(kOwn)};  ///< values, or gradients from above
+    Tile<kHead> own_keys{shared_memory<Half>()};    ///< keys, or queries
+    Tile<kValue> own_values{own_keys.after(kOwn)};  ///< values, or gradients from above
 
     __device__ Tile<kHead> met_keys(int buffer) const {
-        return Tile<kHead>(Tile<kHead>(own_values.behind(kOwn)).behind(buffer * kTile));
+        return Tile<kHead>(Tile<kHead>(own_values.after(kOwn)).after(buffer * kTile));
     }
     __device__ Tile<kValue> met_values(int buffer) const {
-        return Tile<kValue>(Tile<kValue>(met_keys(2).behind(0)).behind(buffer * kTile));
+        return Tile<kValue>(Tile<kValue>(met_keys(2).after(0)).after(buffer * kTile));
     }
     /// Log-sum-exps and dots [2, kTile] of the rows of the visited tile.
     __device__ float* sums(int buffer) const {
-        return reinterpret_cast<float*>(met_values(2).behind(0)) + buffer * 2 * kTile;
+        return reinterpret_cast<float*>(met_values(2).after(0)) + buffer * 2 * kTile;
     }
 };
 
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
             const auto kept = [&](int m, int n, int i) {
                 return !kDropped
                            ? 1.F
-                           : kept_factor(shape, at.sample, head, lane.column(query + n * 8, i),
-                                         lane.row(first_key + m * kStripRows, i));
+                           : dropout_factor(shape, at.sample, head, lane.column(query + n * 8, i),
+                                            lane.row(first_key + m * kStripRows, i));
             };
             if (sight.all_see(query, kTile, first_key, kRows)) {
                 to_gradients<false>(scores, above, scale, sums_of, AllSeen(), kept);
@@ -248,9 +248,9 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
         const auto sums_of = [&](int m, int, int i) { return rows[m][i / 2]; };
         const auto kept = [&](int m, int n, int i) {
             return !kDropped ? 1.F
-                             : kept_factor(shape, at.sample, at.head,
-                                           lane.row(first_query + m * kStripRows, i),
-                                           lane.column(key + n * 8, i));
+                             : dropout_factor(shape, at.sample, at.head,
+                                              lane.row(first_query + m * kStripRows, i),
+                                              lane.column(key + n * 8, i));
         };
         if (sight.all_see(first_query, kRows, key, kTile)) {
             to_gradients<false>(scores, above, scale, sums_of, AllSeen(), kept);

@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                           float* log_sum) {
     constexpr int kKeys = forward_keys(kHead), kTiles = kKeys / 8, kParts = kValue / 8;
     constexpr int kStrips = strips_of(kForwardQueries), kRows = kStrips * kStripRows;
-    const Tile<kHead> q_tile(shared_memory<Half>()), k_tile(q_tile.behind(kForwardQueries));
-    const Tile<kValue> v_tile(k_tile.behind(kKeys));
+    const Tile<kHead> q_tile(shared_memory<Half>()), k_tile(q_tile.after(kForwardQueries));
+    const Tile<kValue> v_tile(k_tile.after(kKeys));
     const Lane lane;
 
     const BlockPlace at(shape.heads, shape.queries, kForwardQueries, Longest::LastRows);
@@ -119,9 +119,9 @@ __global__ void __launch_bounds__(kTensorThreads, 2)
                 for (int n = 0; n < kTiles; ++n) {
                     DEBUBBLE_UNROLL
                     for (int i = 0; i < 4; i += 2) {
-                        const KeptPair kept(shape, at.sample, at.head,
-                                            lane.row(first_query + m * kStripRows, i),
-                                            lane.column(key + n * 8, i));
+                        const DropoutPair kept(shape, at.sample, at.head,
+                                               lane.row(first_query + m * kStripRows, i),
+                                               lane.column(key + n * 8, i));
                         scores[m][n][i] *= kept.first;
                         scores[m][n][i + 1] *= kept.second;
                     }

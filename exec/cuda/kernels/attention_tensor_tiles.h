@@ -83,8 +83,8 @@ public:
     static constexpr int kStride = half_stride(kHead);
 
     __device__ explicit Tile(Half* rows) : rows_(rows) {}
-    /// Where the next tile has room, after this many rows of this one.
-    __device__ Half* behind(int rows) const { return rows_ + rows * kStride; }
+    /// The address of the next tile, after this many rows of this one.
+    __device__ Half* after(int rows) const { return rows_ + rows * kStride; }
 
     /// Asks for kRows rows from `first` on; elements beyond the head's rows or columns are zero.
     template <int kRows>

@@ -53,7 +53,7 @@ __device__ float dot(const float* a, const float* b) {
     return sum;
 }
 
-/// Which queries see which keys, as in AttentionShape; in 32 bits where registers are scarce.
+/// The keys that queries see, as in AttentionShape; in 32 bits where registers are scarce.
 template <class Integer>
 struct Sight {
     Integer queries, keys, first_query, window, chunk;
@@ -155,11 +155,11 @@ struct Lowering {
 
 /// The factors of probabilities, 0 where one is dropped: a random number decides for every score of
 /// the whole network's [samples, heads, positions, positions], four of them at once.
-struct KeptScores {
+struct DropoutFactors {
     float scale;
     std::uint32_t threshold;
 
-    __device__ explicit KeptScores(const DroppedScores& how)
+    __device__ explicit DropoutFactors(const DroppedScores& how)
         : scale(how.scale), threshold(how.threshold) {}
     __device__ static std::uint64_t element(const AttentionShape& shape, std::int64_t sample,
                                             std::int64_t head, std::int64_t query,
@@ -176,22 +176,22 @@ struct KeptScores {
         return (which < 2 ? low : high) < threshold ? 0.F : scale;
     }
 };
-__device__ inline float kept_factor(const AttentionShape& shape, std::int64_t sample,
-                                    std::int64_t head, std::int64_t query, std::int64_t key) {
+__device__ inline float dropout_factor(const AttentionShape& shape, std::int64_t sample,
+                                       std::int64_t head, std::int64_t query, std::int64_t key) {
     const DroppedScores& how = shape.dropped;
     if (how.scale == 0.F) return 1.F;
-    const std::uint64_t element = KeptScores::element(shape, sample, head, query, key);
-    return KeptScores(how).of(philox(how.seed, how.stream, element / 4), element % 4);
+    const std::uint64_t element = DropoutFactors::element(shape, sample, head, query, key);
+    return DropoutFactors(how).of(philox(how.seed, how.stream, element / 4), element % 4);
 }
 /// The factors of two neighbouring keys, which mostly share their random numbers.
-struct KeptPair {
+struct DropoutPair {
     float first, second;
 
-    __device__ KeptPair(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
-                        std::int64_t query, std::int64_t key) {
+    __device__ DropoutPair(const AttentionShape& shape, std::int64_t sample, std::int64_t head,
+                           std::int64_t query, std::int64_t key) {
         const DroppedScores& how = shape.dropped;
-        const KeptScores kept(how);
-        const std::uint64_t element = KeptScores::element(shape, sample, head, query, key);
+        const DropoutFactors kept(how);
+        const std::uint64_t element = DropoutFactors::element(shape, sample, head, query, key);
         PhiloxWords words = philox(how.seed, how.stream, element / 4);
         first = kept.of(words, element % 4);
         if (element % 4 == 3) words = philox(how.seed, how.stream, element / 4 + 1);
@@ -199,8 +199,8 @@ struct KeptPair {
     }
 };
 
-/// Which rows have most work under a causal mask: the last queries see most keys, the first keys
-/// are seen by most queries.
+/// The rows with the most work under a causal mask: the last queries see the most keys, the first
+/// keys are seen by the most queries.
 enum class Longest { FirstRows, LastRows };
 
 /// The head and tile of a block. Blocks start in their order: those with most work first, so that

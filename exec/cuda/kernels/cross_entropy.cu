@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/cross_entropy.h"
+#include "exec/cuda/kernels/ends.h"
 
 #include "exec/cuda/kernels/load.h"
 
@@ -21,7 +21,7 @@ __device__ void each_run(const LossShape& shape, std::int64_t columns, const Bod
     const std::int64_t begin = block_index() * shape.columns;
     const AlignedRow row{begin, begin + columns};
     for (std::int64_t index = thread_index(); index < row.runs(); index += thread_count()) {
-        const Run run = row.run(index);
+        const ElementRun run = row.run(index);
         body(run, run.first - begin);
     }
 }
@@ -41,7 +41,7 @@ struct RunningSum {
     __device__ float correction(float now) const {
         return largest == kNothing ? 0.F : exponential(largest - now);
     }
-    __device__ void take(const Eight& values, int count) {
+    __device__ void take(const Vec8& values, int count) {
         float now = largest;
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i)
@@ -61,7 +61,7 @@ __global__ void softmax_kernel(LossShape shape, const std::int32_t* targets, Ope
     const std::int64_t token = block_index();
     RunningSum mine;
     each_run(shape, shape.entries,
-             [&](Run run, std::int64_t) { mine.take(load_run(logits, run), run.count); });
+             [&](ElementRun run, std::int64_t) { mine.take(load_run(logits, run), run.count); });
     const float all = over_block(mine.largest, Larger{}, shared_memory<float>());
     const float whole = over_block(mine.sum * mine.correction(all), Add{}, shared_memory<float>());
     if (thread_index() != 0) return;
@@ -88,8 +88,8 @@ __global__ void gradient_kernel(LossShape shape, float gradient_scale, const std
     const std::int64_t column = column_of(shape, targets[token]);
     const float shift = largest[token];
     const float factor = ignored ? 0.F : gradient_scale / sum[token];
-    each_run(shape, shape.columns, [&](Run run, std::int64_t first) {
-        Eight values = load_run(logits, run);
+    each_run(shape, shape.columns, [&](ElementRun run, std::int64_t first) {
+        Vec8 values = load_run(logits, run);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             const bool counts = !ignored && first + i < shape.entries;
@@ -120,8 +120,8 @@ __global__ void correct_kernel(LossShape shape, const std::int32_t* targets, Ope
     const std::int64_t column = column_of(shape, targets[token]);
     const float wanted = column < 0 ? 0.F : load(logits, first + column);
     float beaten = 0;  // counts larger logits, and equal ones before the target
-    each_run(shape, shape.entries, [&](Run run, std::int64_t j) {
-        const Eight others = load_run(logits, run);
+    each_run(shape, shape.entries, [&](ElementRun run, std::int64_t j) {
+        const Vec8 others = load_run(logits, run);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i)
             if (i < run.count &&

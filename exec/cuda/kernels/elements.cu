@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/elements.h"
+#include "exec/cuda/kernels/layers.h"
 
 #include "exec/cuda/kernels/load.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 template <class Body>
 __global__ void each_run(std::int64_t elements, Body body) {
-    const Run run = run_of_thread(elements);
+    const ElementRun run = run_of_thread(elements);
     if (run.count > 0) body(run);
 }
 
@@ -17,39 +17,48 @@ void launch_each(const char* name, Stream stream, std::int64_t elements, const B
     launch(name, each_run<Body>, over_elements(elements), stream, elements, body);
 }
 
-struct Convert {
-    Operand from;
-    Result to;
-    __device__ void operator()(Run run) const { store_run(to, run, load_run(from, run)); }
+/// y = f(x), element by element; y may be x.
+template <class Function>
+struct Map {
+    Function f;
+    Operand x;
+    Result y;
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(x, run);
+        for (float& value : values.at) value = f(value);
+        store_run(y, run, values);
+    }
 };
 
-struct Sum {
+/// y = f(a, b), element by element; y may be a or b.
+template <class Function>
+struct Combine {
+    Function f;
     Operand a, b;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight sum = load_run(a, run);
-        const Eight term = load_run(b, run);
-        for (int i = 0; i < kElementsEach; ++i) sum.at[i] += term.at[i];
-        store_run(y, run, sum);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(a, run);
+        const Vec8 others = load_run(b, run);
+        for (int i = 0; i < kElementsEach; ++i) values.at[i] = f(values.at[i], others.at[i]);
+        store_run(y, run, values);
     }
 };
 
-struct Scale {
+struct Identity {
+    __device__ float operator()(float x) const { return x; }
+};
+
+struct Times {
     float factor;
-    Result x;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        for (float& value : values.at) value *= factor;
-        store_run(x, run, values);
-    }
+    __device__ float operator()(float x) const { return x * factor; }
 };
 
 struct AddBias {
     std::int64_t columns;
     Operand bias;
     Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(y, run);
+    __device__ void operator()(ElementRun run) const {
+        Vec8 values = load_run(y, run);
         std::int64_t column = run.first % columns;
         // Over a number that is known, so that the values stay in registers.
         DEBUBBLE_UNROLL
@@ -108,7 +117,7 @@ __device__ float slope_at(Curve curve, float x) {
     return x > 0.F ? 1.F : 0.F;
 }
 
-/// What is multiplied by the gate's curve, and its slope.
+/// The value that is multiplied by the gate's curve, and its slope.
 __device__ float gated_by(Curve curve, float up) {
     if (curve != Curve::ClampedSilu) return up;
     return (up > kCurveLimit ? kCurveLimit : up < -kCurveLimit ? -kCurveLimit : up) + 1.F;
@@ -117,47 +126,26 @@ __device__ float slope_of_gated(Curve curve, float up) {
     return curve == Curve::ClampedSilu && (up > kCurveLimit || up < -kCurveLimit) ? 0.F : 1.F;
 }
 
-struct ActivationForward {
+struct Activation {
     Curve curve;
-    Operand x;
-    Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        for (float& value : values.at) value = value_at(curve, value);
-        store_run(y, run, values);
-    }
+    __device__ float operator()(float x) const { return value_at(curve, x); }
 };
 
-struct ActivationBackward {
+struct ActivationGradient {
     Curve curve;
-    Operand dy, x;
-    Result dx;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight above = load_run(dy, run);
-        for (int i = 0; i < kElementsEach; ++i)
-            values.at[i] = above.at[i] * slope_at(curve, values.at[i]);
-        store_run(dx, run, values);
-    }
+    __device__ float operator()(float x, float dy) const { return dy * slope_at(curve, x); }
 };
 
-struct OutputGateForward {
-    Operand x, gate;
-    Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight by = load_run(gate, run);
-        for (int i = 0; i < kElementsEach; ++i) values.at[i] *= sigmoid(by.at[i]);
-        store_run(y, run, values);
-    }
+struct OutputGate {
+    __device__ float operator()(float x, float gate) const { return x * sigmoid(gate); }
 };
 
 struct OutputGateBackward {
     Operand dy, x, gate;
     Result dx, dgate;
-    __device__ void operator()(Run run) const {
-        const Eight above = load_run(dy, run), values = load_run(x, run);
-        Eight by = load_run(gate, run), down;
+    __device__ void operator()(ElementRun run) const {
+        const Vec8 above = load_run(dy, run), values = load_run(x, run);
+        Vec8 by = load_run(gate, run), down;
         for (int i = 0; i < kElementsEach; ++i) {
             const float s = sigmoid(by.at[i]);
             down.at[i] = above.at[i] * s;
@@ -168,40 +156,27 @@ struct OutputGateBackward {
     }
 };
 
-struct SoftCapForward {
+struct SoftCap {
     float cap;
-    Operand x;
-    Result y;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        for (float& value : values.at) value = cap * tanhf(value / cap);
-        store_run(y, run, values);
+    __device__ float operator()(float x) const { return cap * tanhf(x / cap); }
+};
+
+struct SoftCapGradient {
+    float cap;
+    __device__ float operator()(float x, float dy) const {
+        const float t = tanhf(x / cap);
+        return dy * (1.F - t * t);
     }
 };
 
-struct SoftCapBackward {
-    float cap;
-    Operand dy, x;
-    Result dx;
-    __device__ void operator()(Run run) const {
-        Eight values = load_run(x, run);
-        const Eight above = load_run(dy, run);
-        for (int i = 0; i < kElementsEach; ++i) {
-            const float t = tanhf(values.at[i] / cap);
-            values.at[i] = above.at[i] * (1.F - t * t);
-        }
-        store_run(dx, run, values);
-    }
-};
-
-/// Calls `body` for the elements of a run, in pieces that stay in their row [gates, up].
+/// Calls `body` for the elements of a run, in parts that stay in their row [gates, up].
 template <class Body>
-__device__ void for_each_gates(std::int64_t ffn, Run run, Body body) {
+__device__ void for_each_gates(std::int64_t ffn, ElementRun run, Body body) {
     const int each = ffn % kElementsEach == 0 ? kElementsEach : 1;
     for (int i = 0; i < run.count; i += each) {
         const std::int64_t at = run.first + i;
-        const Run gates{at / ffn * 2 * ffn + at % ffn, each};
-        body(Run{at, each}, gates, shifted(gates, ffn));
+        const ElementRun gates{at / ffn * 2 * ffn + at % ffn, each};
+        body(ElementRun{at, each}, gates, shifted(gates, ffn));
     }
 }
 
@@ -210,10 +185,10 @@ struct GatedForward {
     std::int64_t ffn;
     Operand gate_up;
     Result y;
-    __device__ void operator()(Run run) const {
-        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
-            Eight values = load_run(gate_up, gates);
-            const Eight up = load_run(gate_up, ups);
+    __device__ void operator()(ElementRun run) const {
+        for_each_gates(ffn, run, [&](ElementRun piece, ElementRun gates, ElementRun ups) {
+            Vec8 values = load_run(gate_up, gates);
+            const Vec8 up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i)
                 values.at[i] = value_at(curve, values.at[i]) * gated_by(curve, up.at[i]);
@@ -227,10 +202,10 @@ struct GatedBackward {
     std::int64_t ffn;
     Operand dy, gate_up;
     Result dgate_up;
-    __device__ void operator()(Run run) const {
-        for_each_gates(ffn, run, [&](Run piece, Run gates, Run ups) {
-            const Eight above = load_run(dy, piece);
-            Eight gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
+    __device__ void operator()(ElementRun run) const {
+        for_each_gates(ffn, run, [&](ElementRun piece, ElementRun gates, ElementRun ups) {
+            const Vec8 above = load_run(dy, piece);
+            Vec8 gate = load_run(gate_up, gates), up = load_run(gate_up, ups);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) {
                 const float g = gate.at[i], u = up.at[i];
@@ -246,15 +221,15 @@ struct GatedBackward {
 }  // namespace
 
 void convert(Stream stream, std::int64_t n, Operand from, Result to) {
-    launch_each("convert", stream, n, Convert{from, to});
+    launch_each("convert", stream, n, Map<Identity>{{}, from, to});
 }
 
 void sum(Stream stream, std::int64_t n, Operand a, Operand b, Result y) {
-    launch_each("sum", stream, n, Sum{a, b, y});
+    launch_each("sum", stream, n, Combine<Add>{{}, a, b, y});
 }
 
 void scale(Stream stream, std::int64_t n, float factor, Result x) {
-    launch_each("scale", stream, n, Scale{factor, x});
+    launch_each("scale", stream, n, Map<Times>{{factor}, x, x});
 }
 
 void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bias, Result y) {
@@ -262,16 +237,17 @@ void add_bias(Stream stream, std::int64_t rows, std::int64_t columns, Operand bi
 }
 
 void activation_forward(Stream stream, Curve curve, std::int64_t n, Operand x, Result y) {
-    launch_each("activation_forward", stream, n, ActivationForward{curve, x, y});
+    launch_each("activation_forward", stream, n, Map<Activation>{{curve}, x, y});
 }
 
 void activation_backward_input(Stream stream, Curve curve, std::int64_t n, Operand dy, Operand x,
                                Result dx) {
-    launch_each("activation_backward_input", stream, n, ActivationBackward{curve, dy, x, dx});
+    launch_each("activation_backward_input", stream, n,
+                Combine<ActivationGradient>{{curve}, x, dy, dx});
 }
 
 void output_gate_forward(Stream stream, std::int64_t n, Operand x, Operand gate, Result y) {
-    launch_each("output_gate_forward", stream, n, OutputGateForward{x, gate, y});
+    launch_each("output_gate_forward", stream, n, Combine<OutputGate>{{}, x, gate, y});
 }
 
 void output_gate_backward(Stream stream, std::int64_t n, Operand dy, Operand x, Operand gate,
@@ -281,11 +257,11 @@ void output_gate_backward(Stream stream, std::int64_t n, Operand dy, Operand x, 
 }
 
 void soft_cap_forward(Stream stream, float cap, std::int64_t n, Operand x, Result y) {
-    launch_each("soft_cap_forward", stream, n, SoftCapForward{cap, x, y});
+    launch_each("soft_cap_forward", stream, n, Map<SoftCap>{{cap}, x, y});
 }
 
 void soft_cap_backward(Stream stream, float cap, std::int64_t n, Operand dy, Operand x, Result dx) {
-    launch_each("soft_cap_backward_input", stream, n, SoftCapBackward{cap, dy, x, dx});
+    launch_each("soft_cap_backward_input", stream, n, Combine<SoftCapGradient>{{cap}, x, dy, dx});
 }
 
 void gated_forward(Stream stream, Curve curve, std::int64_t tokens, std::int64_t ffn,

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/embedding.h"
+#include "exec/cuda/kernels/ends.h"
 
 #include "exec/cuda/kernels/load.h"
 

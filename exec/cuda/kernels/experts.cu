@@ -54,8 +54,8 @@ __device__ void each_expert(const ExpertShape& shape, const float* weights, cons
     }
 }
 
-/// The lane's run of a row, empty beyond its end; `turn` 0, 1 .. turns_of_row() - 1.
-__device__ Run run_of_lane(const ExpertShape& shape, std::int64_t turn) {
+/// The lane's `turn`-th run of a row, 0 .. turns_of_row() - 1; empty beyond its end.
+__device__ ElementRun run_of_lane(const ExpertShape& shape, std::int64_t turn) {
     return run_from((turn * kWarp + lane_of_warp()) * kElementsEach, shape.hidden);
 }
 __device__ std::int64_t turns_of_row(const ExpertShape& shape) {
@@ -68,7 +68,7 @@ __global__ void permute_kernel(ExpertShape shape, const float* weights, ExpertPl
     if (token >= shape.tokens) return;
     each_expert(shape, weights, at, token, [&](std::int64_t, float, std::int64_t row) {
         for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
-            const Run run = run_of_lane(shape, turn);
+            const ElementRun run = run_of_lane(shape, turn);
             store_run(rows, shifted(run, row * shape.hidden),
                       load_run(x, shifted(run, token * shape.hidden)));
         }
@@ -82,10 +82,10 @@ __global__ void join_kernel(ExpertShape shape, const float* weights, ExpertPlace
     const std::int64_t token = token_of_warp();
     if (token >= shape.tokens) return;
     for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
-        const Run run = run_of_lane(shape, turn);
-        Eight sum{};
+        const ElementRun run = run_of_lane(shape, turn);
+        Vec8 sum{};
         each_expert(shape, weights, at, token, [&](std::int64_t, float weight, std::int64_t row) {
-            const Eight part = load_run(rows, shifted(run, row * shape.hidden));
+            const Vec8 part = load_run(rows, shifted(run, row * shape.hidden));
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i)
                 sum.at[i] += kWeighted ? weight * part.at[i] : part.at[i];
@@ -100,25 +100,26 @@ __global__ void combine_backward_kernel(ExpertShape shape, const float* weights,
     if (token >= shape.tokens) return;
     for (std::int64_t e = lane_of_warp(); dweights != nullptr && e < shape.experts; e += kWarp)
         if (weights[line + e] == 0) dweights[line + e] = 0;
-    each_expert(
-        shape, weights, at, token, [&](std::int64_t expert, float weight, std::int64_t row) {
-            float dweight = 0;
-            for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
-                const Run run = run_of_lane(shape, turn), of_row = shifted(run, row * shape.hidden);
-                const Eight above = load_run(dy, shifted(run, token * shape.hidden));
-                Eight part{}, down;
-                if (dweights != nullptr) part = load_run(rows, of_row);
-                DEBUBBLE_UNROLL
-                for (int i = 0; i < kElementsEach; ++i) {
-                    dweight += above.at[i] * part.at[i];
-                    down.at[i] = weight * above.at[i];
-                }
-                if (drows) store_run(drows, of_row, down);
-            }
-            if (dweights == nullptr) return;
-            dweight = over_lanes(dweight, Add{});
-            if (lane_of_warp() == 0) dweights[line + expert] = dweight;
-        });
+    each_expert(shape, weights, at, token,
+                [&](std::int64_t expert, float weight, std::int64_t row) {
+                    float dweight = 0;
+                    for (std::int64_t turn = 0; turn < turns_of_row(shape); ++turn) {
+                        const ElementRun run = run_of_lane(shape, turn),
+                                         of_row = shifted(run, row * shape.hidden);
+                        const Vec8 above = load_run(dy, shifted(run, token * shape.hidden));
+                        Vec8 part{}, down;
+                        if (dweights != nullptr) part = load_run(rows, of_row);
+                        DEBUBBLE_UNROLL
+                        for (int i = 0; i < kElementsEach; ++i) {
+                            dweight += above.at[i] * part.at[i];
+                            down.at[i] = weight * above.at[i];
+                        }
+                        if (drows) store_run(drows, of_row, down);
+                    }
+                    if (dweights == nullptr) return;
+                    dweight = over_lanes(dweight, Add{});
+                    if (lane_of_warp() == 0) dweights[line + expert] = dweight;
+                });
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// A thread takes eight elements that lie side by side.
+/// A thread takes eight contiguous elements.
 constexpr Geometry over_elements(std::int64_t elements) {
     return {ceil_div(elements, std::int64_t{kThreads} * kElementsEach), kThreads, 0};
 }

@@ -13,8 +13,8 @@ __device__ Pair turned(Pair x, float cosine, float sine) {
 
 /// A thread rotates eight pairs.
 __global__ void rotate_kernel(Rotation how, const float* cosines, const float* sines, Result x) {
-    const Run run = run_of_thread(how.samples * how.rows * how.turned * how.pairs);
-    // A run stays in its head, and its pairs lie together, or each pair is a run.
+    const ElementRun run = run_of_thread(how.samples * how.rows * how.turned * how.pairs);
+    // A run stays in its head and its pairs are contiguous, or each pair is a run.
     const bool together = !how.neighbours && how.pairs % kElementsEach == 0;
     const int each = together ? kElementsEach : 1;
     const std::int64_t apart = how.neighbours ? 1 : how.pairs, step = how.neighbours ? 2 : 1;
@@ -23,12 +23,13 @@ __global__ void rotate_kernel(Rotation how, const float* cosines, const float* s
         const std::int64_t line = pair / how.pairs, row = line / how.turned;
         const std::int64_t position = how.first_position + row % how.rows;
         const std::int64_t head = row * how.heads + line % how.turned;
-        const Run low{head * how.head_dim + how.first_column + pair % how.pairs * step, each};
-        const Run high = shifted(low, apart);
-        const Run angles{position * how.pairs + pair % how.pairs, each};
-        const Eight cosine = load_run({cosines, Type::Fp32}, angles);
-        const Eight sine = load_run({sines, Type::Fp32}, angles);
-        Eight a = load_run(x, low), b = load_run(x, high);
+        const ElementRun low{head * how.head_dim + how.first_column + pair % how.pairs * step,
+                             each};
+        const ElementRun high = shifted(low, apart);
+        const ElementRun angles{position * how.pairs + pair % how.pairs, each};
+        const Vec8 cosine = load_run({cosines, Type::Fp32}, angles);
+        const Vec8 sine = load_run({sines, Type::Fp32}, angles);
+        Vec8 a = load_run(x, low), b = load_run(x, high);
         DEBUBBLE_UNROLL
         for (int j = 0; j < kElementsEach; ++j) {
             const Pair now = turned({a.at[j], b.at[j]}, cosine.at[j], how.direction * sine.at[j]);
@@ -47,7 +48,7 @@ __device__ std::int64_t kept_column_of_head(const NormedHeads& how, std::int64_t
     return how.first_column - how.gaps_before + head * how.head_dim;
 }
 
-/// The head of a warp: kWarp lanes take its columns in turns.
+/// The head of a warp, whose lanes take every kWarp-th column each.
 struct WarpHead {
     std::int64_t line, token, head;
     bool there;
@@ -195,14 +196,14 @@ __global__ void width_norm_backward_kernel(NormedHeads how, std::int64_t columns
 /// A thread multiplies eight elements of a row.
 __global__ void grow_kernel(Growth how, Result x) {
     const std::int64_t width = how.grown * how.head_dim;
-    const Run run = run_of_thread(how.samples * how.rows * width);
+    const ElementRun run = run_of_thread(how.samples * how.rows * width);
     const int each = width % kElementsEach == 0 ? kElementsEach : 1;
     for (int i = 0; i < run.count; i += each) {
         const std::int64_t row = (run.first + i) / width, column = (run.first + i) % width;
         const auto position = static_cast<float>(how.first_position + row % how.rows + 1);
         const float factor = 1.F + how.scale * logf(1.F + floorf(position / how.floor));
-        const Run piece{row * how.heads * how.head_dim + column, each};
-        Eight values = load_run(x, piece);
+        const ElementRun piece{row * how.heads * how.head_dim + column, each};
+        Vec8 values = load_run(x, piece);
         DEBUBBLE_UNROLL
         for (int j = 0; j < kElementsEach; ++j) values.at[j] *= factor;
         store_run(x, piece, values);
@@ -213,75 +214,75 @@ Geometry over_heads(const NormedHeads& how) {
     return over_tokens(how.tokens * how.heads);
 }
 
-/// The row and head of a thread, which takes an element, or a pair, of every part.
+/// The element of a head, or the pair of rotated columns, that a thread takes in every operand. The
+/// threads of a head take its own columns first, then its values, then the rotated pairs.
 struct LatentPlace {
-    std::int64_t line, column, head, row, position;
-    bool there;
+    enum class Part { None, Own, Value, Rotated };
+    Part part = Part::None;
+    std::int64_t row = 0;
+    std::int64_t key = 0, key_value = 0,
+                 value = 0;              ///< element of q and k, of keys_values, and of v
+    std::int64_t angle = 0, shared = 0;  ///< element of the tables, and of the shared columns
 
-    __device__ LatentPlace(const LatentShape& how, std::int64_t columns) {
+    __device__ explicit LatentPlace(const LatentShape& how) {
+        const std::int64_t columns = how.own + how.values + how.pairs;
         const std::int64_t index = block_index() * thread_count() + thread_index();
-        line = index / columns;
-        column = index % columns;
-        head = line % how.heads;
+        const std::int64_t line = index / columns, column = index % columns;
         row = line / how.heads;
-        position = how.first_position + row % how.rows;
-        there = row < how.samples * how.rows;
+        if (row >= how.samples * how.rows) return;
+        const std::int64_t pair = column - how.own - how.values;
+        part = column < how.own ? Part::Own : pair < 0 ? Part::Value : Part::Rotated;
+        key = line * (how.own + 2 * how.pairs) + (pair < 0 ? column : how.own + 2 * pair);
+        key_value = line * (how.own + how.values) + column;
+        value = line * how.values + column - how.own;
+        angle = (how.first_position + row % how.rows) * how.pairs + pair;
+        shared = (row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
     }
 };
 
-/// Threads of a head: its own columns first, then its values, then the rotated pairs.
+__device__ Pair pair_at(const Operand& x, std::int64_t i) {
+    return {load(x, i), load(x, i + 1)};
+}
+__device__ void store_pair_at(const Result& y, std::int64_t i, const Pair& pair) {
+    store(y, i, pair.low);
+    store(y, i + 1, pair.high);
+}
+
 __global__ void latent_heads_kernel(LatentShape how, const float* cosines, const float* sines,
                                     Operand queries, Operand keys_values, Operand shared, Result q,
                                     Result k, Result v) {
-    const LatentPlace at(how, how.own + how.values + how.pairs);
-    if (!at.there) return;
-    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
-    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
-    if (at.column < how.own) {
-        store(q, head + at.column, load(queries, head + at.column));
-        store(k, head + at.column, load(keys_values, pair_head + at.column));
-        return;
+    const LatentPlace at(how);
+    switch (at.part) {
+        case LatentPlace::Part::None: return;
+        case LatentPlace::Part::Own:
+            store(q, at.key, load(queries, at.key));
+            store(k, at.key, load(keys_values, at.key_value));
+            return;
+        case LatentPlace::Part::Value: store(v, at.value, load(keys_values, at.key_value)); return;
+        case LatentPlace::Part::Rotated: break;
     }
-    if (at.column < pair_width) {
-        store(v, at.line * how.values + at.column - how.own,
-              load(keys_values, pair_head + at.column));
-        return;
-    }
-    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
-    const std::int64_t from = (at.row + 1) * how.shared_columns - 2 * how.pairs + 2 * pair;
-    const float cosine = cosines[at.position * how.pairs + pair];
-    const float sine = sines[at.position * how.pairs + pair];
-    const Pair query = turned({load(queries, to), load(queries, to + 1)}, cosine, sine);
-    const Pair key = turned({load(shared, from), load(shared, from + 1)}, cosine, sine);
-    store(q, to, query.low);
-    store(q, to + 1, query.high);
-    store(k, to, key.low);
-    store(k, to + 1, key.high);
+    const float cosine = cosines[at.angle], sine = sines[at.angle];
+    store_pair_at(q, at.key, turned(pair_at(queries, at.key), cosine, sine));
+    store_pair_at(k, at.key, turned(pair_at(shared, at.shared), cosine, sine));
 }
 
 __global__ void latent_heads_backward_kernel(LatentShape how, const float* cosines,
                                              const float* sines, Operand dq, Operand dk, Operand dv,
                                              Result dqueries, Result dkeys_values) {
-    const LatentPlace at(how, how.own + how.values + how.pairs);
-    if (!at.there) return;
-    const std::int64_t width = how.own + 2 * how.pairs, pair_width = how.own + how.values;
-    const std::int64_t head = at.line * width, pair_head = at.line * pair_width;
-    if (at.column < how.own) {
-        store(dqueries, head + at.column, load(dq, head + at.column));
-        store(dkeys_values, pair_head + at.column, load(dk, head + at.column));
-        return;
+    const LatentPlace at(how);
+    switch (at.part) {
+        case LatentPlace::Part::None: return;
+        case LatentPlace::Part::Own:
+            store(dqueries, at.key, load(dq, at.key));
+            store(dkeys_values, at.key_value, load(dk, at.key));
+            return;
+        case LatentPlace::Part::Value:
+            store(dkeys_values, at.key_value, load(dv, at.value));
+            return;
+        case LatentPlace::Part::Rotated: break;
     }
-    if (at.column < pair_width) {
-        store(dkeys_values, pair_head + at.column,
-              load(dv, at.line * how.values + at.column - how.own));
-        return;
-    }
-    const std::int64_t pair = at.column - pair_width, to = head + how.own + 2 * pair;
-    const float cosine = cosines[at.position * how.pairs + pair];
-    const float sine = sines[at.position * how.pairs + pair];
-    const Pair query = turned({load(dq, to), load(dq, to + 1)}, cosine, -sine);
-    store(dqueries, to, query.low);
-    store(dqueries, to + 1, query.high);
+    const Pair query = turned(pair_at(dq, at.key), cosines[at.angle], -sines[at.angle]);
+    store_pair_at(dqueries, at.key, query);
 }
 
 /// A thread adds up a rotated pair over the heads of a row.

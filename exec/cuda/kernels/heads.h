@@ -2,12 +2,12 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// What is done to heads before attention: rotary positions, norms, and the heads of latent
-/// attention.
+/// The launchers of operators on heads before attention: rotary positions, norms, and the heads of
+/// latent attention.
 namespace debubble::exec::cuda {
 
 /// Rotates x [samples, rows, heads, head_dim] in place: of the first `turned` of its heads, `pairs`
-/// pairs of columns from `first_column` on, which lie `pairs` columns apart, or side by side.
+/// pairs of columns from `first_column` on, which are `pairs` columns apart, or neighbours.
 /// cosines, sines fp32 [positions, pairs]. `direction` is 1, or -1 to rotate back.
 struct Rotation {
     std::int64_t samples = 0;

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "exec/cuda/error_text.h"
+#include "exec/cuda/driver.h"
 #include "exec/cuda/kernels/device.h"
 
 namespace debubble::exec::cuda {

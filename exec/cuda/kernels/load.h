@@ -50,26 +50,26 @@ __device__ inline void store_pair(const Result& y, std::int64_t i, float low, fl
 }
 
 /// The elements of one thread: kElementsEach, except for the last thread.
-struct Run {
+struct ElementRun {
     std::int64_t first = 0;
     int count = 0;
 };
-__device__ inline Run run_from(std::int64_t first, std::int64_t end) {
+__device__ inline ElementRun run_from(std::int64_t first, std::int64_t end) {
     const std::int64_t left = end - first;
     return {first, left >= kElementsEach ? kElementsEach : left > 0 ? static_cast<int>(left) : 0};
 }
-__device__ inline Run run_of_thread(std::int64_t elements) {
+__device__ inline ElementRun run_of_thread(std::int64_t elements) {
     return run_from((block_index() * thread_count() + thread_index()) * kElementsEach, elements);
 }
 
-/// The runs of a row of `columns` elements, of which the block's threads take one each in turn;
-/// empty beyond the row's end.
-__device__ inline Run run_of_row(std::int64_t columns, int turn) {
+/// The `turn`-th run of this thread in a row of `columns` elements, whose runs go round the block's
+/// threads; empty beyond the row's end.
+__device__ inline ElementRun run_of_row(std::int64_t columns, int turn) {
     return run_from(
         (static_cast<std::int64_t>(turn) * thread_count() + thread_index()) * kElementsEach,
         columns);
 }
-__device__ inline Run shifted(Run run, std::int64_t by) {
+__device__ inline ElementRun shifted(ElementRun run, std::int64_t by) {
     return {run.first + by, run.count};
 }
 
@@ -82,7 +82,7 @@ struct AlignedRow {
     __device__ std::int64_t runs() const {
         return end > begin ? (end - 1) / kElementsEach - begin / kElementsEach + 1 : 0;
     }
-    __device__ Run run(std::int64_t index) const {
+    __device__ ElementRun run(std::int64_t index) const {
         const std::int64_t first = (begin / kElementsEach + index) * kElementsEach;
         const std::int64_t from = first < begin ? begin : first;
         const std::int64_t to = first + kElementsEach > end ? end : first + kElementsEach;
@@ -90,7 +90,7 @@ struct AlignedRow {
     }
 };
 
-struct Eight {
+struct Vec8 {
     float at[kElementsEach];
 };
 
@@ -100,10 +100,10 @@ __device__ inline bool is_aligned(const void* data) {
 
 /// Eight elements in their form in memory: words of 16-bit elements, or fp32 in both parts.
 /// Fetching several before unpacking any lets the reads overlap.
-struct PackedEight {
+struct Packed128 {
     uint4 low, high;
 };
-__device__ inline bool lies_together(const Operand& x, Run run) {
+__device__ inline bool is_aligned_run(const Operand& x, ElementRun run) {
     const std::int64_t size = x.type == Type::Fp32 ? 4 : 2;
     return run.count == kElementsEach &&
            is_aligned(static_cast<const char*>(x.data) + run.first * size);
@@ -112,8 +112,8 @@ __device__ inline uint4 bits_of(const float4& values) {
     return {bits_of_float(values.x), bits_of_float(values.y), bits_of_float(values.z),
             bits_of_float(values.w)};
 }
-/// Precondition: lies_together.
-__device__ inline PackedEight fetch(const Operand& x, std::int64_t first) {
+/// Precondition: is_aligned_run.
+__device__ inline Packed128 fetch(const Operand& x, std::int64_t first) {
     if (x.type == Type::Fp32) {
         const auto* from =
             reinterpret_cast<const float4*>(static_cast<const float*>(x.data) + first);
@@ -121,10 +121,10 @@ __device__ inline PackedEight fetch(const Operand& x, std::int64_t first) {
     }
     return {*reinterpret_cast<const uint4*>(static_cast<const std::uint16_t*>(x.data) + first), {}};
 }
-__device__ inline Eight unpacked(Type type, const PackedEight& packed) {
+__device__ inline Vec8 unpacked(Type type, const Packed128& packed) {
     const unsigned words[8] = {packed.low.x,  packed.low.y,  packed.low.z,  packed.low.w,
                                packed.high.x, packed.high.y, packed.high.z, packed.high.w};
-    Eight values;
+    Vec8 values;
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i) {
         const auto half = static_cast<std::uint16_t>(words[i / 2] >> i % 2 * 16);
@@ -136,16 +136,16 @@ __device__ inline Eight unpacked(Type type, const PackedEight& packed) {
 }
 
 /// Eight elements in one or two loads of 16 bytes where alignment allows it; zero beyond the run.
-__device__ inline Eight load_run(const Operand& x, Run run) {
-    if (lies_together(x, run)) return unpacked(x.type, fetch(x, run.first));
-    Eight values;
+__device__ inline Vec8 load_run(const Operand& x, ElementRun run) {
+    if (is_aligned_run(x, run)) return unpacked(x.type, fetch(x, run.first));
+    Vec8 values;
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i)
         values.at[i] = i < run.count ? load(x, run.first + i) : 0.F;
     return values;
 }
 
-__device__ inline void store_run(const Result& y, Run run, const Eight& values) {
+__device__ inline void store_run(const Result& y, ElementRun run, const Vec8& values) {
     if (y.type == Type::Fp32) {
         auto* to = static_cast<float*>(y.data) + run.first;
         if (run.count == kElementsEach && is_aligned(to)) {
@@ -173,7 +173,7 @@ __device__ inline void store_run(const Result& y, Run run, const Eight& values) 
 }
 
 /// The values as they will be once they are stored.
-__device__ inline Eight rounded(Type type, Eight values) {
+__device__ inline Vec8 rounded(Type type, Vec8 values) {
     DEBUBBLE_UNROLL
     for (float& value : values.at) {
         if (type == Type::Bf16) value = from_bf16(to_bf16(value));

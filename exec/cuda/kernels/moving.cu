@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/moving.h"
+#include "exec/cuda/kernels/layers.h"
 
 #include "exec/cuda/kernels/load.h"
 #include "exec/cuda/kernels/philox.h"
@@ -9,7 +9,7 @@ namespace {
 
 __global__ void copy_rows_kernel(Rows which, Operand from, Strides source, Result to,
                                  Strides target) {
-    const Run run = run_of_thread(which.outer * which.rows * which.columns);
+    const ElementRun run = run_of_thread(which.outer * which.rows * which.columns);
     if (run.count == 0) return;
     // A run stays in its row where rows are whole runs.
     const int each = which.columns % kElementsEach == 0 ? kElementsEach : 1;
@@ -32,9 +32,9 @@ __device__ std::uint32_t word_of(const PhiloxWords& words, std::uint64_t which) 
 }
 
 __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Result y) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
-    Eight values = load_run(x, run);
+    Vec8 values = load_run(x, run);
     PhiloxWords words{};
     std::uint64_t made = ~std::uint64_t{0};
     DEBUBBLE_UNROLL
@@ -54,7 +54,7 @@ __global__ void dropout_kernel(std::int64_t n, DropoutNumbers how, Operand x, Re
 }
 
 __global__ void cut_patches_kernel(Images how, Operand images, Result patches) {
-    const Run run = run_of_thread(how.samples * how.channels * how.height * how.width);
+    const ElementRun run = run_of_thread(how.samples * how.channels * how.height * how.width);
     const std::int64_t across = how.width / how.side;
     const std::int64_t down = how.height / how.side;
     for (int i = 0; i < run.count; ++i) {

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/muon.h"
+#include "exec/cuda/kernels/optimizer.h"
 
 #include "exec/cuda/kernels/load.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 /// The same elements in a flat tensor and in the whole matrix.
 struct BothRuns {
-    Run local, in_whole;
+    ElementRun local, in_whole;
 };
 
 /// How many of a slice's elements are read at once: a run stays in its row where rows are whole
@@ -25,13 +25,13 @@ __device__ BothRuns places_of(const SliceOfMatrix& slice, std::int64_t at, int c
 
 __global__ void muon_momentum_kernel(SliceOfMatrix slice, MomentumNumbers use, Operand gradient,
                                      Result moment, Result whole) {
-    const Run run = run_of_thread(slice.rows * slice.columns);
+    const ElementRun run = run_of_thread(slice.rows * slice.columns);
     const int each = side_by_side(slice);
     for (int done = 0; done < run.count; done += each) {
         const BothRuns at = places_of(slice, run.first + done, each);
-        const Eight g = load_run(gradient, at.local);
-        Eight m = load_run(moment, at.local);
-        Eight taken;
+        const Vec8 g = load_run(gradient, at.local);
+        Vec8 m = load_run(moment, at.local);
+        Vec8 taken;
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             const float slope = g.at[i] * use.factor;
@@ -45,12 +45,12 @@ __global__ void muon_momentum_kernel(SliceOfMatrix slice, MomentumNumbers use, O
 
 __global__ void muon_step_kernel(SliceOfMatrix slice, float kept, float rate, Operand whole,
                                  Result main, Result parameter) {
-    const Run run = run_of_thread(slice.rows * slice.columns);
+    const ElementRun run = run_of_thread(slice.rows * slice.columns);
     const int each = side_by_side(slice);
     for (int done = 0; done < run.count; done += each) {
         const BothRuns at = places_of(slice, run.first + done, each);
-        const Eight along = load_run(whole, at.in_whole);
-        Eight w = load_run(main, at.local);
+        const Vec8 along = load_run(whole, at.in_whole);
+        Vec8 w = load_run(main, at.local);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) w.at[i] = kept * w.at[i] - rate * along.at[i];
         store_run(main, at.local, w);
@@ -60,20 +60,20 @@ __global__ void muon_step_kernel(SliceOfMatrix slice, float kept, float rate, Op
 
 __global__ void divide_by_root_kernel(std::int64_t n, const double* squares, double least,
                                       Result x) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
     const double by = 1 / (sqrt(*squares) + least);
-    Eight values = load_run(x, run);
+    Vec8 values = load_run(x, run);
     DEBUBBLE_UNROLL
     for (float& value : values.at) value = static_cast<float>(static_cast<double>(value) * by);
     store_run(x, run, values);
 }
 
 __global__ void combine_kernel(std::int64_t n, float a, Operand x, float b, Result y) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
-    const Eight term = load_run(x, run);
-    Eight sum = load_run(y, run);
+    const Vec8 term = load_run(x, run);
+    Vec8 sum = load_run(y, run);
     DEBUBBLE_UNROLL
     for (int i = 0; i < kElementsEach; ++i) sum.at[i] = a * term.at[i] + b * sum.at[i];
     store_run(y, run, sum);

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/kernels/layers.h"
 
 #include "exec/cuda/kernels/load.h"
 
@@ -20,19 +20,19 @@ __device__ float over_row(float mine) {
 /// A thread's part of a row: kRuns runs in registers, or, if kRuns is 0, any number of runs that
 /// are read again.
 template <int kRuns>
-struct Kept {
-    Eight at[kRuns > 0 ? kRuns : 1];
+struct RowInRegisters {
+    Vec8 at[kRuns > 0 ? kRuns : 1];
 
     __device__ static int turns(std::int64_t hidden) {
         if constexpr (kRuns > 0) return kRuns;
         const int turn = thread_count() * kElementsEach;
         return (static_cast<int>(hidden) + turn - 1) / turn;
     }
-    __device__ void keep(int turn, const Eight& run) {
+    __device__ void keep(int turn, const Vec8& run) {
         if constexpr (kRuns > 0) at[turn] = run;
     }
     template <class Read>
-    __device__ Eight get(int turn, const Read& read) const {
+    __device__ Vec8 get(int turn, const Read& read) const {
         if constexpr (kRuns > 0) return at[turn];
         return read(turn);
     }
@@ -46,15 +46,15 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     const std::int64_t row = block_index(), first = row * shape.hidden;
     const std::int64_t first_x = row * shape.x_columns;
     const auto width = static_cast<float>(shape.hidden);
-    const int turns = Kept<kRuns>::turns(shape.hidden);
-    Kept<kRuns> kept;
+    const int turns = RowInRegisters<kRuns>::turns(shape.hidden);
+    RowInRegisters<kRuns> kept;
     float sum = 0;
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Run columns = run_of_row(shape.hidden, r), run = shifted(columns, first);
-        Eight x = load_run(input.x, shifted(columns, first_x));
+        const ElementRun columns = run_of_row(shape.hidden, r), run = shifted(columns, first);
+        Vec8 x = load_run(input.x, shifted(columns, first_x));
         if (input.branch) {
-            const Eight branch = load_run(input.branch, run);
+            const Vec8 branch = load_run(input.branch, run);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) x.at[i] += branch.at[i];
             x = rounded(input.sum.type, x);  // the value that later readers of the sum will get
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
         const int count = run_of_row(shape.hidden, r).count;
-        const Eight x = kept.get(r, again);
+        const Vec8 x = kept.get(r, again);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             const float off = i < count ? x.at[i] - mean : 0.F;
@@ -83,13 +83,13 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     const float scale = 1.F / sqrtf(over_row(squares) / width + eps);
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Run columns = run_of_row(shape.hidden, r);
-        Eight x = kept.get(r, again);
-        const Eight w = load_run(weight, columns);
+        const ElementRun columns = run_of_row(shape.hidden, r);
+        Vec8 x = kept.get(r, again);
+        const Vec8 w = load_run(weight, columns);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) x.at[i] = (x.at[i] - mean) * scale * w.at[i];
         if (bias) {
-            const Eight b = load_run(bias, columns);
+            const Vec8 b = load_run(bias, columns);
             DEBUBBLE_UNROLL
             for (int i = 0; i < kElementsEach; ++i) x.at[i] += b.at[i];
         }
@@ -125,26 +125,26 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     const std::int64_t first_x = row * shape.x_columns;
     const RowScale normalised = scale_of(shape.kind, statistics, row);
     const auto width = static_cast<float>(shape.hidden);
-    const int turns = Kept<kRuns>::turns(shape.hidden);
+    const int turns = RowInRegisters<kRuns>::turns(shape.hidden);
     const auto read_g = [=](int r) {
-        const Run columns = run_of_row(shape.hidden, r);
-        Eight g = load_run(dy, shifted(columns, first));
-        const Eight w = load_run(weight, columns);  // 0 beyond the row
+        const ElementRun columns = run_of_row(shape.hidden, r);
+        Vec8 g = load_run(dy, shifted(columns, first));
+        const Vec8 w = load_run(weight, columns);  // 0 beyond the row
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) g.at[i] *= w.at[i];
         return g;
     };
     const auto read_xhat = [=](int r) {
-        Eight xhat = load_run(x, shifted(run_of_row(shape.hidden, r), first_x));
+        Vec8 xhat = load_run(x, shifted(run_of_row(shape.hidden, r), first_x));
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) xhat.at[i] = normalised(xhat.at[i]);
         return xhat;
     };
-    Kept<kRuns> kept_g, kept_xhat;
+    RowInRegisters<kRuns> kept_g, kept_xhat;
     float sum_g = 0, sum_gx = 0;
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Eight g = read_g(r), xhat = read_xhat(r);
+        const Vec8 g = read_g(r), xhat = read_xhat(r);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             sum_g += g.at[i];
@@ -157,9 +157,9 @@ __global__ void __launch_bounds__(kNormThreads, 1)
     const float mean_gx = over_row(sum_gx) / width;
     DEBUBBLE_UNROLL_BY_RUNS
     for (int r = 0; r < turns; ++r) {
-        const Run run = shifted(run_of_row(shape.hidden, r), first_x);
-        const Eight g = kept_g.get(r, read_g), xhat = kept_xhat.get(r, read_xhat);
-        Eight total{};
+        const ElementRun run = shifted(run_of_row(shape.hidden, r), first_x);
+        const Vec8 g = kept_g.get(r, read_g), xhat = kept_xhat.get(r, read_xhat);
+        Vec8 total{};
         if (through) total = load_run(through, run);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i)
@@ -172,17 +172,19 @@ __global__ void __launch_bounds__(kNormThreads, 1)
 /// contiguous, kAhead rows are fetched before the first is added.
 struct RowTerm {
     static constexpr int kSums = 1, kAhead = 4;
-    using Fetched = PackedEight;
+    using Fetched = Packed128;
     Operand x;
-    __device__ bool lie_together(std::int64_t, Run run) const { return lies_together(x, run); }
+    __device__ bool lie_together(std::int64_t, ElementRun run) const {
+        return is_aligned_run(x, run);
+    }
     __device__ Fetched fetched(std::int64_t, std::int64_t first) const { return fetch(x, first); }
-    __device__ void add(const Fetched& row, Eight (&sums)[1]) const {
+    __device__ void add(const Fetched& row, Vec8 (&sums)[1]) const {
         add(unpacked(x.type, row), sums);
     }
-    __device__ void add(std::int64_t, Run run, Eight (&sums)[1]) const {
+    __device__ void add(std::int64_t, ElementRun run, Vec8 (&sums)[1]) const {
         add(load_run(x, run), sums);
     }
-    __device__ static void add(const Eight& values, Eight (&sums)[1]) {
+    __device__ static void add(const Vec8& values, Vec8 (&sums)[1]) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) sums[0].at[i] += values.at[i];
     }
@@ -191,28 +193,28 @@ template <Norm kKind>
 struct NormTerm {
     static constexpr int kSums = kKind == Norm::Layer ? 2 : 1, kAhead = 2;
     struct Fetched {
-        PackedEight above, values;
+        Packed128 above, values;
         RowScale normalised;
     };
     Operand dy, x;
     const float* statistics;
     std::int64_t wider;  ///< columns that a row of x has beyond those of dy
-    __device__ bool lie_together(std::int64_t row, Run run) const {
-        return wider % kElementsEach == 0 && lies_together(dy, run) &&
-               lies_together(x, shifted(run, row * wider));
+    __device__ bool lie_together(std::int64_t row, ElementRun run) const {
+        return wider % kElementsEach == 0 && is_aligned_run(dy, run) &&
+               is_aligned_run(x, shifted(run, row * wider));
     }
     __device__ Fetched fetched(std::int64_t row, std::int64_t first) const {
         return {fetch(dy, first), fetch(x, first + row * wider), scale_of(kKind, statistics, row)};
     }
-    __device__ void add(const Fetched& row, Eight (&sums)[kSums]) const {
+    __device__ void add(const Fetched& row, Vec8 (&sums)[kSums]) const {
         add(unpacked(dy.type, row.above), unpacked(x.type, row.values), row.normalised, sums);
     }
-    __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
+    __device__ void add(std::int64_t row, ElementRun run, Vec8 (&sums)[kSums]) const {
         add(load_run(dy, run), load_run(x, shifted(run, row * wider)),
             scale_of(kKind, statistics, row), sums);
     }
-    __device__ static void add(const Eight& above, const Eight& values, const RowScale& normalised,
-                               Eight (&sums)[kSums]) {
+    __device__ static void add(const Vec8& above, const Vec8& values, const RowScale& normalised,
+                               Vec8 (&sums)[kSums]) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             sums[0].at[i] += above.at[i] * normalised(values.at[i]);
@@ -225,22 +227,24 @@ struct NormTerm {
 struct WeightedTerm {
     static constexpr int kSums = 1, kAhead = 4;
     struct Fetched {
-        PackedEight values;
+        Packed128 values;
         float factor;
     };
     Operand x;
     const float* factors;
-    __device__ bool lie_together(std::int64_t, Run run) const { return lies_together(x, run); }
+    __device__ bool lie_together(std::int64_t, ElementRun run) const {
+        return is_aligned_run(x, run);
+    }
     __device__ Fetched fetched(std::int64_t row, std::int64_t first) const {
         return {fetch(x, first), factors[row]};
     }
-    __device__ void add(const Fetched& row, Eight (&sums)[kSums]) const {
+    __device__ void add(const Fetched& row, Vec8 (&sums)[kSums]) const {
         add(unpacked(x.type, row.values), row.factor, sums);
     }
-    __device__ void add(std::int64_t row, Run run, Eight (&sums)[kSums]) const {
+    __device__ void add(std::int64_t row, ElementRun run, Vec8 (&sums)[kSums]) const {
         add(load_run(x, run), factors[row], sums);
     }
-    __device__ static void add(const Eight& values, float factor, Eight (&sums)[kSums]) {
+    __device__ static void add(const Vec8& values, float factor, Vec8 (&sums)[kSums]) {
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) sums[0].at[i] += factor * values.at[i];
     }
@@ -255,7 +259,7 @@ __global__ void column_sums_kernel(std::int64_t rows, std::int64_t columns, std:
     if (chunk >= chunks) return;
     const std::int64_t left = columns - column;
     const int count = left < kElementsEach ? static_cast<int>(left) : kElementsEach;
-    Eight sums[Term::kSums] = {};
+    Vec8 sums[Term::kSums] = {};
     const std::int64_t end = first_of_chunk(chunk + 1, chunks, rows);
     std::int64_t row = first_of_chunk(chunk, chunks, rows);
     // All rows have the same alignment.

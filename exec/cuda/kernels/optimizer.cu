@@ -8,12 +8,12 @@ namespace {
 
 __global__ void adam_kernel(std::int64_t n, AdamNumbers use, Operand gradient, Result main,
                             Result first_moment, Result second_moment, Result parameter) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
-    const Eight g = load_run(gradient, run);
-    Eight w = load_run(main, run);
-    Eight m = load_run(first_moment, run);
-    Eight v = load_run(second_moment, run);
+    const Vec8 g = load_run(gradient, run);
+    Vec8 w = load_run(main, run);
+    Vec8 m = load_run(first_moment, run);
+    Vec8 v = load_run(second_moment, run);
     for (int i = 0; i < kElementsEach; ++i) {
         const float before = w.at[i] * use.kept + use.returned;
         const float slope = g.at[i] * use.unscale + use.coupled * (before - use.centre);
@@ -29,11 +29,11 @@ __global__ void adam_kernel(std::int64_t n, AdamNumbers use, Operand gradient, R
 
 __global__ void sgd_kernel(std::int64_t n, SgdNumbers use, Operand gradient, Result main,
                            Result velocity, Result parameter) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
-    const Eight g = load_run(gradient, run);
-    Eight w = load_run(main, run);
-    Eight v{};
+    const Vec8 g = load_run(gradient, run);
+    Vec8 w = load_run(main, run);
+    Vec8 v{};
     if (use.momentum != 0 && !use.first) v = load_run(velocity, run);
     for (int i = 0; i < kElementsEach; ++i) {
         float slope = g.at[i] * use.unscale + use.decay * (w.at[i] - use.centre);

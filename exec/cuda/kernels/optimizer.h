@@ -2,9 +2,11 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// Steps of optimizers on flat shards: one kernel for all parameters that lie side by side. The
-/// numbers are those of exec/cpu/loops/optimizer.cpp, made once per step.
+/// The launchers of optimizers' steps.
 namespace debubble::exec::cuda {
+
+// Steps of optimizers on flat shards: one kernel for all contiguous parameters. The
+// numbers are those of exec/cpu/loops/optimizer.cpp, made once per step.
 
 struct AdamNumbers {
     float step_size = 0;  ///< lr / (1 - beta1^t)
@@ -39,5 +41,37 @@ void sgd_step(Stream stream, std::int64_t n, const SgdNumbers& numbers, Operand 
 
 /// total [1] += the sum of squares in fp64. `partials`: fp64 [kMaxPartials].
 void add_sum_of_squares(Stream stream, std::int64_t n, Operand x, double* partials, double* total);
+
+// Muon's step without its GEMMs (exec/core/kernels/optimizer.h). The whole matrix is fp32.
+
+/// The place of [rows, columns] in a flat tensor and in the whole matrix, in elements.
+struct SliceOfMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t first = 0;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 1;
+    std::int64_t first_in_whole = 0;
+    std::int64_t whole_row = 0;
+    std::int64_t elements() const { return rows * columns; }
+};
+
+struct MomentumNumbers {
+    float factor = 1;    ///< on the gradient
+    float momentum = 0;  ///< its share that stays
+    bool nesterov = false;
+};
+void muon_momentum(Stream stream, const SliceOfMatrix& slice, const MomentumNumbers& numbers,
+                   Operand gradient, Result moment, float* whole);
+
+/// Writes `main` in the type of `parameter` to `parameter`, unless that is empty.
+void muon_step(Stream stream, const SliceOfMatrix& slice, float kept, float rate,
+               const float* whole, Result main, Result parameter);
+
+/// x /= root of squares [1] + least.
+void divide_by_root(Stream stream, std::int64_t n, const double* squares, double least, float* x);
+
+/// y = a x + b y.
+void combine(Stream stream, std::int64_t n, float a, const float* x, float b, float* y);
 
 }  // namespace debubble::exec::cuda

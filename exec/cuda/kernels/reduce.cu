@@ -14,11 +14,11 @@ __device__ T joined(T a, T b, bool largest) {
 
 /// Reduces types that are computed in fp32.
 __global__ void reduce_kernel(std::int64_t n, Type type, bool largest, Parties parties) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     if (run.count == 0) return;
-    Eight values = load_run({parties.from[0], type}, run);
+    Vec8 values = load_run({parties.from[0], type}, run);
     for (int s = 1; s < parties.sources; ++s) {
-        const Eight more = load_run({parties.from[s], type}, run);
+        const Vec8 more = load_run({parties.from[s], type}, run);
         for (int i = 0; i < kElementsEach; ++i)
             values.at[i] = joined(values.at[i], more.at[i], largest);
     }
@@ -26,7 +26,7 @@ __global__ void reduce_kernel(std::int64_t n, Type type, bool largest, Parties p
 }
 
 __global__ void reduce_doubles_kernel(std::int64_t n, bool largest, Parties parties) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
         double value = static_cast<const double*>(parties.from[0])[i];
         for (int s = 1; s < parties.sources; ++s)
@@ -37,7 +37,7 @@ __global__ void reduce_doubles_kernel(std::int64_t n, bool largest, Parties part
 
 /// Sums wrap round, as unsigned ones do.
 __global__ void reduce_integers_kernel(std::int64_t n, bool largest, Parties parties) {
-    const Run run = run_of_thread(n);
+    const ElementRun run = run_of_thread(n);
     for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
         unsigned value = static_cast<const unsigned*>(parties.from[0])[i];
         for (int s = 1; s < parties.sources; ++s) {

@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/router.h"
+#include "exec/cuda/kernels/experts.h"
 
 #include <cfloat>
 
@@ -177,16 +177,21 @@ __global__ void count_kernel(RouteShape shape, const float* weights, float* coun
     if (thread_index() == 0) counts[expert] += static_cast<float>(all);
 }
 
+/// The mean of the experts' counts under a token's probabilities; all lanes of the warp call it.
+__device__ float mean_count(const RouteShape& shape, const Probabilities& p, const Operand& logits,
+                            std::int64_t row, const float* counts) {
+    float mean = 0;
+    for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
+        mean += counts[e] * p.of(load(logits, row + e));
+    return over_lanes(mean, Add{});
+}
+
 __global__ void values_kernel(RouteShape shape, LossFactors factors, Operand logits,
                               const float* counts, float* values) {
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
     if (token >= shape.tokens) return;
     const Probabilities p(shape, logits, row);
-    float balance = 0;
-    if (factors.balance != 0)
-        for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-            balance += counts[e] * p.of(load(logits, row + e));
-    balance = over_lanes(balance, Add{});
+    const float balance = factors.balance != 0 ? mean_count(shape, p, logits, row, counts) : 0.F;
     if (lane_of_warp() != 0) return;
     const float log = p.all.log_of_sum();
     values[token] = balance;
@@ -206,11 +211,7 @@ __global__ void losses_backward_kernel(RouteShape shape, LossFactors factors, Op
     const std::int64_t token = token_of_warp(), row = token * shape.experts;
     if (token >= shape.tokens) return;
     const Probabilities p(shape, logits, row);
-    float mean = 0;
-    if (factors.balance != 0)
-        for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp)
-            mean += p.of(load(logits, row + e)) * counts[e];
-    mean = over_lanes(mean, Add{});
+    const float mean = factors.balance != 0 ? mean_count(shape, p, logits, row, counts) : 0.F;
     const float of_square = 2 * factors.z * p.all.log_of_sum();
     for (std::int64_t e = lane_of_warp(); e < shape.experts; e += kWarp) {
         const float logit = load(logits, row + e);
@@ -229,9 +230,9 @@ __device__ float product_of(std::int64_t hidden, const Operand& a, std::int64_t 
                             const Operand& b, std::int64_t first_b) {
     float sum = 0;
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run run = run_from(j, hidden);
-        const Eight left = load_run(a, shifted(run, first_a));
-        const Eight right = load_run(b, shifted(run, first_b));
+        const ElementRun run = run_from(j, hidden);
+        const Vec8 left = load_run(a, shifted(run, first_a));
+        const Vec8 right = load_run(b, shifted(run, first_b));
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) sum += left.at[i] * right.at[i];
     }
@@ -291,8 +292,8 @@ __global__ void shared_gate_kernel(std::int64_t tokens, std::int64_t hidden, Ope
     if (token >= tokens) return;
     const float score = logistic(product_of(hidden, x, first, weight, 0));
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run run = shifted(run_from(j, hidden), first);
-        Eight values = load_run(branch, run);
+        const ElementRun run = shifted(run_from(j, hidden), first);
+        Vec8 values = load_run(branch, run);
         DEBUBBLE_UNROLL
         for (float& value : values.at) value *= score;
         store_run(y, run, values);
@@ -308,9 +309,9 @@ __global__ void shared_gate_backward_kernel(std::int64_t tokens, std::int64_t hi
     const float score = scores[token];
     const float dlogit = product_of(hidden, dy, first, branch, first) * score * (1 - score);
     for (std::int64_t j = lane_of_warp() * kElementsEach; j < hidden; j += kWarp * kElementsEach) {
-        const Run columns = run_from(j, hidden), run = shifted(columns, first);
-        Eight up = load_run(dy, run), sum = load_run(dx, run);
-        const Eight by = load_run(weight, columns);
+        const ElementRun columns = run_from(j, hidden), run = shifted(columns, first);
+        Vec8 up = load_run(dy, run), sum = load_run(dx, run);
+        const Vec8 by = load_run(weight, columns);
         DEBUBBLE_UNROLL
         for (int i = 0; i < kElementsEach; ++i) {
             sum.at[i] += dlogit * by.at[i];

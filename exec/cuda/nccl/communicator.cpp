@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/cuda/nccl/calls.h"
 
 #include <algorithm>
 #include <cassert>
@@ -18,7 +18,7 @@ namespace {
 using local::Pattern;
 using local::Terms;
 
-/// The word of a communication that ranks send each other.
+/// The description of a communication that ranks send each other.
 struct Word {
     Terms terms;
     char description[104];
@@ -173,14 +173,14 @@ public:
                 return job_->calls().all_to_all(way.handle, out, in, way.lane);
             });
     }
-    Pending reduce_pieces(std::span<const ConstBuffer> pieces, Buffer mine, Reduction reduction,
-                          std::string_view label) override {
-        const Terms terms{Pattern::ReducePieces, reduction, 0, mine.type, 0};
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer> chunks, Buffer mine,
+                                  Reduction reduction, std::string_view label) override {
+        const Terms terms{Pattern::ReduceScatterUneven, reduction, 0, mine.type, 0};
         return of_pieces(
-            terms, pieces, [&](std::size_t) { return mine.bytes.size(); }, label,
+            terms, chunks, [&](std::size_t) { return mine.bytes.size(); }, label,
             [&](const Way& way) {
-                return job_->calls().reduce_pieces(way.handle, rank(), pieces, mine, reduction,
-                                                   way.lane);
+                return job_->calls().reduce_scatter_uneven(way.handle, rank(), chunks, mine,
+                                                           reduction, way.lane);
             });
     }
     Pending broadcast(Buffer data, int root, std::string_view label) override {
@@ -239,16 +239,16 @@ private:
         return begin(std::move(ask), way, terms.bytes == 0, [&] { return call(way); });
     }
 
-    /// Pieces of unequal sizes: each rank tells each other one what it has for it.
+    /// Chunks of unequal sizes: each rank sends each other rank its chunk.
     template <class BytesFrom, class Call>
     Pending of_pieces(const Terms& terms, std::span<const ConstBuffer> out,
                       const BytesFrom& bytes_from, std::string_view label, const Call& call) {
         const std::vector<int> members(ranks().begin(), ranks().end());
         const std::string text = fmt::format("{} among {}", label, local::ranks_text(members));
         const auto with = [&](std::size_t bytes) {
-            Terms piece = terms;
-            piece.bytes = bytes;
-            return piece;
+            Terms chunk = terms;
+            chunk.bytes = bytes;
+            return chunk;
         };
         Ask ask;
         bool nothing = true;

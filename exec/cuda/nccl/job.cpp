@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "exec/core/device.h"
-#include "exec/cuda/nccl/polling.h"
 
 namespace debubble::exec::nccl {
 
@@ -98,7 +97,7 @@ void Job::register_range(std::span<std::byte> range) {
     for (const Handle communicator : all) register_with(communicator);
 }
 
-/// An error is no harm (Calls::register_range): errors of the communicator itself come again.
+/// An error here is harmless (Calls::register_range): errors of the communicator itself recur.
 void Job::register_with(Handle communicator) {
     Answer answer;
     {
@@ -106,7 +105,7 @@ void Job::register_with(Handle communicator) {
         if (failure_) return;
         answer = calls_->register_range(communicator, registered_);
     }
-    if (answer.in_progress) settle(communicator, answer, "the use of the arena's memory");
+    if (answer.in_progress) await_acceptance(communicator, answer, "the use of the arena's memory");
 }
 
 int Job::multiprocessors_taken() const {
@@ -126,14 +125,14 @@ Handle Job::join(int ranks, const Id& id, int rank, Purpose purpose, const std::
         answer = calls_->init(made, ranks, id, rank, purpose);
         if (made != nullptr) communicators_.push_back(made);
     }
-    settle(made, answer, what);
+    await_acceptance(made, answer, what);
     throw_if_failed(what);
     ++made_for_[purpose];
     if (!registered_.empty()) register_with(made);
     return made;
 }
 
-void Job::settle(Handle communicator, Answer answer, const std::string& what) {
+void Job::await_acceptance(Handle communicator, Answer answer, const std::string& what) {
     const Deadline deadline = within(patience_);
     const Polling polling(Clock::now());
     while (answer.in_progress) {
@@ -176,7 +175,7 @@ MarkedInterval Job::issue(Handle communicator, DeviceLane lane, const std::strin
                 answer = call();
             }
         }
-        settle(communicator, answer, description);
+        await_acceptance(communicator, answer, description);
     }
     const Mark end = lanes_.mark(lane);
     const Lock lock(mutex_);
@@ -212,21 +211,21 @@ void Job::watch() {
     Lock lock(mutex_);
     try {
         calls_->begin_thread();
+        while (!closing_ && !failure_) {
+            changed_.wait_for(lock, kBetweenLooks);
+            notice_parting();
+            if (const auto why = trouble()) fail_locked(*why, true);
+        }
     } catch (const WorldError& error) {
         fail_locked(error.what(), true);
     }
-    while (!closing_ && !failure_) {
-        changed_.wait_for(lock, kBetweenLooks);
-        try {
-            if (alive_) alive_->done();
-        } catch (const WorldError& error) {
-            fail_locked(error.what(), false);  // all ranks know of it
-        }
-        try {
-            if (const auto why = trouble()) fail_locked(*why, true);
-        } catch (const WorldError& error) {
-            fail_locked(error.what(), true);
-        }
+}
+
+void Job::notice_parting() {
+    try {
+        if (alive_) alive_->done();
+    } catch (const WorldError& error) {
+        fail_locked(error.what(), false);  // all ranks know of it
     }
 }
 

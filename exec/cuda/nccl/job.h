@@ -17,8 +17,28 @@
 
 namespace debubble::exec::nccl {
 
+/// How long a thread pauses between two questions for the state of a call that does not block.
+/// NCCL carries out such a call on a thread of its own, and mostly needs some tens of microseconds:
+/// a thread that sleeps meanwhile wakes later than that, by at least the 50 us of Linux's timer
+/// slack, and so delays every later kernel. It therefore asks again at once for `kEagerly`, and
+/// sleeps only for what takes longer, as connecting does: a tenth of the time that it has waited,
+/// which is late by a tenth at most.
+class Polling {
+public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::microseconds kEagerly{200};
+    static constexpr std::chrono::microseconds kLongest{1000};
+
+    explicit Polling(Clock::time_point began) : began_(began) {}
+    /// The pause before the next question; zero: none but a yield.
+    Clock::duration pause(Clock::time_point now) const;
+
+private:
+    Clock::time_point began_;
+};
+
 /// One rank's work for NCCL, and a thread that watches over it: an error that NCCL reports later, a
-/// rank that is lost, or a stream that stands still ends the job on all ranks.
+/// rank that is lost, or a stream that makes no progress ends the job on all ranks.
 class Job {
 public:
     /// `host` carries the facts that ranks must know of each other; all ranks make their jobs
@@ -47,7 +67,7 @@ public:
     /// communicators, those of then and those made later. nullptr where the library has none.
     std::shared_ptr<DeviceMemory> memory();
     /// Multiprocessors that communicators may hold while kernels run: those of a receive that waits
-    /// and of a send, if there are edges, and those of one collective, if any runs beside kernels.
+    /// and of a send, if there are edges, and those of one collective, if any overlaps kernels.
     int multiprocessors_taken() const;
 
     /// A number that tells groups apart in the names of their lanes.
@@ -78,8 +98,9 @@ private:
     void register_with(Handle communicator);
     bool has_failed();
     /// Waits until NCCL has accepted the call, or the job has failed.
-    void settle(Handle communicator, Answer answer, const std::string& what);
+    void await_acceptance(Handle communicator, Answer answer, const std::string& what);
     void watch();
+    void notice_parting();
     void take_note_of(LaneRecord& lane);
     std::optional<std::string> trouble();
     std::string lanes_text() const;
@@ -91,7 +112,7 @@ private:
     DeviceLanes& lanes_;
     std::unique_ptr<Calls> calls_;
     std::chrono::nanoseconds patience_;
-    const int exceptions_;  ///< exceptions under way when this was made
+    const int exceptions_;  ///< uncaught exceptions when this was made
 
     std::mutex mutex_;  ///< guards all members below, and calls of NCCL
     std::condition_variable changed_;

@@ -14,8 +14,8 @@
 
 #include "base/diagnostic.h"
 #include "exec/core/device.h"
-#include "exec/cuda/error_text.h"
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/cuda/driver.h"
+#include "exec/cuda/nccl/calls.h"
 #include "exec/cuda/nccl/setup.h"
 
 /// The implementation by NCCL itself.
@@ -59,7 +59,7 @@ Answer answer_of(ncclResult_t result, Handle handle) {
     return {false, std::move(error)};
 }
 
-/// Memory that NCCL shares with other GPUs and their switches, where the machine has them
+/// Memory that NCCL shares with other GPUs and with NVSwitch, where the machine has them
 /// (ncclMemAlloc); elsewhere it is cudaMalloc's.
 class NcclMemory final : public DeviceMemory {
 public:
@@ -87,7 +87,7 @@ public:
     NcclLibrary(const NcclLibrary&) = delete;
     NcclLibrary& operator=(const NcclLibrary&) = delete;
 
-    /// Otherwise the thread would have a context of its own, on the first GPU.
+    /// Without this, the thread would have a context of its own, on the first GPU.
     void begin_thread() override { check(cudaSetDevice(device_), "the GPU"); }
 
     Id fresh_id() override {
@@ -164,18 +164,18 @@ public:
             },
             static_cast<int>(out.size()));
     }
-    Answer reduce_pieces(Handle handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
-                         Reduction reduction, DeviceLane lane) override {
+    Answer reduce_scatter_uneven(Handle handle, int rank, std::span<const ConstBuffer> chunks,
+                                 Buffer mine, Reduction reduction, DeviceLane lane) override {
         return together(
             handle,
             [&](int root) {
-                const ConstBuffer& piece = pieces[static_cast<std::size_t>(root)];
-                if (piece.bytes.empty()) return ncclSuccess;
-                return ncclReduce(piece.bytes.data(), root == rank ? mine.bytes.data() : nullptr,
-                                  piece.elements(), type_of(piece.type), operation_of(reduction),
+                const ConstBuffer& chunk = chunks[static_cast<std::size_t>(root)];
+                if (chunk.bytes.empty()) return ncclSuccess;
+                return ncclReduce(chunk.bytes.data(), root == rank ? mine.bytes.data() : nullptr,
+                                  chunk.elements(), type_of(chunk.type), operation_of(reduction),
                                   root, comm_of(handle), stream(lane));
             },
-            static_cast<int>(pieces.size()));
+            static_cast<int>(chunks.size()));
     }
     Answer broadcast(Handle handle, Buffer data, int root, DeviceLane lane) override {
         return answer_of(ncclBroadcast(data.bytes.data(), data.bytes.data(), data.elements(),
@@ -229,7 +229,7 @@ public:
         ncclCommDestroy(comm_of(handle));
     }
     /// Each abort has a thread: ncclCommAbort tells the kernels of one communicator to leave, then
-    /// frees its resources, which may wait for kernels of communicators that have not been told
+    /// frees its resources, which may wait for kernels of communicators that have not been aborted
     /// yet.
     void abort(std::span<const Handle> handles) noexcept override {
         std::vector<std::thread> threads;

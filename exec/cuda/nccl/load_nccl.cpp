@@ -1,8 +1,7 @@
-#include "exec/cuda/nccl/load_nccl.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include "base/diagnostic.h"
-#include "exec/cuda/nccl/version.h"
-#include "exec/cuda/open_module.h"
+#include "exec/cuda/load_module.h"
 
 namespace debubble::exec {
 

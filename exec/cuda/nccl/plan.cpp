@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/plan.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <algorithm>
 #include <set>
@@ -16,8 +16,8 @@ std::vector<Edge> edges_of(const Program& program) {
     return {edges.begin(), edges.end()};
 }
 
-/// Where a group of context parallelism also reduces gradients, it counts as one that stands still:
-/// it is used in every layer, the reduction once a step.
+/// A context-parallel group that also reduces gradients counts as one whose kernels wait: it is
+/// used in every layer for attention, and once a step for the reduction.
 bool stands_still(const RankGrid& grid, std::span<const int> ranks) {
     const GridPlace place = grid.place_of(ranks.front());
     const auto is = [&](const std::vector<int>& group) {

@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/polling.h"
+#include "exec/cuda/nccl/job.h"
 
 #include <algorithm>
 

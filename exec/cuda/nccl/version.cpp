@@ -1,4 +1,4 @@
-#include "exec/cuda/nccl/version.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <fmt/format.h>
 
@@ -20,13 +20,13 @@ std::string version_text(int library) {
 std::optional<std::string> too_old(const Versions& found) {
     if (found.library < kLeastLibrary)
         return fmt::format(
-            "NCCL {} does not start kernels in the order in which they were asked for, as NCCL {} "
-            "and later do: ranks could wait for each other for ever",
+            "NCCL {} does not start kernels in launch order, as NCCL {} and later do: ranks could "
+            "deadlock",
             version_text(found.library), version_text(kLeastLibrary));
     if (found.driver < kLeastDriver)
         return fmt::format(
-            "the driver is for CUDA {}.{}, under which NCCL runs one kernel after the other: ranks "
-            "could wait for each other for ever, and need a driver for CUDA {}.{} or later (545)",
+            "the driver is for CUDA {}.{}, under which NCCL serialises its kernels, so that ranks "
+            "could deadlock: install a driver for CUDA {}.{} or later (545)",
             found.driver / 1000, found.driver % 1000 / 10, kLeastDriver / 1000,
             kLeastDriver % 1000 / 10);
     return std::nullopt;

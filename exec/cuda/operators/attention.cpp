@@ -46,7 +46,7 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
     return shape;
 }
 
-/// As far as sinks need it: the sizes of the results [samples, rows, heads, value_dim].
+/// The sizes that sinks need: those of the results [samples, rows, heads, value_dim].
 AttentionShape shape_of_results(const ConstTensorView& result) {
     AttentionShape shape;
     shape.samples = result.shape[0];

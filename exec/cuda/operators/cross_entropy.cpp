@@ -1,4 +1,4 @@
-#include "exec/cuda/kernels/cross_entropy.h"
+#include "exec/cuda/kernels/ends.h"
 
 #include <algorithm>
 

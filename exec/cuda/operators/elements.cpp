@@ -1,6 +1,5 @@
-#include "exec/cuda/kernels/elements.h"
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/kernels/moving.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {

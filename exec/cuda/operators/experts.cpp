@@ -13,7 +13,7 @@ ExpertShape shape_of(const ConstTensorView& weights, std::int64_t hidden) {
     return {rows_of(weights), weights.shape.columns(), hidden};
 }
 
-/// The places of the rows, computed again by each caller: that is cheaper than keeping them.
+/// The places of the rows, recomputed by each caller: that is cheaper than keeping them.
 ExpertPlaces placed(Stream stream, Scratch& scratch, const ExpertShape& shape,
                     const ConstTensorView& weights) {
     auto* const memory = static_cast<int*>(

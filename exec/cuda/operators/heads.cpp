@@ -1,9 +1,9 @@
 #include "exec/cuda/kernels/heads.h"
 
-#include "exec/core/packed_rows.h"
+#include "exec/core/kernels/attention.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/moving.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {

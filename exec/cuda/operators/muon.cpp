@@ -1,8 +1,7 @@
-#include "exec/cuda/kernels/muon.h"
+#include "exec/cuda/kernels/optimizer.h"
 
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/optimizer.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {

@@ -1,6 +1,6 @@
-#include "exec/cuda/kernels/norms.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {
@@ -11,7 +11,7 @@ NormShape shape_of(Norm kind, const ConstTensorView& x) {
     return {kind, rows_of(x), x.shape.columns(), x.shape.columns()};
 }
 
-/// The same where x may have more columns than are normalised.
+/// The shape of a norm whose x may have more columns than are normalised.
 NormShape shape_of_columns(const ConstTensorView& x, const ConstTensorView& y) {
     return {Norm::Rms, rows_of(x), y.shape.columns(), x.shape.columns()};
 }

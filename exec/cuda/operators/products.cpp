@@ -1,7 +1,6 @@
 #include "exec/cuda/cuda_kernels.h"
-#include "exec/cuda/kernels/elements.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {
@@ -93,8 +92,8 @@ void CudaKernels::linear_backward_weight(WeightLayout layout, ConstTensorView x,
             ? Product{inputs, outputs, rows_of(x), columns_of_x, rows_of_dy, out(dweight), true}
             : Product{outputs, inputs, rows_of(x), columns_of_dy, rows_of_x, out(dweight), true};
     if (!dbias) return (*matmul_)(product);
-    // The sums of dy over the tokens are made with this product. If they were made with the product
-    // that makes dy (cuBLASLt's DGELU_BGRAD), they would be rounded to dy's type.
+    // The sums of dy over the tokens are computed with this GEMM. If they were computed with the
+    // GEMM that makes dy (cuBLASLt's DGELU_BGRAD), they would be rounded to dy's type.
     Product with_sums = product;
     with_sums.sums = scratch_.floats(outputs);
     with_sums.sums_of_b = inputs_first;

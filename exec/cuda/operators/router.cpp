@@ -1,9 +1,9 @@
-#include "exec/cuda/kernels/router.h"
+#include "exec/cuda/kernels/experts.h"
 
 #include "base/check.h"
 #include "exec/cuda/cuda_kernels.h"
 #include "exec/cuda/kernels/geometry.h"
-#include "exec/cuda/kernels/norms.h"
+#include "exec/cuda/kernels/layers.h"
 #include "exec/cuda/operators/views.h"
 
 namespace debubble::exec::cuda {

@@ -8,9 +8,9 @@
 
 namespace debubble::exec::cuda {
 
-/// The algorithms that a library offers for one kind of product, best first. What it offers it may
-/// still refuse to run (an epilogue with these strides, a workspace, a kernel that this GPU lacks);
-/// an algorithm that was refused is never asked for again, and one that ran stays.
+/// The algorithms that a library proposes for one kind of GEMM, best first. It may still refuse to
+/// run one of them (an epilogue with these strides, a workspace, a kernel that this GPU lacks); an
+/// algorithm that was refused is never asked for again, and one that ran stays.
 template <class Algorithm>
 class Candidates {
 public:

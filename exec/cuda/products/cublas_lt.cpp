@@ -1,4 +1,4 @@
-#include "exec/cuda/products/cublas_lt.h"
+#include "exec/cuda/products/product_choices.h"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -17,7 +17,6 @@
 #include "base/diagnostic.h"
 #include "exec/cuda/cuda_gpu.h"
 #include "exec/cuda/products/candidates.h"
-#include "exec/cuda/products/product_kind.h"
 
 namespace debubble::exec::cuda {
 
@@ -40,7 +39,7 @@ cudaDataType_t library_type(Type type) {
     }
 }
 
-/// The library's epilogue of the product. The library's A is this product's b.
+/// The library's epilogue of the GEMM. The library's A is this GEMM's b.
 cublasLtEpilogue_t epilogue_of(const Product& p) {
     if (p.sums) return p.sums_of_b ? CUBLASLT_EPILOGUE_BGRADA : CUBLASLT_EPILOGUE_BGRADB;
     switch (p.epilogue) {
@@ -52,7 +51,7 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
     return p.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-/// A layout of one of the product's matrices in the library's form.
+/// A layout of one of the GEMM's matrices in the library's form.
 class Layout {
 public:
     Layout(Type type, const ColumnMajor& matrix) {
@@ -70,8 +69,8 @@ private:
     cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-/// Whether the library has looked at a product and does not make it, having done nothing; other
-/// errors are those of the GPU or of this program.
+/// Whether the library has refused a GEMM, having done nothing; other errors are those of the GPU
+/// or of this program.
 bool is_refusal(cublasStatus_t status) {
     return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH ||
            status == CUBLAS_STATUS_INVALID_VALUE;
@@ -84,7 +83,7 @@ std::string text_of(const cublasLtMatmulAlgo_t& algorithm) {
     for (const std::uint64_t word : algorithm.data) text += fmt::format("{:016x}", word);
     return text;
 }
-/// Nothing for the text of another version, or for one that is none.
+/// Nothing for the text of another version, or for one that is not an algorithm.
 std::optional<cublasLtMatmulAlgo_t> algorithm_of(const std::string& text) {
     cublasLtMatmulAlgo_t algorithm{};
     const std::string version = fmt::format("{}:", cublasLtGetVersion());
@@ -99,7 +98,7 @@ std::optional<cublasLtMatmulAlgo_t> algorithm_of(const std::string& text) {
     return algorithm;
 }
 
-/// The moments between which products are timed.
+/// The events between which GEMMs are timed.
 class Stopwatch {
 public:
     explicit Stopwatch(Stream stream) : stream_(stream) {
@@ -115,7 +114,7 @@ public:
         check(cudaEventRecord(events_[0], stream_), "an event of the GPU");
         work();
         check(cudaEventRecord(events_[1], stream_), "an event of the GPU");
-        check(cudaEventSynchronize(events_[1]), "products that are timed");
+        check(cudaEventSynchronize(events_[1]), "GEMMs that are timed");
         float milliseconds = 0;
         check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "the clock of the GPU");
         return 1e-3 * static_cast<double>(milliseconds);
@@ -126,7 +125,7 @@ private:
     std::array<cudaEvent_t, 2> events_{};
 };
 
-/// One kind of product as the library makes it: its descriptor, the layouts of its matrices, and
+/// One kind of GEMM as the library sees it: its descriptor, the layouts of its matrices, and
 /// the algorithms that the library's heuristic proposed.
 class MatmulConfiguration {
 public:
@@ -161,7 +160,7 @@ public:
             return makes(library, p, algorithm, workspace, stream);
         });
     }
-    /// Takes an algorithm before all others, if the library still has it for this product.
+    /// Puts an algorithm before all others, if the library still has it for this GEMM.
     void prefer(cublasLtHandle_t library, const cublasLtMatmulAlgo_t& algorithm) {
         cublasLtMatmulHeuristicResult_t found{};
         const cublasStatus_t status =
@@ -196,7 +195,7 @@ private:
                            second_.get(), &kept, p.c.data, result_.get(), p.c.data, result_.get(),
                            &algorithm, workspace, static_cast<std::size_t>(kWorkspace), stream);
         if (is_refusal(status)) return false;
-        check_cublas(status, "a product of cuBLASLt");
+        check_cublas(status, "a GEMM of cuBLASLt");
         return true;
     }
 
@@ -206,7 +205,7 @@ private:
                      "a product");
     }
 
-    /// Sets the pointers to the vectors and matrices of this product.
+    /// Sets the pointers to the vectors and matrices of this GEMM.
     void point(const Product& p) {
         if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias.data);
         if (p.sums) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.sums);
@@ -263,7 +262,7 @@ public:
     CublasLt& operator=(const CublasLt&) = delete;
 
     void operator()(const Product& product) override {
-        if (!at_once(product)) throw WorldError("cuBLASLt knows no way to make a product");
+        if (!at_once(product)) throw WorldError("cuBLASLt has no algorithm for a GEMM");
     }
     bool at_once(const Product& product) override {
         if (product.m == 0 || product.n == 0) return true;

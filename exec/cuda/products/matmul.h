@@ -4,7 +4,7 @@
 
 #include "exec/cuda/kernels/operands.h"
 
-/// Matrix products, and the way in which row-major ones are asked of a column-major library.
+/// GEMMs, and the translation of row-major ones for a column-major library.
 namespace debubble::exec::cuda {
 
 /// A row-major matrix. If transposed, it is used with rows and columns swapped.
@@ -14,15 +14,15 @@ struct Matrix {
     bool transposed = false;
 };
 
-/// The function that is applied to the product, with its bias, before it is written. GELU is the
-/// one with tanh.
+/// The function that is applied to the GEMM's result, with its bias, before it is written. GELU is
+/// the one with tanh.
 enum class Epilogue : std::uint8_t {
     None,
     Gelu,          ///< c = gelu(product); `wide` [m, n] = product, kept for the backward
     GeluGradient,  ///< c = product gelu'(wide)
 };
 
-/// The product c [m, n] = a [m, k] b [k, n], or, if `adds`, c += a b; plus bias [n] in every row if
+/// The GEMM c [m, n] = a [m, k] b [k, n], or, if `adds`, c += a b; plus bias [n] in every row if
 /// there is one. a, b and bias have one type, c that type or fp32; sums are made in fp32.
 struct Product {
     std::int64_t m = 0;
@@ -46,10 +46,10 @@ struct Product {
 class Matmul {
 public:
     virtual ~Matmul() = default;
-    /// Makes a product. Precondition: it is plain. Throws WorldError where the library cannot make
-    /// it.
+    /// Computes a GEMM. Precondition: it is plain. Throws WorldError where the library cannot
+    /// compute it.
     virtual void operator()(const Product& product) = 0;
-    /// Makes a product that has an epilogue or a bias. Returns false, having done nothing, where
+    /// Computes a GEMM that has an epilogue or a bias. Returns false, having done nothing, where
     /// the library has no kernel that does all of it.
     virtual bool at_once(const Product& product) = 0;
 };
@@ -63,7 +63,7 @@ struct ColumnMajor {
     friend bool operator==(const ColumnMajor&, const ColumnMajor&) = default;
 };
 
-/// The same product on the same memory: C [n, m] = B A, since a row-major matrix, counted by
+/// The same GEMM on the same memory: C [n, m] = B A, since a row-major matrix, counted by
 /// columns, is its transpose. The bias then goes along the rows of C.
 struct ColumnMajorProduct {
     ColumnMajor first;   ///< memory of b

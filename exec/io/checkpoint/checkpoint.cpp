@@ -7,8 +7,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/step_folder.h"
+#include "exec/io/mapped_file.h"
 #include "models/read/architecture_words.h"
 #include "models/read/layer_keys.h"
 

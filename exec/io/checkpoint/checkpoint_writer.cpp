@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/checkpoint_writer.h"
+#include "exec/io/checkpoint/checkpoint.h"
 
 #include <cassert>
 #include <system_error>

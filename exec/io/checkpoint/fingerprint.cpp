@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/fingerprint.h"
+#include "exec/io/checkpoint/piece_source.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/folder_lock.h"
+#include "exec/io/checkpoint/checkpoint.h"
 
 #include <cerrno>
 #include <cstring>
@@ -31,7 +31,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
     if (folder_ < 0) throw WorldError(fmt::format("{}: {}", folder.string(), std::strerror(errno)));
     if (::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     ::close(folder_);
-    throw WorldError(fmt::format("{}: another run saves its checkpoints there", folder.string()));
+    throw WorldError(
+        fmt::format("{}: another run is saving its checkpoints there", folder.string()));
 }
 
 FolderLock::~FolderLock() {

@@ -2,8 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exec/io/checkpoint/manifest_seal.h"
-#include "models/read/architecture_writer.h"
+#include "models/read/architecture_words.h"
 
 namespace debubble::exec {
 namespace {

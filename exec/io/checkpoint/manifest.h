@@ -3,16 +3,40 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "exec/core/training/loss_scale_state.h"
-#include "exec/io/checkpoint/rank_file.h"
+#include "exec/core/training/gradient_scale.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "models/network/architecture.h"
 
 /// The content of a checkpoint apart from its tensors: all that a resumed run needs to go on as if
 /// it had not stopped, and all that sampling or exporting needs.
 namespace debubble::exec {
+
+struct RankFile {
+    std::string name;  ///< such as "rank_00003-0123456789abcdef.safetensors", in the step's folder
+    std::int64_t bytes = 0;
+    /// SHA-256 of the bytes before the data. The header holds the hash of every tensor, so this one
+    /// covers the whole file.
+    std::string header_sha256;
+    friend bool operator==(const RankFile&, const RankFile&) = default;
+};
+
+/// Writes a rank's file. Its name contains part of the hash, so that no other content is ever
+/// overwritten.
+RankFile write_rank_file(const std::filesystem::path& folder, int rank,
+                         std::span<const Piece> pieces);
+
+/// Adds the file's pieces to the source. Name, length and header are checked here, the data when it
+/// is read. Throws InputError.
+void add_rank_file(const std::filesystem::path& folder, const RankFile& rank_file,
+                   PieceSource& source);
+
+// The content of a checkpoint apart from its tensors: all that a resumed run needs to go on as if
+// it had not stopped, and all that sampling or exporting needs.
 
 /// The layout of the run that saved; a run of any other layout may load.
 struct CheckpointLayout {
@@ -54,7 +78,7 @@ struct Manifest {
     CheckpointLayout layout;
     std::string program_sha256;  ///< hash of the Program that the run executed
     models::Architecture architecture;
-    /// Other values that the training loop wants to find again, under its own keys.
+    /// Other values that the training loop needs on resumption, under its own keys.
     std::map<std::string, std::string> settings;
     std::vector<RankFile> files;
     friend bool operator==(const Manifest&, const Manifest&) = default;
@@ -69,5 +93,17 @@ Manifest parse_manifest(std::string text, const std::string& file);
 /// Throws InputError if what is written of the manifest could not be read, or would be read as
 /// another network: a checkpoint with it would be lost.
 void check_reads_back(const Manifest& manifest);
+
+// The seal of a manifest: its key "sha256" holds the hash of the text in which that value is all
+// zeros. Private to the folder.
+
+inline constexpr std::string_view kManifestFormat = "debubble-checkpoint-1";
+inline constexpr std::string_view kOpenSeal =
+    "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The text with its hash in place of the first open seal.
+std::string sealed(std::string text);
+/// Whether `seal`, which is part of the text, is the hash of the rest.
+bool seal_holds(std::string text, std::string_view seal);
 
 }  // namespace debubble::exec

@@ -4,9 +4,8 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/manifest.h"
-#include "exec/io/checkpoint/manifest_seal.h"
 #include "models/architecture_reader.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 
 namespace debubble::exec {
@@ -129,11 +128,11 @@ void check_reads_back(const Manifest& manifest) {
         mistake = error.diagnostics().front().message;
     }
     if (!mistake.empty()) refuse(mistake);
-    // Texts of bytes that are no UTF-8 are written with other ones.
+    // Texts that are not UTF-8 are written with replaced bytes.
     read.architecture.name = manifest.architecture.name;
     read.architecture.source = manifest.architecture.source;
     if (read.architecture != manifest.architecture)
-        refuse("its network would be another one than is trained");
+        refuse("it would be read as another network than the one that is trained");
 }
 
 }  // namespace debubble::exec

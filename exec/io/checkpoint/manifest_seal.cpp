@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/manifest_seal.h"
+#include "exec/io/checkpoint/manifest.h"
 
 #include "base/sha256.h"
 

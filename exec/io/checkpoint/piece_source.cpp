@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "base/sha256.h"
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "exec/core/pieces/piece.h"
+#include "exec/core/pieces/pieces.h"
 #include "exec/io/checkpoint/safetensors.h"
 
-/// Stored tensors, however they are cut, as a source of the pieces that a rank wants.
+/// Stored tensors, however they are cut, as a source of the pieces that a rank loads.
 namespace debubble::exec {
 
 /// A box of a global tensor in a mapped file.
@@ -43,9 +45,8 @@ struct PieceSource {
     std::map<Key, StoredTensor> tensors;
     std::vector<std::shared_ptr<const MappedFile>> files;
 
-    /// The stored tensor that meets a want of this kind. Weights replace each other: a want of
-    /// `parameter` or `main` is met by that kind in the type wanted, else by main, else by
-    /// parameter.
+    /// The stored tensor for a wanted tensor of this kind. Weights replace each other: for
+    /// `parameter` or `main` it is that kind in the wanted type, else main, else parameter.
     const StoredTensor* find(const std::string& kind, const std::string& tensor,
                              DataType type) const;
 };
@@ -60,8 +61,8 @@ struct Mismatch {
 };
 std::string sentence(const Mismatch& mismatch);
 
-/// The mismatches in the order of the wants, each tensor once. A caller that initialises a tensor
-/// anew removes it from its wants.
+/// The mismatches in the order of `wanted`, each tensor once. A caller that initialises a tensor
+/// itself leaves it out of `wanted`.
 std::vector<Mismatch> mismatches(const PieceSource& source, std::span<const WantedPiece> wanted);
 
 /// Throws InputError with all mismatches, if there are any.
@@ -76,5 +77,34 @@ void load(const PieceSource& source, std::span<const WantedPiece> wanted);
 /// Checks all stored data. Throws InputError with the name of every piece whose bytes do not have
 /// its checksum; FileCut.
 void verify(const PieceSource& source);
+
+/// Stored tensors that a number of ranks, threads of one process, read at the same time. They are
+/// released once all have read: until then a mapped file that is deleted keeps its space on the
+/// disk. Copies refer to the same tensors.
+class SharedPieces {
+public:
+    /// Precondition: `readers` is positive.
+    SharedPieces(PieceSource source, int readers);
+
+    /// Reads the tensors; each reader calls it once. A reader whose `read` throws releases nothing.
+    void read(const std::function<void(const PieceSource&)>& read) const;
+    /// The tensors, for use before the first reader.
+    const PieceSource& source() const { return state_->source; }
+
+private:
+    struct State {
+        State(PieceSource pieces, int of) : source(std::move(pieces)), readers(of) {}
+        PieceSource source;
+        std::atomic<int> readers;  ///< readers that have not read yet
+    };
+    std::shared_ptr<State> state_;
+};
+
+/// SHA-256 of the names, shapes, types and contents of all tensors of the source, wherever its
+/// files lie. A tensor that has a checksum counts with that. Of other tensors with more than 1 MiB,
+/// blocks of 4 KiB at equal distances count: 256 of each tensor, or fewer where there are more than
+/// eight such tensors, so that about 2048 blocks are read from a disk in all, but at least two of
+/// each. Throws FileCut where a file is shortened meanwhile.
+std::string fingerprint(const PieceSource& source);
 
 }  // namespace debubble::exec

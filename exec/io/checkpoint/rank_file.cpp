@@ -1,11 +1,11 @@
-#include "exec/io/checkpoint/rank_file.h"
+#include "exec/io/checkpoint/manifest.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
-#include "exec/core/pieces/copy_box.h"
-#include "exec/io/checkpoint/safetensors_writer.h"
+#include "exec/core/pieces/pieces.h"
+#include "exec/io/checkpoint/safetensors.h"
 
 namespace debubble::exec {
 namespace {

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/checkpoint/rank_file.h"
+#include "exec/io/checkpoint/manifest.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/safetensors.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/safetensors_writer.h"
+#include "exec/io/checkpoint/safetensors.h"
 
 #include <cassert>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/shared_pieces.h"
+#include "exec/io/checkpoint/piece_source.h"
 
 #include <cassert>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "exec/io/checkpoint/untaken.h"
+#include "exec/io/checkpoint/hf/hugging_face.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "exec/core/pieces/piece.h"
+#include "exec/core/pieces/pieces.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 namespace debubble::exec {

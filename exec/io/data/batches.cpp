@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "exec/io/data/permutation.h"
-
 namespace debubble::exec {
 
 Batches::Batches(std::shared_ptr<const DataSet> data, const Deal& deal, const Order& order)

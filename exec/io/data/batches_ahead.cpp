@@ -1,4 +1,4 @@
-#include "exec/io/data/batches_ahead.h"
+#include "exec/io/data/batches.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/io/data/corpus.h"
+#include "exec/io/data/training_data.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/data/json_lines_reader.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;
@@ -18,7 +17,7 @@ namespace {
 /// The version of the encoding. It increases when the same corpus and tokenizer give other tokens.
 constexpr int kEncoding = 1;
 
-/// A corpus and all that decides into which tokens it is cut.
+/// A corpus and everything that decides its tokens.
 struct Reading {
     const Corpus& corpus;
     const Tokenizer& tokenizer;
@@ -40,10 +39,9 @@ Reading reading_of(const Corpus& corpus, const Tokenizer& tokenizer) {
     if (corpus.kind != CorpusKind::JsonLines) return {corpus, tokenizer, {}};
     const auto end = corpus.end_of_text ? corpus.end_of_text : tokenizer.end_of_text();
     if (!end)
-        throw bad_file(corpus.path,
-                       fmt::format("{} has no {} to stand between the documents: give the token "
-                                   "that ends them as 'data.end_of_text'",
-                                   tokenizer.name(), kEndOfText));
+        throw bad_file(corpus.path, fmt::format("{} has no {} to separate documents: give the "
+                                                "token that ends them as 'data.end_of_text'",
+                                                tokenizer.name(), kEndOfText));
     return {corpus, tokenizer, end};
 }
 
@@ -54,7 +52,7 @@ std::string origin_of(const Reading& reading) {
                               reading.identity()));
 }
 
-/// The paths where the tokens may be kept, best first. The name contains everything in which two
+/// The paths where the tokens may be stored, best first. The name contains everything by which two
 /// caches of one corpus, or of two corpora of one name in one cache folder, differ.
 std::vector<fs::path> places_of(const Reading& reading) {
     const Corpus& corpus = reading.corpus;

@@ -1,4 +1,4 @@
-#include "exec/io/data/fingerprint.h"
+#include "exec/io/data/data_set.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "exec/io/data/json_lines_reader.h"
+#include "exec/io/data/training_data.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "exec/io/data/permutation.h"
+#include "exec/io/data/batches.h"
 
 #include <algorithm>
 #include <bit>

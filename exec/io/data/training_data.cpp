@@ -5,12 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
-#include "exec/io/data/corpus.h"
-#include "exec/io/data/images/image_data_set.h"
-#include "exec/io/data/json_lines_reader.h"
-#include "exec/io/data/tokens/make_tokenizer.h"
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/data_set.h"
+#include "exec/io/data/tokens/tokenizer.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

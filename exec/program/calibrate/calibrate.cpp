@@ -10,7 +10,7 @@
 
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/gpu_placement.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"
 #include "exec/program/calibrate/measure_links.h"
@@ -31,8 +31,8 @@ scenarios::Scenario variant(const CalibrateRequest& request, const std::string& 
                             const std::string& schedule) {
     std::vector<scenarios::Override> overrides = overrides_of(request, name);
     scenarios::Scenario own = scenarios::read_scenario(name, overrides);
-    check_executed(own.model);
-    check_executed(own.training.precision);
+    check_supported(own.model);
+    check_supported(own.training.precision);
     if (own.parallel.zero_stage == 3)
         throw InputError(fmt::format(
             "{}: parallel.zero_stage is 3, which gathers parameters inside passes; how much of "

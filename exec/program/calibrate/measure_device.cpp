@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/program/calibrate/statistics.h"
 

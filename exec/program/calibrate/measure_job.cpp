@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/workers.h"
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "trace/action_log.h"
 #include "trace/core_share.h"
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 
-#include "exec/comm/local.h"
-#include "exec/core/communicator/staged.h"
+#include "exec/comm/transports.h"
+#include "exec/core/communicator/decorators.h"
 
 namespace debubble::exec {
 

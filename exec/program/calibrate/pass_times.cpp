@@ -7,8 +7,8 @@
 
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
-#include "models/graph/operator_signature.h"
-#include "scenarios/plan/execution_of.h"
+#include "models/graph/operator_runs.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 namespace {

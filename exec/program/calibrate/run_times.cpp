@@ -6,11 +6,11 @@
 
 #include "base/diagnostic.h"
 #include "exec/program/calibrate/statistics.h"
-#include "text/flow.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::exec {
 namespace {

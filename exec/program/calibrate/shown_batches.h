@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "exec/core/rank/random_batch.h"
+#include "exec/core/rank/rank_job.h"
 #include "exec/io/data/training_data.h"
 
 namespace debubble::exec {

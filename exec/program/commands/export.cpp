@@ -8,7 +8,8 @@
 
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "exec/program/sample/export_network.h"
+#include "exec/program/sample/saved_network.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 /// `debubble export`: writes a checkpoint in a form that other programs read.

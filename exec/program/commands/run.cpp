@@ -10,18 +10,13 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "exec/cpu/back_end.h"
-#include "exec/cuda/gpu_transport.h"
-#include "exec/cuda/nccl/load_nccl.h"
-#include "exec/io/checkpoint/folder_lock.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "exec/cuda/gpu_placement.h"
+#include "exec/cuda/nccl/setup.h"
+#include "exec/io/checkpoint/checkpoint.h"
 #include "exec/program/run/prepare_run.h"
-#include "exec/program/run/progress.h"
-#include "exec/program/run/run_facts.h"
 #include "exec/program/run/run_report.h"
-#include "exec/program/run/share_plan.h"
-#include "exec/program/run/world/device_world.h"
 #include "exec/program/run/world/launch.h"
-#include "exec/program/run/world/local_launcher.h"
 #include "trace/io/trace_formats.h"
 
 /// `debubble run`: trains with the same Program that `debubble simulate` prices.
@@ -41,7 +36,7 @@ void check(const RunArguments& args) {
     if (request.comm == "nccl" && request.device != "cuda")
         throw InputError("--comm nccl moves tensors between GPUs: add --device cuda");
     if (args.launch > 0 && request.comm == "local")
-        throw InputError("--launch starts processes, and --comm local wants threads");
+        throw InputError("--launch starts processes, but --comm local runs ranks as threads");
 }
 
 /// Outputs must overwrite neither the scenario nor its data.
@@ -134,8 +129,8 @@ bool starts_ranks(const RunArguments& args, const ProcessPlace& place) {
     return place.starter == Starter::Nobody && (args.launch > 0 || comm == "tcp" || comm == "nccl");
 }
 
-/// Lets ranks on several GPUs be processes that exchange by NCCL, where nothing else was asked for.
-/// Returns a sentence for the person, or nothing.
+/// Makes ranks on several GPUs processes that communicate by NCCL, unless something else was asked
+/// for. Returns a sentence for the user, or nothing.
 std::string choose_transport(RunArguments& args, const ProcessPlace& place) {
     RunRequest& request = args.request;
     const bool is_open = request.comm == "auto" || request.comm == "local";
@@ -149,7 +144,7 @@ std::string choose_transport(RunArguments& args, const ProcessPlace& place) {
     return found.note;
 }
 
-/// Starts the ranks, if this run needs more processes. Unset where one rank needs no other process.
+/// Starts the ranks, if this run needs more processes. Unset if it does not.
 std::optional<ExitStatus> start_ranks_of(const RunArguments& args) {
     const int ranks = read_for_run(args.request).parallel.gpus();
     if (args.launch > 0 && ranks != args.launch)
@@ -226,19 +221,15 @@ ExitStatus carry_out(RunArguments args) {
         if (world.rank() == 0 && !no_nccl.empty()) fmt::print(out, "{}\n", no_nccl);
         const auto over_nccl = with_devices(
             world, [&](auto& host, auto& lanes) { return job.connect_devices(host, lanes); });
-        try {
+        abort_on_failure(world, [&] {
             RunOutcome mine = train(job, nccl ? *over_nccl : world, *stop, listener);
             if (world.rank() == 0) outcome = std::move(mine);
-        } catch (const std::exception& error) {
-            // Comes before communicators end, since their end is seen by others.
-            world.abort(error.what());
-            throw;
-        }
+        });
     });
     progress.reset();
     if (!speaks) return ExitStatus::Done;
     if (outcome.steps.empty()) {
-        fmt::print(out, "all {} steps are done already; nothing was run{}\n", job.last_step,
+        fmt::print(out, "all {} steps are already done; nothing was run{}\n", job.last_step,
                    args.request.trace.empty() ? "" : ", so there is no trace");
         return ExitStatus::Done;
     }
@@ -252,7 +243,7 @@ data, and where checkpoints go. Ranks are threads of this process (--comm local)
 or --launch starts on this host, or those that mpirun, srun or torchrun has started, one per rank. Over TCP
 ranks of several hosts meet by a --rendezvous file, or at MASTER_ADDR and MASTER_PORT (DEBUBBLE_PORT, if that is
 taken), where a DEBUBBLE_JOB_SECRET is demanded and ranks with another one are refused; docs/launching.md has the lines
-for mpirun, srun, torchrun and ssh. GPUs of several processes exchange tensors by NCCL (--comm nccl, and auto
+for mpirun, srun, torchrun and ssh. GPUs of several processes send tensors by NCCL (--comm nccl, and auto
 where it is built in), else through the hosts' memory. Where several GPUs are here and no launcher has started
 the ranks, auto makes a process of each, over NCCL; where that cannot be, it says why and takes threads.
 After SIGINT, SIGTERM or SIGUSR1 the step under way is the last: it is saved where the scenario names a

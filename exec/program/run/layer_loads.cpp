@@ -1,4 +1,4 @@
-#include "exec/program/run/layer_loads.h"
+#include "exec/program/run/training_loop.h"
 
 #include <algorithm>
 #include <numeric>

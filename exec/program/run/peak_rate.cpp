@@ -1,8 +1,8 @@
-#include "exec/program/run/peak_rate.h"
+#include "exec/program/run/run_job.h"
 
 #include <fmt/format.h>
 
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 

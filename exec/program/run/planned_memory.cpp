@@ -1,4 +1,4 @@
-#include "exec/program/run/planned_memory.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,7 +18,7 @@
 #include "base/cancelled.h"
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 #include "sim/predict.h"
 
 namespace debubble::exec {
@@ -71,7 +71,7 @@ std::vector<Bytes> planned_memory(const scenarios::Scenario& scenario,
                                       .plan_run = false,
                                       .stop = patience.token(),
                                       .plan = plan};
-        for (const auto& rank : sim::predict(as_executed(scenario), how).prediction.ranks)
+        for (const auto& rank : sim::predict(executor_scenario(scenario), how).prediction.ranks)
             planned.push_back(rank.peak_memory);
     } catch (const InputError&) {
     } catch (const NegativeAnswer&) {
@@ -99,7 +99,7 @@ void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& 
                    : fmt::format("the {} ranks need {:.3g} GiB, {:.3g} GiB on the fullest", ranks,
                                  gib(needed), gib(*std::ranges::max_element(planned)));
     throw WorldError(
-        fmt::format("by its plan {}; this machine has {:.3g} GiB left", who, gib(available)));
+        fmt::format("by the prediction {}; this machine has {:.3g} GiB left", who, gib(available)));
 }
 
 }  // namespace debubble::exec

@@ -16,10 +16,7 @@
 
 #include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
-#include "exec/cpu/back_end.h"
-#include "exec/program/run/planned_memory.h"
-#include "exec/program/run/refuse_at.h"
-#include "exec/program/run/resume_notes.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
 #include "text/shipped_files.h"
@@ -40,7 +37,8 @@ std::int64_t last_step_of(const RunJob& job, const RunRequest& request) {
     if (job.options.epochs) return job.data.train.steps(*job.options.epochs);
     if (job.options.tokens) return steps_of_tokens(*job.options.tokens, job.scenario.training);
     throw InputError(
-        "nothing says how long to train: give --steps, 'training.steps', 'training.epochs' or "
+        "the length of the training is not given: use --steps, 'training.steps', 'training.epochs' "
+        "or "
         "'training.tokens'");
 }
 
@@ -85,7 +83,7 @@ std::optional<std::string> unseen_classes(const scenarios::Scenario& scenario,
     const auto seen = std::ssize(data.classes);
     if (seen == 0 || seen == scenario.model.vocab) return {};
     return fmt::format(
-        "the images are of {} {} ({}), and {} tells {} apart: model.vocab could be {}", seen,
+        "the images have {} {} ({}), and {} distinguishes {}: model.vocab could be {}", seen,
         seen == 1 ? "class" : "classes", fmt::join(data.classes, ", "), scenario.model.name,
         scenario.model.vocab, seen);
 }
@@ -141,7 +139,7 @@ struct Decided {
 };
 
 /// Rank 0 chooses what `auto` and `balanced` leave open and prices the Program; the others take the
-/// cut that it sends (share_plan.h).
+/// cut that it sends (share_plan).
 Decided decide(scenarios::Scenario asked, const RunRequest& request, bool prices) {
     Decided out;
     if (prices || asked.training.chooses_recompute) {
@@ -153,7 +151,7 @@ Decided decide(scenarios::Scenario asked, const RunRequest& request, bool prices
     }
     out.scenario = std::move(asked);
     out.plan = prices ? sim::priced_plan(out.scenario) : scenarios::make_plan(out.scenario);
-    if (const auto part = unexecuted(out.scenario.training.routers, out.plan.program.placement))
+    if (const auto part = unsupported(out.scenario.training.routers, out.plan.program.placement))
         refuse_at(request.scenario, *part);
     if (prices || !needs_costs(out.scenario)) out.program_hash = program_hash(out.plan.program);
     return out;
@@ -172,7 +170,7 @@ scenarios::Scenario read_for_run(const RunRequest& request) {
     for (const std::string& text : request.set)
         overrides.push_back(scenarios::parse_override(text));
     scenarios::Scenario asked = scenarios::read_scenario(request.scenario, overrides);
-    if (const auto part = unexecuted(asked)) refuse_at(request.scenario, *part);
+    if (const auto part = unsupported(asked)) refuse_at(request.scenario, *part);
     return asked;
 }
 

@@ -1,4 +1,4 @@
-#include "exec/program/run/progress.h"
+#include "exec/program/run/run_report.h"
 
 #include <cmath>
 #include <filesystem>

@@ -1,12 +1,12 @@
-#include "exec/program/run/refuse_at.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <algorithm>
 #include <string_view>
 
 #include "base/diagnostic.h"
 #include "scenarios/read/read_scenario.h"
+#include "text/document_readers.h"
 #include "text/mapping_reader.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::exec {
 
@@ -26,7 +26,7 @@ text::NodePtr innermost(text::NodePtr map, std::string_view key) {
 
 }  // namespace
 
-void refuse_at(const std::string& scenario, const Unexecuted& part) {
+void refuse_at(const std::string& scenario, const Unsupported& part) {
     const auto file = scenarios::find_scenario(scenario);
     if (const text::NodePtr value = innermost(text::read_yaml(file), part.key)) {
         text::Mistakes mistakes;

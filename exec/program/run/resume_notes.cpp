@@ -1,10 +1,10 @@
-#include "exec/program/run/resume_notes.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "exec/io/data/fingerprint.h"
+#include "exec/io/data/data_set.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {
@@ -46,7 +46,7 @@ std::optional<std::string> note_on_rate(const RunJob& job, const Checkpoint& fro
 std::optional<std::string> note_on_data(const RunJob& job, const Checkpoint& from) {
     const auto before = setting(from.manifest.settings, kDataOfRun);
     if (!before || *before == job.train_data) return {};
-    return fmt::format("{} was trained on other data: on {}, and this run has {}",
+    return fmt::format("{} was trained on different data: on {}, and this run has {}",
                        from.folder.string(), *before, job.train_data);
 }
 

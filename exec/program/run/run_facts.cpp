@@ -1,4 +1,4 @@
-#include "exec/program/run/run_facts.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <cstdlib>
 
@@ -8,8 +8,7 @@
 #include "base/sha256.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/vectorise.h"
-#include "exec/io/checkpoint/fingerprint.h"
-#include "exec/program/run/resume_notes.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "scenarios/cluster/measured.h"
 
 namespace debubble::exec {
@@ -57,7 +56,7 @@ const char* word(VectorUnit unit) {
 }
 
 /// Whether a parameter has copies that each rank updates by itself with the same gradient: they
-/// stay equal only if updates are rounded alike.
+/// stay equal only if updates are rounded in the same way.
 bool copies_step_by_themselves(const RunJob& job) {
     const scenarios::Parallel& parallel = job.scenario.parallel;
     const bool replicas = parallel.data * parallel.context > 1 && parallel.zero_stage == 0;
@@ -67,7 +66,8 @@ bool copies_step_by_themselves(const RunJob& job) {
 }
 
 /// Whether the ranks of a tensor group compute the gradients of uncut parameters (norms, biases)
-/// each by itself, without summing them: they stay equal only if every product is rounded alike.
+/// each by itself, without summing them: they stay equal only if every GEMM is rounded in the same
+/// way.
 bool gradients_are_made_twice(const RunJob& job) {
     return job.scenario.parallel.tensor > 1;
 }
@@ -85,8 +85,8 @@ void add_rounding(RunFacts& facts, const RunJob& job) {
                      "tensor-parallel ranks need the same for oneDNN: give --threads to all"});
 }
 
-/// The choices that a calibration has kept. Ranks with others would round copies of a parameter in
-/// other ways.
+/// The choices that a calibration has kept. Ranks with different choices would round copies of a
+/// parameter differently.
 std::string products_of(const scenarios::Cluster& cluster) {
     if (!cluster.measured || cluster.measured->products.empty()) return "the library's";
     std::string all;
@@ -103,7 +103,7 @@ void add_device(RunFacts& facts, const RunJob& job) {
         facts.push_back({"the use of NCCL (--comm)", nccl ? request.comm : "none"});
         const char* attention = std::getenv("DEBUBBLE_ATTENTION");
         facts.push_back({"attention (DEBUBBLE_ATTENTION)", attention ? attention : "own"});
-        facts.push_back({"the algorithms of products (the cluster's measured.products)",
+        facts.push_back({"the algorithms of GEMMs (the cluster's measured.products)",
                          products_of(job.scenario.cluster)});
         return;
     }

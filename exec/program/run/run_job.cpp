@@ -8,11 +8,9 @@
 
 #include "base/diagnostic.h"
 #include "exec/cpu/workers.h"
-#include "exec/cuda/device_assignment.h"
-#include "exec/cuda/gpu_cores.h"
-#include "exec/cuda/gpu_transport.h"
-#include "exec/cuda/nccl/load_nccl.h"
-#include "scenarios/plan/utilisation.h"
+#include "exec/cuda/gpu_placement.h"
+#include "exec/cuda/nccl/setup.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::exec {
 

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "scenarios/plan/utilisation.h"
+#include "scenarios/plan/derived.h"
 #include "sim/report/plan_json.h"
 #include "text/wording.h"
 #include "trace/core_share.h"
@@ -41,7 +42,7 @@ Speed speed_of(const RunJob& job, const RunOutcome& outcome) {
     if (const auto at_peak = job.step_s_at_peak()) {
         speed.mfu = *at_peak / s;
         speed.mfu_causal = *speed.mfu * scenarios::attended_share(job.scenario);
-        speed.hfu = *speed.mfu * (1 + scenarios::recomputed_share(as_executed(job.scenario)));
+        speed.hfu = *speed.mfu * (1 + scenarios::recomputed_share(executor_scenario(job.scenario)));
     }
     return speed;
 }
@@ -123,13 +124,13 @@ Json json_of(const std::vector<LayerLoad>& loads) {
     return list;
 }
 
-/// A line about the loads that came; empty without experts.
+/// A line about the measured loads; empty without experts.
 std::string loads_text(const std::vector<LayerLoad>& loads) {
     if (loads.empty()) return {};
     const LayerLoad& most = *std::ranges::max_element(loads, {}, &LayerLoad::load);
     return fmt::format(
-        "experts: the fullest of a layer had {:.2f} times the mean's tokens, in layer {} (at most "
-        "{:.2f} in a step)\n",
+        "experts: the most loaded one of a layer had {:.2f} times the mean number of tokens, in "
+        "layer {} (at most {:.2f} in a step)\n",
         most.load, most.layer, most.largest);
 }
 
@@ -145,7 +146,8 @@ Json json_of(const std::optional<RunExpertLoad>& load, const RunJob& job) {
 std::string load_in_words(const std::optional<RunExpertLoad>& load, const RunJob& job) {
     if (!load) return "";
     return fmt::format(
-        "experts: the fullest rank had {:.2f} times the mean's rows (at most {:.2f} in a pass; "
+        "experts: the most loaded rank received {:.2f} times the mean number of tokens (at most "
+        "{:.2f} in a pass; "
         "planned {:.2f})\n",
         load->fullest_rank, load->most, job.scenario.training.expert_load);
 }
@@ -170,7 +172,8 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// What `reliability` asks of a machine: the pause of a save, the start and the load.
+/// The figures that `reliability` needs from a machine: the pause of a save, the start and the
+/// load.
 Json json_of(const RunOverheads& overheads) {
     const auto bytes = [](const std::optional<Bytes>& size) {
         return size ? Json(size->count) : Json();

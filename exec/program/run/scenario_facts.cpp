@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/overloaded.h"
-#include "exec/core/stage/operators/as_executed.h"
-#include "exec/program/run/run_facts.h"
-#include "models/read/architecture_writer.h"
+#include "exec/core/stage/operators/executor_scenario.h"
+#include "exec/program/run/prepare_run.h"
+#include "models/read/architecture_words.h"
 
 /// Structured bindings name every field of a structure, so that a new field cannot be forgotten
 /// here: the code then does not compile.
@@ -45,7 +45,7 @@ private:
     std::string prefix_;
 };
 
-/// The dropout that counts is the training's (add_training).
+/// The dropout that matters is that of the training (add_training).
 void add_model(RunFacts& facts, const models::Architecture& model) {
     const auto json = nlohmann::ordered_json::parse(models::architecture_json(model));
     for (const auto& [key, value] : json.items())
@@ -55,11 +55,12 @@ void add_model(RunFacts& facts, const models::Architecture& model) {
 }
 
 void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
-    // `run` refuses two levels of context parallelism and dynamic groups (check_executed).
-    const auto& [tensor, pipeline, data, context, context_levels, dynamic_context, least_context,
-                 rank_capacity, expert, expert_tensor, stages_per_rank, sequence, zero_stage,
-                 partition, layers_per_stage, layout, prediction_stage, wrap, shard, reshard,
-                 communication_dtype] = parallel;
+    // `run` refuses other orders of ranks, two levels of context parallelism and dynamic groups
+    // (check_supported).
+    const auto& [order, tensor, pipeline, data, context, context_levels, dynamic_context,
+                 least_context, rank_capacity, expert, expert_tensor, stages_per_rank, sequence,
+                 zero_stage, partition, layers_per_stage, layout, prediction_stage, wrap, shard,
+                 reshard, communication_dtype] = parallel;
     Section in(facts, "parallel.");
     in.add("tensor", tensor);
     in.add("pipeline", pipeline);
@@ -89,7 +90,7 @@ void add_training(RunFacts& facts, const scenarios::Scenario& scenario) {
     in.add("offload", scenarios::offload_text(scenario.training));
     in.add("offload_optimizer", offload_optimizer);
     in.add("dropout", dropout.value_or(scenario.model.dropout));
-    // The types of products and gathers are bf16 in what is executed (check_executed).
+    // The types of GEMMs and gathers are bf16 in what is executed (check_supported).
     const auto& [compute, main_params, grads, moments, loss_scaling, main_grads, recipe,
                  param_gather, fp8_attention, fp8_activations, bf16_first, bf16_last] = precision;
     Section of_precision(facts, "training.precision.");
@@ -187,7 +188,7 @@ void add_options(RunFacts& facts, const TrainingOptions& options) {
 }  // namespace
 
 RunFacts scenario_facts(const scenarios::Scenario& asked, const TrainingOptions& options) {
-    const scenarios::Scenario scenario = as_executed(asked);
+    const scenarios::Scenario scenario = executor_scenario(asked);
     RunFacts facts;
     add_model(facts, scenario.model);
     add_parallel(facts, scenario.parallel);

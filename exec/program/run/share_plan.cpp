@@ -1,4 +1,4 @@
-#include "exec/program/run/share_plan.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <cstdint>
 #include <span>

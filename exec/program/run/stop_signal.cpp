@@ -1,4 +1,4 @@
-#include "exec/program/run/stop_signal.h"
+#include "exec/program/run/stopping.h"
 
 #include <atomic>
 

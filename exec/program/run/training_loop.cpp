@@ -18,8 +18,7 @@
 #include "exec/core/interpreter/gather_records.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/io/data/batches_ahead.h"
-#include "exec/program/run/layer_loads.h"
+#include "exec/io/data/batches.h"
 #include "schedule/forward_only.h"
 #include "trace/action_log.h"
 #include "trace/executed_order.h"
@@ -71,7 +70,7 @@ public:
         return notes;
     }
 
-    /// Runs a step. Returns whether an end was requested, which is the same on all ranks.
+    /// Runs a step. Returns whether a stop was requested, which is the same on all ranks.
     bool step(std::int64_t number, bool stop_asked) {
         const Clock::time_point begin = Clock::now();
         const StepBatches& batches = train_batches_->of(number);
@@ -124,7 +123,7 @@ public:
 
     void save(std::int64_t steps) {
         if (!rank_.training().weights_are_finite())
-            fail_together(diverged("it has made weights that are not finite"));
+            fail_together(diverged("it has produced weights that are not finite"));
         last_checkpoint_ = save_checkpoint(
             {job_.scenario, job_.options, job_.program_hash, job_.data.train, job_.train_data,
              steps, metrics_.lr, job_.request.patience, job_.layers_of_stages()},
@@ -132,11 +131,11 @@ public:
     }
 
     /// Evaluates; a collective over all ranks. It leaves nothing in the training.
-    Evaluation evaluate(const Batches& data, std::int64_t behind_step) {
+    Evaluation evaluate(const Batches& data, std::int64_t after_step) {
         const Clock::time_point begin = Clock::now();
         double sums[2] = {0, 0};
         Evaluation evaluation;
-        evaluation.step = behind_step;
+        evaluation.step = after_step;
         const std::int64_t all = data.steps(1);
         const std::int64_t batches = std::min(job_.options.eval_iters.value_or(all), all);
         for (std::int64_t batch = 0; batch < batches; ++batch) {
@@ -144,7 +143,7 @@ public:
             StepInputs inputs = inputs_of(data, shown, batch);
             inputs.training = false;
             rank_.evaluate(inputs);
-            prove(expected_forwards_, fmt::format("the evaluation after step {}", behind_step));
+            prove(expected_forwards_, fmt::format("the evaluation after step {}", after_step));
             evaluation.targets += shown.counted;
             if (place_.tensor != 0) continue;
             sums[0] += rank_.loss_total();
@@ -241,7 +240,7 @@ private:
             "step {}: {}; the training has diverged at a learning rate of {:.3g}; {}",
             metrics_.step, what, metrics_.lr, saved);
     }
-    /// All ranks are here with the same sentence; only one reports it.
+    /// All ranks reach this with the same sentence; only one reports it.
     [[noreturn]] void fail_together(const std::string& sentence) const {
         if (world_.rank() == 0) throw WorldError(sentence);
         throw Aborted(sentence);

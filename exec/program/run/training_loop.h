@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -7,12 +8,30 @@
 
 #include "base/units.h"
 #include "exec/core/communicator/communicator.h"
-#include "exec/program/run/router_metrics.h"
+#include "exec/core/rank/rank_job.h"
 #include "exec/program/run/run_job.h"
-#include "exec/program/run/stop_signal.h"
+#include "exec/program/run/stopping.h"
+#include "scenarios/plan/scenario.h"
 #include "trace/trace.h"
 
+/// The loop over the steps of a run, and its reports.
 namespace debubble::exec {
+
+// The metrics of routers in a network with experts.
+
+/// The routers' terms of the loss in a step, and the load of the most loaded layer.
+struct RouterMetrics {
+    double aux_loss = 0;
+    double z_loss = 0;
+    double load = 1;  ///< see LayerLoad
+};
+
+/// The tokens of the expert with the most in a layer and step, over the mean of the layer's.
+struct LayerLoad {
+    int layer = 0;
+    double load = 1;     ///< mean over the steps
+    double largest = 1;  ///< of all steps
+};
 
 struct StepMetrics {
     std::int64_t step = 0;  ///< counts from 1
@@ -40,12 +59,12 @@ struct Evaluation {
     double seconds = 0;
 };
 
-/// How full the experts were that ranks share: rows that came to a rank's experts, relative to the
-/// mean of all ranks.
+/// The load of experts that ranks share: tokens that a rank's experts received, relative to the
+/// mean over all ranks.
 struct RunExpertLoad {
-    double fullest_rank = 1;  ///< the mean over the run's passes, of the rank where it is largest
+    double fullest_rank = 1;  ///< the mean over the run's passes, on the rank where it is largest
     double most = 1;          ///< the largest of one pass through one layer
-    double at_peak = 1;       ///< of the rows held when the rank that held most was fullest
+    double at_peak = 1;       ///< of the tokens held at the peak of the rank that held most
 };
 
 /// Seconds of a run apart from its steps, of global rank 0, by which `reliability` can be set.
@@ -83,5 +102,24 @@ struct RunListener {
 /// the sentence names the step and the last complete checkpoint.
 RunOutcome train(const RunJob& job, Communicator& world, const StopSignal& stop,
                  const RunListener& listener);
+
+/// The loads of experts in a run, and the routers' terms of its losses, gathered from all ranks.
+class LayerLoads {
+public:
+    /// Precondition: the network has experts. `world` must outlive this object.
+    LayerLoads(const scenarios::Scenario& scenario, Communicator& world);
+
+    /// Adds the step that has just run; a collective over all ranks.
+    RouterMetrics step(RankJob& rank, std::chrono::nanoseconds patience);
+    /// The layers with experts, over all steps so far.
+    std::vector<LayerLoad> of_layers() const;
+
+private:
+    Communicator& world_;
+    bool sequence_parallel_;
+    std::vector<double> sums_;     ///< of loads over the steps, by layer; 0: it has no experts
+    std::vector<double> largest_;  ///< by layer
+    std::int64_t steps_ = 0;
+};
 
 }  // namespace debubble::exec

@@ -1,4 +1,4 @@
-#include "exec/program/sample/choose_token.h"
+#include "exec/program/sample/continue_text.h"
 
 #include <algorithm>
 #include <cmath>

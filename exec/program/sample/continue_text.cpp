@@ -14,7 +14,7 @@ std::vector<std::int32_t> prompt_tokens(std::string_view prompt, const NetworkTo
     if (tokens.empty()) {
         if (!tokenizer.end_of_text)
             throw InputError(
-                "the prompt is empty, and the network knows no token that begins a document");
+                "the prompt is empty, and the network has no token that begins a document");
         return {*tokenizer.end_of_text};
     }
     const auto unknown =

@@ -1,4 +1,4 @@
-#include "exec/program/sample/export_network.h"
+#include "exec/program/sample/saved_network.h"
 
 #include <system_error>
 
@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 
 namespace debubble::exec {

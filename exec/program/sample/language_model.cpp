@@ -12,7 +12,6 @@
 #include "base/diagnostic.h"
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/core/stage/passes/model_stage.h"
-#include "exec/program/sample/network_weights.h"
 
 namespace debubble::exec {
 
@@ -27,17 +26,17 @@ void check_continues_text(const SavedNetwork& network) {
     const models::Architecture& model = network.architecture;
     if (model.sees_images())
         throw InputError(
-            fmt::format("{} is a Vision Transformer, which tells images apart; only a language "
+            fmt::format("{} is a Vision Transformer, which classifies images; only a language "
                         "model continues a text",
                         network.folder.string()));
     if (!model.causal)
         throw InputError(
-            fmt::format("{} is a network whose tokens see the tokens after them; only a causal "
-                        "language model continues a text",
+            fmt::format("in {}, tokens see the tokens after them; only a causal language model "
+                        "continues a text",
                         network.folder.string()));
-    if (const std::string part = unexecuted_part(model); !part.empty())
+    if (const std::string part = unsupported_part(model); !part.empty())
         throw InputError({{{network.folder.string(), 0, 0},
-                           fmt::format("{}: it is planned, but nothing executes it yet", part),
+                           fmt::format("{}: it can be simulated, but not executed yet", part),
                            {}}});
 }
 
@@ -52,7 +51,7 @@ void check_heads(const SavedNetwork& network, const Device* device) {
         const auto* attention = layer.as<models::Attention>();
         if (attention == nullptr || device->takes_heads(attention->head_dim, attention->value_dim))
             continue;
-        throw InputError(fmt::format("heads of {} are wider than the attention on {} takes ({})",
+        throw InputError(fmt::format("heads of {} are wider than the attention on {} supports ({})",
                                      attention->head_dim, device->name(), device->widest_head()));
     }
 }
@@ -98,7 +97,7 @@ private:
 };
 
 /// The text that is read, padded with zeros, and the keys and values of its tokens in every layer:
-/// the state that passes over pieces of the text share.
+/// the state that passes over slices of the text share.
 struct Memory {
     Arena arena;
     Tensor tokens;
@@ -168,7 +167,7 @@ private:
     std::unique_ptr<StageRunner> stage_;
 };
 
-/// The final norm and the product of one row.
+/// The final norm and the head's GEMM of one row.
 class Head {
 public:
     Head(const models::StageGraph& whole, const NetworkWeights& weights, Arena& arena)
@@ -194,7 +193,7 @@ public:
             gain_ = weight(norm->gain);
             if (norm->shift) shift_ = weight(*norm->shift);
         }
-        assert(weight_ && gain_ && "a language model ends in a norm and a product");
+        assert(weight_ && gain_ && "a language model ends in a norm and a linear layer");
     }
 
     std::span<const float> logits(Kernels& kernels, ConstTensorView row) {

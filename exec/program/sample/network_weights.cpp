@@ -1,4 +1,4 @@
-#include "exec/program/sample/network_weights.h"
+#include "exec/program/sample/language_model.h"
 
 #include <algorithm>
 #include <cassert>

@@ -7,8 +7,7 @@
 #include "base/diagnostic.h"
 #include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
-#include "exec/io/checkpoint/untaken.h"
-#include "exec/io/data/tokens/make_tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {
@@ -40,8 +39,8 @@ std::string tokenizer_path(const SavedNetwork& network, const std::string& asked
     if (const std::string* path = find(network.settings, "data.tokenizer")) return *path;
     if (const std::string* tokens = find(network.settings, "data.tokens"))
         throw InputError(
-            fmt::format("{} was trained on {}, and nothing says which tokenizer made those "
-                        "tokens; name it with --tokenizer",
+            fmt::format("{} was trained on {}, and the tokenizer of those tokens is not known; "
+                        "name it with --tokenizer",
                         network.folder.string(), *tokens));
     for (const char* name : {"tokenizer.json", "vocab.json"})
         if (fs::exists(network.folder / name)) return network.folder.string();

@@ -12,6 +12,7 @@
 #include "exec/io/data/tokens/tokenizer.h"
 #include "models/network/architecture.h"
 
+/// Networks that are saved with their weights.
 namespace debubble::exec {
 
 /// A network with its weights, from whichever program saved it.
@@ -39,5 +40,17 @@ struct NetworkTokenizer {
 /// else that of a Hugging Face folder, else bytes. Throws InputError if it does not fit the
 /// network, or if nothing says which tokens a training on token files used.
 NetworkTokenizer tokenizer_of(const SavedNetwork& network, const std::string& asked);
+
+struct ExportedNetwork {
+    DataType type{};                 ///< type of the weights
+    std::vector<std::string> files;  ///< names of the files in the folder
+};
+
+/// Writes a folder that transformers loads: config.json, model.safetensors, and the tokenizer's
+/// files if the training had some. `type` is the training's own if not given. Throws InputError if
+/// the folder exists and is not empty, or if weights are missing or damaged; then nothing is left
+/// there.
+ExportedNetwork export_network(const SavedNetwork& network, std::optional<DataType> type,
+                               const std::filesystem::path& folder);
 
 }  // namespace debubble::exec

@@ -1,4 +1,4 @@
-#include "exec/program/tiny_data/items.h"
+#include "exec/program/tiny_data/tiny_data.h"
 
 #include <algorithm>
 #include <ostream>
@@ -8,9 +8,9 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/images/image.h"
 #include "exec/io/data/tokens/token_file.h"
-#include "exec/program/tiny_data/made_up_images.h"
+#include "exec/program/tiny_data/made_up_data.h"
 
 namespace debubble::exec {
 namespace {
@@ -22,8 +22,8 @@ constexpr std::int64_t kMostTokens = 1 << 20;
 constexpr std::int64_t kMostClasses = 1000;
 constexpr int kSide = 32;  ///< of images, in pixels: CIFAR's; a training enlarges them
 
-/// Documents as long as a sample where they are put one behind the other; else some are shorter,
-/// and are padded.
+/// Documents as long as a sample where they are concatenated; else some are shorter, and are
+/// padded.
 std::int64_t document_length(const CorpusSize& amount, bool pack, Draws& draws) {
     if (pack) return amount.length + 1;
     return amount.length / 2 + draws.below(amount.length / 2 + 1) + 1;

@@ -1,4 +1,4 @@
-#include "exec/program/tiny_data/made_up_images.h"
+#include "exec/program/tiny_data/made_up_data.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/program/tiny_data/made_up_language.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;
@@ -71,6 +70,15 @@ Image image_of(const ImageCount& count, int label, int number) {
     return made_up_image(label, count.classes, count.side, count.seed << 32 | seed);
 }
 
+/// Removes a folder, if it is still there, when this object ends.
+struct RemovedFolder {
+    fs::path path;
+    ~RemovedFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+};
+
 /// "class_07" where there are more than ten, so that names are in the order of labels.
 std::string class_name(int label, int classes) {
     return fmt::format("class_{:0{}}", label, std::to_string(classes - 1).size());
@@ -120,21 +128,16 @@ std::string png_of(const Image& image) {
 void write_image_folder(const fs::path& folder, const ImageCount& count) {
     fs::path aside = folder;
     aside += fmt::format(".debubble-tmp-{}", ::getpid());
+    const RemovedFolder removed{aside};
+    for (int label = 0; label < count.classes; ++label)
+        for (int number = 0; number < count.per_class; ++number)
+            write_file(aside / class_name(label, count.classes) / fmt::format("{:04}.png", number),
+                       png_of(image_of(count, label, number)));
     std::error_code error;
-    try {
-        for (int label = 0; label < count.classes; ++label)
-            for (int number = 0; number < count.per_class; ++number)
-                write_file(
-                    aside / class_name(label, count.classes) / fmt::format("{:04}.png", number),
-                    png_of(image_of(count, label, number)));
-        fs::rename(aside, folder, error);
-        if (error)
-            throw WorldError(
-                fmt::format("{}: cannot be put in place: {}", folder.string(), error.message()));
-    } catch (...) {
-        fs::remove_all(aside, error);
-        throw;
-    }
+    fs::rename(aside, folder, error);
+    if (error)
+        throw WorldError(
+            fmt::format("{}: cannot be put in place: {}", folder.string(), error.message()));
 }
 
 void write_cifar_file(const fs::path& file, const ImageCount& count) {

@@ -1,10 +1,10 @@
-#include "exec/program/tiny_data/made_up_language.h"
+#include "exec/program/tiny_data/made_up_data.h"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "exec/io/data/tokens/byte_alphabet.h"
+#include "exec/io/data/tokens/bpe.h"
 #include "exec/io/data/tokens/tokenizer.h"
 
 namespace debubble::exec {

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "exec/io/data/training_data.h"
-#include "exec/program/tiny_data/items.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

@@ -97,34 +97,18 @@ Test test_of(const TimelineDocument& document, std::string_view part) {
     return {};
 }
 
-std::optional<BubbleCause> cause_of(std::string_view part) {
-    constexpr std::pair<std::string_view, BubbleCause> kCauses[] = {
-        {"host", BubbleCause::Launch},
-        {"exposed_pp", BubbleCause::Link},
-        {"warm_up", BubbleCause::WarmUp},
-        {"cool_down", BubbleCause::CoolDown},
-        {"stage", BubbleCause::OtherStage},
-        {"collective", BubbleCause::Collective},
-        {"uneven_load", BubbleCause::UnevenLoad},
-        {"optimizer_barrier", BubbleCause::Optimizer},
-    };
-    for (const auto& [name, cause] : kCauses)
-        if (part == name) return cause;
-    return std::nullopt;
-}
-
 }  // namespace
 
-Lit lit_by(const TimelineDocument& document, std::string_view part) {
+Lit lit_by(const TimelineDocument& document, std::string_view part,
+           std::optional<BubbleCause> idle) {
     const Test test = test_of(document, part);
-    const auto cause = cause_of(part);
-    if (!test && !cause) return {};
+    if (!test && !idle) return {};
     Lit lit;
     auto spans = std::make_shared<std::vector<bool>>(document.trace.spans.size());
     if (test)
         for (std::size_t i = 0; i < spans->size(); ++i) (*spans)[i] = test(document.span(i));
     lit.spans = std::move(spans);
-    if (cause) lit.causes[static_cast<std::size_t>(*cause)] = true;
+    if (idle) lit.causes[static_cast<std::size_t>(*idle)] = true;
     return lit;
 }
 

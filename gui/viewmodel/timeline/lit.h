@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,9 +18,11 @@ struct Lit {
     bool any() const { return spans != nullptr; }
 };
 
-/// The actions and the bubbles that a part (BillPart::key) is made of: of `exposed_tp` the passes
-/// that wait for their tensor group, of `warm_up` the bubbles of that cause. Of `uneven_stages` the
-/// passes of the rank that works longest, and of an unknown part nothing.
-Lit lit_by(const TimelineDocument& document, std::string_view part);
+/// The actions that a part (BillPart::key) is made of, and its bubbles (BillPart::idle): of
+/// `exposed_tp` the passes that wait for their tensor group, of `warm_up` the bubbles of that
+/// cause. Of `uneven_stages` the passes of the rank that works longest, and of an unknown part
+/// nothing.
+Lit lit_by(const TimelineDocument& document, std::string_view part,
+           std::optional<BubbleCause> idle = {});
 
 }  // namespace debubble::gui

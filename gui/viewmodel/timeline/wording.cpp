@@ -145,13 +145,16 @@ std::vector<Detail> details_of_links(const TimelineDocument& document, const Dev
     const double limit = links.limits[static_cast<std::size_t>(device.rank.index)].value;
     const TimeAxis instant({at, at + Duration{1}}, 1);
     const double used = picture::link_use(document, device, of, instant).front();
+    const auto rate = [&](double share) {
+        return links.known_limits
+                   ? filled(said("details", "{:.1f} % of {:.3g} GB/s"), 100 * share, limit / 1e9)
+                   : fmt::format("{:.3g} GB/s", share * limit / 1e9);
+    };
     return {{said("details", "links"), said("details", links.name)},
             {said("details", "where"), device.name},
             {said("details", "at"), time_text(at - document.range.begin)},
-            {said("details", "used"),
-             filled(said("details", "{:.1f} % of {:.3g} GB/s"), 100 * used, limit / 1e9)},
-            {said("details", "on average"),
-             fmt::format("{:.1f} %", 100 * picture::mean_link_use(document, device, of))}};
+            {said("details", "used"), rate(used)},
+            {said("details", "on average"), rate(picture::mean_link_use(document, device, of))}};
 }
 
 std::vector<Detail> details_of_peak(const TimelineDocument& document, const Device& device) {

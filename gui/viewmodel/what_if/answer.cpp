@@ -25,7 +25,8 @@ picture::DocumentFacts facts_of(const sim::Prediction& prediction, Bytes limit,
 
 namespace {
 
-std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const std::string& file,
+std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario,
+                                             const ScenarioText& source,
                                              const std::stop_token& stop) {
     sim::PredictOptions options;
     options.stop = stop;
@@ -37,7 +38,7 @@ std::shared_ptr<const PredictedPlan> plan_of(scenarios::Scenario scenario, const
         facts_of(predicted.prediction, predicted.memory_limit, picture));
     return std::make_shared<const PredictedPlan>(
         PredictedPlan{std::move(scenario), std::move(predicted.prediction), std::move(document),
-                      std::move(picture), file, std::move(predicted.played)});
+                      std::move(picture), source.file, std::move(predicted.played), source.text});
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ Answer answer(const ScenarioText& source, const std::stop_token& stop) {
         scenarios::Scenario scenario = scenarios::parse_scenario(source.text, source.file);
         answer.fields = fields_of(source, scenario);
         give_up_if(stop);
-        answer.plan = plan_of(std::move(scenario), source.file, stop);
+        answer.plan = plan_of(std::move(scenario), source, stop);
     } catch (const InputError& error) {
         answer.mistakes = error.diagnostics();
         // Such as an invalid schedule file, or a disk that fails.

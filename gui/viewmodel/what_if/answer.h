@@ -24,6 +24,7 @@ struct PredictedPlan {
     std::string file = {};  ///< the scenario's file
     /// With what `auto` and `balanced` chose: what the prices of the document's passes are of.
     scenarios::Scenario played = {};
+    std::string text = {};  ///< the scenario's
 };
 
 /// What a document knows of a plan besides its trace.

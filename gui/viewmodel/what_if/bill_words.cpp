@@ -1,19 +1,23 @@
 #include "gui/viewmodel/what_if/bill_words.h"
 
+#include <fmt/format.h>
+
 #include "gui/viewmodel/timeline/words.h"
+#include "text/wording.h"
 
 namespace debubble::gui {
 
-std::string said_if_free(const std::string& if_free) {
-    const auto before = [&](std::string_view end) {
-        return if_free.substr(0, if_free.size() - end.size());
-    };
-    constexpr std::string_view kNoShorter = ", no shorter";
-    constexpr std::string_view kShorter = " shorter";
-    if (if_free.ends_with(kNoShorter))
-        return filled(said("bill", "{}, no shorter"), before(kNoShorter));
-    if (if_free.ends_with(kShorter)) return filled(said("bill", "{} shorter"), before(kShorter));
-    return if_free;
+std::string takes_words(const sim::BillRow& row) {
+    const std::string time = text::time_text(row.part.takes);
+    return row.whole ? time : fmt::format("{}, {}", time, text::percent(row.share));
+}
+
+std::string if_free_words(const sim::BillRow& row) {
+    if (!row.part.if_free) return {};
+    const std::string time = text::time_text(*row.part.if_free);
+    return row.is_shorter()
+               ? filled(said("bill", "{}, {} shorter"), time, text::percent(*row.shorter))
+               : filled(said("bill", "{}, no shorter"), time);
 }
 
 }  // namespace debubble::gui

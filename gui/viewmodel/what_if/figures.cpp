@@ -7,6 +7,7 @@
 
 #include "gui/viewmodel/timeline/wording.h"
 #include "gui/viewmodel/timeline/words.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "sim/explain/communication.h"
 #include "sim/report/reference/layer_words.h"

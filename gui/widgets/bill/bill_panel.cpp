@@ -132,20 +132,22 @@ void BillPanel::take(const Made& made) {
     if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
     QFont bold = font();
     bold.setBold(true);
-    for (const sim::BillRow& row : made.rows) {
-        auto* item = new QTreeWidgetItem(this, {QString::fromStdString(said("bill", row.name)),
-                                                {},
-                                                QString::fromStdString(row.takes),
-                                                QString::fromStdString(said_if_free(row.if_free))});
-        item->setData(0, kPart, QString::fromStdString(row.key));
+    rows_ = made.rows;
+    for (const sim::BillRow& row : rows_) {
+        auto* item =
+            new QTreeWidgetItem(this, {QString::fromStdString(said("bill", row.part.words)),
+                                       {},
+                                       QString::fromStdString(takes_words(row)),
+                                       QString::fromStdString(if_free_words(row))});
+        item->setData(0, kPart, QString::fromStdString(row.part.key));
         item->setData(kWaterfall, kFrom, row.from);
         item->setData(kWaterfall, kTo, row.to);
         item->setData(kWaterfall, kLightInk, colour_of(row.light));
         item->setData(kWaterfall, kDarkInk, colour_of(row.dark));
-        if (!row.freed.empty())
+        if (!row.part.freed.empty())
             item->setToolTip(
                 kIfFree,
-                tr("Played again: %1").arg(QString::fromStdString(said("bill", row.freed))));
+                tr("Played again: %1").arg(QString::fromStdString(said("bill", row.part.freed))));
         if (row.whole)
             for (int column = 0; column < kColumns; ++column) item->setFont(column, bold);
     }
@@ -180,7 +182,9 @@ void BillPanel::turn(QTreeWidgetItem* row) {
 }
 
 void BillPanel::look_at(const QTreeWidgetItem* row) {
-    Q_EMIT looked_at(row != nullptr ? row->data(0, kPart).toString() : QString());
+    const int at = row == nullptr ? -1 : indexOfTopLevelItem(const_cast<QTreeWidgetItem*>(row));
+    const bool is_part = at >= 0 && at < static_cast<int>(rows_.size());
+    Q_EMIT looked_at(is_part ? &rows_[static_cast<std::size_t>(at)] : nullptr);
 }
 
 /// The part that the keys are on stays lit.
@@ -191,6 +195,7 @@ void BillPanel::leaveEvent(QEvent* event) {
 
 void BillPanel::say(const QString& words) {
     clear();
+    rows_.clear();
     auto* item = new QTreeWidgetItem(this, {words});
     item->setFirstColumnSpanned(true);
 }

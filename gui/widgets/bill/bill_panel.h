@@ -29,8 +29,8 @@ public:
 Q_SIGNALS:
     void made_rows();   ///< the rows of the plan are there
     void made_knobs();  ///< and what makes them smaller
-    /// The pointer or the keys are on a part (BillPart::key); empty: on none.
-    void looked_at(const QString& part);
+    /// The pointer or the keys are on a part; null: on none.
+    void looked_at(const debubble::sim::BillRow* row);
     /// A person turns a knob: the scenario with it, and its name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
 
@@ -67,6 +67,7 @@ private:
     Plan plan_;
     Plan asked_;
     ScenarioText source_;
+    std::vector<sim::BillRow> rows_;  ///< by item; empty while words stand in their place
     std::vector<Knob> knobs_;
     std::unique_ptr<LatestWins<Question, Found>> knob_worker_;
     std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back

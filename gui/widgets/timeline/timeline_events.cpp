@@ -219,10 +219,10 @@ QString TimelineView::tool_tip(QPointF at) const {
     if (found.row != nullptr && found.row->links_of) {
         const Layer& layer = scene_.layer(found.side);
         const Device* device = scene_.device(*found.row, found.side);
-        if (device == nullptr || !layer.document->link_table ||
-            *found.row->links_of >= layer.document->link_table->classes.size())
-            return {};
-        return html_of(details_of_links(*layer.document, *device, *found.row->links_of,
+        const auto of =
+            picture::same_class(*scene_.main.document, *found.row->links_of, *layer.document);
+        if (device == nullptr || !of) return {};
+        return html_of(details_of_links(*layer.document, *device, *of,
                                         state_.axis.at(axis_x(at)) - layer.shift));
     }
     if (found.part == Hit::Part::Memory) {

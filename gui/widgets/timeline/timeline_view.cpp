@@ -229,7 +229,7 @@ RowLayout TimelineView::layout_of_page() const {
 QSize TimelineView::export_size() const {
     const QSize page = least_page();
     if (!scene_.main) return page;
-    return {page.width(), geometry().top() + layout_of_page().height};
+    return {page.width(), geometry_of(page).top() + layout_of_page().height};
 }
 
 void TimelineView::paintEvent(QPaintEvent*) {

@@ -9,7 +9,7 @@ namespace debubble::models {
 
 namespace {
 
-/// Puts the heads side by side again, in a tensor of their own.
+/// Concatenates the heads again into a new tensor.
 Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value context) {
     const std::int64_t bytes =
         builder.size.element * builder.size.tokens * builder.size.context_width;
@@ -25,8 +25,8 @@ Value copy_context(GraphBuilder& builder, const OperatorPlace& place, Value cont
     return out;
 }
 
-/// The core, with the exchanges before and after it where ranks exchange tokens for heads, and a
-/// copy of its result where the framework makes one. `place` names the parts.
+/// Core attention, with the all-to-alls before and after it under Ulysses context parallelism, and
+/// a copy of its output where the framework makes one. `place` names the parts.
 Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split, Value packed) {
     const auto at = [&](const char* part) {
         return OperatorPlace{place.name, place.kernel + part, place.layer};
@@ -57,7 +57,7 @@ Value attend(GraphBuilder& builder, const OperatorPlace& place, op::Heads split,
     return how.kernels.attention_copies ? copy_context(builder, at(".copy"), context) : context;
 }
 
-/// Queries, keys and values by one product.
+/// The fused QKV projection.
 SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value normed) {
     const Sizes& size = builder.size;
     const auto at = [&](const std::string& name, const char* kernel) {
@@ -72,7 +72,7 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
                           (builder.attention().keys_are_values ? 0 : size.value_width),
                       cut, builder.attention().qkv_bias};
     shape.after_norm = builder.layer().norms != NormPosition::After;
-    // A part beside it reads the same, and its backward comes first.
+    // A parallel part reads the same input, and its backward comes first.
     shape.adds_gradient = builder.layer().beside || builder.layer().one_norm;
     shape.adapter = builder.how().lora.qkv;
     const std::size_t first = builder.next_operator();
@@ -100,8 +100,8 @@ Value gate_context(GraphBuilder& builder, const OperatorPlace& place, Value x, o
     return y;
 }
 
-/// A norm of values, or of the keys as values. What it normed is kept, unless the keys' own norm
-/// keeps it. Where attention reads the product itself, values that are not in it are a tensor.
+/// A norm of values, or of the keys as values. Its input is kept, unless the keys' own norm keeps
+/// it. Where attention reads the product itself, values that are not in it are a tensor.
 std::optional<int> own_values(GraphBuilder& builder, const OperatorPlace& place, Value packed,
                               const op::Heads& heads) {
     const Attention& attention = builder.attention();
@@ -186,7 +186,7 @@ std::optional<int> keep_context_narrow(GraphBuilder& builder, Value context) {
     return kept;
 }
 
-/// What the layer's last product reads, and its columns over all ranks.
+/// The input of the layer's output projection, and its columns over all ranks.
 struct Context {
     Value value;
     std::int64_t width = 1;
@@ -217,7 +217,7 @@ Context context_of(GraphBuilder& builder, const LayerNames& names, Value normed)
         builder.layer().mixer);
 }
 
-/// The branch of a state-space part beside attention, whose gradient is `gradient`.
+/// The branch of a state-space part parallel to attention, whose gradient is `gradient`.
 Value state_space_beside(GraphBuilder& builder, const LayerNames& names, Value opened,
                          int gradient) {
     const Mamba& mamba = *builder.layer().beside;
@@ -256,10 +256,10 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
         projection_parameters(builder, names, context.width, biased);
     const Sharding out_cut = builder.sharding_of(out_weights);
     LinearShape out_shape{
-        builder.part(out_cut == Sharding::Row, context.width, "columns of the context"),
+        builder.part(out_cut == Sharding::Row, context.width, "columns of the attention output"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
     out_shape.adapter = builder.how().lora.projection;
-    // Fused attention keeps its result; Megatron-LM then has the product keep that alone
+    // Fused attention keeps its result; Megatron-LM then has the GEMM keep only that
     // (set_save_original_input), but for delayed scales.
     out_shape.keeps_original = attention != nullptr &&
                                builder.how().attention == AttentionKernel::Flash &&

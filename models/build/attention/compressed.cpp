@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "models/build/attention/latent.h"
+#include "models/build/attention/core.h"
 
 /// Attention of DeepSeek-V4: queries from a narrow value, one key of a token that is its value too,
 /// a window, and entries that each stand for some tokens, chosen by an indexer or all that lie
@@ -82,18 +82,7 @@ Value Compressed::queries(Value narrow) const {
 /// The normed and rotated key of all tokens of the tensor-parallel group.
 Value Compressed::key(Value narrow) const {
     const Value y = value("attn.key", d());
-    PlannedParts parts{PlannedKind::Copy, {narrow}, {y}};
-    const std::int64_t moved = bytes(d());
-    parts.forward = {moves("attn.key", builder.layer_index, moved, moved)};
-    parts.backward = {moves("attn.key.dx", builder.layer_index, moved, moved)};
-    if (builder.size.scattered)
-        append(parts.forward, collective(builder, "attn.key.gather", builder.layer_index,
-                                         Collective::Kind::AllGather, moved));
-    append(parts.backward, collective(builder, "attn.key.reduce", builder.layer_index,
-                                      builder.size.scattered ? Collective::Kind::ReduceScatter
-                                                             : Collective::Kind::AllReduce,
-                                      moved));
-    add_planned(builder, at("", "attn.key"), std::move(parts));
+    add_gathered_copy(builder, at("", "attn.key"), {narrow}, y, bytes(d()));
     return y;
 }
 
@@ -129,7 +118,7 @@ void Compressed::add_products(PlannedParts& parts, std::int64_t width) const {
                             product("compress.kv.dw", wide, hidden, tokens())});
 }
 
-/// Keys and entries side by side.
+/// Keys and entries concatenated.
 Value Compressed::compress(Value normed, Value key) const {
     const Sizes& size = builder.size;
     const std::int64_t rows = size.element * (tokens() + entries()) * d();
@@ -186,15 +175,8 @@ void Compressed::index(Value normed, Value narrow) const {
 
 /// Entries that a token sees, on average over the sequence.
 double Compressed::mean_entries() const {
-    if (keys.ratio == 0) return 0;
-    const std::int64_t length = builder.how().seq_length;
-    const std::int64_t most = keys.chosen > 0 ? keys.chosen : length;
-    double sum = 0;
-    for (std::int64_t whole = 1; whole <= length / keys.ratio; ++whole) {
-        const std::int64_t until = std::min(length, (whole + 1) * keys.ratio - 1);
-        sum += static_cast<double>((until - whole * keys.ratio + 1) * std::min(whole, most));
-    }
-    return sum / static_cast<double>(length);
+    const auto length = static_cast<double>(builder.how().seq_length);
+    return entries_seen(keys, length) / length;
 }
 
 Value Compressed::attended(Value queries, Value key) const {
@@ -225,7 +207,7 @@ Value Compressed::attended(Value queries, Value key) const {
     seen.queries = size.queries;
     seen.keys = size.queries + far;  // of whole tokens; a rank's shard begins with those before it
     seen.head_dim = d();
-    seen.window = attention.window ? *attention.window + far : 0;
+    if (attention.window) set_mask(seen, WindowMask{*attention.window + far});
     seen.kernel = FusedAttention::ChosenKeys;
     seen.element_bytes = static_cast<int>(size.element);
     const bool shares = builder.how().context > 1;
@@ -291,9 +273,9 @@ Value Compressed::grouped(Value context) const {
 Value compressed_context(GraphBuilder& builder, const LayerNames& names, const Attention& attention,
                          Value normed) {
     if (builder.how().slices > 1)
-        builder.refuse("slices of a sequence are not planned where keys are compressed");
+        builder.refuse("sequence slices are not supported with compressed keys");
     if (builder.how().attention != AttentionKernel::Flash)
-        builder.refuse("attention over compressed keys is planned in fused attention alone");
+        builder.refuse("attention over compressed keys needs fused attention");
     builder.size.heads = builder.part(builder.size.tensor > 1, attention.heads, "heads");
     builder.size.query_width = builder.size.context_width = builder.size.heads * attention.head_dim;
     builder.size.key_width = builder.size.value_width = attention.head_dim;

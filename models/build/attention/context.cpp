@@ -3,8 +3,8 @@
 /// The keys and values of other ranks and of earlier slices.
 namespace debubble::models {
 
-/// The additions of context parallelism: between the ranks of the group, keys and values of the
-/// slices up to this one go one way and their gradients the other.
+/// Communication of context parallelism: keys and values of the slices up to this one are sent
+/// around the group, and their gradients in the other direction.
 void AttentionCore::context_parallel() {
     const Execution& how = builder.how();
     if (how.sharing_keys() == 1) return;
@@ -21,7 +21,7 @@ Kernel AttentionCore::travel(const char* suffix, Collective work) const {
     return {place.kernel + suffix, place.layer.value_or(-1), work};
 }
 
-/// Two chunks are held at a time, one on its way during the attention over the other.
+/// Two chunks are held at a time: one is transferred during attention over the other.
 void AttentionCore::ring() {
     const std::int64_t slices = builder.how().slice + 1, held = 2 * sent_chunk() * slices;
     const std::int64_t groups = builder.how().sharing_keys();
@@ -76,8 +76,8 @@ void AttentionCore::gathered_keys() {
         moves(place.kernel + ".dkv.add", place.layer, 2 * chunk() * slices, chunk() * slices));
 }
 
-/// Keys and values of the slices up to this one are put side by side, and their gradients
-/// taken apart again: every slice holds its own.
+/// Keys and values of the slices up to this one are concatenated, and their gradients split again:
+/// every slice holds its own.
 void AttentionCore::earlier_slices() {
     if (!roles.in.keys) return;
     const models::op::Value own = *roles.in.keys;

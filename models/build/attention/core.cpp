@@ -49,10 +49,7 @@ void AttentionCore::see_less(FlashAttention& work) const {
     const Attention& attention = builder.attention();
     if (!attention.window && !attention.chunk && !attention.sparse) return;
     const Execution& how = builder.how();
-    work.window = attention.window.value_or(0);
-    // As many pairs as a window of that many keys has.
-    if (attention.sparse) work.window = attention.sparse->keys;
-    work.chunk = attention.chunk.value_or(0);
+    set_mask(work, mask_of(attention, builder.model().causal));
     if (how.sharing_keys() == 1) return;
     FlashAttention slice = work;
     slice.queries = how.seq_length / how.slices;
@@ -65,9 +62,8 @@ void AttentionCore::see_less(FlashAttention& work) const {
 void AttentionCore::add_sinks() {
     const Attention& attention = builder.attention();
     if (builder.how().attention == AttentionKernel::Unfused) {
-        if (attention.sinks) builder.refuse("attention sinks are planned in fused attention alone");
-        if (attention.score_softcap)
-            builder.refuse("soft-caps of scores are planned in fused attention alone");
+        if (attention.sinks) builder.refuse("attention sinks need fused attention");
+        if (attention.score_softcap) builder.refuse("soft caps of scores need fused attention");
     }
     if (!attention.sinks) return;
     const std::string name = place.name + ".sinks";
@@ -96,7 +92,7 @@ Value attention_core(GraphBuilder& builder, const OperatorPlace& place, const op
     part.context_parallel();
     part.earlier_slices();
     part.cast_operands();
-    // Values that were exchanged are not a view of the packed product.
+    // After an all-to-all, values are not a view of the packed QKV tensor.
     if (builder.how().kernels.attention_copies && !split.keys && !exchanges_heads(builder.how())) {
         part.roles.packed = packed.tensor;
         part.op.inputs.push_back(packed.tensor);

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "models/build/graph_builder.h"
+#include "models/build/layer_names.h"
 
 /// The core of an attention: scores, softmax and context, and what context parallelism and slices
-/// of the sequence add. Private to the folder.
+/// of the sequence add; and the GEMMs of latent attention around it. Private to the folder.
 namespace debubble::models {
 
 inline void append_uses(std::vector<int>& uses, std::initializer_list<int> more) {
@@ -35,7 +38,7 @@ struct AttentionCore {
         return builder.size.element * builder.size.tokens *
                (builder.size.key_width + builder.size.value_width);
     }
-    /// The same as they travel: a ring passes on what was cast with one scale.
+    /// The same as transferred: a ring passes on tensors cast with one scale.
     std::int64_t sent_chunk() const;
     bool drops() const {
         return builder.how().attention_dropout || builder.how().kernels.dropout_masks_always;
@@ -67,5 +70,66 @@ struct AttentionCore {
 /// Adds the operator. `split` are the heads, `packed` the product that they come from.
 Value attention_core(GraphBuilder& builder, const OperatorPlace& place, const op::Heads& split,
                      Value packed);
+
+// The products of multi-head latent attention and their norms.
+
+struct Latent {
+    GraphBuilder& builder;
+    const LayerNames& names;
+    const Attention& attention = builder.attention();
+    const LatentAttention& latent = *attention.latent;
+
+    OperatorPlace at(const char* name, const char* kernel) const {
+        return {names.prefix + names.attention + name, kernel, builder.layer_index};
+    }
+    std::int64_t own_columns() const { return attention.head_dim - latent.rope_dim; }
+
+    /// A product into a narrow value, over the tokens of the stream.
+    Value down(const char* name, const char* kernel, Value x, std::int64_t outputs,
+               bool adds_gradient) const {
+        const std::int64_t hidden = builder.size.hidden;
+        const int weight =
+            builder.whole_parameter(at(name, kernel).name + ".weight", {outputs, hidden});
+        LinearShape shape{hidden, outputs, Sharding::Replicated};
+        shape.rows = builder.size.stream_tokens;
+        shape.adds_gradient = adds_gradient;
+        shape.keeps_original = builder.leaves_to_replay(Module::LayerNorm);
+        return linear(builder, at(name, kernel), shape, {{weight}, {}}, x);
+    }
+    /// The norm is fused with the product after it, and made again with it
+    /// (TELayerNormColumnParallelLinear in Megatron-LM 00611e6, models/gpt/gpt_layer_specs.py).
+    Value normed(const char* name, const char* kernel, Value x, std::int64_t columns) const {
+        const int gain = builder.norm_weight(at(name, kernel).name + ".weight", columns);
+        const std::size_t first = builder.next_operator();
+        const Value y = norm_of_columns(builder, at(name, kernel), gain, x, columns);
+        builder.mark(first, Module::MlaUpProjection);
+        return y;
+    }
+    /// A product out of a narrow value, of `columns` for each head.
+    Value up(const char* name, const char* kernel, Value x, std::int64_t inputs,
+             std::int64_t columns, bool adds_gradient = false) const {
+        const std::string weight = at(name, kernel).name + ".weight";
+        const int index = builder.parameter({weight,
+                                             {attention.heads * columns, inputs},
+                                             builder.sharding_of(weight, {Sharding::Column}),
+                                             0,
+                                             1,
+                                             {}});
+        LinearShape shape{inputs, builder.size.heads * columns, Sharding::Column};
+        shape.adds_gradient = adds_gradient;
+        const std::size_t first = builder.next_operator();
+        const Value y = linear(builder, at(name, kernel), shape, {{index}, {}}, x);
+        builder.mark(first, Module::MlaUpProjection);
+        return y;
+    }
+
+    /// Queries of the rank's heads, and the narrow value that they are made from, if there is one.
+    struct Queries {
+        Value heads;
+        std::optional<Value> narrow = {};
+    };
+    Queries queries(Value x) const;
+    SplitValue joined(Value queries, Value keys_values, Value rotated) const;
+};
 
 }  // namespace debubble::models

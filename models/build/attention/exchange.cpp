@@ -18,10 +18,9 @@ Sizes with_whole_sequences(GraphBuilder& builder) {
     const Execution& how = builder.how();
     const int ranks = how.exchanging();
     if (size.heads % ranks != 0 || size.kv_heads % ranks != 0) {
-        builder.refuse(
-            fmt::format("{} heads and {} key-value heads of a rank cannot be exchanged "
-                        "among {}",
-                        size.heads, size.kv_heads, ranks));
+        builder.refuse(fmt::format(
+            "all-to-all cannot distribute {} heads and {} key-value heads of a rank among {}",
+            size.heads, size.kv_heads, ranks));
         return size;
     }
     size.heads /= ranks;

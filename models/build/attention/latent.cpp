@@ -1,4 +1,4 @@
-#include "models/build/attention/latent.h"
+#include "models/build/attention/core.h"
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434), cut as Megatron-Core does
 /// (transformer/multi_latent_attention.py): the products into the narrow values and their norms are

@@ -2,7 +2,7 @@
 
 #include "models/build/attention/core.h"
 
-/// Fused attention in 8 bits: what is cast for it, and which casts are kept. TransformerEngine's
+/// Fused attention in 8 bits: its casts, and which of them are kept. TransformerEngine's
 /// FusedAttnFunc (9c61cd7, pytorch/attention/dot_product_attention/backends.py) keeps queries, keys
 /// and values in 8 bits, and the result too with delayed scales, else in the compute type. Recipes
 /// without kernels of their own (fp8-blockwise, nvfp4) take the scales of fp8-current. cuDNN's
@@ -31,7 +31,7 @@ std::int64_t AttentionCore::sent_chunk() const {
     return one_scale ? size.tokens * (size.key_width + size.value_width) : chunk();
 }
 
-/// The casts come before the ring, which passes them on beside the attention.
+/// The casts precede the ring, which passes them on while attention runs.
 void AttentionCore::cast_operands() {
     if (!is_narrow()) return;
     const Recipe recipe = builder.how().low_precision.recipe;

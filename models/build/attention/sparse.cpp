@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/build/attention/latent.h"
+#include "models/build/attention/core.h"
 #include "models/execution/laws.h"
 
 /// Attention over keys that an indexer chooses (DeepSeek-V3.2, arXiv:2512.02556; Megatron-LM
@@ -131,15 +131,15 @@ void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
     const Attention& attention = builder.attention();
     const SparseChoice& sparse = *attention.sparse;
     if (builder.how().slices > 1)
-        builder.refuse("slices of a sequence are not planned where an indexer chooses keys");
+        builder.refuse("sequence slices are not supported where an indexer selects keys");
     if (!sparse.indexer) {
         const int chooser = chooser_of(builder.model(), builder.layer_index);
         if (!builder.choice && chooser >= 0)
-            builder.refuse(fmt::format(
-                "layer {} sees the keys that layer {} has chosen, and both must stand in one "
-                "stage: begin a stage at a layer that chooses, such as {}, by "
-                "parallel.partition",
-                builder.layer_index, chooser, chooser));
+            builder.refuse(
+                fmt::format("layer {} reuses the keys selected by layer {}, so both must be in one "
+                            "stage: begin a stage at a layer with its own selection, such as {}, "
+                            "by parallel.partition",
+                            builder.layer_index, chooser, chooser));
         return;
     }
     const Choice choice{builder, names, sparse};
@@ -210,18 +210,8 @@ Value Absorbed::queries(Value from, int weight) const {
 /// The normed latent value and the rotated columns, of all of the group's tokens.
 Value Absorbed::keys(Value latent, Value narrow) const {
     const Value y = value("attn.latent_key", key_columns());
-    PlannedParts parts{PlannedKind::Copy, {latent, narrow}, {y}};
-    const std::int64_t moved = bytes(key_columns());
-    parts.forward = {moves("attn.latent_key", builder.layer_index, moved, moved)};
-    parts.backward = {moves("attn.latent_key.dx", builder.layer_index, moved, moved)};
-    if (builder.size.scattered)
-        append(parts.forward, collective(builder, "attn.latent_key.gather", builder.layer_index,
-                                         Collective::Kind::AllGather, moved));
-    append(parts.backward, collective(builder, "attn.latent_key.reduce", builder.layer_index,
-                                      builder.size.scattered ? Collective::Kind::ReduceScatter
-                                                             : Collective::Kind::AllReduce,
-                                      moved));
-    add_planned(builder, part.at("", "attn.latent_key"), std::move(parts));
+    add_gathered_copy(builder, part.at("", "attn.latent_key"), {latent, narrow}, y,
+                      bytes(key_columns()));
     return y;
 }
 
@@ -237,8 +227,7 @@ Value Absorbed::attended(Value from, Value key) const {
     work.keys = size.balanced_keys;
     work.head_dim = key_columns();
     work.narrow_values = rank();
-    work.causal = builder.model().causal;
-    work.window = attention.sparse->keys;
+    set_mask(work, mask_of(attention, builder.model().causal));
     work.kernel = FusedAttention::ChosenKeys;
     work.element_bytes = static_cast<int>(size.element);
     if (builder.how().context > 1) {
@@ -294,7 +283,7 @@ Value sparse_latent_context(GraphBuilder& builder, const LayerNames& names,
     const Latent part{builder, names};
     const LatentAttention& latent = part.latent;
     if (builder.how().attention != AttentionKernel::Flash)
-        builder.refuse("attention over chosen keys is planned in fused attention alone");
+        builder.refuse("sparse attention over selected keys needs fused attention");
     const auto [heads, narrow_queries] = part.queries(normed);
     const Value narrow = part.down(".kv_a_proj_with_mqa", "attn.kv_down", normed,
                                    latent.key_rank + latent.rope_dim, false);

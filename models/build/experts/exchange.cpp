@@ -4,7 +4,7 @@
 
 namespace debubble::models {
 
-/// A row in the type in which it travels: the scales of its blocks come with it.
+/// A token in its dispatch type, including block scales.
 std::int64_t ExpertRoute::sent_bytes(std::int64_t rows, Narrow type) const {
     return type == Narrow::None ? row_bytes(rows) : rows * narrow_bytes(type, width());
 }
@@ -19,8 +19,8 @@ Kernel ExpertRoute::exchange(const std::string& kernel, bool returns, Narrow typ
     return made;
 }
 
-/// The exchange of rows towards the experts; in a type of 8 bits they are cast before it, and
-/// made wide again where they arrive. Tokens that are sent once are cast once.
+/// The dispatch of tokens to the experts; for an 8-bit type they are cast before it and cast back
+/// on arrival. Tokens that are sent once are cast once.
 std::vector<Kernel> ExpertRoute::sent(const std::string& kernel, bool returns, Narrow type,
                                       std::vector<int>& uses) const {
     Kernel moved = exchange(kernel, returns, type);
@@ -57,7 +57,7 @@ Value ExpertRoute::exchanged(Value x, bool returns) const {
     const Value y = moved(kernel, op::Dispatch::Kind::Exchange, returns, x,
                           returns ? routed() : received(), exchange(kernel, returns, Narrow::None),
                           exchange(kernel + ".dx", returns, Narrow::None));
-    // Towards the experts: the dispatch, and in the backward what the way back brought.
+    // To the experts: the dispatch, and in the backward the gradient of the combine.
     Operator& op = builder.graph.operators.back();
     if (returns)
         op.backward_input =
@@ -69,7 +69,7 @@ Value ExpertRoute::exchanged(Value x, bool returns) const {
     return y;
 }
 
-/// Gathers the rows of the ranks that cut each expert, or scatters their sums.
+/// All-gathers the tokens of the expert-tensor-parallel ranks, or reduce-scatters their sums.
 Value ExpertRoute::gathered(Value x, bool returns) const {
     if (builder.how().expert_tensor == 1) return x;
     const std::string kernel = returns ? "scatter" : "gather";

@@ -4,11 +4,12 @@
 
 /// A mixture of experts (Shazeer et al. 2017, arXiv:1701.06538; Mixtral, Jiang et al. 2024,
 /// arXiv:2401.04088) on expert-parallel ranks, in the order of Megatron-Core's all-to-all token
-/// dispatcher: rows are sorted by expert, exchanged, gathered over the ranks that cut an expert,
-/// and go back the same way. Without a capacity nothing is dropped, and no row waits for another.
+/// dispatcher: tokens are permuted by expert, sent by all-to-all, gathered over the
+/// expert-tensor-parallel ranks, and returned the same way. Without a capacity no token is dropped.
 namespace debubble::models {
 
-/// The last operator is the activation: it multiplies by each row's weight, which arrived with it.
+/// The last operator is the activation: it multiplies each token by its routing weight, which was
+/// sent with it.
 void ExpertRoute::weigh_activation(Value weights) const {
     Operator& op = builder.graph.operators.back();
     const int mine = builder.tensor("experts.act.weights", 4 * size().all_expert_rows());
@@ -25,7 +26,7 @@ bool ExpertRoute::fuses_products() const {
            builder.how().low_precision.quantises(layer);
 }
 
-/// The last operator is the activation, whose kernels are parts of the products beside it.
+/// The last operator is the activation, whose kernels are fused into the adjacent GEMMs.
 void ExpertRoute::compute_in_products() const {
     Operator& op = builder.graph.operators.back();
     op.forward.clear();
@@ -74,8 +75,8 @@ LinearParameters ExpertRoute::parameters(bool in) const {
     return all;
 }
 
-/// The narrower value that experts read, of the rank's tokens. Every tensor-parallel rank has the
-/// product whole (Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py).
+/// The experts' latent input of the rank's tokens. Every tensor-parallel rank has the whole
+/// projection (Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py).
 Value ExpertRoute::narrowed(Value tokens) const {
     if (experts.latent == 0) return tokens;
     const std::int64_t hidden = size().hidden;
@@ -86,7 +87,7 @@ Value ExpertRoute::narrowed(Value tokens) const {
     return linear(builder, {name, "experts.narrow", layer}, shape, {{weight}, {}}, tokens);
 }
 
-/// The norm of what experts give, before it is widened.
+/// The norm of the experts' output, before it is projected back.
 Value ExpertRoute::normed(Value narrow) const {
     const std::string name = names.prefix + names.mlp + ".latent_norm";
     const int gain = builder.norm_weight(name + ".weight", experts.latent);

@@ -4,9 +4,9 @@
 
 namespace debubble::models {
 
-/// What is done with the rank's own rows beside the exchange. DeepEP and HybridEP send tokens
-/// and sum what comes back in their own kernels, which read the map of tokens and experts; only
-/// what arrived is sorted (Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py).
+/// Permutation of the rank's own tokens around the all-to-all. DeepEP and HybridEP send tokens and
+/// sum the results in their own kernels, which read the token-expert map; only received tokens are
+/// sorted (Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py).
 Kernel ExpertRoute::sorts(const std::string& kernel, std::int64_t read,
                           std::int64_t written) const {
     if (sorts_rows()) return copies(kernel, read, written);
@@ -19,8 +19,8 @@ bool ExpertRoute::permutes_eagerly() const {
     return builder.how().kernels.eager_permutation && sorts_rows();
 }
 
-/// Of the map of tokens and experts: its transpose, the indices of the rows and their weights by
-/// masked_select, which also counts, and then the rows by index_select.
+/// Kernels on the token-expert map: its transpose, the indices and weights by masked_select, which
+/// also counts, and the tokens by index_select.
 std::vector<Kernel> ExpertRoute::permutes() const {
     const std::int64_t own = row_bytes(routed());
     const std::int64_t map = size().stream_tokens * experts.count;
@@ -33,7 +33,7 @@ std::vector<Kernel> ExpertRoute::permutes() const {
             copies("permute", own, own)};
 }
 
-/// Zeros, and what scatter_add and index_add read, and write once for every row.
+/// Zeros, and the traffic of scatter_add and index_add, one write per token.
 std::vector<Kernel> ExpertRoute::unpermutes(const std::string& kernel, std::int64_t tokens) const {
     const std::int64_t own = row_bytes(routed());
     return {copies(kernel + ".zero", 0, tokens), copies(kernel, 2 * own, own)};

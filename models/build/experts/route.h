@@ -12,7 +12,7 @@
 namespace debubble::models {
 
 /// The operators of a layer of experts on one rank, each of which the functions below add to the
-/// builder's graph. Rows are tokens' copies, one for each expert that a token is routed to.
+/// builder's graph. Rows are copies of tokens, one for each expert that a token is routed to.
 struct ExpertRoute {
     GraphBuilder& builder;
     const Experts& experts;
@@ -33,7 +33,7 @@ struct ExpertRoute {
     std::int64_t received() const { return size().all_expert_rows() / builder.how().expert_tensor; }
     /// Whether tokens are sent once to each rank, by DeepEP or HybridEP, and not once an expert.
     bool sends_tokens() const;
-    /// Whether rows are sorted by kernels of their own, before an exchange or without one.
+    /// Whether tokens are sorted by separate kernels, before an all-to-all or without one.
     bool sorts_rows() const { return builder.how().expert == 1 || !sends_tokens(); }
     /// Whether routers decide how many rows come to a rank: with all experts whole on it, the rows
     /// are those of its own tokens.
@@ -46,7 +46,7 @@ struct ExpertRoute {
     /// Moves rows: one kernel there, one back.
     Value moved(const std::string& kernel, op::Dispatch::Kind kind, bool returns, Value x,
                 std::int64_t rows, Kernel there, Kernel back) const;
-    /// Marks a value's tensors, made for `rows` rows, as those of the rows that come.
+    /// Marks a value's tensors, built for `rows` rows, as sized by the number of received rows.
     void mark(Value value, RoutedRows::Which which, std::int64_t rows) const;
     void mark_at_experts(Value value) const;
     void mark_received(Value value) const;

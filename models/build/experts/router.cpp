@@ -115,8 +115,8 @@ void ExpertRoute::drop_tokens(Operator& op, op::Router& roles) const {
     op.forward_uses.push_back(*roles.kept);
 }
 
-/// The tokens that are balanced together lie on all ranks that have a part of them. The last slice
-/// of a sequence adds up those of all.
+/// Tokens that are balanced together are on several ranks. The last slice of a sequence adds the
+/// counts of all slices.
 void ExpertRoute::count_tokens(Operator& op, op::Router& roles) const {
     const Execution& how = builder.how();
     const RouterTerms& terms = how.router_terms;

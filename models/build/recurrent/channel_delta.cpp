@@ -177,8 +177,8 @@ Value channel_delta_context(GraphBuilder& builder, const LayerNames& names, cons
                             Value normed) {
     if (builder.how().context > 1)
         builder.refuse(
-            "layers of Kimi Delta Attention are not planned with context parallelism: "
-            "parallel.context must be 1");
+            "Kimi Delta Attention does not support context parallelism: parallel.context must be "
+            "1");
     const ChannelDelta layer{builder, names, net};
     const Value projected = layer.projected(normed);
     const Value decay = net.full_decay_gate

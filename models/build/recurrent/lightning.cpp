@@ -99,8 +99,7 @@ Value lightning_context(GraphBuilder& builder, const LayerNames& names, const De
                         Value normed) {
     if (builder.how().context > 1)
         builder.refuse(
-            "layers of Lightning attention are not planned with context parallelism: "
-            "parallel.context must be 1");
+            "Lightning attention does not support context parallelism: parallel.context must be 1");
     const Lightning layer{builder, names, net};
     const Value projected = layer.product(".qkv_proj", "lightning.in", 3, normed, false);
     const Value gate = layer.product(".output_gate", "lightning.gate", 1, normed, true);

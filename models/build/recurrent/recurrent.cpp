@@ -12,8 +12,8 @@ Recurrence recurrence(GraphBuilder& builder, std::int64_t chunk) {
     const Execution& how = builder.how();
     if (how.slices > 1)
         builder.refuse(
-            "slices of a sequence with recurrent layers are not planned: each would need "
-            "the state of the one before it");
+            "sequence slices are not supported with recurrent layers: each would need the final "
+            "state of the slice before it");
     return {builder.size.samples, builder.size.queries * how.context, chunk,
             builder.size.tensor * how.context};
 }

@@ -6,9 +6,10 @@
 #include "models/build/graph_builder.h"
 #include "models/build/layer_names.h"
 
-/// What both kinds of recurrent layers share. Their heads are cut by tensor parallelism, and where
-/// context parallelism is on, its ranks exchange tokens for heads around the recurrence, as
-/// Megatron-Core does (ssm/mamba_context_parallel.py), whatever attention does with its keys.
+/// Shared parts of all kinds of recurrent layers. Their heads are cut by tensor parallelism, and
+/// where context parallelism is on, its ranks use all-to-all around the recurrence, as
+/// Megatron-Core does (ssm/mamba_context_parallel.py), independently of how attention shares its
+/// keys.
 namespace debubble::models {
 
 /// A rank's tokens during the recurrence: whole sequences.
@@ -27,7 +28,7 @@ Recurrence recurrence(GraphBuilder& builder, std::int64_t chunk);
 std::int64_t share(GraphBuilder& builder, const Recurrence& rank, std::int64_t whole,
                    const char* what);
 
-/// Gives the recurrence's kernels the pace of the framework's.
+/// Applies the framework's slowdown to the recurrence's kernels.
 void set_pace(const GraphBuilder& builder, Operator& recurrence);
 
 /// A parameter that is cut along its first dimension as the heads are.

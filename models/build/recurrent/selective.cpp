@@ -149,9 +149,7 @@ Value Selective::scanned(Value convolved, Value projected, Value steps, Value na
 Value selective_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
                         Value normed) {
     if (builder.how().context > 1)
-        builder.refuse(
-            "state-space layers of Mamba-1 are not planned with context parallelism: "
-            "parallel.context must be 1");
+        builder.refuse("Mamba-1 does not support context parallelism: parallel.context must be 1");
     const Selective layer{builder, names, mamba};
     const std::int64_t hidden = builder.size.hidden;
     const int weight =

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// NeMo Automodel's YAML (36044ad3d): a network by its name in the hub under PyTorch's FSDP2 or
@@ -67,8 +66,8 @@ std::string write_automodel(JobWriter& job) {
     if (const std::string name = hub_name_of(s.model); !name.empty())
         out += fmt::format("  pretrained_model_name_or_path: {}\n", name);
     else
-        job.cannot("model", fmt::format("NeMo Automodel takes a network by its folder in the hub, "
-                                        "of which '{}' has none that is known here",
+        job.cannot("model", fmt::format("NeMo Automodel names a model by its repository in the "
+                                        "hub, and none is known for '{}'",
                                         s.model.name));
     out += backend_section(s);
     out += fmt::format(

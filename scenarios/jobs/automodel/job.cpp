@@ -46,17 +46,18 @@ std::optional<std::int64_t> degree_of(Reading& job, const char* name) {
     return job.in.whole(name, 1, kMostDegree);
 }
 
-/// Refuses what trains another network, or several: speculators, towers, teachers, diffusion.
+/// Refuses trainings of other or several networks: speculators, towers, teachers, diffusion.
 void refuse_other_recipes(Reading& job) {
     const std::string recipe = job.in.word("recipe").value_or("");
     const std::string last = recipe.substr(recipe.rfind('.') + 1);
     if (last.empty() || last == "TrainFinetuneRecipeForNextTokenPrediction" ||
         last == "BenchmarkingRecipeForNextTokenPrediction" || job.has_model())
         return;
-    job.refuse_network(*job.in.find("recipe"),
-                       fmt::format("'{}' trains another network than one causal language model, "
-                                   "which is not planned",
-                                   last));
+    job.refuse_network(
+        *job.in.find("recipe"),
+        fmt::format(
+            "'{}' trains something other than one causal language model, which is not supported",
+            last));
 }
 
 /// The network: a name of the hub. Returns its layers; 0 if they are not known.
@@ -65,7 +66,7 @@ std::int64_t read_network(Reading& job, const std::filesystem::path& folder) {
     refuse_other_recipes(job);
     for (const char* name : {"peft._target_", "peft.dim"})
         if (const Setting* const peft = in.find(name))
-            job.refuse(*peft, "adapters (peft) are not planned");
+            job.refuse(*peft, "adapters (peft) are not supported");
     if (const Setting* const target = in.find("model._target_");
         target != nullptr && target->value->is(Node::Kind::Scalar) && !job.has_model()) {
         const std::string& word = target->value->scalar;
@@ -73,9 +74,9 @@ std::int64_t read_network(Reading& job, const std::filesystem::path& folder) {
              {"ImageTextToText", "Multimodal", "Diffusion", "BiEncoder", "BiCrossEncoder",
               "SequenceClassification", "Retrieval"})
             if (word.find(kind) != std::string::npos)
-                job.refuse(*target, fmt::format("'{}' is another network than a causal language "
-                                                "model, which is not planned",
-                                                word.substr(word.find("NeMo"))));
+                job.refuse(*target,
+                           fmt::format("'{}' is not a causal language model and is not supported",
+                                       word.substr(word.find("NeMo"))));
     }
     for (const char* name : {"model.config.pretrained_model_name_or_path",
                              "model.pretrained_model_name_or_path", "model.config"})
@@ -87,16 +88,15 @@ std::int64_t read_network(Reading& job, const std::filesystem::path& folder) {
             setting != nullptr && setting->value->is(Node::Kind::Scalar)) {
             if (const auto known = zoo_model_of(setting->value->scalar)) {
                 refuse_changes_of_network(job);
-                job.set("model", std::string(known->zoo), setting, "the network of that name");
+                job.set("model", std::string(known->zoo), setting, "the model of that name");
                 return known->layers;
             }
-            job.ask(
-                fmt::format("the network '{}' is not in the zoo; give its config.json by --set "
-                            "model=FILE",
-                            setting->value->scalar));
+            job.ask(fmt::format(
+                "the model '{}' is not in the zoo; give its config.json by --set model=FILE",
+                setting->value->scalar));
             return 0;
         }
-    job.ask("the network is in Python; give one by --set model=NAME or a config.json");
+    job.ask("the model is defined in Python; give one by --set model=NAME or a config.json");
     return 0;
 }
 
@@ -155,10 +155,10 @@ AutomodelCut read_cut(Reading& job, std::int64_t layers) {
         job.set("parallel.wrap", std::string("layer"));
         if (cut.pipeline > 1 && !in.is_on("distributed.moe.reshard_after_forward"))
             job.set("parallel.reshard", false, in.find("distributed.moe.reshard_after_forward"),
-                    "a pipeline keeps what it gathered");
+                    "gathered parameters are kept with a pipeline");
     } else if (strategy != "ddp") {
         job.refuse(*from,
-                   fmt::format("the strategy '{}' is not planned; fsdp2 and ddp are", strategy));
+                   fmt::format("the strategy '{}' is not supported; use fsdp2 or ddp", strategy));
     }
     if (const auto expert = degree_of(job, "distributed.ep_size"); expert && *expert > 1) {
         job.set("parallel.expert", *expert, in.find("distributed.ep_size"));
@@ -175,7 +175,7 @@ void read_automodel_schedule(Reading& job, const AutomodelCut& cut) {
     const auto* const known =
         std::ranges::find(kAutomodelSchedules, plain_lower(word), &AutomodelSchedule::word);
     if (known == std::end(kAutomodelSchedules))
-        return job.refuse(*in.find(key), fmt::format("the schedule '{}' has no name here", word));
+        return job.refuse(*in.find(key), fmt::format("the schedule '{}' is not supported", word));
     const auto per_stage = in.whole("distributed.pipeline.layers_per_stage", 1, 10'000);
     const Setting* const from = in.find("distributed.pipeline.layers_per_stage");
     std::int64_t chunks = known->several ? 2 : 1;
@@ -186,8 +186,8 @@ void read_automodel_schedule(Reading& job, const AutomodelCut& cut) {
         const std::int64_t rest = stages % cut.pipeline;
         const std::int64_t whole = stages - rest + (rest > 0 && rounds == "up" ? cut.pipeline : 0);
         if (rest != 0 && rounds != "up" && rounds != "down")
-            return job.refuse(
-                *from, fmt::format("{} stages cannot be shared by {} ranks", stages, cut.pipeline));
+            return job.refuse(*from, fmt::format("{} stages cannot be divided among {} ranks",
+                                                 stages, cut.pipeline));
         chunks = std::max<std::int64_t>(whole / cut.pipeline, 1);
     }
     if (chunks == 1 && !known->several)
@@ -208,7 +208,7 @@ void read_batches(Reading& job, const AutomodelCut& cut) {
     const auto global = in.whole("step_scheduler.global_batch_size", 1, kMost);
     if (cut.pipeline > 1 && local && global && cut.data > 0 && *global > *local * cut.data)
         job.note(
-            fmt::format("the whole schedule runs {} times a step, with a flush between; one "
+            fmt::format("the whole schedule runs {} times per step, with a flush in between; one "
                         "schedule of all microbatches is planned",
                         *global / (*local * cut.data)));
     for (const char* name : {"dataset.seq_len", "dataset.seq_length", "dataset.seq_len_max",
@@ -219,7 +219,7 @@ void read_batches(Reading& job, const AutomodelCut& cut) {
         }
     if (!job.given("training.seq_length"))
         job.ask(
-            "how many tokens has a sample? The data say it; give them by --set "
+            "how many tokens does a sample have? The data determine it; give them by --set "
             "training.seq_length=N");
 }
 
@@ -260,7 +260,7 @@ void read_software(Reading& job) {
         job.set_real("training.clip_norm", *clip, in.find("step_scheduler.max_grad_norm"));
 }
 
-/// What lies in sections that a plan depends on and is not known.
+/// Unknown keys of sections on which a plan depends.
 void sort_automodel_left(Reading& job) {
     for (const Setting* const setting : job.in.left()) {
         const bool plans = setting->name.starts_with("distributed.") ||
@@ -270,10 +270,8 @@ void sort_automodel_left(Reading& job) {
                             setting->name.starts_with("distributed.pipeline.scale_grads") ||
                             setting->name.starts_with("distributed.pipeline.patch_");
         if (plans && !silent)
-            job.note(
-                fmt::format("{} is not known here as a setting of NeMo Automodel; it is left "
-                            "out",
-                            origin_of(*setting)));
+            job.note(fmt::format("{} is not a known setting of NeMo Automodel; it is ignored",
+                                 origin_of(*setting)));
         else
             job.count_silent();
     }

@@ -47,7 +47,7 @@ constexpr BridgeName kBridgeNames[] = {
     {"use_varlen_dataset", "dataset.enable_global_batch_packing"},
     {"create_attention_mask_in_dataloader", "dataset.create_attention_mask_in_dataloader"}};
 
-/// Said by the name of the precision, or in another way.
+/// Given by the name of the precision, or in another way.
 constexpr std::string_view kElsewhere[] = {"bf16",
                                            "mock_data",
                                            "sft",
@@ -123,7 +123,7 @@ std::string write_bridge(JobWriter& job) {
     const scenarios::Precision& p = s.training.precision;
     const std::string name = precision_name(p);
     if (name.empty())
-        job.cannot("training.precision", "Megatron-Bridge has no name for a training in fp32");
+        job.cannot("training.precision", "Megatron-Bridge has no name for training in fp32");
     else
         line("mixed_precision=" + name);
     line(fmt::format("mixed_precision.grad_reduce_in_fp32={}", p.grads == models::DataType::Fp32));

@@ -7,12 +7,10 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/bridge/precision.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/script_overrides.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/shell/value.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Megatron-Bridge's run_config.yaml: sections, whose fields are Megatron-Core's.
 namespace debubble::jobs {
@@ -138,7 +136,7 @@ void add_overrides(const JobText& text, Reading& job) {
         if (precision && !setting.known) job.in.unknown.push_back(setting);
         if (!precision) overrides.push_back(std::move(setting));
     }
-    // What is said of a field wins over what the precision's name says of it.
+    // An explicit field takes precedence over the precision's name.
     for (Setting& setting : overrides) job.in.add(std::move(setting));
     add_recipe_defaults(job.in);
     add_script(source, job, [](const Setting& setting) {
@@ -154,16 +152,15 @@ void read_bridge_adapters(Reading& job) {
     const NodePtr target =
         peft->value->is(Node::Kind::Map) ? peft->value->get("_target_") : nullptr;
     if (!target || !target->is(Node::Kind::Scalar) || !target->scalar.ends_with(".LoRA"))
-        return job.refuse(*peft, "adapters other than Megatron-Bridge's LoRA are not planned");
+        return job.refuse(*peft, "adapters other than Megatron-Bridge's LoRA are not supported");
     constexpr std::string_view kProducts[] = {"linear_qkv", "linear_proj", "linear_fc1",
                                               "linear_fc2"};
     for (const Node::Entry& entry : peft->value->entries) {
         const bool list = entry.value->is(Node::Kind::List);
         if (entry.key == "exclude_modules" && list && !entry.value->items.empty())
-            job.mistakes().add(entry.place,
-                               "adapters of all but 'exclude_modules' are not planned");
+            job.mistakes().add(entry.place, "'exclude_modules' of adapters is not supported");
         if (entry.key == "target_modules" && (!list || entry.value->items.empty()))
-            job.mistakes().add(entry.place, "'target_modules' is a list of products");
+            job.mistakes().add(entry.place, "'target_modules' must be a list of linear layers");
     }
     std::vector<std::string> targets(std::begin(kProducts), std::end(kProducts));
     if (const NodePtr listed = peft->value->get("target_modules");
@@ -173,7 +170,7 @@ void read_bridge_adapters(Reading& job) {
             targets.push_back(item->scalar);
             if (std::ranges::find(kProducts, item->scalar) == std::end(kProducts))
                 job.mistakes().add(item->place,
-                                   fmt::format("adapters of '{}' are not planned; {} are",
+                                   fmt::format("adapters of '{}' are not supported; {} are",
                                                item->scalar, fmt::join(kProducts, ", ")));
         }
     }
@@ -181,24 +178,24 @@ void read_bridge_adapters(Reading& job) {
     if (const NodePtr dim = peft->value->get("dim"); dim && dim->is(Node::Kind::Scalar)) {
         const auto value = number_of(dim->scalar);
         if (!value || *value < 1 || *value > 1e6)
-            return job.mistakes().add(dim->place,
-                                      fmt::format("'{}' is no rank of adapters", dim->scalar));
+            return job.mistakes().add(
+                dim->place, fmt::format("'{}' is not a valid rank of adapters", dim->scalar));
         rank = static_cast<std::int64_t>(*value);
     }
     job.set("training.lora",
             fmt::format("{{rank: {}, targets: [{}]}}", rank, fmt::join(targets, ", ")), peft);
 }
 
-/// A recipe is Python: what it sets is not in the job.
+/// A recipe is Python: its settings are not in the job.
 void refuse_recipe(Reading& job) {
     if (job.in.contains("num_layers")) return;
     if (const Setting* const recipe = job.in.find("recipe");
         recipe != nullptr && recipe->value->is(Node::Kind::Scalar))
-        job.refuse(*recipe,
-                   fmt::format("what the recipe '{}' sets, the network and its cut, is in Python "
-                               "and not known here; give the run_config.yaml that its run writes "
-                               "beside a checkpoint",
-                               recipe->value->scalar));
+        job.refuse(
+            *recipe,
+            fmt::format("the recipe '{}' sets the model and its parallelism in Python, which is "
+                        "not read; give the run_config.yaml that its run writes with a checkpoint",
+                        recipe->value->scalar));
     job.mistakes().throw_if_any();
 }
 
@@ -265,7 +262,7 @@ void read_bridge_job(const JobText& text, Reading& job) {
         add_overrides(text, job);
     if (job.in.all().empty())
         throw InputError(
-            {{{text.file.string(), 0, 0}, "no field of Megatron-Bridge is in this file", {}}});
+            {{{text.file.string(), 0, 0}, "this file has no field of Megatron-Bridge", {}}});
     refuse_recipe(job);
     read_bridge_adapters(job);
     rename_words(job.in);

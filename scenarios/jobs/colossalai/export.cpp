@@ -31,9 +31,9 @@ std::string config_of(JobWriter& job) {
             "layer_norm_epsilon={},\n)\n",
             a.hidden, a.layers.count(), attention->heads, a.max_positions, a.vocab,
             job.s.training.dropout.value_or(a.dropout), a.norm_eps);
-    job.cannot("model",
-               "the model is in Python, and is neither a plain LlamaConfig nor a "
-               "GPT2Config");
+    job.cannot(
+        "model",
+        "the model is defined in Python, and is neither a plain LlamaConfig nor a GPT2Config");
     return {};
 }
 
@@ -44,8 +44,7 @@ std::string style_of(JobWriter& job) {
     if (name == "interleaved-1f1b") return "interleaved";
     if (name == "zb-v") {
         job.cannot("schedule.scheduler_nodes",
-                   "zbv needs scheduler_nodes, which the plugin makes "
-                   "from the costs of passes");
+                   "zbv needs scheduler_nodes, which the plugin derives from the costs of passes");
         return "zbv";
     }
     if (s.parallel.pipeline > 1)
@@ -78,10 +77,10 @@ std::string write_colossalai(JobWriter& job) {
         say("sequence_parallelism_mode", ring ? "\"ring_attn\"" : "\"all_to_all\"");
         if (way == "all-gather" || way == "a2a+p2p")
             job.cannot("framework.context_communication",
-                       "Colossal-AI exchanges by all_to_all or ring_attn");
+                       "Colossal-AI supports context parallelism by all_to_all or ring_attn");
         if (p.sequence && p.tensor > 1)
             job.cannot("parallel.sequence",
-                       "Colossal-AI cuts the sequence over sp_size or over tp_size, not both");
+                       "Colossal-AI splits the sequence over sp_size or over tp_size, not both");
     } else if (p.sequence) {
         say("enable_sequence_parallelism", "True");
         say("sequence_parallelism_mode", "\"split_gather\"");
@@ -91,19 +90,23 @@ std::string write_colossalai(JobWriter& job) {
     const int zero = std::min(p.zero_stage, p.pipeline > 1 ? 1 : 2);
     say("zero_stage", std::to_string(zero));
     if (p.zero_stage > zero)
-        job.cannot("parallel.zero_stage", "ZeRO at most 1 with PP, and no ZeRO-3 in this plugin");
+        job.cannot("parallel.zero_stage",
+                   "this plugin supports at most ZeRO-1 with PP, and no ZeRO-3");
     if (p.copies() > 1 && p.zero_stage > 0)
         job.cannot("parallel.shard", "Colossal-AI shards over all replicas");
     if (p.pipeline > 1) {
         say("microbatch_size", std::to_string(t.micro_batch));
-        say("dp_outside", "False");
+        const bool outside = p.order == scenarios::RankOrder::parse("tp-cp-ep-pp-dp");
+        say("dp_outside", outside ? "True" : "False");
+        if (!outside && p.order != scenarios::RankOrder{})
+            job.cannot("parallel.order", "Colossal-AI has data inside or outside of the pipeline");
     }
     const DataType type = t.precision.compute;
     say("precision", fmt::format("\"{}\"", word_of(type)));
     if (type != DataType::Fp32 && t.precision.grads != type)
         job.cannot("training.precision", "Colossal-AI keeps gradients in the parameters' type");
     if (t.precision.recipe != models::Recipe::None)
-        job.cannot("training.precision", "Colossal-AI's plugin has no such products in 8 bits");
+        job.cannot("training.precision", "Colossal-AI's plugin does not support these 8-bit GEMMs");
     say("enable_flash_attention", truth(t.attention == models::AttentionKernel::Flash));
     say("enable_fused_normalization", truth(s.framework.kernels.fused_norm));
     say("overlap_communication", truth(s.framework.overlap_grad_reduce));
@@ -130,10 +133,10 @@ std::string write_colossalai(JobWriter& job) {
     if (t.recompute == models::Recompute::Full) out += "model.gradient_checkpointing_enable()\n";
     if (t.recompute != models::Recompute::Full && t.recompute != models::Recompute::None)
         job.cannot("training.recompute", "gradient_checkpointing_enable() recomputes whole layers");
-    job.cannot("training.seq_length", "the length of samples is in Python");
+    job.cannot("training.seq_length", "the sequence length is set in Python");
     if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)
         job.cannot("training.optimizer.weight_decay_of",
-                   "the optimizer that is written decays all of model.parameters()");
+                   "the written optimizer decays all of model.parameters()");
     out += s.framework.optimizer == scenarios::OptimizerKind::FusedAdam
                ? "optimizer = HybridAdam(model.parameters())\n"
                : "optimizer = torch.optim.AdamW(model.parameters())\n";

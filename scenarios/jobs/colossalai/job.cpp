@@ -6,8 +6,8 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_calls.h"
-#include "text/document_source.h"
+#include "scenarios/jobs/read/python_files.h"
+#include "text/document_readers.h"
 
 /// The arguments of Colossal-AI's plugins; defaults of ColossalAI 4f9953be3,
 /// booster/plugin/hybrid_parallel_plugin.py.
@@ -77,8 +77,8 @@ void read_colossal_model(Reading& job, const std::vector<PythonCall>& calls) {
     });
     if (found == calls.end()) {
         job.ask(
-            "the model is in Python; give a config.json, or a name of `debubble list models`, "
-            "by --set model=FILE");
+            "the model is defined in Python; give a config.json, or a name from `debubble list "
+            "models`, by --set model=FILE");
         return;
     }
     const bool llama = found->name == "LlamaConfig";
@@ -150,13 +150,12 @@ ColossalCut read_colossal_cut(Reading& job, std::string_view plugin) {
     if (cut.zero > 0)
         job.set("parallel.zero_stage", cut.zero, in.find(stage_name), std::string(plugin));
     if (cut.zero >= 2 && cut.pipeline > 1)
-        job.refuse(*in.find("pp_size"), "Colossal-AI has ZeRO at most 1 with pp_size above 1");
+        job.refuse(*in.find("pp_size"), "Colossal-AI supports at most ZeRO-1 with pp_size above 1");
     if (const auto expert = in.whole("ep_size", 1, kMostDegree); expert && *expert > 1)
         job.set("parallel.expert", *expert, in.find("ep_size"));
     if (cut.pipeline > 1 && in.flag("dp_outside").value_or(true))
-        job.note(
-            "Colossal-AI puts data outside pipeline (dp_outside=True), so here a pipeline lies "
-            "in one node; debubble puts pipeline outside");
+        job.set("parallel.order", "tp-cp-ep-pp-dp", in.find("dp_outside"),
+                "Colossal-AI has data outside of the pipeline (dp_outside)");
     return cut;
 }
 
@@ -176,7 +175,8 @@ void read_colossal_schedule(Reading& job, const ColossalCut& cut) {
         job.set("schedule.stages_per_rank", style == "zbv" ? 2 : chunks,
                 in.find("num_model_chunks"));
     } else {
-        job.refuse(*from, fmt::format("pp_style can be 1f1b, interleaved or zbv, not '{}'", style));
+        job.refuse(*from,
+                   fmt::format("pp_style must be 1f1b, interleaved or zbv, not '{}'", style));
     }
 }
 
@@ -194,11 +194,11 @@ void read_colossal_batches(Reading& job, const std::vector<PythonCall>& calls,
     const auto count = in.whole("num_microbatches", 1, kMost);
     if (batch && cut.data > 0)
         job.set("training.global_batch", *batch * cut.data, in.find("batch_size"),
-                fmt::format("{} of each of {} replicas", *batch, cut.data));
+                fmt::format("{} on each of {} replicas", *batch, cut.data));
     else if (!batch && !job.given("training.global_batch"))
         job.ask(
-            "how many samples has a step? The script's loader says it; give them by --set "
-            "training.global_batch=N");
+            "how many samples does a step have? The script's data loader determines it; give them "
+            "by --set training.global_batch=N");
     if (cut.pipeline == 1 && batch)
         job.set("training.micro_batch", *batch, in.find("batch_size"));
     else if (micro)
@@ -208,11 +208,11 @@ void read_colossal_batches(Reading& job, const std::vector<PythonCall>& calls,
                 in.find("num_microbatches"), fmt::format("{} / {}", *batch, *count));
     else if (!job.given("training.micro_batch"))
         job.ask(
-            "how many samples has a microbatch? Neither microbatch_size nor num_microbatches is "
-            "in the call; give them by --set training.micro_batch=N");
+            "how many samples does a microbatch have? The call has neither microbatch_size nor "
+            "num_microbatches; give them by --set training.micro_batch=N");
     if (!job.given("training.seq_length"))
         job.ask(
-            "how many tokens has a sample? The script says it; give them by --set "
+            "how many tokens does a sample have? The script determines it; give them by --set "
             "training.seq_length=N");
 }
 
@@ -224,7 +224,7 @@ void read_colossal_training(Reading& job, const std::vector<PythonCall>& calls) 
         job.set("training.precision", word, from);
     else
         job.set("training.precision", fmt::format("{{base: {}, grads: {}}}", word, word), from,
-                "gradients are of the parameters' type");
+                "gradients have the parameters' type");
     const auto calls_of = [&](std::string_view name) {
         return std::ranges::any_of(calls,
                                    [&](const PythonCall& call) { return call.name == name; });
@@ -259,8 +259,8 @@ void read_colossal_software(Reading& job, const ColossalCut& cut) {
             alone ? "no DDP with pp_size above 1" : "");
     if (alone)
         job.note(
-            "gradients are summed after the pipeline, beside nothing (no DDP with pp_size "
-            "above 1)");
+            "gradients are reduced after the pipeline without overlap (no DDP with pp_size above "
+            "1)");
     const auto ddp = in.whole("ddp_bucket_cap_mb", 1, 1'000'000);
     const auto zero = in.whole("zero_bucket_size_in_m", 1, 1'000'000);
     if (!overlaps || alone) return;
@@ -277,14 +277,14 @@ void read_colossal_software(Reading& job, const ColossalCut& cut) {
 void note_colossal_left(Reading& job) {
     constexpr std::pair<std::string_view, std::string_view> kNoted[] = {
         {"gradient_checkpoint_config",
-         "it may compute a part of the layers again; say it by training.recompute"},
-        {"fp8_communication", "messages of 8 bits are not planned"},
-        {"use_fp8", "products of 8 bits are not planned for it; say them by training.precision"},
-        {"communication_dtype", "gradients are planned to travel in the parameters' type"},
-        {"custom_policy", "what a policy of its own does to layers is not read"},
-        {"inner_ring_size", "rings of two levels are not planned"},
+         "it may recompute a part of the layers; set training.recompute"},
+        {"fp8_communication", "8-bit messages are not modelled"},
+        {"use_fp8", "8-bit GEMMs are not modelled for it; set training.precision"},
+        {"communication_dtype", "gradients are planned to be sent in the parameters' type"},
+        {"custom_policy", "a custom policy's changes of layers are not read"},
+        {"inner_ring_size", "two-level rings are not modelled"},
         {"overlap_allgather",
-         "gathers are planned as the framework's profile has them; say it by "
+         "all-gathers are planned as in the framework's profile; set "
          "framework.overlap_param_gather"}};
     for (const auto& [name, sentence] : kNoted) {
         const Setting* const setting = job.in.find(name);
@@ -295,7 +295,7 @@ void note_colossal_left(Reading& job) {
     }
     if (const auto overlaps = job.in.flag("overlap_p2p"); overlaps && !*overlaps)
         job.note(*job.in.find("overlap_p2p"),
-                 "sends are planned beside computes; say it by framework.point_to_point_blocks");
+                 "sends are planned to overlap computes; set framework.point_to_point_blocks");
 }
 
 void sort_colossal_left(Reading& job) {
@@ -328,8 +328,7 @@ void sort_colossal_left(Reading& job) {
         if (plain)
             job.count_silent();
         else
-            job.note(fmt::format("{} is not known here as an argument of a plugin that can be "
-                                 "planned; it is left out",
+            job.note(fmt::format("{} is not a known argument of a supported plugin; it is ignored",
                                  origin_of(*setting)),
                      Harm::Unknown);
     }
@@ -353,7 +352,7 @@ void read_colossalai_job(const JobText& text, Reading& job) {
     }
     if (plugin == calls.end() && job.in.all().empty())
         throw InputError(
-            {{{text.file.string(), 0, 0}, "no plugin of Colossal-AI is called in this file", {}}});
+            {{{text.file.string(), 0, 0}, "this file does not call a plugin of Colossal-AI", {}}});
     read_colossal_model(job, calls);
     const ColossalCut cut = read_colossal_cut(job, name);
     read_colossal_schedule(job, cut);

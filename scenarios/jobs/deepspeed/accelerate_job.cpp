@@ -5,8 +5,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_training.h"
-#include "text/document_source.h"
+#include "scenarios/jobs/read/python_files.h"
+#include "text/document_readers.h"
 
 /// The YAML of `accelerate launch`; defaults of accelerate 16cb6eb8, utils/dataclasses.py.
 namespace debubble::jobs {
@@ -35,7 +35,7 @@ void read_accelerate_batches(Reading& job, std::int64_t data) {
     const auto micro = job.given_whole("training.micro_batch");
     if (!micro)
         job.ask(
-            "how many samples has a microbatch? The script says it; give them by --set "
+            "how many samples does a microbatch have? The script determines it; give them by --set "
             "training.micro_batch=N");
     else if (data > 0 && !job.given("training.global_batch"))
         job.set("training.global_batch", batch_of(*micro, data, steps.value_or(1)),
@@ -94,8 +94,9 @@ void read_fsdp(Reading& job, const Sizes& sizes, std::int64_t data) {
         job.set("parallel.shard", std::max<std::int64_t>(data / sizes.replicate, 1) * sizes.context,
                 in.find("parallelism_config_dp_shard_size"));
     else if (hybrid)
-        job.note(*from,
-                 "it shards inside a node: give the GPUs of a node by --set parallel.shard=N");
+        job.note(
+            *from,
+            "it shards inside a node: give the number of GPUs per node by --set parallel.shard=N");
     job.set("framework.base", std::string(version == 2 ? "pytorch-fsdp2" : "pytorch-fsdp1"),
             in.find("fsdp_version"));
     if (version == 1)  // the profile has Composer's loss
@@ -114,8 +115,7 @@ void read_megatron_lm(Reading& job, std::int64_t& tensor, std::int64_t& pipeline
     pipeline = in.whole("megatron_lm_pp_degree", 1, kMostDegree).value_or(1);
     const auto given = in.whole("megatron_lm_context_parallel_size", 1, kMostDegree);
     context = given.value_or(2);
-    if (!given)
-        job.note("megatron_lm_context_parallel_size is absent, which accelerate takes as 2");
+    if (!given) job.note("megatron_lm_context_parallel_size is absent, so accelerate uses 2");
     if (tensor > 1) job.set("parallel.tensor", tensor, in.find("megatron_lm_tp_degree"));
     if (pipeline > 1) job.set("parallel.pipeline", pipeline, in.find("megatron_lm_pp_degree"));
     if (context > 1)
@@ -128,7 +128,7 @@ void read_megatron_lm(Reading& job, std::int64_t& tensor, std::int64_t& pipeline
     const std::optional<bool> recompute = in.flag("megatron_lm_recompute_activations");
     job.set("training.recompute", std::string(recompute && !*recompute ? "none" : "full"),
             in.find("megatron_lm_recompute_activations"),
-            recompute ? "" : "absent, which accelerate takes as full recomputation");
+            recompute ? "" : "absent, so accelerate recomputes everything");
     job.set("framework.base", std::string("megatron-2026"), nullptr, "Megatron-LM");
 }
 
@@ -138,7 +138,7 @@ void sort_accelerate_left(Reading& job) {
     for (const Setting* const setting : job.in.left())
         if (std::ranges::any_of(
                 kNamed, [&](std::string_view part) { return setting->name.starts_with(part); }))
-            job.note(fmt::format("{} is not known here as a setting of accelerate; it is left out",
+            job.note(fmt::format("{} is not a known setting of accelerate; it is ignored",
                                  origin_of(*setting)),
                      Harm::Unknown);
         else
@@ -152,7 +152,7 @@ bool read_deepspeed_file(const JobText& text, Reading& job) {
     const std::filesystem::path path = text.file.parent_path() / file->value->scalar;
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {
-        job.refuse(*file, fmt::format("the file '{}' is not there", path.string()));
+        job.refuse(*file, fmt::format("the file '{}' does not exist", path.string()));
         return true;
     }
     const JobText json{read_file(path, text::kLongestDocument), path, text.folder};
@@ -216,8 +216,8 @@ void read_accelerate_job(const JobText& text, Reading& job) {
     }
     if (!job.has_model())
         job.ask(
-            "the model is in Python; give a config.json, or a name of `debubble list models`, "
-            "by --set model=FILE");
+            "the model is defined in Python; give a config.json, or a name from `debubble list "
+            "models`, by --set model=FILE");
     settle_cluster(job);
     const std::int64_t data = settle_world(job, world);
     const bool sharded = kind == "FSDP" || sizes.shard > 1;
@@ -237,7 +237,7 @@ void read_accelerate_job(const JobText& text, Reading& job) {
     } else {
         if (!job.given("training.seq_length"))
             job.ask(
-                "how many tokens has a sample? The script says it; give them by --set "
+                "how many tokens does a sample have? The script determines it; give them by --set "
                 "training.seq_length=N");
         job.set("training.attention", std::string("flash"), nullptr, "the script's");
     }

@@ -2,7 +2,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/read/formats.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// DeepSpeed reads its JSON by hjson, whose comments and last commas plain JSON does not have.
 namespace debubble::jobs {
@@ -40,7 +40,7 @@ std::string plain_json(std::string text) {
     return text;
 }
 
-/// An empty map has no keys, yet it is no value of a setting either.
+/// An empty map has no keys, but it is not a value of a setting either.
 void add_empty_maps(const text::Node& root, Settings& settings) {
     const text::NodePtr zero = root.get("zero_optimization");
     if (!zero || !zero->is(text::Node::Kind::Map)) return;

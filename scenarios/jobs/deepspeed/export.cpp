@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/jobs/write/job_writer.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 
 namespace debubble::jobs {
 namespace {
@@ -17,7 +17,8 @@ std::string zero_part(JobWriter& job) {
     const scenarios::Parallel& p = s.parallel;
     const int stage = p.pipeline > 1 ? std::min(p.zero_stage, 1) : p.zero_stage;
     if (stage != p.zero_stage)
-        job.cannot("parallel.zero_stage", "DeepSpeed's pipelines have ZeRO 0 or 1; 1 is written");
+        job.cannot("parallel.zero_stage",
+                   "DeepSpeed's pipelines support ZeRO 0 or 1; 1 is written");
     const std::int64_t bytes = models::size_of(s.training.precision.grads);
     // Passes that gather overlap their messages in every plan, whatever overlap_grad_reduce says.
     std::string out = fmt::format(
@@ -53,7 +54,7 @@ std::string types_part(JobWriter& job) {
     if (p.compute != DataType::Fp32 && p.grads == DataType::Fp32)
         out += ",\n    \"data_types\": {\"grad_accum_dtype\": \"fp32\"}";
     if (p.recipe != models::Recipe::None)
-        job.cannot("training.precision", "DeepSpeed's file has no products in 8 bits");
+        job.cannot("training.precision", "DeepSpeed's configuration does not support 8-bit GEMMs");
     return out;
 }
 
@@ -62,32 +63,32 @@ void name_limits(JobWriter& job) {
     const scenarios::Parallel& p = s.parallel;
     if (p.pipeline > 1) {
         job.cannot("parallel.pipeline",
-                   fmt::format("the pipeline is in Python: PipelineModule(layers, num_stages={}, "
-                               "partition_method='uniform')",
+                   fmt::format("the pipeline is defined in Python: PipelineModule(layers, "
+                               "num_stages={}, partition_method='uniform')",
                                p.pipeline));
         if (s.schedule.name != "1f1b" || p.stages_per_rank > 1 || p.zero_stage > 1)
             job.cannot("schedule.name",
                        "DeepSpeed pipelines are 1F1B, one stage per rank, ZeRO 0 "
                        "or 1");
         if (const std::vector<int> layers = layers_of_stages(s); !is_even(layers))
-            job.cannot("parallel.partition",
-                       fmt::format("PipelineModule's partition_method gives the stages' layers: {}",
-                                   fmt::join(layers, ", ")));
+            job.cannot(
+                "parallel.partition",
+                fmt::format(
+                    "PipelineModule's partition_method must give the layers of the stages: {}",
+                    fmt::join(layers, ", ")));
     }
-    job.cannot("model", "the model is in Python: give its config.json beside the job");
-    job.cannot("training.seq_length", "the length of samples is in Python");
+    job.cannot("model", "the model is defined in Python: give its config.json with the job");
+    job.cannot("training.seq_length", "the sequence length is set in Python");
     if (s.training.recompute != models::Recompute::None)
         job.cannot("training.recompute",
-                   "recomputation is in Python "
-                   "(deepspeed.checkpointing.checkpoint)");
+                   "recomputation is set in Python (deepspeed.checkpointing.checkpoint)");
     if (p.sequence)
         job.cannot("parallel.sequence",
-                   "DeepSpeed has no sequence parallelism inside the tensor "
-                   "group");
+                   "DeepSpeed does not support sequence parallelism inside the tensor group");
     if (p.expert > 1)
-        job.cannot("parallel.expert", fmt::format("expert parallelism is in Python: MoE(..., "
-                                                  "ep_size={})",
-                                                  p.expert));
+        job.cannot(
+            "parallel.expert",
+            fmt::format("expert parallelism is set in Python: MoE(..., ep_size={})", p.expert));
 }
 
 }  // namespace
@@ -104,18 +105,17 @@ std::string write_deepspeed(JobWriter& job) {
         out +=
             fmt::format(",\n    \"tensor_parallel\": {{\"autotp_size\": {}}}", s.parallel.tensor);
     if (s.parallel.context > 1 && !divides_heads(s))
-        job.cannot("parallel.context",
-                   fmt::format("DeepSpeed exchanges tokens for heads, which {} ranks cannot share "
-                               "evenly",
-                               s.parallel.tensor * s.parallel.context));
+        job.cannot(
+            "parallel.context",
+            fmt::format("DeepSpeed uses all-to-all over heads, which {} ranks cannot share evenly",
+                        s.parallel.tensor * s.parallel.context));
     else if (s.parallel.context > 1)
         out += fmt::format(",\n    \"sequence_parallel_size\": {}", s.parallel.context);
     out += types_part(job);
     if (scenarios::weight_decay_of(t.run.optimizer) == scenarios::WeightDecayOf::Matrices)
-        job.cannot(
-            "training.optimizer.weight_decay_of",
-            "groups of parameters are in Python: DeepSpeed's optimizer decays all that it is "
-            "given");
+        job.cannot("training.optimizer.weight_decay_of",
+                   "parameter groups are defined in Python: DeepSpeed's optimizer decays all that "
+                   "it is given");
     const bool torch = s.framework.optimizer != scenarios::OptimizerKind::FusedAdam;
     out += fmt::format(
         ",\n    \"optimizer\": {{\"type\": \"AdamW\", \"params\": {{\"torch_adam\": "

@@ -6,7 +6,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/python_training.h"
+#include "scenarios/jobs/read/python_files.h"
 
 /// DeepSpeed's configuration; defaults of DeepSpeed edaa72212, runtime/config.py and
 /// runtime/zero/config.py.
@@ -35,7 +35,7 @@ DeepspeedTypes read_deepspeed_types(Reading& job) {
     for (const char* name : {"fp16.enabled", "bf16.enabled"})
         if (is_auto(in, name) && !job.given("training.precision"))
             job.note(*in.find(name),
-                     "\"auto\" is the training script's; give the types by --set "
+                     "\"auto\" is filled in by the training script; give the types by --set "
                      "training.precision=WORD");
     const Setting* const from = in.find(fp16 ? "fp16.enabled" : "bf16.enabled");
     const std::string type = in.word("data_types.grad_accum_dtype").value_or("");
@@ -75,7 +75,7 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     if (stage > 0) job.set("parallel.zero_stage", stage, from);
     const auto pipeline = job.given_whole("parallel.pipeline");
     if (stage >= 2 && pipeline.value_or(1) > 1)
-        job.refuse(*from, "DeepSpeed has no pipeline with ZeRO-2 or 3");
+        job.refuse(*from, "DeepSpeed does not support a pipeline with ZeRO-2 or 3");
     if (const auto shard = in.whole("zero_optimization.mics_shard_size", -1, kMost);
         shard && *shard > 0)
         job.set("parallel.shard", *shard, in.find("zero_optimization.mics_shard_size"));
@@ -89,8 +89,8 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     std::int64_t elements = 500'000'000;
     std::string why = "elements, the default";
     if (is_auto(in, bucket)) {
-        why = "elements: hidden x hidden, as the caller fills in \"auto\"";
-        if (!hidden) why = "elements, since the model's width is not known";
+        why = "elements: hidden x hidden, filled in for \"auto\" by the caller";
+        if (!hidden) why = "elements, since the model's hidden size is unknown";
         if (hidden) elements = std::max<std::int64_t>(*hidden * *hidden, 512);
     } else if (const auto size = in.whole(bucket, 1, 1'000'000'000'000)) {
         elements = std::max<std::int64_t>(*size, 512);
@@ -102,17 +102,16 @@ void read_zero(Reading& job, const JobText& text, std::int64_t gradient_bytes) {
     for (const char* name :
          {"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device"})
         if (const auto device = in.word(name); device && *device == "nvme")
-            job.refuse(*in.find(name), "what is offloaded to NVMe is not planned");
+            job.refuse(*in.find(name), "NVMe offloading is not modelled");
         else if (device && *device == "cpu" &&
                  name == std::string_view("zero_optimization.offload_optimizer.device"))
             job.set("training.offload_optimizer", true, in.find(name));
         else if (device && *device == "cpu")
-            job.note(*in.find(name), "parameters lie on the host, which is not planned");
+            job.note(*in.find(name), "parameters are offloaded to the host, which is not modelled");
     for (const char* name :
          {"zero_optimization.zero_quantized_weights", "zero_optimization.zero_quantized_gradients",
           "zero_optimization.zero_quantized_nontrainable_weights"})
-        if (in.is_on(name))
-            job.refuse(*in.find(name), "messages of ZeRO++ in 8 bits are not planned");
+        if (in.is_on(name)) job.refuse(*in.find(name), "8-bit messages of ZeRO++ are not modelled");
 }
 
 void read_optimizer_kind(Reading& job) {
@@ -121,7 +120,7 @@ void read_optimizer_kind(Reading& job) {
     const Setting* const from = in.find("optimizer.type");
     const bool torch = in.is_on("optimizer.params.torch_adam");
     if (type.starts_with("OneBit") || type.starts_with("ZeroOne"))
-        return job.refuse(*from, fmt::format("{}'s messages of one bit are not planned", type));
+        return job.refuse(*from, fmt::format("{}'s 1-bit messages are not modelled", type));
     if (type != "AdamW" && type != "Adam" && from != nullptr)
         job.note(*from, fmt::format("the optimizer '{}' is planned as AdamW", type));
     job.set("framework.optimizer", std::string(torch ? "foreach-adam" : "fused-adam"),
@@ -158,12 +157,11 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
     if (micro) job.set(micro_key, *micro, from, why);
     const auto known = job.given(micro_key) ? job.given_whole(micro_key) : micro;
     if (!known)
-        job.ask(
-            is_auto(in, "train_micro_batch_size_per_gpu")
-                ? "train_micro_batch_size_per_gpu is \"auto\", which the training script fills; "
-                  "give it by --set training.micro_batch=N"
-                : "how many samples has a microbatch? Give them by --set "
-                  "training.micro_batch=N");
+        job.ask(is_auto(in, "train_micro_batch_size_per_gpu")
+                    ? "train_micro_batch_size_per_gpu is \"auto\", which the training script fills "
+                      "in; give it by --set training.micro_batch=N"
+                    : "how many samples does a microbatch have? Give them by --set "
+                      "training.micro_batch=N");
     if (global)
         job.set("training.global_batch", *global, in.find("train_batch_size"));
     else if (known && data > 0 && !job.given("training.global_batch"))
@@ -196,8 +194,7 @@ void read_deepspeed(const JobText& text, Reading& job, bool own_file) {
                              "activation_checkpointing.cpu_checkpointing"})
         if (in.is_on(name))
             job.note(*in.find(name),
-                     "kept inputs of layers are spread or offloaded, which is not "
-                     "planned");
+                     "activation checkpoints are partitioned or offloaded, which is not modelled");
     sort_deepspeed_left(job, own_file);
 }
 

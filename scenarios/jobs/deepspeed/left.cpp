@@ -9,7 +9,7 @@
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "text/mapping_reader.h"
 
-/// What the sections of a DeepSpeed file that plans depend on may hold, by the names of DeepSpeed
+/// Keys of the sections of a DeepSpeed file on which plans depend, by the names of DeepSpeed
 /// edaa72212 (runtime/zero/config.py, runtime/zero/offload_config.py, runtime/config.py,
 /// runtime/precision_config.py, runtime/activation_checkpointing/config.py).
 namespace debubble::jobs {
@@ -171,8 +171,7 @@ void note_unknown(Reading& job, const Setting& setting, std::string_view name,
                   const std::vector<std::string>& known) {
     const std::string guess = text::unknown_word("setting", name, known);
     const std::size_t mean = guess.find("; did you mean");
-    job.note(fmt::format("{} is not known here as a setting of DeepSpeed that can be planned; it "
-                         "is left out{}",
+    job.note(fmt::format("{} is not a known setting of DeepSpeed; it is ignored{}",
                          origin_of(setting), mean == std::string::npos ? "" : guess.substr(mean)),
              Harm::Unknown);
 }
@@ -197,7 +196,7 @@ void sort_deepspeed_setting(Reading& job, const Setting& setting,
         return job.refuse(setting, fmt::format("{} takes one value, not a map", above));
     for (const auto& [name, usual] : kDeepspeedUnplanned)
         if (setting.name == name && !has_usual_value(setting, usual))
-            return job.note(setting, "this setting of DeepSpeed is not planned; it is left out");
+            return job.note(setting, "this setting of DeepSpeed is not modelled; it is ignored");
     if (std::ranges::find(known, setting.name) != known.end()) return job.count_silent();
     note_unknown(job, setting, setting.name, known);
 }

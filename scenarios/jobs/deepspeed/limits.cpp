@@ -9,7 +9,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// What transformers fills in for "auto"; nothing where it leaves DeepSpeed's default.
+/// The value that transformers fills in for "auto"; nothing where it leaves DeepSpeed's default.
 std::optional<std::int64_t> filled_in(std::string_view name, std::int64_t hidden) {
     if (name == "stage3_prefetch_bucket_size") return 9 * hidden * hidden / 10;
     if (name == "stage3_param_persistence_threshold") return 10 * hidden;
@@ -49,16 +49,14 @@ void read_deepspeed_limits(Reading& job, std::int64_t stage, std::optional<std::
         const auto filled = hidden ? filled_in(name, *hidden) : std::nullopt;
         if (filled)
             job.set(key, *filled, in.find(setting),
-                    fmt::format("{}, as the caller fills in \"auto\"", rule_of(name)));
+                    fmt::format("{}, filled in for \"auto\" by the caller", rule_of(name)));
         else if (filled_in(name, 1))
             job.note(*in.find(setting),
-                     "\"auto\" follows from the model's width, which is not known: DeepSpeed's "
+                     "\"auto\" follows from the model's hidden size, which is unknown: DeepSpeed's "
                      "default is planned");
         else
-            job.note(
-                *in.find(setting),
-                "\"auto\" is filled in by no caller that is known here: DeepSpeed's default is "
-                "planned");
+            job.note(*in.find(setting),
+                     "\"auto\" is not filled in by a known caller: DeepSpeed's default is planned");
     }
 }
 

@@ -3,8 +3,8 @@
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
+#include "text/document_readers.h"
 #include "text/shipped_files.h"
-#include "text/yaml_document_reader.h"
 
 namespace debubble::jobs {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/read/script_settings.h"
 
@@ -37,8 +37,8 @@ void read_sharding(Reading& job, MegatronCut& cut) {
     const std::optional<std::string> optimizer = in.word("optimizer");
     if (optimizer && optimizer->find("muon") != std::string::npos && cut.zero_stage == 1)
         job.note(*in.find("optimizer"),
-                 "with --use-distributed-optimizer Muon's state is spread layer by layer, which is "
-                 "planned as ZeRO-1");
+                 "with --use-distributed-optimizer Muon's state is distributed layer by layer, "
+                 "which is planned as ZeRO-1");
     if (cut.zero_stage > 0)
         job.set("parallel.zero_stage", static_cast<std::int64_t>(cut.zero_stage), from);
     const auto instances = in.whole("num_distributed_optimizer_instances", 1, kMost);
@@ -77,9 +77,9 @@ void refuse_weight_shards(Reading& job, const MegatronCut& cut) {
          {"tensor_parallel_num_weight_shards", "expert_tensor_parallel_num_weight_shards"}) {
         const auto shards = job.in.whole(name, 1, kMostDegree);
         if (shards && *shards > cut.tensor)
-            job.refuse(*job.in.find(name), fmt::format("weights in {} shards on {} tensor ranks "
-                                                       "are not planned",
-                                                       *shards, cut.tensor));
+            job.refuse(*job.in.find(name),
+                       fmt::format("weights in {} shards on {} tensor ranks are not supported",
+                                   *shards, cut.tensor));
     }
 }
 
@@ -106,9 +106,7 @@ MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect) {
     read_experts_cut(job, cut);
     read_megatron_stages(job, cut);
     if (in.is_on("use_tp_pp_dp_mapping"))
-        job.note(*in.find("use_tp_pp_dp_mapping"),
-                 "data lies outside pipeline there, so that a pipeline may lie in one node; "
-                 "debubble puts pipeline outside");
+        job.set("parallel.order", "tp-cp-ep-pp-dp", in.find("use_tp_pp_dp_mapping"));
     return cut;
 }
 

@@ -2,7 +2,7 @@
 
 #include "scenarios/jobs/megatron/megatron.h"
 
-/// Rules of Megatron-LM d98e8a64dd about variables of the environment beside flags
+/// Rules of Megatron-LM d98e8a64dd about environment variables combined with flags
 /// (megatron/training/arguments.py, validate_args, and
 /// core/distributed/distributed_data_parallel_config.py).
 namespace debubble::jobs {
@@ -46,7 +46,7 @@ void note_environment_refusals(Reading& job, const MegatronDialect& dialect,
     const auto connections = variable_of(job, "CUDA_DEVICE_MAX_CONNECTIONS");
     for (const char* name : {"use_torch_fsdp2", "use_megatron_fsdp"})
         if (in.is_on(name) && connections == "1")
-            refuse(name, "it takes CUDA_DEVICE_MAX_CONNECTIONS other than 1", kPlaceOfArguments);
+            refuse(name, "it needs CUDA_DEVICE_MAX_CONNECTIONS other than 1", kPlaceOfArguments);
     const bool cut_within = cut.tensor > 1 || cut.context > 1;
     const std::string cluster = job.given("cluster").value_or("");
     const bool before_blackwell =
@@ -56,17 +56,17 @@ void note_environment_refusals(Reading& job, const MegatronDialect& dialect,
                         in.is_on("overlap_moe_expert_parallel_comm");
     if (cut_within && before_blackwell && !exempt && connections && *connections != "1")
         refuse(cut.tensor > 1 ? "tensor_model_parallel_size" : "context_parallel_size",
-               fmt::format("before Blackwell it takes CUDA_DEVICE_MAX_CONNECTIONS 1, not {}",
+               fmt::format("before Blackwell it needs CUDA_DEVICE_MAX_CONNECTIONS 1, not {}",
                            *connections),
                kPlaceOfArguments);
     if (!has_expandable_segments(job)) return;
     if (in.is_on("nccl_ub"))
-        refuse("nccl_ub", "NCCL's user buffers are not in expandable segments before torch 2.11",
+        refuse("nccl_ub", "NCCL user buffers do not support expandable segments before torch 2.11",
                kPlaceOfBuffers);
     if (in.word("cuda_graph_impl") == "transformer_engine" &&
         variable_of(job, "NCCL_GRAPH_REGISTER") != "0")
         refuse("cuda_graph_impl",
-               "graphs of TransformerEngine with expandable segments take NCCL_GRAPH_REGISTER=0",
+               "TransformerEngine's graphs with expandable segments need NCCL_GRAPH_REGISTER=0",
                kPlaceOfArguments);
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "scenarios/jobs/megatron/layers.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 
@@ -31,7 +30,7 @@ void read_router(Reading& job) {
                 in.find("moe_router_load_balancing_type"));
     else if (balancing != "aux_loss" && balancing != "none")
         job.note(*in.find("moe_router_load_balancing_type"),
-                 "this way of balancing is planned as aux_loss");
+                 "this load balancing is planned as aux_loss");
     if (coefficient && *coefficient > 0 && balancing.ends_with("aux_loss"))
         job.set_real("training.moe_aux_loss_coeff", *coefficient, in.find("moe_aux_loss_coeff"));
     if (const auto z = in.real("moe_z_loss_coeff"); z && *z > 0)
@@ -53,7 +52,7 @@ void read_prediction(Reading& job) {
     }
     if (in.is_on("mtp_use_repeated_layer") && *depths > 1)
         job.refuse_network(*in.find("mtp_use_repeated_layer"),
-                           "depths of prediction that share a layer's weights are not planned");
+                           "multi-token prediction depths with shared weights are not supported");
     if (!is_hybrid(job)) job.set("model.mtp_layers", *depths, in.find("mtp_num_layers"));
     if (const auto factor = in.real("mtp_loss_scaling_factor"); factor && *factor != 0.1)
         job.set_real("training.mtp_loss_scaling_factor", *factor,
@@ -76,7 +75,7 @@ void read_experts(Reading& job) {
         job.set("model.shared_gate", true, in.find("moe_shared_expert_gate"));
     if (in.has("moe_latent_size") && !is_hybrid(job))
         job.refuse_network(*in.find("moe_latent_size"),
-                           "experts of a narrower value are planned in hybrid networks alone");
+                           "latent experts are supported only in hybrid networks");
     else
         job.copy("model.expert_latent", "moe_latent_size");
     read_router(job);

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/write/job_writer.h"
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 
 /// Megatron-Core's fields of a plan, as flags of Megatron-LM and as fields of Megatron-Bridge.
@@ -52,13 +52,12 @@ void add_schedule(JobWriter& job) {
     }
     if (name == "interleaved-1f1b" && s.training.micro_batches % s.parallel.pipeline != 0)
         job.cannot("schedule.rounds",
-                   fmt::format("interleaving needs microbatches that the pipeline divides: {} are "
-                               "not a multiple of {}",
+                   fmt::format("interleaving needs a multiple of the pipeline's ranks as "
+                               "microbatches: {} are not a multiple of {}",
                                s.training.micro_batches, s.parallel.pipeline));
     if (s.schedule.slices > 1)
         job.cannot("schedule.slices",
-                   "Megatron-LM passes no slices of a sequence through its "
-                   "pipeline");
+                   "Megatron-LM does not pass sequence slices through its pipeline");
 }
 
 void add_cut_fields(JobWriter& job) {
@@ -83,11 +82,16 @@ void add_cut_fields(JobWriter& job) {
                     fmt::format("{} {}", levels.inner, levels.outer));
         }
     }
+    if (p.order == scenarios::RankOrder::parse("tp-cp-ep-pp-dp"))
+        job.flag("use_tp_pp_dp_mapping", true);
+    else if (p.order != scenarios::RankOrder{})
+        job.cannot("parallel.order", "Megatron-LM has tp-cp-ep-dp-pp and tp-cp-ep-pp-dp");
     const bool pairs_in_pipeline = job.s.schedule.pairs_layers && p.pipeline > 1;
     if (p.zero_stage >= 2 && pairs_in_pipeline)
-        job.cannot("parallel.zero_stage",
-                   "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm; the "
-                   "distributed optimizer, ZeRO-1, is written");
+        job.cannot(
+            "parallel.zero_stage",
+            "Megatron-FSDP does not support a pipeline with --overlap-moe-expert-parallel-comm; "
+            "the distributed optimizer, ZeRO-1, is written");
     job.flag("use_distributed_optimizer",
              p.zero_stage == 1 || (p.zero_stage >= 2 && pairs_in_pipeline));
     if (p.zero_stage >= 2 && !pairs_in_pipeline) {
@@ -126,8 +130,8 @@ void add_precision_fields(JobWriter& job) {
     if (p.fp8_activations) {
         job.flag("activation_func_fp8_input_store", true);
         job.cannot("training.precision.activations",
-                   "Megatron-LM keeps inputs of nonlinearities in 8 bits, those of dense layers "
-                   "too, and attention's result in bf16");
+                   "Megatron-LM keeps the inputs of activation functions in 8 bits, also in dense "
+                   "layers, and the attention output in bf16");
     }
     if (p.bf16_first + p.bf16_last > 0) {
         job.flag("first_last_layers_bf16", true);
@@ -145,8 +149,7 @@ void add_precision_fields(JobWriter& job) {
     }
     if (!p.main_params && p.compute != DataType::Fp32)
         job.cannot("training.precision",
-                   "Megatron-LM keeps main parameters in fp32 beside those in "
-                   "16 bits");
+                   "Megatron-LM keeps main parameters in fp32 in addition to those in 16 bits");
 }
 
 void add_recompute(JobWriter& job) {
@@ -159,8 +162,7 @@ void add_recompute(JobWriter& job) {
         case models::Recompute::Selective: job.say("recompute_granularity", "selective"); break;
         case models::Recompute::Products:
             job.cannot("training.recompute",
-                       "Megatron-LM has no recomputation product by product "
-                       "(selective-op)");
+                       "Megatron-LM does not recompute operator by operator (selective-op)");
             break;
         case models::Recompute::Modules:
             job.say("recompute_granularity", "selective");

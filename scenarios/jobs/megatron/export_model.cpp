@@ -114,7 +114,8 @@ void add_experts_fields(JobWriter& job, const models::Experts& experts) {
     if (!t.expert_load_unknown && t.expert_load == 1)
         job.flag("moe_router_force_load_balancing", true);
     if (t.expert_load > 1)
-        job.cannot("training.router", "a load of the fullest rank is what happens, not a flag");
+        job.cannot("training.router",
+                   "the load of the most loaded rank follows from the data and is not a flag");
     std::string order;
     for (int i = 0; i < a.layers.count();) {
         const bool here = a.layers[i].as<models::Experts>() != nullptr;

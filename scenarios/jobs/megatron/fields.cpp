@@ -28,7 +28,8 @@ constexpr std::array<std::string_view, 15> kTrueByDefault{"rope_fusion",
                                                           "scatter_gather_tensors_in_pipeline",
                                                           "align_grad_reduce"};
 
-/// Other names, of flags, of TransformerConfig and of Megatron-Bridge, beside Megatron-LM's.
+/// Other names, of flags, of TransformerConfig and of Megatron-Bridge, in addition to
+/// Megatron-LM's.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"model_parallel_size", "tensor_model_parallel_size"},
     {"apply_rope_fusion", "rope_fusion"},

@@ -16,7 +16,7 @@ void add_names(const FlagGroup& group, Table& table) {
         const std::size_t end = std::min(rest.find(' '), rest.size());
         const bool is_new =
             table.emplace(rest.substr(0, end), FlagFact{group.fate, group.reason}).second;
-        DEBUBBLE_CHECK(is_new, "a flag of Megatron-LM has one fate");
+        DEBUBBLE_CHECK(is_new, "a flag of Megatron-LM must be in one list");
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
 }

@@ -5,9 +5,11 @@
 #include <span>
 #include <string_view>
 
+#include "scenarios/jobs/read/reading.h"
+
 /// Every flag of Megatron-LM at d98e8a64dd and every field of its TransformerConfig, by what
-/// becomes of it in a plan; those of launchers, of Megatron-Bridge and of Primus beside them.
-/// Names have underscores and no leading dashes. Private to the folder.
+/// becomes of it in a plan; those of launchers, of Megatron-Bridge, Primus and slime as well. Names
+/// have underscores and no leading dashes. Private to the folder.
 namespace debubble::jobs {
 
 enum class FlagFate : std::uint8_t {
@@ -45,5 +47,13 @@ bool is_default_of_flag(std::string_view name, std::string_view value);
 /// The part of an unknown flag's name, between underscores, that speaks of a network's layers:
 /// "attention" of "use_gated_attention". Empty if there is none.
 std::string_view network_word_in(std::string_view name);
+
+// Flags that slime adds to Megatron-LM's.
+
+/// True for a job of slime's training: it has rollouts.
+bool is_slime(Settings& in);
+
+/// Counts, notes or refuses a flag of slime's own; false for one that is none.
+bool sort_slime_flag(Reading& job, const Setting& setting);
 
 }  // namespace debubble::jobs

@@ -3,7 +3,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// What changes no plan, by the reason why.
+/// Flags that do not affect a plan, by reason.
 constexpr FlagGroup kHarmless[] = {
     // clang-format off
     {FlagFate::Harmless,
@@ -32,7 +32,7 @@ constexpr FlagGroup kHarmless[] = {
      "use_checkpoint_args use_dist_ckpt use_mp_args_from_checkpoint_args "
      "use_persistent_ckpt_worker verify_integrity"},
     {FlagFate::Harmless,
-     "The data that are read, and how the host reads them, change no step.",
+     "Data sources and their loading on the host do not change a step.",
      "allow_ambiguous_pad_tokens chat_template data_args_path data_cache_path data_path "
      "dataloader_defer_npy_index_mmap dataloader_fast_cache_load dataloader_type "
      "disable_tokenizer_sentencepiece_ignore_extra_whitespaces eod_mask_loss fim_data "
@@ -48,7 +48,7 @@ constexpr FlagGroup kHarmless[] = {
      "tokenizer_special_tokens train_data_path trust_remote_code use_gigatoken valid_data_path "
      "vocab_file"},
     {FlagFate::Harmless,
-     "Logs and counters of the host change no plan.",
+     "Logs and counters of the host do not change a plan.",
      "app_tag_run_name app_tag_run_version config_logger_dir "
      "disable_log_loss_scale_to_tensorboard disable_straggler_on_startup log_device_memory_used "
      "log_energy log_interval log_max_attention_logit log_memory_interval "
@@ -63,7 +63,7 @@ constexpr FlagGroup kHarmless[] = {
      "tensorboard_log_interval tensorboard_queue_size timing_log_level timing_log_option "
      "wandb_entity wandb_exp_name wandb_project wandb_save_dir"},
     {FlagFate::Harmless,
-     "Profilers and snapshots are not what is planned.",
+     "Profilers and snapshots are not modelled.",
      "dump_param_to_param_group_map memory_snapshot_path nvtx_ranges profile profile_ranks "
      "profile_step_end profile_step_start pytorch_profiler_collect_callstack "
      "pytorch_profiler_collect_chakra pytorch_profiler_collect_shapes record_memory_history "
@@ -78,19 +78,19 @@ constexpr FlagGroup kHarmless[] = {
      "no_weight_decay_cond_type override_opt_param_scheduler sgd_momentum start_weight_decay "
      "use_checkpoint_opt_param_scheduler warmup weight_decay_incr_style"},
     {FlagFate::Harmless,
-     "First weights, seeds and random states change no step.",
+     "Initial weights, seeds and random states do not change a step.",
      "data_parallel_random_init embedding_init_method embedding_init_method_std "
      "inference_rng_tracker inference_sampling_seed init_method init_method_std "
      "init_method_xavier_uniform init_model_with_meta_device no_initialization "
      "output_layer_init_method perform_initialization seed te_rng_tracker use_cpu_initialization "
      "use_te_rng_tracker"},
     {FlagFate::Harmless,
-     "The length of the training and its evaluations lie outside a step.",
+     "The length of the training and its evaluations are outside a step.",
      "eval_global_batch_size eval_interval eval_iters eval_micro_batch_size full_validation "
      "multiple_validation_sets skip_train start_eval_at_iter test_mode train_iters train_samples "
      "validation_set_names"},
     {FlagFate::Harmless,
-     "What happens when a job ends, fails or restarts lies outside a step.",
+     "The end, failures and restarts of a job are outside a step.",
      "adlr_autoresume adlr_autoresume_interval calc_ft_timeouts check_for_large_grads "
      "check_for_spiky_loss check_weight_hash_across_dp_replicas_interval disable_manual_gc_eval "
      "enable_ft_package error_injection_rate error_injection_type exit_duration_in_mins "
@@ -107,7 +107,7 @@ constexpr FlagGroup kHarmless[] = {
      "inprocess_soft_timeout inprocess_termination_grace_time iterations_to_skip "
      "no_manual_gc_eval rerun_mode result_rejected_tracker_filename"},
     {FlagFate::Harmless,
-     "How processes find each other lies outside a step.",
+     "The rendezvous of processes is outside a step.",
      "ddp_average_in_collective ddp_param_name_patterns_for_fp32_local_accumulation "
      "disable_flight_recorder_dump_on_timeout disable_flight_recorder_extra_dump_on_exec "
      "disable_flight_recorder_include_only_active disable_gloo_process_groups distributed_backend "
@@ -117,27 +117,27 @@ constexpr FlagGroup kHarmless[] = {
      "no_flight_recorder_dump_on_timeout no_flight_recorder_extra_dump_on_exec "
      "no_flight_recorder_include_only_active"},
     {FlagFate::Harmless,
-     "The scale of the loss and the type of a softmax cost next to nothing.",
+     "Loss scaling and the type of a softmax cost next to nothing.",
      "attention_softmax_in_fp32 hysteresis initial_loss_scale loss_scale loss_scale_window "
      "min_loss_scale"},
     {FlagFate::Harmless,
-     "Margins and histories of scales in 8 bits cost next to nothing.",
+     "Margins and histories of 8-bit scales cost next to nothing.",
      "disable_bf16_reduced_precision_matmul disable_parameter_transpose_cache "
      "fp8_amax_compute_algo fp8_amax_history_len fp8_interval fp8_margin tp_only_amax_red"},
     {FlagFate::Harmless,
-     "The router's numbers cost the same whatever they are.",
+     "The router's parameters do not affect its cost.",
      "moe_apply_probs_on_input moe_enable_routing_replay moe_per_layer_logging "
      "moe_router_bias_update_rate moe_router_quantile_balancing_ema moe_token_drop_policy "
      "moe_token_dropping"},
     {FlagFate::Harmless,
-     "Angles of rotary positions cost the same whatever they are.",
+     "RoPE parameters do not affect its cost.",
      "beta_fast beta_slow cache_mla_latents mrope_section mscale mscale_all_dim "
      "no_yarn_correction_range_round_to_int original_max_position_embeddings rope_scaling_factor "
      "rope_type rotary_interleaved rotary_scaling_factor rotary_seq_len_interpolation_factor "
      "yarn_beta_fast yarn_beta_slow yarn_correction_range_round_to_int "
      "yarn_original_max_position_embeddings"},
     {FlagFate::Harmless,
-     "It counts only in networks of other flags, which are refused or planned by them.",
+     "It applies only to networks selected by other flags, by which they are refused or planned.",
      "activation_func_clamp_value bert_load block_data_path classes_fraction "
      "data_per_class_fraction decoder_seq_length dino_bottleneck_size dino_freeze_last_layer "
      "dino_head_hidden_size dino_local_crops_number dino_local_img_size dino_norm_last_layer "
@@ -184,11 +184,11 @@ constexpr FlagGroup kHarmless[] = {
      "tp_comm_overlap_rs tp_comm_split_ag tp_comm_split_rs use_one_sent_docs vision_backbone_type "
      "vision_pretraining_type vocab_extra_ids wgrad_deferral_limit"},
     {FlagFate::Harmless,
-     "Logits are saved beside the step.",
+     "Logits are saved outside the step.",
      "logits_save_dir logits_save_dtype logits_save_top_k logits_save_top_p "
      "logits_save_top_p_min_k"},
     {FlagFate::Harmless,
-     "Inference is no part of a training step.",
+     "Inference is not part of a training step.",
      "batch_invariant_backend bert_embedder_type decode_only_cuda_graphs enable_chunked_prefill "
      "flash_decode inference_batch_times_seqlen_threshold inference_coordinator_port "
      "inference_cuda_graph_all_prefills inference_cuda_graph_max_tokens "
@@ -222,7 +222,7 @@ constexpr FlagGroup kHarmless[] = {
      "use_inference_optimized_layers use_legacy_static_engine "
      "use_same_sampling_seed_across_dp_ranks"},
     {FlagFate::Harmless,
-     "The kernels that are planned are those that it asks for, or cost as much.",
+     "The planned kernels are those that it selects, or cost the same.",
      "clone_scatter_output_in_embedding cuda_graph_retain_backward_graph "
      "cuda_graph_use_single_mempool cuda_graph_warmup_steps deallocate_pipeline_outputs "
      "disable_clone_scatter_output_in_embedding flash_attention_version fused_residual_rmsnorm "
@@ -235,17 +235,17 @@ constexpr FlagGroup kHarmless[] = {
      "use_grouped_gemm_for_shared_expert use_mcore_models use_te_activation_func "
      "use_transformer_engine_op_fuser"},
     {FlagFate::Harmless,
-     "Checks and the host's own work cost next to nothing in a step.",
+     "Checks and host work cost next to nothing in a step.",
      "barrier_with_L1_time manual_gc manual_gc_interval no_align_param_gather "
      "no_barrier_with_level_1_timing no_check_for_nan_in_loss_and_grad"},
     {FlagFate::Harmless,
-     "It is code or a type that other settings say.",
+     "It is code, or a type given by other settings.",
      "_cpu_offloading_context autocast_dtype enable_autocast enable_experimental "
      "finalize_model_grads_func grad_scale_func grad_sync_func hetereogenous_dist_checkpoint "
      "moe_grad_scale_func mtp_grad_scale_func no_sync_func param_sync_func params_dtype "
      "pipeline_dtype softmax_scale timers"},
     {FlagFate::Harmless,
-     "The launcher, the cluster's manager and the container are not the job's plan.",
+     "The launcher, the cluster manager and the container are not part of a plan.",
      "account config container_image container_mounts container_name container_workdir cpu_bind "
      "cpus_per_task dump_config error exclusive exp_name export extends framework gpus_per_node "
      "hf_model_path interactive job_name jobid kill_on_bad_exit machine_rank main_process_ip "
@@ -275,13 +275,13 @@ constexpr FlagGroup kHarmless[] = {
      "use_tokenizer_model_from_checkpoint_args use_torch_fsdp2_reshard_after_forward wandb_name "
      "wandb_run_name"},
     {FlagFate::Harmless,
-     "Sizes of retrieval, of encoders and of vision count only with --retro-add-retriever and its "
-     "like, which are refused.",
+     "Sizes of retrieval, encoders and vision apply only with --retro-add-retriever and similar "
+     "flags, which are refused.",
      "retro_attention_gate retro_cyclic_train_iters retro_encoder_attention_dropout "
      "retro_encoder_hidden_dropout retro_encoder_layers retro_num_neighbors "
      "retro_num_retrieved_chunks retro_verify_neighbor_count bert_binary_head"},
     {FlagFate::Harmless,
-     "Logs, files and the end of a job, by Primus's and Megatron-DeepSpeed's names.",
+     "Logs, files and the end of a job, with Primus's and Megatron-DeepSpeed's names.",
      "auto_continue_train disable_last_saving empty_cache_interval enable_zb_runtime "
      "file_sink_level fully_parallel_save log_avg_reset_interval log_avg_skip_iterations "
      "mlperf_mode mock_dataset no_load_lr_state query_gpu reset_iteration sink_level "
@@ -289,7 +289,7 @@ constexpr FlagGroup kHarmless[] = {
      "torch_profiler_with_stack train_tokens universal_checkpoint use_rocm_mem_info "
      "use_rocm_mem_info_iters"},
     {FlagFate::Harmless,
-     "Fields of Megatron-Bridge that repeat others, or choose the kernels that are planned.",
+     "Fields of Megatron-Bridge that repeat others or select the planned kernels.",
      "hybrid_stack_spec keep_mtp_spec_in_bf16 mamba_stack_spec mtp_enabled "
      "use_arbitrary_attention_mask"},
     // clang-format on

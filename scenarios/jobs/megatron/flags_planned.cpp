@@ -3,7 +3,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// What the readers of this folder ask for.
+/// Flags that the readers of this folder read.
 constexpr FlagGroup kPlanned[] = {
     // clang-format off
     {FlagFate::Planned,
@@ -69,55 +69,55 @@ constexpr FlagGroup kPlanned[] = {
     // clang-format on
 };
 
-/// What makes another network, or another step, than any that is planned.
+/// Flags that make a network or a step that is not supported.
 constexpr FlagGroup kRefused[] = {
     // clang-format off
     {FlagFate::Refused,
-     "a program that generates text trains nothing",
+     "the program generates text and does not train",
      "num_tokens_to_generate incoming_requests_per_step incoming_requests_per_sec "
      "inference_repeat_n prompts prompt_file"},
     {FlagFate::Refused,
-     "retrieval beside the network is not planned",
+     "retrieval is not supported",
      "retro_add_retriever retro_project_dir"},
     {FlagFate::Refused,
-     "an encoder with a cut of its own is not planned",
+     "an encoder with its own parallelism is not supported",
      "encoder_pipeline_model_parallel_size encoder_tensor_model_parallel_size"},
     {FlagFate::Refused,
-     "a decoder with an encoder before it is not planned",
+     "encoder-decoder networks are not supported",
      "add_encoder decoder_num_layers"},
     {FlagFate::Refused,
-     "layers of which each has a description of its own are not read",
+     "heterogeneous layers are not read",
      "heterogeneous_block_specs heterogeneous_layers_config_encoded_json "
      "heterogeneous_layers_config_path"},
     {FlagFate::Refused,
-     "residuals of several streams are not planned",
+     "several residual streams are not supported",
      "enable_hyper_connections enable_mhc_connections"},
     {FlagFate::Refused,
-     "a vision network is not planned",
+     "vision networks are not supported",
      "vision_pretraining"},
     {FlagFate::Refused,
-     "an encoder of retrieval is not planned",
+     "retrieval encoders are not supported",
      "biencoder_projection_dim biencoder_shared_query_context_model ict_head_size"},
     {FlagFate::Refused,
-     "BERT is not planned",
+     "BERT is not supported",
      "bert_no_binary_head"},
     {FlagFate::Refused,
-     "adapters are said by training.lora, and are not read from a job",
+     "adapters are not read from a job; set training.lora",
      "lora_rank peft"},
     {FlagFate::Refused,
-     "a step of reinforcement learning holds rollouts too, which are not planned",
+     "a reinforcement learning step includes rollouts, which are not modelled",
      "perform_rl_step"},
     {FlagFate::Refused,
-     "no weight is trained, and a step of training is planned",
+     "no weight is trained, but a training step is planned",
      "freeze_all_layers"},
     {FlagFate::Refused,
-     "knowledge is distilled from another network's logits, which is not planned",
+     "distillation from another network's logits is not supported",
      "export_kd_teacher_load kd_teacher_load logits_load_dir"},
     {FlagFate::Refused,
-     "queries and keys that a kernel of Kitchen multiplies are not planned",
+     "Kitchen's attention kernels are not supported",
      "use_kitchen_attention"},
     {FlagFate::Refused,
-     "its file replaces all flags; import that file",
+     "its file replaces all flags; import that file instead",
      "yaml_cfg"},
     // clang-format on
 };

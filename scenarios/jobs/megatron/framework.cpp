@@ -74,7 +74,7 @@ void read_dispatcher(Reading& job) {
             job.set("framework.moe_shared_expert_overlap", true, &overlap);
         else
             job.note(overlap,
-                     "it hides nothing without shared experts whose rows travel by alltoall");
+                     "it has no effect without shared experts and the dispatcher alltoall");
     }
     if (const auto capacity = in.real("moe_expert_capacity_factor"); capacity && *capacity > 0)
         job.set_real("framework.capacity_factor", *capacity, in.find("moe_expert_capacity_factor"));
@@ -99,7 +99,8 @@ void read_graphs(Reading& job) {
     job.set("framework.cuda_graphs", fmt::format("[{}]", fmt::join(modules, ", ")), from);
 }
 
-/// The ranks that exchange heads, and the groups of them, which Megatron-Core wants to be given.
+/// The ranks of the all-to-all level, and the groups of them, which Megatron-Core wants to be
+/// given.
 void read_context_levels(Reading& job, const Setting& type) {
     const Setting* const from = job.in.find("hierarchical_context_parallel_sizes");
     std::vector<std::string> sizes = job.in.words("hierarchical_context_parallel_sizes");
@@ -108,14 +109,13 @@ void read_context_levels(Reading& job, const Setting& type) {
          sizes.size() == 1 && (blank = sizes.front().find(' ')) != std::string::npos;)
         sizes = {sizes.front().substr(0, blank), sizes.front().substr(blank + 1)};
     if (sizes.empty())
-        return job.refuse(type,
-                          "a2a+p2p takes its ranks from --hierarchical-context-parallel-sizes");
+        return job.refuse(type, "a2a+p2p needs --hierarchical-context-parallel-sizes");
     const auto whole = [](const std::string& size) {
         return !size.empty() && size.size() < 8 &&
                size.find_first_not_of("0123456789") == size.npos;
     };
     if (!std::ranges::all_of(sizes, whole))
-        return job.refuse(*from, "the sizes of context parallelism's levels are whole numbers");
+        return job.refuse(*from, "the sizes of context parallelism's levels must be whole numbers");
     job.set("parallel.hierarchical_context_parallel_sizes",
             fmt::format("[{}]", fmt::join(sizes, ", ")), from);
 }
@@ -127,7 +127,8 @@ void read_context(Reading& job, const MegatronCut& cut) {
     if (cut.context == 1 && !in.is_on("dynamic_context_parallel")) return;
     const std::string word = types.empty() ? "p2p" : types.front();
     if (std::ranges::any_of(types, [&](const std::string& one) { return one != word; }))
-        job.note(*from, "layers exchange in several ways; that of the first is planned for all");
+        job.note(*from,
+                 "layers use different communication types; that of the first is planned for all");
     if (word == "a2a+p2p") {
         job.set("framework.context_communication", word, from);
         return read_context_levels(job, *from);
@@ -179,8 +180,8 @@ void read_megatron_framework(Reading& job, const MegatronDialect& dialect, const
     for (const char* name : {"NCCL_NVLS_ENABLE", "$NCCL_NVLS_ENABLE"})
         if (const auto on = in.flag(name); on && !*on && job.given("cluster") && !dialect.is_bridge)
             job.note(*in.find(name),
-                     "NVLink SHARP is off: set cluster.node_link."
-                     "all_reduce_bandwidth to 1 where the cluster has it");
+                     "NVLink SHARP is off: set cluster.node_link.all_reduce_bandwidth to 1 if the "
+                     "cluster supports it");
 }
 
 }  // namespace debubble::jobs

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/megatron/layers.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 
@@ -97,7 +96,7 @@ void read_mamba(Reading& job, const Setting* from) {
             from, in.has("mamba_num_heads") ? "" : "2 hidden / head_dim heads");
 }
 
-/// What a letter's layer has instead of the model's own keys.
+/// The keys of a letter's layer that replace the model's own.
 std::string change_of(Reading& job, char letter, std::int64_t ffn, bool experts) {
     switch (letter) {
         case 'M': return "mixer: mamba, mlp: false";
@@ -120,17 +119,17 @@ void check_letters(Reading& job, const HybridPattern& pattern) {
     const Setting& from = *pattern.from;
     for (const char letter : pattern.letters)
         if (kLetters.find(letter) == std::string_view::npos)
-            return job.refuse(from, fmt::format("'{}' is no letter of a layer; they are M, G, *, "
-                                                "+, D, - and E",
-                                                letter));
+            return job.refuse(
+                from, fmt::format("'{}' is not a layer symbol; use M, G, *, +, D, - or E", letter));
     if (has(pattern, 'D'))
-        job.refuse_network(from, "D is DeepSeek's sparse attention, which is not planned");
+        job.refuse_network(from, "D is DeepSeek's sparse attention, which is not supported");
     if (has(pattern, 'M') && has(pattern, 'G'))
-        job.refuse_network(from, "Mamba-2 beside gated delta nets is not planned");
+        job.refuse_network(from, "Mamba-2 together with gated delta nets is not supported");
     if (has(pattern, '+') && (has(pattern, 'M') || has(pattern, 'G')))
-        job.refuse_network(from, "latent attention beside Mamba-2 or delta nets is not planned");
+        job.refuse_network(from,
+                           "latent attention together with Mamba-2 or delta nets is not supported");
     if (has(pattern, 'E') && job.in.whole("num_experts", 0, 4096).value_or(0) == 0)
-        job.refuse(from, "E is a layer of experts, and --num-experts is absent");
+        job.refuse(from, "E is a layer of experts, but --num-experts is absent");
 }
 
 void read_prediction(Reading& job, const HybridPattern& pattern) {
@@ -141,8 +140,8 @@ void read_prediction(Reading& job, const HybridPattern& pattern) {
         job.set("model.mtp_layers", pattern.depths, from);
     else if (from != nullptr)
         job.refuse_network(*from,
-                           fmt::format("a depth of prediction has the layers '{}', and only one "
-                                       "like the network's last layer, '{}', is planned",
+                           fmt::format("a multi-token prediction depth has the layers '{}', but "
+                                       "only one like the network's last layer, '{}', is supported",
                                        pattern.prediction, pattern.letters.back()));
 }
 

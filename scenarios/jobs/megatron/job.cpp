@@ -4,10 +4,9 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {
@@ -76,7 +75,7 @@ void read_megatron_job(const JobText& text, Reading& job) {
         add_script(text::checked_source(text.text, text.file.string()), job);
     if (job.in.all().empty())
         throw InputError(
-            {{{text.file.string(), 0, 0}, "no flag of Megatron-LM is in this file", {}}});
+            {{{text.file.string(), 0, 0}, "this file has no flag of Megatron-LM", {}}});
     rename_to_fields(job.in);
     settle_deepspeed(text, job);
     read_megatron(job, {.tool = "Megatron-LM", .framework = "megatron-2026"});

@@ -1,11 +1,10 @@
-#include "scenarios/jobs/megatron/layers.h"
+#include "scenarios/jobs/megatron/network.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/network.h"
 
 namespace debubble::jobs {
 namespace {
@@ -44,16 +43,17 @@ void add_listed_experts(Reading& job, const std::vector<bool>& chosen, LayerChan
     if (setting == nullptr) return;
     const std::vector<text::NodePtr>& listed = setting->value->items;
     if (static_cast<std::size_t>(std::ranges::count(chosen, true)) != listed.size())
-        return job.refuse(*setting, fmt::format("{} has the experts of {} layers, and {} layers "
-                                                "have some",
-                                                setting->written, listed.size(),
-                                                std::ranges::count(chosen, true)));
+        return job.refuse(
+            *setting,
+            fmt::format("{} lists the experts of {} layers, but {} layers have some",
+                        setting->written, listed.size(), std::ranges::count(chosen, true)));
     for (std::size_t i = 0, next = 0; i < chosen.size(); ++i) {
         if (!chosen[i]) continue;
         const text::NodePtr& experts = listed[next++];
         if (const auto count = number_of(experts->scalar); !count || *count < 1 || *count > 4096)
-            return job.refuse(*setting, fmt::format("'{}' is no number of experts from 1 to 4096",
-                                                    experts->scalar));
+            return job.refuse(
+                *setting,
+                fmt::format("'{}' is not a number of experts from 1 to 4096", experts->scalar));
         if (experts->scalar != listed.front()->scalar)
             changes.add(i, fmt::format("experts: {}", experts->scalar));
     }
@@ -155,13 +155,14 @@ std::optional<std::vector<bool>> chosen_layers(Reading& job, const Setting& sett
         const bool bare = joined.find_first_not_of("01,") == std::string::npos;
         const auto list = python_list(bare ? "[" + joined + "]" : joined);
         if (!list) {
-            job.refuse(setting, fmt::format("'{}' is no list of 0 and 1 for the layers", joined));
+            job.refuse(setting,
+                       fmt::format("'{}' is not a list of 0 and 1 for the layers", joined));
             return {};
         }
         for (const int one : *list) chosen.push_back(one != 0);
     } else if (const auto every = number_of(setting.value->scalar)) {
         if (*every < 1 || *every > 10'000) {
-            job.refuse(setting, fmt::format("{} is {}; it can be from 1 to 10000", setting.written,
+            job.refuse(setting, fmt::format("{} is {}; it must be from 1 to 10000", setting.written,
                                             setting.value->scalar));
             return {};
         }
@@ -170,13 +171,13 @@ std::optional<std::vector<bool>> chosen_layers(Reading& job, const Setting& sett
     } else if (const auto list = python_list(setting.value->scalar)) {
         for (const int one : *list) chosen.push_back(one != 0);
     } else {
-        job.refuse(setting, fmt::format("'{}' is neither a number nor a list of Python",
+        job.refuse(setting, fmt::format("'{}' is neither a number nor a Python list",
                                         setting.value->scalar));
         return {};
     }
     if (static_cast<std::int64_t>(chosen.size()) == layers) return chosen;
     job.refuse(setting,
-               fmt::format("it has {} layers, and the model has {}", chosen.size(), layers));
+               fmt::format("it has {} layers, but the model has {}", chosen.size(), layers));
     return {};
 }
 

@@ -6,7 +6,6 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/flags.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/slime_flags.h"
 #include "text/mapping_reader.h"
 
 /// Settings that no key says: those that change no plan, those that do and are named, those that
@@ -43,7 +42,7 @@ std::string name_as_written(const Setting& setting) {
     return name;
 }
 
-/// What is known of a setting by the name of its field, or by that which stands in the job.
+/// The known treatment of a setting by the name of its field, or by the name in the job.
 std::optional<FlagFact> fact_of(const Setting& setting) {
     if (const auto fact = flag_fact(setting.name)) return fact;
     return flag_fact(name_as_written(setting));
@@ -69,11 +68,12 @@ void name_unknown(Reading& job, const Setting& setting, std::string_view tool) {
     const std::string_view word = network_word_in(setting.name);
     if (!word.empty() && !job.has_model())
         return job.refuse_network(
-            setting, fmt::format("it is not known here as a setting of {}, and '{}' in its name "
-                                 "may stand for another network{}",
-                                 tool, word, hint));
-    job.note(fmt::format("{} is not known here as a setting of {}; it is left out{}",
-                         origin_of(setting), tool, hint),
+            setting,
+            fmt::format(
+                "it is not a known setting of {}, and '{}' in its name suggests another network{}",
+                tool, word, hint));
+    job.note(fmt::format("{} is not a known setting of {}; it is ignored{}", origin_of(setting),
+                         tool, hint),
              Harm::Unknown);
 }
 
@@ -84,14 +84,15 @@ void name_by_pattern(Reading& job, const std::vector<const Setting*>& settings) 
     std::string names;
     for (const Setting* const setting : settings)
         names += (names.empty() ? "" : ", ") + origin_of(*setting);
-    job.note(fmt::format("{} {} by a part of the name alone as changing no plan; a misspelt one "
-                         "would be too: {}",
-                         settings.size(),
-                         settings.size() == 1 ? "setting is taken" : "settings are taken", names),
-             Harm::Harmless);
+    job.note(
+        fmt::format("{} {} to have no effect on the plan only by a part of the name, as a misspelt "
+                    "one would be: {}",
+                    settings.size(),
+                    settings.size() == 1 ? "setting is assumed" : "settings are assumed", names),
+        Harm::Harmless);
 }
 
-/// What becomes of a setting that is known.
+/// The treatment of a known setting.
 void take_known(Reading& job, const Setting& setting, const FlagFact& fact) {
     switch (fact.fate) {
         case FlagFate::Planned:

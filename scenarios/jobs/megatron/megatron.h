@@ -1,12 +1,13 @@
 #pragma once
 
+#include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/reading.h"
 
 /// Megatron-LM's arguments, under the names of its fields (`tensor_model_parallel_size`), which
-/// Megatron-Bridge and Primus share. Private to the folder.
+/// Megatron-Bridge and Primus share, and the files of Megatron-DeepSpeed. Private to the folder.
 namespace debubble::jobs {
 
-/// What differs between those that start Megatron-Core.
+/// Differences between the launchers of Megatron-Core.
 struct MegatronDialect {
     std::string_view tool;
     std::string_view framework;  ///< the profile
@@ -68,5 +69,23 @@ bool same_word(std::string_view one, std::string_view other);
 /// The layers of every stage that Python's list expression says: "([0]*3+[1]*58)". Nothing if it
 /// is not such a list.
 std::optional<std::vector<int>> python_list(std::string_view text);
+
+/// Reads the settings of a Megatron-DeepSpeed job in addition to Megatron-LM's flags: the JSON that
+/// --deepspeed_config names, which lies beside the script or is written by it, and the bigscience
+/// fork's flags. Call it before the flags are read, and finish_deepspeed() after that.
+void settle_deepspeed(const JobText& text, Reading& job);
+void finish_deepspeed(Reading& job);
+
+/// `parallel.partition` of a pipeline that DeepSpeed cuts by the names of its items, those `before`
+/// the layers, the layers and those `after` them: items whose name, in small letters, has a word of
+/// `pattern`, words between bars, are shared evenly.
+std::string partition_by_types(std::string pattern, const std::vector<std::string>& before,
+                               std::string_view layer, const std::vector<std::string>& after,
+                               std::int64_t layers, std::int64_t stages);
+
+/// The first item of each part, and the end of the last, as DeepSpeed balances items of such
+/// weights (runtime/utils.py, partition_balanced).
+std::vector<std::size_t> balanced_parts(const std::vector<std::int64_t>& weights,
+                                        std::size_t parts);
 
 }  // namespace debubble::jobs

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
+#include "scenarios/jobs/megatron/megatron.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Jobs of deepspeedai/Megatron-DeepSpeed 4efb479d and of bigscience-workshop's fork, by DeepSpeed
 /// edaa72212.
@@ -79,12 +79,11 @@ void read_config(const JobText& text, Reading& job) {
         return add_config({read_file(file, text::kLongestDocument), file, text.folder}, setting,
                           job);
     }
-    job.note(setting,
-             fmt::format("'{}' is neither written by the script nor beside it; what it says "
-                         "of ZeRO, types and batches is not known",
-                         name));
+    job.note(setting, fmt::format("'{}' is neither written by the script nor in its folder; its "
+                                  "settings of ZeRO, types and batches are unknown",
+                                  name));
     job.suspect(setting.place,
-                fmt::format("'{}' is neither written by the script nor beside it", name));
+                fmt::format("'{}' is neither written by the script nor in its folder", name));
 }
 
 /// Layers of every stage of a pipeline that is cut by the types of its layers, of which embedding,
@@ -97,9 +96,8 @@ void read_partition_method(Reading& job) {
     if (!method || !layers || !stages || *stages == 1) return;
     const Setting& from = *in.find("pp_partition_method");
     if (!method->starts_with("type:") || *layers > static_cast<std::int64_t>(kMostItems))
-        return job.note(from,
-                        "only a cut by the types of layers is planned; the layers are shared "
-                        "evenly");
+        return job.note(
+            from, "only a partition by layer types is supported; the layers are shared evenly");
     const bool untied = in.is_on("untie_embeddings_and_output_weights");
     job.set("parallel.partition",
             partition_by_types(
@@ -229,11 +227,12 @@ void finish_deepspeed(Reading& job) {
         if (*device == "cpu")
             job.set("training.offload_optimizer", true, in.find("deepspeed_offload"));
         else
-            job.refuse(*in.find("deepspeed_offload"), "what is offloaded to NVMe is not planned");
+            job.refuse(*in.find("deepspeed_offload"), "NVMe offloading is not modelled");
     }
     if (stage >= 2 && in.whole("pipeline_model_parallel_size", 1, kMostDegree).value_or(1) > 1 &&
         !in.is_on("no_pipeline_parallel"))
-        job.refuse(*in.find("zero_stage"), "DeepSpeed has no pipeline with ZeRO-2 or 3");
+        job.refuse(*in.find("zero_stage"),
+                   "DeepSpeed does not support a pipeline with ZeRO-2 or 3");
 }
 
 }  // namespace debubble::jobs

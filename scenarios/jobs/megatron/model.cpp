@@ -5,7 +5,7 @@
 
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
-#include "scenarios/jobs/read/tokenizers.h"
+#include "scenarios/jobs/read/zoo_names.h"
 
 namespace debubble::jobs {
 namespace {
@@ -28,7 +28,7 @@ void read_vocabulary(Reading& job) {
         return;
     }
     if (given && !size) {
-        job.note(fmt::format("the vocabulary is the tokenizer's{}; {} were given",
+        job.note(fmt::format("the vocabulary size is the tokenizer's{}; {} was given",
                              type ? fmt::format(" ({})", *type) : std::string(), *given),
                  Harm::Harmless);
         return;
@@ -48,10 +48,11 @@ void read_vocabulary(Reading& job) {
             job.set("model.vocab", *tokens, model, "the tokens of that model");
             return;
         }
-    job.ask(fmt::format("how many tokens has the vocabulary? They are the tokenizer's{}; give them "
-                        "by --set model.vocab=N",
-                        type ? fmt::format(" ({})", *type) : std::string()),
-            {"vocab_size"});
+    job.ask(
+        fmt::format(
+            "how large is the vocabulary? It is the tokenizer's{}; give it by --set model.vocab=N",
+            type ? fmt::format(" ({})", *type) : std::string()),
+        {"vocab_size"});
 }
 
 /// The activation of the MLP in a scenario's word.
@@ -89,8 +90,7 @@ void read_rotary(Reading& job, const std::string& positions, std::int64_t head_d
                 in.find("rotary_percent"));
     const Setting* const scaling = first_of(in, {"use_rope_scaling", "rope_scaling"});
     if (scaling != nullptr && in.flag(scaling->name).value_or(false))
-        job.note(*scaling, "rotary positions are scaled, which costs nothing to plan",
-                 Harm::Harmless);
+        job.note(*scaling, "RoPE is scaled, which does not affect the plan", Harm::Harmless);
 }
 
 void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int64_t& head_dim) {
@@ -109,7 +109,7 @@ void read_heads(Reading& job, std::int64_t hidden, std::int64_t heads, std::int6
                     groups ? in.find("num_query_groups") : in.find("group_query_attention"));
     } else if (groups && *groups != heads) {
         job.note(*in.find("num_query_groups"),
-                 "it counts only with --group-query-attention, which is absent");
+                 "it applies only with --group-query-attention, which is absent");
     }
     const std::optional<std::int64_t> channels = in.whole("kv_channels", 1, kMost);
     head_dim = channels.value_or(heads > 0 ? hidden / heads : 0);
@@ -153,7 +153,7 @@ std::string family_of(Reading& job, bool as_llama) {
                : "gpt2";
 }
 
-/// What a family's keys are where a model does not say them.
+/// Defaults of a family's keys.
 struct FamilyDefaults {
     bool rms;
     std::string_view positions;
@@ -183,7 +183,7 @@ void read_attention(Reading& job) {
     if (in.is_on("use_sink_attention"))  // Primus
         job.set("model.sinks", true, in.find("use_sink_attention"));
     if (softmax.starts_with("off"))
-        job.note(*in.find("softmax_type"), "a softmax with one more zero score costs nothing",
+        job.note(*in.find("softmax_type"), "a softmax with an additional zero score costs nothing",
                  Harm::Harmless);
     const std::int64_t window = megatron_window(job);
     if (window > 0 && !in.has("window_attn_skip_freq"))
@@ -212,8 +212,8 @@ void read_megatron_model(Reading& job) {
     Settings& in = job.in;
     for (const char* name : {"num_layers", "hidden_size", "num_attention_heads"})
         if (!in.has(name))
-            job.ask(fmt::format("{} is not in the job; give it by --set model.{}=N, or the whole "
-                                "model by --set model=NAME",
+            job.ask(fmt::format("the job does not give {}; set it by --set model.{}=N, or the "
+                                "whole model by --set model=NAME",
                                 name,
                                 name == std::string_view("num_layers")    ? "layers"
                                 : name == std::string_view("hidden_size") ? "hidden"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
+#include "scenarios/jobs/read/script_settings.h"
 
 namespace debubble::jobs {
 namespace {
@@ -59,12 +59,12 @@ void check_spec(Reading& job) {
     const Spec spec = spec_of(in);
     const std::vector<std::string> words = spec_words(in);
     if (!words.empty() && words.front() == "local")
-        job.refuse_network(*in.find("spec"),
-                           "of Megatron-LM's programs BERT's alone takes the word 'local' "
-                           "(pretrain_bert.py), and BERT is not planned");
+        job.refuse_network(
+            *in.find("spec"),
+            "'local' is a word of Megatron-LM's pretrain_bert.py, but BERT is not supported");
     else if (spec == Spec::Unknown)
         job.refuse_network(*in.find("spec"),
-                           fmt::format("{} of {} builds the layers, which is not known here",
+                           fmt::format("{} of {} builds the layers, but is unknown",
                                        words.size() > 1 ? words[1] : "a function", words.front()));
 }
 
@@ -73,7 +73,8 @@ void check_programs(Reading& job) {
         if (setting.name != kEntryPoint || setting.value->scalar.empty()) continue;
         const std::string_view what = other_network_of(setting.value->scalar);
         if (!what.empty())
-            job.refuse_network(setting, fmt::format("this program {}, which is not planned", what));
+            job.refuse_network(setting,
+                               fmt::format("this program {}, which is not supported", what));
     }
     job.in.find(kEntryPoint);
 }
@@ -84,14 +85,14 @@ void check_provider(Reading& job) {
     if (const std::string_view what = other_network_of_class(provider->value->scalar);
         !what.empty())
         job.refuse_network(
-            *provider, fmt::format("{} {}, which is not planned", provider->value->scalar, what));
+            *provider, fmt::format("{} {}, which is not supported", provider->value->scalar, what));
 }
 
 void check_model_type(Reading& job) {
     const std::optional<std::string> type = job.in.word("model_type");
     if (type && *type != "gpt" && *type != "mamba" && *type != "hybrid")
         job.refuse_network(*job.in.find("model_type"),
-                           fmt::format("networks of the type '{}' are not planned", *type));
+                           fmt::format("networks of the type '{}' are not supported", *type));
 }
 
 void check_attention(Reading& job) {
@@ -99,15 +100,16 @@ void check_attention(Reading& job) {
     const std::string variant = in.word("experimental_attention_variant").value_or("");
     const Setting* const from = in.find("experimental_attention_variant");
     if (variant == "dsa")
-        job.refuse_network(*from, "DeepSeek's sparse attention and its indexer are not planned");
+        job.refuse_network(*from,
+                           "DeepSeek's sparse attention and its indexer are not supported in jobs");
     else if (variant == "gdn2")
-        job.refuse_network(*from, "Gated DeltaNet-2 is not planned");
+        job.refuse_network(*from, "Gated DeltaNet-2 is not supported");
     else if (!variant.empty() && variant != "gdn" && variant != "gated_delta_net")
         job.refuse_network(*from,
-                           fmt::format("'{}' is no kind of attention that is planned", variant));
+                           fmt::format("'{}' is not a supported kind of attention", variant));
     if (variant.empty() && in.has("linear_attention_freq") && !has_delta_nets(job))
         job.note(*in.find("linear_attention_freq"),
-                 "it counts only with --experimental-attention-variant, which is absent");
+                 "it applies only with --experimental-attention-variant, which is absent");
     for (const char* name :
          {"linear_conv_kernel_dim", "linear_key_head_dim", "linear_value_head_dim",
           "linear_num_key_heads", "linear_num_value_heads", "linear_attention_freq"})
@@ -126,13 +128,13 @@ void check_words(Reading& job) {
     };
     check("position_embedding_type",
           {"learned_absolute", "learned", "absolute", "rope", "yarn", "mrope", "none", "alibi"},
-          "is no kind of positions that is planned");
-    check("normalization", {"LayerNorm", "RMSNorm"}, "is no norm that is planned");
-    check("mlp_type", {"standard"}, "is an MLP beside the experts, which is not planned");
+          "is not a supported position embedding");
+    check("normalization", {"LayerNorm", "RMSNorm"}, "is not a supported norm");
+    check("mlp_type", {"standard"}, "is a parallel MLP, which is not supported");
     check("softmax_type", {"vanilla", "learnable", "off-by-one", "off_by_one"},
-          "is no softmax that is planned");
+          "is not a supported softmax");
     check("moe_router_score_function", {"softmax", "sigmoid", "sqrtsoftplus"},
-          "is no function of a router that is planned");
+          "is not a supported score function of a router");
 }
 
 /// Tokenizers whose programs train encoders: a list of arguments names no program.
@@ -140,7 +142,7 @@ void check_tokenizer(Reading& job) {
     const Setting* const tokenizer = job.in.find("tokenizer_type");
     if (tokenizer != nullptr && tokenizer->value->scalar.starts_with("BertWordPiece"))
         job.refuse_network(*tokenizer,
-                           "networks of this tokenizer are BERT and T5, which are not planned");
+                           "networks with this tokenizer are BERT and T5, which are not supported");
 }
 
 /// Megatron-DeepSpeed: --num-experts 1 is a dense network, a list has the experts of each layer
@@ -211,7 +213,7 @@ void read_norm_positions(Reading& job) {
         job.set("model.norm_position", std::string("both"), in.find("post_self_attn_layernorm"));
     else if (attention || mlp)
         job.refuse_network(*in.find(attention ? "post_self_attn_layernorm" : "post_mlp_layernorm"),
-                           "a norm after one of attention and MLP alone is not planned");
+                           "a norm after only one of attention and MLP is not supported");
 }
 
 bool is_megatron_deepspeed(Settings& in) {
@@ -250,10 +252,10 @@ void read_delta_net(Reading& job) {
     if (in_checkpoint)
         return job.refuse(
             *in.find("spec"),
-            fmt::format("{}: which heads have the gated delta nets of {}? They are in the "
-                        "checkpoint's config.json (linear_num_key_heads, linear_num_value_heads); "
-                        "give them by --set model.delta_net='{{key_heads: N, value_heads: N}}', or "
-                        "the network by --set model=FILE",
+            fmt::format("{}: how many heads do the gated delta nets of {} have? The checkpoint's "
+                        "config.json has them (linear_num_key_heads, linear_num_value_heads); give "
+                        "them by --set model.delta_net='{{key_heads: N, value_heads: N}}', or the "
+                        "model by --set model=FILE",
                         in.find("spec")->written, spec_words(in).front()));
     const auto of = [&](const char* name, std::int64_t otherwise) {
         return in.whole(name, 1, kMost).value_or(otherwise);

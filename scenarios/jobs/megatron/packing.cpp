@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 /// Documents that every step packs, and context-parallel groups as large as they need.
 namespace debubble::jobs {
@@ -29,8 +29,8 @@ std::optional<double> spread_of(Reading& job, const Setting& from, double sigma)
     const double spread = std::sqrt(std::expm1(sigma * sigma));
     if (sigma >= 0 && spread <= kWidestSpread) return spread;
     job.refuse(
-        from, fmt::format("lognormal_sigma of {} is {}; it can be from 0 to {:.4g}, where "
-                          "lengths spread by {} of their mean",
+        from, fmt::format("lognormal_sigma of {} is {}; it must be from 0 to {:.4g}, where the "
+                          "standard deviation of lengths is {} times their mean",
                           from.written, sigma, std::sqrt(std::log1p(kWidestSpread * kWidestSpread)),
                           kWidestSpread));
     return {};
@@ -67,8 +67,8 @@ std::string mock_lengths(Reading& job, std::string_view name) {
     } catch (const InputError&) {  // said below, at the setting
     }
     job.note(*from,
-             "lengths of documents are read of lognormal distributions in JSON only, and this is "
-             "another; they are taken from --set");
+             "document lengths are read only from lognormal distributions in JSON, which this is "
+             "not; they are taken from --set");
     return {};
 }
 
@@ -86,8 +86,8 @@ void read_packing(Reading& job, const Setting* packing) {
     if (packing == nullptr) return;
     if (is_given_without_packing(job))
         job.note(*packing,
-                 "a sample of the job's global batch is one document, and the documents given by "
-                 "--set are packed before; add global_batch_packing: true to them");
+                 "a sample of the job's global batch is one document, but the documents given by "
+                 "--set are prepacked; add global_batch_packing: true to them");
     else
         job.set("imbalance.sequence.global_batch_packing", true, packing);
 }
@@ -106,8 +106,8 @@ void read_documents(Reading& job, const Setting* packing) {
     if (lengths.empty() || given) read_packing(job, packing);
     if (!lengths.empty() || given || job.given("imbalance.sequence.mean")) return;
     job.ask(
-        fmt::format("how long are the documents? The job's data say it; give their mean by --set "
-                    "'imbalance.sequence={{mean: N{}}}'",
+        fmt::format("how long are the documents? The job's data determine it; give their mean by "
+                    "--set 'imbalance.sequence={{mean: N{}}}'",
                     word));
 }
 
@@ -117,16 +117,16 @@ std::string read_scheduler(Reading& job, bool dynamic) {
     const Setting* const from = job.in.find("sequence_packing_scheduler");
     if (word.empty() || word == "dp_balanced") return word;
     if (word != "default_dynamic_cp")
-        job.note(*from, fmt::format("'{}' is no scheduler that is known here: dp_balanced and "
-                                    "default_dynamic_cp are",
-                                    word));
+        job.note(*from, fmt::format(
+                            "'{}' is not a known scheduler: dp_balanced and default_dynamic_cp are",
+                            word));
     else if (!dynamic)
         job.note(*from,
-                 "no step packs its documents, since --dynamic-context-parallel is not there");
+                 "steps do not pack their documents, since --dynamic-context-parallel is absent");
     return word;
 }
 
-/// What a job says of documents that no step packs changes no plan.
+/// Settings of documents that no step packs do not affect a plan.
 void leave_documents(Reading& job) {
     Settings& in = job.in;
     in.whole("max_seqlen_per_dp_cp_rank", 1, kMost);
@@ -134,8 +134,7 @@ void leave_documents(Reading& job) {
     in.find("varlen_mock_dataset_config_json");
     if (in.is_on("use_varlen_dataset"))
         job.note(*in.find("use_varlen_dataset"),
-                 "documents that no --sequence-packing-scheduler packs are planned as whole "
-                 "sequences");
+                 "without --sequence-packing-scheduler, documents are planned as whole sequences");
 }
 
 }  // namespace
@@ -145,10 +144,9 @@ void read_megatron_packing(Reading& job) {
     const bool dynamic = in.is_on("dynamic_context_parallel");
     const bool formerly = in.is_on("hybrid_context_parallel");
     if (dynamic && formerly)
-        job.refuse(
-            *in.find("hybrid_context_parallel"),
-            "--hybrid-context-parallel is the former name of --dynamic-context-parallel, and "
-            "Megatron-LM takes one of them");
+        job.refuse(*in.find("hybrid_context_parallel"),
+                   "--hybrid-context-parallel is the former name of --dynamic-context-parallel; "
+                   "Megatron-LM accepts only one of them");
     const std::string scheduler = read_scheduler(job, dynamic || formerly);
     const bool varlen = in.is_on("use_varlen_dataset");
     const bool global = in.is_on("enable_global_batch_packing");

@@ -5,7 +5,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// The recipe of products in 8 or 4 bits; empty for none.
+/// The recipe of 8-bit or 4-bit GEMMs; empty for none.
 std::string recipe_of(Reading& job, const MegatronDialect& dialect, const Setting*& from) {
     Settings& in = job.in;
     if (in.word("fp4_format")) {
@@ -22,9 +22,11 @@ std::string recipe_of(Reading& job, const MegatronDialect& dialect, const Settin
     if (word == "blockwise") return "fp8-blockwise";
     if (word == "mxfp8") return "mxfp8";
     if (word != "delayed")
-        job.refuse(*from, fmt::format("the recipe '{}' is not planned; delayed, tensorwise, "
-                                      "blockwise and mxfp8 are",
-                                      word));
+        job.refuse(
+            *from,
+            fmt::format(
+                "the recipe '{}' is not supported; use delayed, tensorwise, blockwise or mxfp8",
+                word));
     return "fp8-delayed";
 }
 
@@ -44,8 +46,9 @@ void read_aware(Reading& job, Parts& parts) {
     const std::string main = in.word("main_params_dtype").value_or("fp32");
     if (!aware) return;
     if (first != second)
-        job.note(*in.find(in.has("exp_avg_sq_dtype") ? "exp_avg_sq_dtype" : "exp_avg_dtype"),
-                 fmt::format("the second moment is {}; both are planned as {}", second, first));
+        job.note(
+            *in.find(in.has("exp_avg_sq_dtype") ? "exp_avg_sq_dtype" : "exp_avg_dtype"),
+            fmt::format("the second moment is {}; both moments are planned as {}", second, first));
     if (main != "fp32")
         job.note(*in.find("main_params_dtype"), "main parameters in fp16 are planned as fp32");
     if (first != "fp32") parts.changes.push_back("moments: " + first);
@@ -73,8 +76,7 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
     std::int64_t bytes = 4;
     if (parts.base == "fp16" && !in_fp32 && !reduce.value_or(false)) {
         parts.changes.emplace_back("grads: fp16");
-        parts.why =
-            "no --accumulate-allreduce-grads-in-fp32: gradients are of the parameters' type";
+        parts.why = "no --accumulate-allreduce-grads-in-fp32: gradients have the parameters' type";
         bytes = 2;
     } else if (parts.base != "fp32" && parts.base != "fp16" && (in_bf16 || (reduce && !*reduce))) {
         parts.changes.emplace_back("grads: bf16");
@@ -88,8 +90,7 @@ std::int64_t read_megatron_precision(Reading& job, const MegatronDialect& dialec
     if (in.is_on("fp8_dot_product_attention") || in.is_on("fp8_multi_head_attention"))
         parts.changes.emplace_back("attention: fp8");
     if (const auto wgrad = in.flag("fp8_wgrad"); wgrad && !*wgrad && !recipe.empty())
-        job.note(*in.find("fp8_wgrad"),
-                 "weights' gradients by products of 16 bits are planned by those of 8");
+        job.note(*in.find("fp8_wgrad"), "16-bit weight-gradient GEMMs are planned in 8 bits");
     const auto first = in.whole("num_layers_at_start_in_bf16", 0, 10'000);
     const auto last = in.whole("num_layers_at_end_in_bf16", 0, 10'000);
     if (in.is_on("first_last_layers_bf16") && !recipe.empty())

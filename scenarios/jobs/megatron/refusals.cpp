@@ -5,8 +5,8 @@
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 
-/// Rules of Megatron-LM d98e8a64dd about flags beside each other, of which the scenario that they
-/// become says nothing. What sizes, cuts and schedules break is in
+/// Rules of Megatron-LM d98e8a64dd about combinations of flags that are not visible in the
+/// resulting scenario. Rules about sizes, parallelism and schedules are in
 /// scenarios/check/framework_checks.h.
 namespace debubble::jobs {
 namespace {
@@ -46,8 +46,8 @@ public:
     }
     /// The same of two settings that are both on.
     void not_both(const char* name, const char* other, std::string_view place) {
-        refuse(on(name) && on(other), name, fmt::format("it has no {} beside it", flag_of(other)),
-               place);
+        refuse(on(name) && on(other), name,
+               fmt::format("it cannot be combined with {}", flag_of(other)), place);
     }
     /// A setting that needs another one.
     void needs(const char* name, const char* other, std::string_view place) {
@@ -81,20 +81,21 @@ void rules_of_cut(Rules& rules) {
                      "can be given",
                      kOfArguments);
         rules.refuse(rules.has("hybrid_layer_pattern"), name,
-                     "stages of a --hybrid-layer-pattern are cut by its |", kOfArguments);
+                     "the stages of a --hybrid-layer-pattern are separated by its |", kOfArguments);
     }
     for (const char* ends :
          {"decoder_first_pipeline_num_layers", "decoder_last_pipeline_num_layers"}) {
         rules.refuse(rules.has("num_layers_per_virtual_pipeline_stage"), ends,
-                     "it takes --num-virtual-stages-per-pipeline-rank, not "
+                     "it needs --num-virtual-stages-per-pipeline-rank, not "
                      "--num-layers-per-virtual-pipeline-stage",
                      kOfArguments);
         rules.refuse(rules.has("pipeline_model_parallel_layout"), ends,
-                     "it has no --pipeline-model-parallel-layout beside it", kOfConfig);
+                     "it cannot be combined with --pipeline-model-parallel-layout", kOfConfig);
         for (const char* account :
              {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"})
             rules.refuse(rules.on(account), ends,
-                         "it has no --account-for-...-in-pipeline-split beside it", kOfConfig);
+                         "it cannot be combined with --account-for-...-in-pipeline-split",
+                         kOfConfig);
     }
 }
 
@@ -109,12 +110,12 @@ void rules_of_groups(Rules& rules, const MegatronCut& cut, std::int64_t batches)
         const bool few = batches > 0 && batches < cut.pipeline;
         rules.refuse(few, name,
                      fmt::format("interleaving needs at least as many microbatches as pipeline "
-                                 "ranks, and {} are fewer than {}",
+                                 "ranks, but {} are fewer than {}",
                                  batches, cut.pipeline),
                      kOfSchedules);
         rules.refuse(!few && (group < cut.pipeline || (batches > 0 && group > batches)), name,
                      fmt::format("groups of {} microbatches are not between the pipeline's {} "
-                                 "ranks and the {} microbatches of a step",
+                                 "ranks and the step's {} microbatches",
                                  group, cut.pipeline, batches),
                      kOfSchedules);
         const std::int64_t last = batches % group;
@@ -129,13 +130,13 @@ void rules_of_groups(Rules& rules, const MegatronCut& cut, std::int64_t batches)
 
 void rules_of_batches(Rules& rules) {
     rules.refuse(rules.has("global_batch_size"), "step_batch_size_schedule",
-                 "it has no --global-batch-size beside it", kOfArguments);
+                 "it cannot be combined with --global-batch-size", kOfArguments);
     if (rules.on("skip_train")) return;
     for (const char* samples : {"train_samples", "lr_decay_samples", "lr_warmup_samples"})
         rules.refuse(rules.has("train_iters") && rules.word(samples) != "0", samples,
-                     "it has no --train-iters beside it", kOfArguments);
+                     "it cannot be combined with --train-iters", kOfArguments);
     rules.refuse(rules.word("lr_warmup_iters", "0") != "0", "lr_warmup_fraction",
-                 "it has no --lr-warmup-iters beside it", kOfArguments);
+                 "it cannot be combined with --lr-warmup-iters", kOfArguments);
     const std::optional<double> rate = number_of(rules.word("lr"));
     const std::optional<double> least = number_of(rules.word("min_lr"));
     rules.refuse(rate && least && *least > *rate, "min_lr", "it is larger than --lr", kOfArguments);
@@ -147,9 +148,9 @@ void rules_of_experts(Rules& rules) {
     rules.refuse(rules.on("moe_enable_deepep") && type != "flex", "moe_enable_deepep",
                  "it needs --moe-token-dispatcher-type flex", kOfConfig);
     rules.refuse(rules.on("moe_enable_deepep") && backend == "hybridep", "moe_enable_deepep",
-                 "the backend of the dispatcher is hybridep", kOfConfig);
+                 "the dispatcher's backend must be hybridep", kOfConfig);
     rules.refuse(rules.on("moe_shared_expert_overlap") && type == "allgather",
-                 "moe_shared_expert_overlap", "it needs another dispatcher than allgather",
+                 "moe_shared_expert_overlap", "it needs a dispatcher other than allgather",
                  kOfConfig);
     const bool experts = rules.has("num_experts");
     for (const char* name : {"moe_ffn_hidden_size", "moe_latent_size"})
@@ -170,7 +171,7 @@ void rules_of_experts(Rules& rules) {
     rules.needs("moe_pad_expert_input_to_capacity", "moe_expert_capacity_factor", kOfConfig);
     const std::string balance = rules.word("moe_router_load_balancing_type", "aux_loss");
     rules.refuse(!balance.ends_with("aux_loss") && balance != "none", "moe_expert_capacity_factor",
-                 fmt::format("it has no balancing by {}", balance), kOfConfig);
+                 fmt::format("it does not support balancing by {}", balance), kOfConfig);
     for (const char* name : {"moe_use_grouped_tensor", "moe_single_grouped_weight"})
         rules.needs(name, "moe_grouped_gemm", kOfConfig);
     rules.needs("delay_wgrad_compute", "overlap_moe_expert_parallel_comm", kOfConfig);
@@ -185,13 +186,13 @@ void rules_of_recompute(Rules& rules) {
     rules.refuse(granularity == "full" && rules.has("recompute_method") &&
                      !rules.has("recompute_num_layers"),
                  "recompute_granularity", "full needs --recompute-num-layers", kOfConfig);
-    rules.refuse(granularity == "selective", "recompute_method", "selective has no method",
+    rules.refuse(granularity == "selective", "recompute_method", "selective does not take a method",
                  kOfArguments);
     rules.refuse(granularity == "selective" && rules.word("recompute_num_layers") != "0",
-                 "recompute_num_layers", "selective has no number of layers", kOfConfig);
+                 "recompute_num_layers", "selective does not take a number of layers", kOfConfig);
     rules.not_both("distribute_saved_activations", "sequence_parallel", kOfConfig);
     rules.refuse(rules.on("moe_layer_recompute") && granularity == "full", "moe_layer_recompute",
-                 "it has no --recompute-granularity full beside it", kOfConfig);
+                 "it cannot be combined with --recompute-granularity full", kOfConfig);
     rules.not_both("fine_grained_activation_offloading", "cpu_offloading", kOfConfig);
     rules.refuse(rules.on("fine_grained_activation_offloading") && !rules.has("offload_modules"),
                  "fine_grained_activation_offloading", "it needs --offload-modules", kOfConfig);
@@ -199,7 +200,7 @@ void rules_of_recompute(Rules& rules) {
 
 void rules_of_precision(Rules& rules) {
     rules.not_both("fp16", "bf16", kOfArguments);
-    rules.refuse(rules.has("fp8_format"), "fp4_format", "it has no --fp8-format beside it",
+    rules.refuse(rules.has("fp8_format"), "fp4_format", "it cannot be combined with --fp8-format",
                  kOfArguments);
     rules.refuse(rules.on("fp8_param_gather") && !rules.has("fp8_format"), "fp8_param_gather",
                  "it needs --fp8-format", kOfConfig);
@@ -231,10 +232,10 @@ void rules_of_sharding(Rules& rules, const MegatronCut& cut) {
     for (const char* other : {"use_distributed_optimizer", "fp16"})
         rules.not_both("use_torch_fsdp2", other, kOfArguments);
     rules.refuse(rules.on("use_torch_fsdp2") && cut.pipeline > 1, "use_torch_fsdp2",
-                 "it has no pipeline", kOfArguments);
+                 "it does not support pipeline parallelism", kOfArguments);
     rules.refuse(
         rules.on("use_torch_fsdp2") && rules.word("expert_model_parallel_size", "1") != "1",
-        "use_torch_fsdp2", "it has no expert parallelism", kOfArguments);
+        "use_torch_fsdp2", "it does not support expert parallelism", kOfArguments);
     rules.refuse(rules.on("use_torch_fsdp2") && !rules.on("untie_embeddings_and_output_weights"),
                  "use_torch_fsdp2", "it needs --untie-embeddings-and-output-weights", kOfArguments);
     rules.refuse(
@@ -252,7 +253,8 @@ void rules_of_attention(Rules& rules, bool is_primus) {
     rules.not_both("multi_latent_attention", "rotary_interleaved", kOfConfig);
     rules.refuse(!is_primus && rules.on("cross_entropy_loss_fusion") &&
                      rules.word("cross_entropy_fusion_impl") == "te",
-                 "cross_entropy_fusion_impl", "the fused loss is native, not te", kOfArguments);
+                 "cross_entropy_fusion_impl", "the fused loss must be native, not te",
+                 kOfArguments);
 }
 
 /// Names that Megatron-LM's parser refuses; Megatron-DeepSpeed still takes them.
@@ -263,8 +265,8 @@ void rules_of_names(Rules& rules, Settings& in) {
               {"--model-parallel-size", "--tensor-model-parallel-size"},
               {"--checkpoint-activations", "--recompute-granularity"}})
             if (setting.written == old)
-                rules.refuse(true, setting.name.c_str(), fmt::format("it is {} now", now),
-                             kOfArguments);
+                rules.refuse(true, setting.name.c_str(),
+                             fmt::format("it has been renamed to {}", now), kOfArguments);
 }
 
 }  // namespace

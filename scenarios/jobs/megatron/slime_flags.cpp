@@ -1,4 +1,4 @@
-#include "scenarios/jobs/megatron/slime_flags.h"
+#include "scenarios/jobs/megatron/flags.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// Of rollouts, rewards, losses, data, logs and the exchange of weights between phases.
+/// Of rollouts, rewards, losses, data, logs and the transfer of weights between phases.
 constexpr std::string_view kSlimeSilent =
     "address advantage_estimator apply_chat_template apply_chat_template_kwargs balance_by_flops "
     "balance_data buffer_filter_path colocate data_source_path disable_grpo_std_normalization "
@@ -35,19 +35,19 @@ struct SlimeFact {
     std::string_view name, sentence;
 };
 constexpr SlimeFact kSlimeRefused[] = {
-    {"custom_model_provider_path", "a function of the job builds the network, which is not known"},
-    {"freeze_indexer", "a part of the network is frozen, which is not planned"},
-    {"opd_teacher_load", "a teacher's logits are not planned"}};
+    {"custom_model_provider_path",
+     "a function of the job builds the network, which cannot be read"},
+    {"freeze_indexer", "a part of the network is frozen, which is not modelled"},
+    {"opd_teacher_load", "a teacher's logits are not modelled"}};
 constexpr SlimeFact kSlimeNoted[] = {
-    {"only_train_params_name_list", "all parameters are planned as trained"},
-    {"freeze_params_name_list", "all parameters are planned as trained"},
-    {"keep_old_actor", "the old weights beside the actor's are not planned"},
-    {"use_stateless_adam", "an optimizer without state is planned with it"},
-    {"recompute_loss_function", "a loss that is computed again is planned as kept"},
-    {"use_opd", "a teacher's logits are not planned"},
-    {"use_routing_replay", "experts' choices that are kept from the rollout are not planned"},
-    {"use_rollout_routing_replay",
-     "experts' choices that are kept from the rollout are not planned"}};
+    {"only_train_params_name_list", "all parameters are planned as trainable"},
+    {"freeze_params_name_list", "all parameters are planned as trainable"},
+    {"keep_old_actor", "the old weights in addition to the actor's are not modelled"},
+    {"use_stateless_adam", "an optimizer without state is planned with state"},
+    {"recompute_loss_function", "a recomputed loss is planned as kept"},
+    {"use_opd", "a teacher's logits are not modelled"},
+    {"use_routing_replay", "replayed routing of rollouts is not modelled"},
+    {"use_rollout_routing_replay", "replayed routing of rollouts is not modelled"}};
 
 bool names(std::string_view list, std::string_view name) {
     for (std::size_t at = 0; at < list.size();) {

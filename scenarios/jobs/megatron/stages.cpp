@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "models/partition/layout.h"
+#include "models/partition/partition.h"
 #include "scenarios/jobs/megatron/megatron.h"
 #include "scenarios/jobs/megatron/network.h"
 
@@ -19,9 +19,9 @@ void set_partition(Reading& job, const MegatronCut& cut, const std::vector<std::
     for (std::int64_t chunk = 0; chunk < cut.chunks; ++chunk)
         for (const std::int64_t layers : of_rank) {
             if (layers % cut.chunks != 0)
-                return job.refuse(from, fmt::format("{} layers of a rank cannot be cut into {} "
-                                                    "chunks",
-                                                    layers, cut.chunks));
+                return job.refuse(
+                    from, fmt::format("{} layers of a rank cannot be split into {} chunks", layers,
+                                      cut.chunks));
             stages.push_back(layers / cut.chunks);
         }
     job.set("parallel.partition", fmt::format("[{}]", fmt::join(stages, ", ")), &from);
@@ -37,8 +37,9 @@ void read_ends(Reading& job, const MegatronCut& cut) {
     const Setting& from =
         *in.find(first ? "decoder_first_pipeline_num_layers" : "decoder_last_pipeline_num_layers");
     if (middle < 0 || rest < 0 || (middle == 0 ? rest != 0 : rest % middle != 0))
-        return job.refuse(from, fmt::format("{} layers less {} cannot be shared by {} other ranks",
-                                            cut.layers, cut.layers - rest, middle));
+        return job.refuse(from,
+                          fmt::format("{} layers minus {} cannot be divided among {} other ranks",
+                                      cut.layers, cut.layers - rest, middle));
     std::vector<std::int64_t> ranks;
     if (first) ranks.push_back(*first);
     for (std::int64_t i = 0; i < middle; ++i) ranks.push_back(rest / middle);
@@ -54,10 +55,9 @@ void read_accounts(Reading& job, const MegatronCut& cut, bool embedding, bool lo
     const std::int64_t units = cut.layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
     const std::int64_t stages = cut.pipeline * cut.chunks;
     if (units % stages != 0)
-        return job.refuse(from,
-                          fmt::format("{} layers with the embedding or the loss are {} units, "
-                                      "which {} stages cannot share",
-                                      cut.layers, units, stages));
+        return job.refuse(from, fmt::format("{} layers with the embedding or the loss are {} "
+                                            "units, which cannot be divided among {} stages",
+                                            cut.layers, units, stages));
     std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), units / stages);
     if (embedding) --layers.front();
     if (loss) --layers.back();
@@ -81,8 +81,8 @@ void read_layout(Reading& job, MegatronCut& cut, const Setting& setting) {
     try {
         const auto stages = static_cast<std::int64_t>(models::parse_layout(layout).size());
         if (stages % cut.pipeline != 0)
-            return job.refuse(setting, fmt::format("{} stages cannot be shared by {} ranks", stages,
-                                                   cut.pipeline));
+            return job.refuse(setting, fmt::format("{} stages cannot be divided among {} ranks",
+                                                   stages, cut.pipeline));
         cut.chunks = stages / cut.pipeline;
     } catch (const InputError& error) {
         return job.refuse(setting, error.diagnostics().front().message);
@@ -94,7 +94,7 @@ void read_layout(Reading& job, MegatronCut& cut, const Setting& setting) {
 void read_segments(Reading& job, MegatronCut& cut, const HybridPattern& pattern) {
     const auto stages = static_cast<std::int64_t>(pattern.segments.size());
     if (stages % cut.pipeline != 0)
-        return job.refuse(*pattern.from, fmt::format("{} stages cannot be shared by {} ranks",
+        return job.refuse(*pattern.from, fmt::format("{} stages cannot be divided among {} ranks",
                                                      stages, cut.pipeline));
     cut.chunks = stages / cut.pipeline;
     job.set("parallel.partition", fmt::format("[{}]", fmt::join(pattern.segments, ", ")),
@@ -116,7 +116,7 @@ const Setting* read_chunks(Reading& job, MegatronCut& cut) {
                                (in.is_on("account_for_embedding_in_pipeline_split") ? 1 : 0) +
                                (in.is_on("account_for_loss_in_pipeline_split") ? 1 : 0);
     if (cut.layers > 0 && units % (cut.pipeline * *per_stage) != 0)
-        job.refuse(*from, fmt::format("{} layers on {} ranks cannot be cut into chunks of {}",
+        job.refuse(*from, fmt::format("{} layers on {} ranks cannot be split into chunks of {}",
                                       units, cut.pipeline, *per_stage));
     else
         cut.chunks = std::max<std::int64_t>(units / (cut.pipeline * *per_stage), 1);
@@ -150,16 +150,16 @@ bool read_primus_pipeline(Reading& job, const MegatronCut& cut, bool combined) {
         return true;
     }
     if (known->chunks && *known->chunks != cut.chunks)
-        job.refuse(*from, fmt::format("{} takes {} chunks per rank, and the job has {}", word,
+        job.refuse(*from, fmt::format("{} needs {} chunks per rank, but the job has {}", word,
                                       *known->chunks, cut.chunks));
     const bool pairs = combined && word == "zbv-formatted";
     if (combined && !pairs)
         job.note(*in.find("overlap_moe_expert_parallel_comm"),
-                 "of Primus's pipelines zbv-formatted alone pairs a forward with a backward");
+                 "among Primus's pipelines only zbv-formatted pairs a forward with a backward");
     job.set("schedule.name", std::string(pairs ? "combined-zb-v" : known->schedule), from);
     if (cut.chunks > 1) job.set("schedule.stages_per_rank", cut.chunks, from);
     if (word == "zero-bubble-heuristic" && in.has("pp_max_mem"))
-        job.note(*in.find("pp_max_mem"), "it is given by --set schedule.memory_limit");
+        job.note(*in.find("pp_max_mem"), "set it by --set schedule.memory_limit");
     return true;
 }
 
@@ -190,11 +190,12 @@ void read_megatron_stages(Reading& job, MegatronCut& cut) {
     const bool delayed = in.is_on("delay_wgrad_compute");
     if (read_primus_pipeline(job, cut, combined)) return;
     if (combined && cut.pipeline > 1 && in.is_on("use_megatron_fsdp"))
-        job.refuse(*in.find("use_megatron_fsdp"),
-                   "Megatron-FSDP has no pipeline beside --overlap-moe-expert-parallel-comm");
+        job.refuse(
+            *in.find("use_megatron_fsdp"),
+            "Megatron-FSDP does not support a pipeline with --overlap-moe-expert-parallel-comm");
     if (delayed && !combined)
         job.note(*in.find("delay_wgrad_compute"),
-                 "it counts only with --overlap-moe-expert-parallel-comm");
+                 "it applies only with --overlap-moe-expert-parallel-comm");
     const auto overlaps = in.flag("overlap_p2p_communication");
     if (overlaps && !*overlaps && cut.chunks > 1 && !combined)
         job.set("framework.point_to_point_blocks", std::string("whole-backward"),
@@ -222,8 +223,8 @@ void settle_megatron_groups(Reading& job, const MegatronCut& cut) {
     if (same && !in.is_on("overlap_moe_expert_parallel_comm"))
         return job.set("schedule.rounds", std::string("pytorch"), in.find(name),
                        fmt::format("groups of {}", *together));
-    job.note(*in.find(name), fmt::format("groups of {} microbatches are planned as of {}",
-                                         *together, cut.pipeline));
+    job.note(*in.find(name),
+             fmt::format("groups of {} microbatches are planned with {}", *together, cut.pipeline));
 }
 
 }  // namespace debubble::jobs

@@ -18,9 +18,9 @@ void read_growth(Reading& job, std::int64_t global) {
             colon == std::string::npos
                 ? "a smaller size"
                 : words.front().substr(colon + 1, words.front().find(' ', colon) - colon - 1);
-        job.note(*steps, fmt::format("the batch grows from {} to {} by steps; the last one is "
-                                     "planned",
-                                     first, global));
+        job.note(*steps,
+                 fmt::format("the batch grows from {} to {} in steps; the last one is planned",
+                             first, global));
     }
     if (const Setting* const ramp = in.find("rampup_batch_size"))
         job.note(*ramp, fmt::format("the batch grows from {} to {}; the last one is planned",
@@ -64,8 +64,8 @@ std::optional<std::int64_t> micro_batch_of(Reading& job, const MegatronCut& cut,
     while (share % made != 0) --made;
     const Setting* const from = in.find("max_tokens_per_gpu");
     job.set("training.micro_batch", made, from, fmt::format("of {} tokens each", *length));
-    job.note(*from, fmt::format("microbatches of samples of several lengths hold up to {} tokens; "
-                                "{} of {} tokens are planned",
+    job.note(*from, fmt::format("microbatches of variable-length samples have up to {} tokens; {} "
+                                "of {} tokens are planned",
                                 most, made, *length));
     return made;
 }
@@ -98,8 +98,8 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
     }
     if (!micro && !job.given("training.micro_batch") && !packs_by_tokens(job))
         job.ask(
-            "how many samples has a microbatch? The job has no micro_batch_size; give them by "
-            "--set training.micro_batch=N",
+            "how many samples does a microbatch have? The job has no micro_batch_size; give them "
+            "by --set training.micro_batch=N",
             {"micro_batch_size"});
     if (global) {
         job.set("training.global_batch", *global, from, why);
@@ -120,7 +120,7 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
     if (!job.copy("training.seq_length", "seq_length") && !job.given("training.seq_length") &&
         !dialect.is_bridge)
         job.ask(
-            "how many tokens has a sample? The job has no seq_length; give them by --set "
+            "how many tokens does a sample have? The job has no seq_length; give them by --set "
             "training.seq_length=N",
             {"seq_length"});
 }
@@ -137,14 +137,14 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
         if (in.is_on(name)) {  // of 2021, and of Megatron-DeepSpeed
             granularity = "full";
             from = nullptr;
-            job.note(*in.find(name), "all of every layer is computed again");
+            job.note(*in.find(name), "all layers are fully recomputed");
         }
     const std::vector<std::string> modules = in.words("recompute_modules");
     const std::optional<std::string> method = in.word("recompute_method");
     const auto layers = in.whole("recompute_num_layers", 1, 10'000);
     if (granularity == "none") granularity.reset();
     if (granularity && *granularity != "selective" && *granularity != "full") {
-        job.refuse(*from, fmt::format("--recompute-granularity can be full or selective, not '{}'",
+        job.refuse(*from, fmt::format("--recompute-granularity must be full or selective, not '{}'",
                                       *granularity));
     } else if (granularity == "selective") {
         const bool core = modules.empty() || modules == std::vector<std::string>{"core_attn"};
@@ -156,7 +156,7 @@ void read_recompute(Reading& job, const MegatronCut& cut) {
                 known.push_back(module);
             else
                 job.note(*in.find("recompute_modules"),
-                         fmt::format("'{}' is no module that can be planned", module));
+                         fmt::format("'{}' is not a supported module", module));
         }
         job.set("training.recompute",
                 core ? "selective" : fmt::format("{{modules: [{}]}}", fmt::join(known, ", ")),
@@ -198,7 +198,7 @@ void read_offload(Reading& job) {
         if (fraction && *fraction < 1)
             job.note(
                 *in.find("optimizer_offload_fraction"),
-                "a part of the optimizer's state stays on the GPU; all is planned on the host");
+                "part of the optimizer state stays on the GPU; all of it is planned on the host");
     }
 }
 
@@ -227,7 +227,7 @@ void read_optimizer(Reading& job) {
     const bool more = value.find(',') != std::string::npos;
     if (more || name != "adamw")
         job.set("training.optimizer", more ? value + "}" : name, rate ? in.find("lr") : from,
-                decays ? "Megatron-Core decays no norms and no biases" : "");
+                decays ? "Megatron-Core does not decay norms and biases" : "");
     if (const auto clip = in.real("clip_grad"); clip && *clip > 0 && *clip < 1e9)
         job.set_real("training.clip_norm", *clip, in.find("clip_grad"));
 }
@@ -239,11 +239,11 @@ void read_dropout(Reading& job, const MegatronDialect& dialect) {
     const double value = hidden.value_or(dialect.is_bridge ? 0.0 : 0.1);
     if (attention && *attention != value)
         job.note(*in.find("attention_dropout"),
-                 fmt::format("attention has another dropout than hidden values; {} is planned for "
-                             "both",
-                             value));
+                 fmt::format(
+                     "attention and hidden values have different dropout; {} is planned for both",
+                     value));
     if (value < 0 || value > 0.999) {
-        if (hidden) job.refuse(*in.find("hidden_dropout"), "a dropout can be from 0 to 0.999");
+        if (hidden) job.refuse(*in.find("hidden_dropout"), "a dropout must be from 0 to 0.999");
         return;
     }
     if (value > 0 && !job.has_model() && !dialect.names_network)
@@ -268,7 +268,7 @@ void read_megatron_training(Reading& job, const MegatronDialect& dialect, Megatr
     const bool unfused = word == "unfused" || word == "local" || word.ends_with("unfused");
     job.set("training.attention", std::string(unfused ? "unfused" : "flash"),
             backend || !local ? from : layers,
-            backend || local ? "" : "the default: TransformerEngine takes a fused kernel");
+            backend || local ? "" : "the default: TransformerEngine uses a fused kernel");
     read_dropout(job, dialect);
     read_offload(job);
     read_optimizer(job);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// nanotron's YAML (2411b022, config/config.py), whose keys all stand there, since it takes no
@@ -20,7 +19,7 @@ std::string why_not_nanotron(const models::Architecture& a) {
     const auto& mlp = *a.layers[0].as<models::DenseMlp>();
     if (a.norm != models::Norm::RmsNorm) return "layer norms";
     if (!attention.rotary || attention.rotary_dim || attention.alibi)
-        return "positions other than rotary ones of whole heads";
+        return "positions other than RoPE over whole heads";
     if (attention.qk_norm != models::QkNorm::None) return "norms of queries and keys";
     if (mlp.activation != Activation::Swiglu) return "an activation other than swiglu";
     if (mlp.bias || attention.output_bias) return "biases";

@@ -21,10 +21,9 @@ struct NanotronCut {
 
 std::int64_t asked_degree(Reading& job, const char* name, const char* key) {
     if (!job.in.has(name)) {
-        job.ask(
-            fmt::format("{} is not in the job, and nanotron has no default for it; give it by "
-                        "--set {}=N",
-                        name, key));
+        job.ask(fmt::format(
+            "the job does not give {}, and nanotron has no default for it; set it by --set {}=N",
+            name, key));
         return 1;
     }
     const std::int64_t value = job.in.whole(name, 1, kMostDegree).value_or(1);
@@ -56,8 +55,8 @@ NanotronCut read_nanotron_cut(Reading& job) {
         job.set("parallel.expert", *expert, in.find("parallelism.expert_parallel_size"));
         job.set("parallel.expert_tensor", std::int64_t{1});
         job.note(*in.find("parallelism.expert_parallel_size"),
-                 "nanotron would refuse this: its ranks are tp x pp x context x dp, of which no "
-                 "experts' ranks are taken (nanotron/parallel/context.py)",
+                 "nanotron would refuse this: its ranks are tp x pp x context x dp, from which "
+                 "expert parallelism takes none (nanotron/parallel/context.py)",
                  Harm::Refused);
     }
     const std::string mode = in.word("parallelism.tp_mode").value_or("ALL_REDUCE");
@@ -66,7 +65,7 @@ NanotronCut read_nanotron_cut(Reading& job) {
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (upper != "ALL_REDUCE" && upper != "REDUCE_SCATTER")
         job.refuse(*in.find("parallelism.tp_mode"),
-                   fmt::format("'{}' is no mode; ALL_REDUCE and REDUCE_SCATTER are", mode));
+                   fmt::format("'{}' is not a mode; use ALL_REDUCE or REDUCE_SCATTER", mode));
     else if (cut.tensor > 1)
         job.set("parallel.sequence", upper == "REDUCE_SCATTER", in.find("parallelism.tp_mode"));
     return cut;
@@ -95,7 +94,7 @@ void read_nanotron_schedule(Reading& job, const NanotronCut& cut, NanotronNetwor
     const std::string engine = in.word("parallelism.pp_engine").value_or("afab");
     const Setting* const from = in.find("parallelism.pp_engine");
     if (engine != "1f1b" && engine != "afab")
-        return job.refuse(*from, fmt::format("'{}' is no engine; 1f1b and afab are", engine));
+        return job.refuse(*from, fmt::format("'{}' is not an engine; use 1f1b or afab", engine));
     job.set("schedule", std::string(engine == "1f1b" || cut.pipeline == 1 ? "1f1b" : "gpipe"), from,
             from == nullptr ? "afab, nanotron's default" : "");
     const std::int64_t multiple =
@@ -112,12 +111,12 @@ void read_nanotron_schedule(Reading& job, const NanotronCut& cut, NanotronNetwor
         stages.push_back(network.layers / cut.pipeline +
                          (i < network.layers % cut.pipeline ? 1 : 0));
     if (!deals && network.vocab > 0)
-        job.note(*in.find("parallelism.pp"),
-                 fmt::format("nanotron would refuse this: it deals blocks by their cost, "
-                             "which leaves some of {} ranks without one (nanotron/models/"
-                             "base.py, build_model)",
-                             cut.pipeline),
-                 Harm::Refused);
+        job.note(
+            *in.find("parallelism.pp"),
+            fmt::format("nanotron would refuse this: it distributes blocks by cost, which leaves "
+                        "some of {} ranks without any (nanotron/models/base.py, build_model)",
+                        cut.pipeline),
+            Harm::Refused);
     std::string list;
     for (const std::int64_t layers : stages)
         list += (list.empty() ? "" : ", ") + std::to_string(layers);
@@ -125,7 +124,7 @@ void read_nanotron_schedule(Reading& job, const NanotronCut& cut, NanotronNetwor
             deals ? "by the cost of layers and head" : "");
 }
 
-/// What nanotron's own checks say (config/config.py, parallel/pipeline_parallel/engine.py).
+/// nanotron's own checks (config/config.py, parallel/pipeline_parallel/engine.py).
 void note_nanotron_refusals(Reading& job, const NanotronCut& cut) {
     Settings& in = job.in;
     const auto heads = in.whole(nanotron_model_key("num_attention_heads"), 1, kMost);
@@ -151,7 +150,7 @@ void note_nanotron_refusals(Reading& job, const NanotronCut& cut) {
     if (steps)
         refuse(in.word("parallelism.pp_engine").value_or("") == "1f1b" && *steps < cut.pipeline - 1,
                "parallelism.pp_engine",
-               fmt::format("1F1B of {} ranks takes at least {} microbatches, not {}", cut.pipeline,
+               fmt::format("1F1B on {} ranks needs at least {} microbatches, not {}", cut.pipeline,
                            cut.pipeline - 1, *steps),
                "nanotron/parallel/pipeline_parallel/engine.py");
 }
@@ -161,7 +160,7 @@ void read_nanotron_batch(Reading& job, const NanotronCut& cut) {
     for (const auto& [name, key] : {std::pair{"tokens.sequence_length", "training.seq_length"},
                                     std::pair{"tokens.micro_batch_size", "training.micro_batch"}})
         if (!job.copy(key, name) && !job.given(key))
-            job.ask(fmt::format("{} is not in the job; give it by --set {}=N", name, key));
+            job.ask(fmt::format("the job does not give {}; set it by --set {}=N", name, key));
     const auto micro = job.given("training.micro_batch")
                            ? job.given_whole("training.micro_batch")
                            : in.whole("tokens.micro_batch_size", 1, kMost);
@@ -177,10 +176,9 @@ void read_nanotron_batch(Reading& job, const NanotronCut& cut) {
                 stage->get("sequence_length")->is(text::Node::Kind::Scalar) &&
                 number_of(stage->get("sequence_length")->scalar).value_or(0) !=
                     static_cast<double>(in.whole("tokens.sequence_length", 1, kMost).value_or(0)))
-                job.note(
-                    fmt::format("a stage of the data has samples of {} tokens; those of "
-                                "tokens.sequence_length are planned",
-                                stage->get("sequence_length")->scalar));
+                job.note(fmt::format(
+                    "a data stage has samples of {} tokens; tokens.sequence_length is planned",
+                    stage->get("sequence_length")->scalar));
 }
 
 void read_nanotron_types(Reading& job) {
@@ -193,17 +191,16 @@ void read_nanotron_types(Reading& job) {
     const auto* const known =
         std::ranges::find(kTypes, type, &std::pair<std::string_view, std::string_view>::first);
     if (known == std::end(kTypes))
-        return job.refuse(*in.find("model.dtype"),
-                          fmt::format("the type '{}' is not planned; bfloat16, float16 and float32 "
-                                      "are",
-                                      type));
+        return job.refuse(
+            *in.find("model.dtype"),
+            fmt::format("the type '{}' is not supported; bfloat16, float16 and float32 are", type));
     const std::string word(known->second);
     if (wide || word == "fp32") return job.set("training.precision", word, from);
     job.set("training.precision",
             fmt::format("{{base: {0}, grads: {0}, main_params: none, main_grads: none, moments: "
                         "{0}}}",
                         word),
-            from, "without accumulate_grad_in_fp32 AdamW reads the parameters' own type");
+            from, "without accumulate_grad_in_fp32 AdamW reads gradients in the parameters' type");
 }
 
 void read_nanotron_optimizer(Reading& job, const NanotronCut& cut) {
@@ -211,17 +208,16 @@ void read_nanotron_optimizer(Reading& job, const NanotronCut& cut) {
     read_nanotron_types(job);
     const std::int64_t stage = in.whole("optimizer.zero_stage", 0, 3).value_or(0);
     const Setting* const from = in.find("optimizer.zero_stage");
-    if (stage > 1)
-        job.note(*from, "nanotron shares the optimizer state alone at any stage above 0");
+    if (stage > 1) job.note(*from, "nanotron shards only the optimizer state at any stage above 0");
     if (stage > 0) job.set("parallel.zero_stage", std::int64_t{1}, from);
     if (stage > 0 && cut.context > 1 && cut.data > 0)
-        job.set("parallel.shard", cut.data, from, "the state is shared over dp alone");
+        job.set("parallel.shard", cut.data, from, "the state is sharded only over dp");
     const std::string name = in.word("optimizer.optimizer_factory.name").value_or("adamW");
     if (name == "sgd")
         job.set("training.optimizer", name, in.find("optimizer.optimizer_factory.name"));
     else if (name != "adamW")
         job.refuse(*in.find("optimizer.optimizer_factory.name"),
-                   fmt::format("the optimizer '{}' is not planned; adamW and sgd are", name));
+                   fmt::format("the optimizer '{}' is not supported; use adamW or sgd", name));
     job.set(
         "framework.optimizer",
         std::string(in.is_on("optimizer.optimizer_factory.torch_adam_is_fused") ? "fused-adam"
@@ -235,7 +231,7 @@ void read_nanotron_software(Reading& job, const NanotronCut& cut) {
     Settings& in = job.in;
     job.set("framework.base", std::string("pytorch-eager"), nullptr, "nanotron");
     job.set("framework.fused_norm", in.flag(nanotron_model_key("_fused_rms_norm")).value_or(true),
-            in.find(nanotron_model_key("_fused_rms_norm")), "a kernel of Triton");
+            in.find(nanotron_model_key("_fused_rms_norm")), "a Triton kernel");
     job.set("framework.fused_rope", true, nullptr, "flash-attn's");
     job.set("framework.main_grad_buffer", in.is_on("optimizer.accumulate_grad_in_fp32"),
             in.find("optimizer.accumulate_grad_in_fp32"));
@@ -270,8 +266,8 @@ void read_nanotron_software(Reading& job, const NanotronCut& cut) {
     }
     if (in.is_on(nanotron_model_key("_use_doc_masking")))
         job.note(*in.find(nanotron_model_key("_use_doc_masking")),
-                 "samples are packed documents, whose lengths are not known: attention over whole "
-                 "samples is planned");
+                 "samples are packed documents of unknown lengths: attention over whole samples is "
+                 "planned");
 }
 
 /// Sections of which nothing changes a plan.
@@ -294,16 +290,16 @@ void sort_nanotron_left(Reading& job) {
                 is_silent_in_nanotron_network(setting->name.substr(network.size())))
                 job.count_silent();
             else
-                job.refuse_network(*setting, "no network of nanotron has it");
+                job.refuse_network(*setting, "nanotron's networks do not have it");
         } else if (silent ||
                    std::ranges::find(kNanotronSilent, section) != std::end(kNanotronSilent)) {
             job.count_silent();
         } else if (section == "doremi") {
             job.note(*setting,
-                     "of DoReMi the training alone is planned, without the passes of a reference "
+                     "of DoReMi only the training is planned, without the passes of a reference "
                      "network");
         } else {
-            job.note(fmt::format("{} is not known here as a setting of nanotron; it is left out",
+            job.note(fmt::format("{} is not a known setting of nanotron; it is ignored",
                                  origin_of(*setting)),
                      Harm::Unknown);
         }

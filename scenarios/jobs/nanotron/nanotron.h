@@ -8,7 +8,7 @@
 /// The parts of nanotron's reader. Private to the folder.
 namespace debubble::jobs {
 
-/// What the cut into stages needs of the network.
+/// The properties of the network that its partition into stages depends on.
 struct NanotronNetwork {
     std::int64_t layers = 0;  ///< 0: the network is not nanotron's own
     std::int64_t hidden = 0;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/megatron/layers.h"
+#include "scenarios/jobs/megatron/network.h"
 
 /// The networks of nanotron 2411b022: LlamaConfig, Qwen2Config and Starcoder2Config of
 /// config/models_config.py, built by models/llama.py, qwen.py, starcoder2.py and nn/moe.py.
@@ -88,8 +88,8 @@ private:
             if (one.name == nanotron_model_key("is_starcoder2_config"))
                 return NanotronKind::Starcoder2;
             job_.refuse_network(one,
-                                "nanotron's own networks are those of llama, qwen2 and "
-                                "starcoder2; this one is in Python beside the job");
+                                "nanotron's own networks are llama, qwen2 and starcoder2; this one "
+                                "is defined in Python with the job");
         }
         // dacite tries the configurations in this order, and a key of another one fails.
         if (in_.contains(nanotron_model_key("moe_config.num_experts")) ||
@@ -117,7 +117,7 @@ private:
         network_.hidden = size("model.hidden", "hidden_size", starcoder ? 2048 : 4096);
         heads_ = size("model.heads", "num_attention_heads", starcoder ? 16 : 32);
         if (in_.whole(nanotron_model_key("vocab_size"), -1, kMost) == -1)
-            job_.ask("vocab_size is that of the data; give it by --set model.vocab=N");
+            job_.ask("vocab_size is determined by the data; give it by --set model.vocab=N");
         else
             network_.vocab = size("model.vocab", "vocab_size", starcoder ? 49280 : 32000);
         const std::int64_t usual = starcoder ? 4 * network_.hidden : 11008;
@@ -156,7 +156,7 @@ private:
                                                                                     : known->gated;
         if (activation.empty())
             job_.refuse_network(*find(name),
-                                fmt::format("the activation '{}' is not planned", word));
+                                fmt::format("the activation '{}' is not supported", word));
         else if (activation != "swiglu")
             job_.set("model.activation", std::string(activation), find(name));
         const char* const eps = starcoder ? "layer_norm_epsilon" : "rms_norm_eps";
@@ -182,8 +182,7 @@ private:
         for (const char* part : {"rope_type", "type", "factor", "low_freq_factor",
                                  "high_freq_factor", "original_max_position_embeddings"})
             scaled = find(std::string("rope_scaling.") + part) != nullptr || scaled;
-        if (scaled)
-            job_.note("rotary positions are scaled, which costs nothing to plan", Harm::Harmless);
+        if (scaled) job_.note("RoPE is scaled, which does not affect the plan", Harm::Harmless);
     }
 
     /// Windows, layers without rotary positions, and layers without experts.
@@ -220,7 +219,7 @@ private:
             if (!number || *number != static_cast<double>(static_cast<std::int64_t>(*number)) ||
                 *number < -1 || *number >= static_cast<double>(network_.layers))
                 job_.refuse(*find(name),
-                            fmt::format("'{}' is no layer of the {}", word, network_.layers));
+                            fmt::format("'{}' is not a layer of the {}", word, network_.layers));
             else
                 made.push_back(static_cast<std::int64_t>(*number));
         }
@@ -251,7 +250,7 @@ private:
             in_.word(nanotron_model_key("moe_config.token_dispatcher_type")).value_or("alltoall");
         if (dispatcher != "alltoall" && dispatcher != "allgather")
             return job_.refuse(*find("moe_config.token_dispatcher_type"),
-                               "nanotron has the dispatchers alltoall and allgather");
+                               "nanotron supports the dispatchers alltoall and allgather");
         job_.set("framework.dispatcher", dispatcher, find("moe_config.token_dispatcher_type"));
     }
 

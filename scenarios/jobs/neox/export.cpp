@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// GPT-NeoX's YAML (ea7aefd8, megatron/neox_arguments), with DeepSpeed's settings in it.
@@ -34,8 +33,8 @@ std::string why_not_neox(const models::Architecture& a) {
     const auto& mlp = *a.layers[0].as<models::DenseMlp>();
     if (attention.qk_norm != models::QkNorm::None) return "norms of queries and keys";
     if (attention.qkv_bias != attention.output_bias)
-        return "biases of queries, keys and values alone";
-    if (neox_activation_of(mlp.activation).empty()) return "activation of that kind";
+        return "biases of only queries, keys and values";
+    if (neox_activation_of(mlp.activation).empty()) return "activation of this kind";
     return {};
 }
 

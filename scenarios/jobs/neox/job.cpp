@@ -9,11 +9,10 @@
 #include "base/file.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/megatron/megatron_deepspeed.h"
 #include "scenarios/jobs/neox/neox.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/shell/value.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Configurations of EleutherAI/gpt-neox (ea7aefd8, megatron/neox_arguments and model/), whose
 /// layers are Megatron-LM's of 2020 under DeepSpeed: its settings are read under Megatron's names.
@@ -49,7 +48,7 @@ constexpr std::pair<std::string_view, std::string_view> kNeoxNames[] = {
     {"gradient_clipping", "clip_grad"},
     {"use_bias_in_mlp", "bias_linear"}};
 
-/// What GPT-NeoX has where the file says nothing and Megatron-LM has otherwise.
+/// Defaults of GPT-NeoX that differ from Megatron-LM's.
 constexpr std::pair<std::string_view, std::string_view> kNeoxDefaults[] = {
     {"deepspeed", "true"},
     {"hidden_dropout", "0"},
@@ -97,10 +96,11 @@ std::vector<NodePtr> named_documents(const JobText& text, Reading& job) {
                 for (const fs::path& path : {above / folder / name, above / name})
                     if (found.empty() && fs::is_regular_file(path, error)) found = path;
             if (found.empty())
-                job.mistakes().add(script.place(word->offset()),
-                                   fmt::format("'{}' is not beside the script or in a folder above "
-                                               "it; put it there",
-                                               name.string()));
+                job.mistakes().add(
+                    script.place(word->offset()),
+                    fmt::format(
+                        "'{}' is not in the script's folder or a parent folder; put it there",
+                        name.string()));
             else
                 documents.push_back(
                     yaml_document(read_file(found, text::kLongestDocument), found.string(), job));
@@ -127,8 +127,8 @@ void add_neox_documents(const JobText& text, Reading& job) {
             const auto [before, fresh] = first.emplace(setting.name, setting.place);
             if (!fresh)
                 job.refuse(setting,
-                           fmt::format("{} stands in line {} of '{}' too, and GPT-NeoX takes "
-                                       "a setting of one file alone",
+                           fmt::format("{} is also given in line {} of '{}', but GPT-NeoX accepts "
+                                       "each setting from only one file",
                                        setting.written, before->second.line,
                                        fs::path(before->second.source->file).filename().string()));
             job.in.add(std::move(setting));
@@ -158,9 +158,8 @@ void settle_neox_words(Reading& job) {
         const auto* const known = std::ranges::find(
             kWords, *precision, &std::pair<std::string_view, std::string_view>::first);
         if (known == std::end(kWords))
-            job.refuse(
-                *in.find("precision"),
-                fmt::format("the precision '{}' is none of fp16, bfloat16 and fp32", *precision));
+            job.refuse(*in.find("precision"),
+                       fmt::format("the precision '{}' is not fp16, bfloat16 or fp32", *precision));
         else if (!known->second.empty())
             add("precision", known->second, "true");
     }
@@ -186,7 +185,7 @@ void settle_neox_words(Reading& job) {
         std::ranges::transform(lower, lower.begin(),
                                [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         if (lower.starts_with("onebit"))
-            job.refuse(*in.find("optimizer"), "optimizers of one bit are not planned");
+            job.refuse(*in.find("optimizer"), "1-bit optimizers are not modelled");
         else
             add("optimizer", "optimizer", lower.starts_with("cpu_") ? "adam" : lower);
     }
@@ -225,9 +224,8 @@ void read_neox_partition(Reading& job, const std::filesystem::path& folder) {
     const auto stages = in.whole("pipeline_model_parallel_size", 1, kMostDegree);
     if (!layers || *layers == 0 || !stages || *stages == 1) return;
     if (!method.starts_with("type:"))
-        return job.note(*from,
-                        "only a cut by the types of layers is planned; the layers are shared "
-                        "evenly");
+        return job.note(
+            *from, "only a partition by layer types is supported; the layers are shared evenly");
     const std::string head =
         in.is_on("untie_embeddings_and_output_weights") ? "parallellinearpipe" : "embeddingpipe";
     const std::string partition =

@@ -76,25 +76,26 @@ struct NeoxFact {
 
 /// Networks and trainings of other kinds, where the setting is on.
 constexpr NeoxFact kNeoxRefused[] = {
-    {"num_unique_layers", "layers that share parameters are not planned"},
-    {"soft_prompt_tuning.enabled", "a soft prompt beside a frozen network is not planned"},
-    {"use_qk_layernorm", "norms of queries and keys over the heads of a rank are not planned"}};
+    {"num_unique_layers", "layers with shared parameters are not supported"},
+    {"soft_prompt_tuning.enabled", "a soft prompt with a frozen network is not supported"},
+    {"use_qk_layernorm", "norms of queries and keys over the heads of a rank are not supported"}};
 
 constexpr NeoxFact kNeoxNoted[] = {
-    {"te_columnparallel", "the products of TransformerEngine are planned as GPT-NeoX's own"},
-    {"te_rowparallel", "the products of TransformerEngine are planned as GPT-NeoX's own"},
+    {"te_columnparallel", "TransformerEngine's linear layers are planned as GPT-NeoX's own"},
+    {"te_rowparallel", "TransformerEngine's linear layers are planned as GPT-NeoX's own"},
     {"te_layernorm_mlp", "TransformerEngine's MLP with its norm is planned as GPT-NeoX's own"},
     {"te_mha", "TransformerEngine's attention is planned as GPT-NeoX's own"},
-    {"te_fp8_mha", "attention in 8 bits is planned in 16"},
-    {"use_bnb_optimizer", "moments of 8 bits (bitsandbytes) are planned in fp32"},
-    {"checkpoint_in_cpu", "kept inputs of layers lie on the host, which is not planned"},
-    {"curriculum_learning.enabled", "the length of samples grows; the last one is planned"},
-    {"data_efficiency.enabled", "routing of data is not planned"},
-    {"fp16_lm_cross_entropy", "a loss in fp16 is planned in fp32"},
+    {"te_fp8_mha", "8-bit attention is planned in 16 bits"},
+    {"use_bnb_optimizer", "8-bit moments (bitsandbytes) are planned in fp32"},
+    {"checkpoint_in_cpu",
+     "activation checkpoints are offloaded to the host, which is not modelled"},
+    {"curriculum_learning.enabled", "the sequence length grows; the last one is planned"},
+    {"data_efficiency.enabled", "data routing is not modelled"},
+    {"fp16_lm_cross_entropy", "an fp16 loss is planned in fp32"},
     {"gpt_j_tied", "attention and MLP share a norm; two are planned"},
-    {"deepscale", "GPUs that join and leave are not planned"},
-    {"elasticity.enabled", "GPUs that join and leave are not planned"},
-    {"compression_training", "compression is not planned"}};
+    {"deepscale", "elastic training is not modelled"},
+    {"elasticity.enabled", "elastic training is not modelled"},
+    {"compression_training", "compression is not modelled"}};
 
 bool is_in(std::string_view names, std::string_view name) {
     for (std::size_t at = 0; at < names.size();) {
@@ -131,16 +132,16 @@ void check_neox(Reading& job) {
     if (const auto experts = in.whole("moe_num_experts", 0, 4096);
         experts && *experts > 1 && !job.has_model())
         job.refuse_network(*in.find("moe_num_experts"),
-                           "mixtures of experts of GPT-NeoX (megablocks) are not planned");
+                           "GPT-NeoX's mixtures of experts (megablocks) are not supported");
     if (const auto kind = in.word("train_impl"); kind && *kind != "normal")
         job.refuse(*in.find("train_impl"),
-                   fmt::format("the training '{}' has passes of other networks too, which are not "
-                               "planned",
-                               *kind));
+                   fmt::format(
+                       "the training '{}' also has passes of other networks, which are not planned",
+                       *kind));
     if (in.is_on("partition_activations") &&
         in.whole("tensor_model_parallel_size", 1, kMostDegree).value_or(1) > 1)
         job.note(*in.find("partition_activations"),
-                 "kept inputs of layers are spread over tensor ranks, which is not planned");
+                 "activation checkpoints are distributed over tensor ranks, which is not modelled");
     for (const Setting& setting : in.all()) {
         const bool map = std::ranges::any_of(kNeoxSilentMaps, [&](std::string_view start) {
             return setting.name.starts_with(start);

@@ -39,7 +39,7 @@ void settle_word(Reading& job, const char* name, std::string_view usual, std::st
     const Setting* const from = job.in.find(name);
     const auto* const known = std::ranges::find(words, word, &NeoxWord::word);
     if (known == std::end(words))
-        return job.refuse_network(*from, fmt::format("{} '{}' are not planned", what, word));
+        return job.refuse_network(*from, fmt::format("{} '{}' are not supported", what, word));
     const Setting* const base = from != nullptr ? from : job.in.find("num_layers");
     if (base == nullptr) return;
     Setting setting = *base;
@@ -91,16 +91,17 @@ void settle_width(Reading& job, bool gated) {
     const std::int64_t half = up_to(both / 2, multiple);
     if (up_to(both, 2 * multiple) != 2 * half)
         job.note(*from,
-                 fmt::format("GPT-NeoX would refuse this: the halves of the gated MLP have {} "
-                             "columns, and the product after them takes {} "
-                             "(megatron/model/transformer.py, ParallelMLP)",
-                             up_to(both, 2 * multiple) / 2, half),
+                 fmt::format(
+                     "GPT-NeoX would refuse this: the halves of the gated MLP have {} columns, but "
+                     "the GEMM after them takes {} (megatron/model/transformer.py, ParallelMLP)",
+                     up_to(both, 2 * multiple) / 2, half),
                  Harm::Refused);
     if (given)
-        job.note(*from,
-                 fmt::format("of a gated MLP GPT-NeoX takes a third of {}, so that each half has "
-                             "{} columns",
-                             width, half));
+        job.note(
+            *from,
+            fmt::format(
+                "for a gated MLP GPT-NeoX uses a third of {}, so that each half has {} columns",
+                width, half));
     settle(job, "ffn_hidden_size", std::to_string(half), *from);
 }
 
@@ -109,7 +110,8 @@ std::vector<std::string> attention_kinds(Reading& job, const Setting& setting,
                                          std::int64_t layers) {
     std::vector<std::string> kinds;
     const auto wrong = [&] {
-        job.refuse(setting, "attention_config is a list of [[kinds of attention], layers of each]");
+        job.refuse(setting,
+                   "attention_config must be a list of [[kinds of attention], layers of each]");
         return std::vector<std::string>();
     };
     if (!setting.value->is(Node::Kind::List)) return wrong();
@@ -137,7 +139,7 @@ std::vector<std::string> attention_kinds(Reading& job, const Setting& setting,
             kinds.insert(kinds.end(), pattern.begin(), pattern.end());
     }
     if (layers > 0 && static_cast<std::int64_t>(kinds.size()) != layers) {
-        job.refuse(setting, fmt::format("attention_config has {} layers, and the model has {}",
+        job.refuse(setting, fmt::format("attention_config has {} layers, but the model has {}",
                                         kinds.size(), layers));
         return {};
     }
@@ -172,10 +174,10 @@ void settle_neox_attention(Reading& job, std::int64_t layers) {
     for (const std::string& kind : kinds)
         if (kind != "flash" && kind != "global")
             return job.refuse_network(
-                from,
-                fmt::format("layers of the kind '{}' are not planned; flash and global are", kind));
+                from, fmt::format("layers of the kind '{}' are not supported; use flash or global",
+                                  kind));
     if (flash > 0 && flash < static_cast<std::int64_t>(kinds.size()))
-        job.note(from, fmt::format("{} of {} layers have flash attention; all are planned so",
+        job.note(from, fmt::format("{} of {} layers have flash attention; all are planned with it",
                                    flash, kinds.size()));
     if (flash > 0) settle(job, "use_flash_attn", "true", from);
 }
@@ -192,10 +194,10 @@ void settle_neox_network(Reading& job) {
                 "positions of the kind");
     const NeoxActivation* const activation = neox_activation(job);
     if (activation == nullptr)
-        return job.refuse_network(*in.find("activation"),
-                                  fmt::format("the activation '{}' is not planned; gelu, relu, "
-                                              "geglu and swiglu are",
-                                              in.word("activation").value_or("")));
+        return job.refuse_network(
+            *in.find("activation"),
+            fmt::format("the activation '{}' is not supported; use gelu, relu, geglu or swiglu",
+                        in.word("activation").value_or("")));
     if (activation->gated) {
         const Setting from = *in.find("activation");
         settle(job, activation->word == "swiglu" ? "swiglu" : "gated_linear_unit", "true", from);

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "text/document_source.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {
@@ -20,7 +19,7 @@ using text::NodePtr;
 
 constexpr int kLongestChain = 20;
 
-/// Files of Primus that only hold defaults: what they say is no decision of the job.
+/// Files of Primus that only hold defaults: their values are not decisions of the job.
 bool holds_defaults(const fs::path& file) {
     const std::string name = file.filename().string();
     constexpr std::array<std::string_view, 6> kNames{"language_model.yaml", "diffusion_model.yaml",
@@ -114,7 +113,7 @@ void add_chain(const fs::path& file, AddPrimusMap add, Reading& job, int depth) 
             else
                 job.mistakes().add(
                     name->place,
-                    fmt::format("'{}', which this file extends, is not there", name->scalar));
+                    fmt::format("'{}', which this file extends, does not exist", name->scalar));
         }
     add(*root, "", job, holds_defaults(file));
 }
@@ -167,13 +166,13 @@ void add_primus_file(const Node& module, const char* key, const char* kind, cons
     if (const auto file = find_file(text.file, name, kind, backend))
         return add_chain(*file, add, job, 0);
     if (name == "pre_trainer.yaml" || name == "language_model.yaml")
-        return job.note(fmt::format("{} '{}' is not there; Primus's defaults are taken", key, name),
-                        Harm::Harmless);
+        return job.note(
+            fmt::format("{} '{}' does not exist; Primus's defaults are used", key, name),
+            Harm::Harmless);
     job.mistakes().add(
         entry->value->place,
-        fmt::format("{} '{}' names a file that is not there: give the job as it lies "
-                    "in a checkout of Primus, or append the chains of model and "
-                    "config as documents 2 and 3",
+        fmt::format("{} '{}' names a missing file: give the job inside a checkout of Primus, or "
+                    "append the chains of model and config as documents 2 and 3",
                     key, name));
 }
 

@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNetworks[] = {
     {"lfm_layer_types", "layers of convolutions"},
     {"linear_attention_freq", "layers of linear attention"},
     {"attn_res_block_size", "attention over the residuals of layers"},
-    {"routed_expert_hidden_size", "experts behind a latent projection"},
+    {"routed_expert_hidden_size", "experts after a latent projection"},
     {"num_joint_layers", "layers of two streams"},
     {"lora", "adapters"}};
 
@@ -35,30 +35,30 @@ bool is_off(const Node& value) {
     return value.is(Node::Kind::Scalar) && (value.scalar == "false" || value.scalar == "0");
 }
 
-/// Refuses what Primus trains and nothing here plans, before anything else is asked.
+/// Refuses unsupported trainings of Primus before any other question.
 void refuse_other_networks(const Node& module, Reading& job) {
     if (const Node::Entry* const trainer = module.find("trainer_class");
         trainer != nullptr && trainer->value->is(Node::Kind::Scalar))
         job.mistakes().add(trainer->place,
-                           fmt::format("'{}' trains a network of its own, which is not planned",
+                           fmt::format("'{}' trains its own network, which is not supported",
                                        trainer->value->scalar));
     if (job.has_model()) return;
     const std::string type = job.in.word("model_type").value_or("gpt");
     if (!same_word(type, "gpt") && !same_word(type, "mamba"))
-        job.refuse(
-            *job.in.find("model_type"),
-            fmt::format("a network of the kind '{}' is not planned; Primus's 'gpt' and 'mamba' are",
-                        type));
+        job.refuse(*job.in.find("model_type"),
+                   fmt::format(
+                       "a network of the kind '{}' is not supported; use Primus's 'gpt' or 'mamba'",
+                       type));
     for (const auto& [name, what] : kOtherNetworks)
         if (job.in.contains(name))
             if (const Setting* const setting = job.in.find(name);
                 setting != nullptr && !is_off(*setting->value))
                 job.refuse(*setting,
-                           fmt::format("{} make another network, which is not planned", what));
+                           fmt::format("{} make another network, which is not supported", what));
     job.mistakes().throw_if_any();
 }
 
-/// What Primus sets where no file says it.
+/// Primus's own defaults.
 void add_defaults(Settings& settings, const text::SourcePosition& place) {
     constexpr std::array<std::pair<const char*, const char*>, 3> kDefaults{
         {{"bf16", "true"}, {"swiglu", "true"}, {"untie_embeddings_and_output_weights", "true"}}};
@@ -79,7 +79,7 @@ std::string hint_of(const JobText& text) {
     for (const char* gpu : {"MI300X", "MI325X", "MI355X"})
         if (text.file.string().find(gpu) != std::string::npos ||
             text.text.find(gpu) != std::string::npos)
-            return fmt::format("The job's folder says {}; ", gpu);
+            return fmt::format("The job's folder is {}; ", gpu);
     return {};
 }
 
@@ -98,10 +98,11 @@ void read_primus_job(const JobText& text, Reading& job) {
     if (backend && backend->is(Node::Kind::Scalar) && backend->scalar == "torchtitan")
         return read_primus_titan(*module, text, job);
     if (backend && backend->is(Node::Kind::Scalar) && backend->scalar != "megatron") {
-        job.mistakes().add(backend->place,
-                           fmt::format("this job of Primus runs by {}, and only those of megatron "
-                                       "and torchtitan are planned",
-                                       backend->scalar));
+        job.mistakes().add(
+            backend->place,
+            fmt::format(
+                "this job of Primus uses {}, but only megatron and torchtitan are supported",
+                backend->scalar));
         job.mistakes().throw_if_any();
     }
     add_defaults(job.in, module->place);

@@ -10,7 +10,7 @@ namespace {
 using text::Node;
 using text::NodePtr;
 
-/// What Primus-Turbo puts in the place of torchtitan's layers.
+/// Primus-Turbo's replacements of torchtitan's layers.
 void read_turbo(Reading& job) {
     Settings& in = job.in;
     if (in.is_on("primus_turbo.use_classic_attention") &&
@@ -20,10 +20,10 @@ void read_turbo(Reading& job) {
         classic.value = text::make_scalar("deepseek_v3_classic", classic.place);
         in.add(std::move(classic));
     }
-    for (const auto& [name, what] :
-         {std::pair{"primus_turbo.enable_attention_float8", "attention in 8 bits is planned in 16"},
-          std::pair{"primus_turbo.use_turbo_mx_linear",
-                    "products by MX formats count with the converter that makes them alone"}})
+    for (const auto& [name, what] : {std::pair{"primus_turbo.enable_attention_float8",
+                                               "8-bit attention is planned in 16 bits"},
+                                     std::pair{"primus_turbo.use_turbo_mx_linear",
+                                               "MX formats apply only with their converter"}})
         if (in.is_on(name) && !in.find(name)->is_default) job.note(*in.find(name), what);
     for (const char* name :
          {"enable_primus_turbo", "use_turbo_attention", "use_classic_attention",

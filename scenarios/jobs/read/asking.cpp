@@ -5,7 +5,7 @@
 
 #include "scenarios/jobs/read/reading.h"
 
-/// What only the start of a job says, asked for by name; and values of the command line, which
+/// Values known only when a job starts, asked for by name; and values of the command line, which
 /// stand for those of the job wherever it is read.
 namespace debubble::jobs {
 namespace {
@@ -88,7 +88,7 @@ void Reading::ask_for_unknown() {
         }
     }
     if (lacks.empty() && questions_.empty() && mistakes().empty()) return;
-    // Arguments choose what is trained; what a program prints mostly chooses how it starts.
+    // Arguments choose what is trained; output of programs mostly chooses how it starts.
     bool chosen = false;
     std::string others;
     for (const auto& [name, places] : deciding_) {
@@ -100,10 +100,9 @@ void Reading::ask_for_unknown() {
             others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", name, places.front());
     }
     if (!others.empty())
-        mistakes().add(
-            fmt::format("{}: what decides conditions is not known either, and --env "
-                        "NAME=VALUE would say it: {}",
-                        job_, others));
+        mistakes().add(fmt::format(
+            "{}: conditions also depend on unknown variables; set them by --env NAME=VALUE: {}",
+            job_, others));
     if (lacks.empty()) return;
     std::erase_if(questions_, [&](const Question& question) {
         return !question.settings.empty() &&

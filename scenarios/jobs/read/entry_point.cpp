@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/entry_point.h"
+#include "scenarios/jobs/read/script_settings.h"
 
 #include <algorithm>
 #include <string>
@@ -24,9 +24,9 @@ constexpr Word kOthers[] = {
     {"vlm", "trains a vision tower before a decoder"},
     {"vl", "trains a vision tower before a decoder"},
     {"llava", "trains a vision tower before a decoder"},
-    {"multimodal", "trains towers of other modalities before a decoder"},
-    {"mimo", "trains towers of other modalities before a decoder"},
-    {"omni", "trains towers of other modalities before a decoder"},
+    {"multimodal", "trains encoders of other modalities before a decoder"},
+    {"mimo", "trains encoders of other modalities before a decoder"},
+    {"omni", "trains encoders of other modalities before a decoder"},
     {"vision", "trains a vision network"},
     {"vit", "trains a vision network"},
     {"swin", "trains a vision network"},
@@ -35,11 +35,11 @@ constexpr Word kOthers[] = {
     {"clip", "trains a text tower and a vision tower"},
     {"dit", "trains a diffusion network"},
     {"diffusion", "trains a diffusion network"},
-    {"rl", "trains by rollouts, which its steps hold too"},
-    {"generation", "generates text and trains nothing"},
-    {"generate", "generates text and trains nothing"},
-    {"inference", "answers requests and trains nothing"},
-    {"preprocess", "prepares data and trains nothing"},
+    {"rl", "trains with rollouts as part of its steps"},
+    {"generation", "generates text and does not train"},
+    {"generate", "generates text and does not train"},
+    {"inference", "answers requests and does not train"},
+    {"preprocess", "prepares data and does not train"},
 };
 
 /// Parts of the names of Megatron-Bridge's providers (067f987df) that build layers of their own,
@@ -130,7 +130,7 @@ std::string_view other_network_of_class(std::string_view name) {
     for (const Word& word : kOthers)
         if (std::ranges::find(words, word.part) != words.end()) return word.what;
     for (const std::string_view part : kOwnLayers)
-        if (std::ranges::find(words, part) != words.end()) return "builds layers of its own";
+        if (std::ranges::find(words, part) != words.end()) return "builds its own layers";
     return {};
 }
 

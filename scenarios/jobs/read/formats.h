@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scenarios/jobs/read/reading.h"
+#include "text/document.h"
 
 /// The readers of each framework's files. Private to the folder.
 namespace debubble::jobs {
@@ -39,5 +40,9 @@ void read_deepspeed(const JobText& text, Reading& job, bool own_file = true);
 text::NodePtr yaml_document(std::string text, const std::string& file, Reading& job);
 /// The documents of a YAML stream, each with the places that it has in the whole.
 std::vector<text::NodePtr> yaml_documents(const JobText& text, Reading& job);
+
+/// TOML as the same tree that YAML gives, with a place for every value. Throws InputError with the
+/// line and column of a syntax error or an exceeded bound (text/document_readers.h).
+text::NodePtr parse_toml(std::string text, const std::string& file);
 
 }  // namespace debubble::jobs

@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/python_calls.h"
+#include "scenarios/jobs/read/python_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -80,7 +80,7 @@ private:
         std::string value;
         for (;;) {
             if (at_ >= text().size() || (!triple && here() == '\n'))
-                refuse(begin, "this string has no end");
+                refuse(begin, "this string is not terminated");
             if (here() == mark && (!triple || (here(1) == mark && here(2) == mark))) break;
             if (here() == '\\' && at_ + 1 < text().size()) ++at_;
             value += text()[at_++];
@@ -112,14 +112,14 @@ private:
 
     void bracket() {
         const std::size_t begin = at_;
-        if (++depth_ > kDeepestBrackets) refuse(begin, "brackets lie too deep inside each other");
+        if (++depth_ > kDeepestBrackets) refuse(begin, "brackets are nested too deeply");
         const char close = here() == '(' ? ')' : here() == '[' ? ']' : '}';
         ++at_;
         for (;;) {
             skip_expression("");
-            if (at_ >= text().size()) refuse(begin, "this bracket has no end");
+            if (at_ >= text().size()) refuse(begin, "this bracket is not closed");
             if (here() == close) break;
-            if (here() != ',') refuse(at_, "this bracket closes another one");
+            if (here() != ',') refuse(at_, "this bracket does not match the opening one");
             ++at_;
         }
         ++at_;
@@ -149,20 +149,21 @@ private:
     }
 
     void arguments(std::string name, std::size_t begin) {
-        if (++depth_ > kDeepestBrackets) refuse(begin, "brackets lie too deep inside each other");
+        if (++depth_ > kDeepestBrackets) refuse(begin, "brackets are nested too deeply");
         if (calls_.size() >= kMostCalls) refuse(begin, "the file has too many calls");
         const std::size_t index = calls_.size();
         calls_.push_back({std::move(name), place(begin), {}});
         ++at_;
         for (;;) {
             blanks();
-            if (at_ >= text().size()) refuse(begin, "the bracket of this call has no end");
+            if (at_ >= text().size()) refuse(begin, "the bracket of this call is not closed");
             if (here() == ')') break;
             if (here() == ',') {
                 ++at_;
                 continue;
             }
-            if (here() == ']' || here() == '}') refuse(at_, "this bracket closes another one");
+            if (here() == ']' || here() == '}')
+                refuse(at_, "this bracket does not match the opening one");
             PythonArgument argument = argument_here();
             calls_[index].arguments.push_back(std::move(argument));
         }

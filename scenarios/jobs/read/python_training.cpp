@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/python_training.h"
+#include "scenarios/jobs/read/python_files.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@ namespace debubble::jobs {
 PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_t context) {
     if (!job.has_model())
         job.ask(
-            "the model is in Python; give a config.json, or a name of `debubble list models`, "
-            "by --set model=FILE");
+            "the model is defined in Python; give a config.json, or a name from `debubble list "
+            "models`, by --set model=FILE");
     settle_cluster(job);
     const auto given = [&](const char* key, std::int64_t otherwise) {
         return job.given_whole(key).value_or(otherwise);
@@ -30,7 +30,7 @@ PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_
 void read_python_training(Reading& job) {
     if (!job.given("training.seq_length"))
         job.ask(
-            "how many tokens has a sample? The script says it; give them by --set "
+            "how many tokens does a sample have? The script determines it; give them by --set "
             "training.seq_length=N");
     job.set("training.recompute", std::string("none"), nullptr, "the script's, if it recomputes");
     job.set("training.attention", std::string("flash"), nullptr, "the script's");

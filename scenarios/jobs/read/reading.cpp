@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "base/printable.h"
-#include "text/flow.h"
-#include "text/yaml_document_reader.h"
+#include "text/document.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {
@@ -111,7 +111,7 @@ std::optional<std::int64_t> Reading::given_whole(const std::string& key) {
         *value == static_cast<double>(static_cast<std::int64_t>(*value)))
         return static_cast<std::int64_t>(*value);
     mistakes().add(
-        fmt::format("--set {}={}: a whole number from 1 to {} is wanted", key, *text, kMost));
+        fmt::format("--set {}={}: a whole number from 1 to {} is required", key, *text, kMost));
     return {};
 }
 
@@ -202,7 +202,7 @@ std::string Reading::text(std::string_view tool) const {
         if (std::ranges::find(sections, top) == sections.end()) sections.push_back(top);
     }
     std::string out =
-        fmt::format("# {}, a job of {}, as `debubble import` reads it.\n", printable(job_), tool);
+        fmt::format("# {}, a job of {}, as read by `debubble import`.\n", printable(job_), tool);
     for (const std::string& sentence : notes_by_harm()) out += fmt::format("# - {}\n", sentence);
     if (silent_ > 0)
         out += fmt::format("# {} of its settings {} no plan.\n", silent_,
@@ -232,7 +232,7 @@ std::int64_t settle_world(Reading& job, const World& world) {
     std::optional<std::int64_t> gpus = job.given_whole("gpus");
     const bool given = gpus.has_value();
     if (given && world.of_job && *gpus != *world.of_job)
-        job.note(fmt::format("the job has {}, and {} are {}; {} of the command line are taken",
+        job.note(fmt::format("the job has {}, but {} are {}; {} from the command line are used",
                              world.launcher, world.product, world.per_replica, *gpus));
     if (!given) gpus = world.of_job;
     if (!gpus) {
@@ -245,7 +245,7 @@ std::int64_t settle_world(Reading& job, const World& world) {
     }
     constexpr std::int64_t kMostGpus = 4'000'000;  // of any scenario
     if (*gpus > kMostGpus) {
-        job.ask(fmt::format("{} GPUs are more than {}", *gpus, kMostGpus));
+        job.ask(fmt::format("{} GPUs exceed the limit of {}", *gpus, kMostGpus));
         return 0;
     }
     if (*gpus % world.per_replica != 0) {

@@ -75,7 +75,7 @@ public:
     /// Something that the job does not know and the command line has to. Where one of the
     /// `settings` is there and only its value is not known, that value is asked for instead.
     void ask(std::string question, std::vector<std::string> settings = {});
-    /// What may be the reason of a refusal; said only where the job is refused.
+    /// A possible reason of a refusal; shown only if the job is refused.
     void suspect(const text::SourcePosition& place, std::string sentence);
     void count_silent() { ++silent_; }
     /// "$1", or a variable's name, decides in which way the script goes at `where`.

@@ -6,8 +6,8 @@
 #include "base/printable.h"
 #include "scenarios/jobs/read/reading.h"
 
-/// What is said of a job beside its scenario: notes by harm, and networks that are refused unless
-/// the command line allows them.
+/// Messages about a job: notes by harm, and networks that are refused unless the command line
+/// allows them.
 namespace debubble::jobs {
 namespace {
 
@@ -48,16 +48,16 @@ bool Reading::allows(const Setting& setting) {
 
 void Reading::refuse_network(const Setting& setting, const std::string& sentence) {
     if (allows(setting))
-        return note(setting, fmt::format("allowed: {}; it is left out", sentence), Harm::Network);
-    refuse(setting, fmt::format("{}: {}; give the network by --set model=NAME or FILE, or "
-                                "leave the setting out by --allow {}",
+        return note(setting, fmt::format("allowed: {}; it is ignored", sentence), Harm::Network);
+    refuse(setting, fmt::format("{}: {}; give the model by --set model=NAME or FILE, or ignore the "
+                                "setting by --allow {}",
                                 setting.written, sentence, field_of(setting.written)));
 }
 
 void Reading::note_unmet_allowances() {
     for (const auto& [name, met] : allowed_)
         if (!met)
-            note(fmt::format("--allow {}: nothing of that name is refused in this job", name),
+            note(fmt::format("--allow {}: no setting of that name is refused in this job", name),
                  Harm::Harmless);
 }
 

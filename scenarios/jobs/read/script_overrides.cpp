@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/script_overrides.h"
+#include "scenarios/jobs/read/script_settings.h"
 
 #include <algorithm>
 #include <set>

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "scenarios/jobs/read/entry_point.h"
-
 namespace debubble::jobs {
 namespace {
 
@@ -173,14 +171,14 @@ std::string line_of(const ShellScript& script, std::uint32_t offset) {
                        place.line);
 }
 
-/// What of the script is not known, as notes, and as questions where the job is refused.
+/// Unknown parts of the script, as notes, and as questions if the job is refused.
 void add_remarks(const ShellScript& script, Reading& job) {
     for (const auto& [offset, sentence] : script.remarks)
         job.note(fmt::format("{}: {}", line_of(script, offset), sentence));
     for (const auto& [offset, name] : script.missing) {
         const std::string sentence = fmt::format(
-            "the sourced file '{}' is not beside the script or in a folder above it; what it sets "
-            "is not known: put it there",
+            "the sourced file '{}' is not in the script's folder or a parent folder, and its "
+            "settings are unknown: put it there",
             name);
         job.note(fmt::format("{}: {}", line_of(script, offset), sentence));
         job.suspect(script.place(offset), sentence);
@@ -190,10 +188,9 @@ void add_remarks(const ShellScript& script, Reading& job) {
             job.decides(name, fmt::format("a condition in {}", line_of(script, text.offset())));
     job.reads_arguments(script.most_arguments);
     if (!script.unset.empty())
-        job.note(
-            fmt::format("conditions take {} as empty, since nothing sets {}; --env NAME=VALUE "
-                        "would",
-                        fmt::join(script.unset, ", "), script.unset.size() == 1 ? "it" : "them"));
+        job.note(fmt::format(
+            "conditions treat {} as empty, since nothing sets {}; --env NAME=VALUE would",
+            fmt::join(script.unset, ", "), script.unset.size() == 1 ? "it" : "them"));
     for (const auto& [name, value] : job.started.environment)
         if (!script.used.contains(name) && name.find("ALLOC_CONF") == std::string::npos)
             job.note(
@@ -251,14 +248,13 @@ void add_script(const std::shared_ptr<const text::SourceText>& source, Reading& 
                 job.in.add(std::move(setting));
     job.in.notes_twice = false;
     for (const ShellText& word : open)
-        job.note(
-            fmt::format("line {}: what {} holds is known only when the script runs; settings "
-                        "in it are left out",
-                        script.place(word.offset()).line, word.text));
+        job.note(fmt::format(
+            "line {}: the value of {} is known only when the script runs; its settings are ignored",
+            script.place(word.offset()).line, word.text));
     if (best != &together && !together.words.empty())
         job.note(
-            fmt::format("line {}: these flags reach no program, since the command before them "
-                        "has ended",
+            fmt::format("line {}: these flags are not passed to any program, since the command "
+                        "before them has ended",
                         script.place(together.words.front().offset()).line));
     for (const char* name :
          {"WORLD_SIZE", "NNODES", "NUM_NODES", "GPUS_PER_NODE", "NPROC_PER_NODE", "NGPU",

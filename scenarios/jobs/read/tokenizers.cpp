@@ -1,4 +1,4 @@
-#include "scenarios/jobs/read/tokenizers.h"
+#include "scenarios/jobs/read/zoo_names.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,11 +1,11 @@
-#include "scenarios/jobs/read/toml_document.h"
+#include "scenarios/jobs/read/formats.h"
 
 #include <fmt/format.h>
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
 #include "base/diagnostic.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {

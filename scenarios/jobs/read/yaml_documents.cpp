@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/jobs/read/formats.h"
-#include "text/yaml_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 
@@ -10,8 +10,7 @@ text::NodePtr yaml_document(std::string text, const std::string& file, Reading& 
     text::NodePtr document = text::parse_yaml_of_others(std::move(text), file, repeats);
     for (const text::RepeatedKey& one : repeats)
         job.note(
-            fmt::format("{}:{} {} is written twice; this one counts, and that in line {} does "
-                        "not",
+            fmt::format("{}:{} {} is given twice; this one counts, and that in line {} does not",
                         std::filesystem::path(file).filename().string(), one.place.line, one.key,
                         one.first_line));
     return document;

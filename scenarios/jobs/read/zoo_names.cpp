@@ -151,7 +151,7 @@ void refuse_changes_of_network(Reading& job, bool plans_depths) {
                                name == "model.config." + std::string(last)) &&
                               std::ranges::find(kOfConfigs, last) != std::end(kOfConfigs));
         if (changes && !nothing && !(plans_depths && name == "mtp_num_layers"))
-            job.refuse_network(setting, "it changes the network that the job names");
+            job.refuse_network(setting, "it changes the model named by the job");
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "scenarios/jobs/read/reading.h"
 
+/// Networks and vocabularies by their names in Hugging Face's hub. Private to the folder.
 namespace debubble::jobs {
 
 struct ZooModel {
@@ -29,5 +30,9 @@ void refuse_changes_of_network(Reading& job, bool plans_depths = false);
 
 /// The same of networks that the zoo does not have, by the name's last part in lower case.
 std::optional<ZooModel> hub_network_of(std::string_view plain);
+
+/// The vocabulary of the model whose tokenizer has that name or path ("Qwen/Qwen2.5-7B"), as its
+/// config.json has it; nothing for a name that is not known.
+std::optional<std::int64_t> vocabulary_of_model(std::string_view name);
 
 }  // namespace debubble::jobs

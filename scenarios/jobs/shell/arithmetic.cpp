@@ -29,8 +29,9 @@ public:
         const Value value = choice();
         skip();
         if (at_ != text_.size())
-            refuse_arithmetic(place_, fmt::format("the arithmetic '{}' cannot be read from '{}' on",
-                                                  text_, text_.substr(at_, 20)));
+            refuse_arithmetic(
+                place_, fmt::format("the arithmetic '{}' cannot be parsed from '{}' on", text_,
+                                    text_.substr(at_, 20)));
         return value;
     }
 
@@ -49,7 +50,7 @@ private:
         return true;
     }
     [[noreturn]] void overflow() const {
-        refuse_arithmetic(place_, fmt::format("the arithmetic '{}' is beyond 64 bits", text_));
+        refuse_arithmetic(place_, fmt::format("the arithmetic '{}' exceeds 64 bits", text_));
     }
 
     Value choice() {
@@ -149,10 +150,11 @@ private:
     }
     void check_depth() const {
         if (depth_ > kDeepestArithmetic)
-            refuse_arithmetic(place_, fmt::format("the arithmetic '{}' has variables that refer to "
-                                                  "each other in a circle, or brackets more than "
-                                                  "{} deep",
-                                                  text_, kDeepestArithmetic));
+            refuse_arithmetic(
+                place_,
+                fmt::format(
+                    "the arithmetic '{}' has circular variables, or brackets more than {} deep",
+                    text_, kDeepestArithmetic));
     }
     void enter() {
         ++depth_;
@@ -161,7 +163,7 @@ private:
     Value single() {
         enter();
         if (++steps_ > kMostArithmetic)
-            refuse_arithmetic(place_, fmt::format("the arithmetic '{}' takes more than {} steps",
+            refuse_arithmetic(place_, fmt::format("the arithmetic '{}' needs more than {} steps",
                                                   text_, kMostArithmetic));
         const Value value = deeper();
         --depth_;

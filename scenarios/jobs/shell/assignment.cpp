@@ -72,7 +72,7 @@ void ShellReader::assign(const std::string& name, ShellVariable value, bool adds
             script_.used.insert(name);
             value.texts.front() = given->second;
         } else if (printed) {
-            // What a program prints has the name of its variable, by which it can be given.
+            // The output of a program gets the name of its variable, by which it can be given.
             value.texts.front() = unknown("${" + name + "}", text.offset());
         }
     }

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "scenarios/jobs/shell/reader.h"
 #include "scenarios/jobs/shell/settings.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// Commands of the shell itself, which set variables and arguments or read other files.
 namespace debubble::jobs {
@@ -90,10 +90,10 @@ fs::path ShellReader::file_by_ending(const std::string& written, std::uint32_t o
         fs::path above = fs::absolute(fs::path(script_.source->file), error).parent_path();
         for (int up = 0; up < 6 && above != above.root_path(); ++up, above = above.parent_path())
             if (fs::is_regular_file(above / ending, error)) {
-                script_.remarks.emplace_back(
-                    offset, fmt::format("'{}' is not there; '{}' of a folder above the script is "
-                                        "read instead",
-                                        written, ending.string()));
+                script_.remarks.emplace_back(offset,
+                                             fmt::format("'{}' does not exist; '{}' of a parent "
+                                                         "folder of the script is read instead",
+                                                         written, ending.string()));
                 return above / ending;
             }
     }
@@ -106,7 +106,7 @@ void ShellReader::follow_file(const ShellText& name) {
     std::error_code error;
     const auto is_file = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
     fs::path found;
-    // What is known of the name from the last unknown letter on: "${DIR}/model.sh" is "model.sh".
+    // The known end of the name, after its last unknown letter: "${DIR}/model.sh" is "model.sh".
     std::size_t known = name.text.size();
     while (known > 0 && name.knows(known - 1)) --known;
     std::string written = name.text.substr(known);
@@ -132,7 +132,7 @@ void ShellReader::follow_file(const ShellText& name) {
     if (following_.contains(path) || script_.pieces.size() > kMostPieces) return;
     const std::string content = read_file(path, text::kLongestDocument);
     if (script_.text.size() + content.size() > kLongestScript)
-        refuse(offset, "the script and what it sources are too long");
+        refuse(offset, "the script and its sourced files are too long");
     const std::size_t piece = add_piece(text::checked_source(content, path));
     following_.insert(path);
     const std::size_t after = at_;
@@ -231,7 +231,7 @@ bool ShellReader::builtin(const ShellCommand& command) {
     if (name == "exit") {
         script_.remarks.emplace_back(
             words.front().offset(),
-            "as it is started the script ends here; what follows is read all the same");
+            "started this way the script ends here; the rest is read anyway");
         return true;
     }
     return false;
@@ -243,7 +243,7 @@ Truth ShellReader::arithmetic_command() {
     at_ += 2;
     const std::size_t first = at_;
     const std::size_t end = closing('(', ')', "((");
-    if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( has no end");
+    if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( is not closed");
     at_ = end + 1;
     return active_ ? arithmetic_part(first, end - 1, begin) : Truth::Unknown;
 }

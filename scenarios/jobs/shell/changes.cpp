@@ -5,7 +5,7 @@
 
 #include "scenarios/jobs/shell/reader.h"
 
-/// What ${X#a}, ${X/a/b}, ${X:1:2} and ${X,,} make of values.
+/// The expansions ${X#a}, ${X/a/b}, ${X:1:2} and ${X,,}.
 namespace debubble::jobs {
 namespace {
 

@@ -32,7 +32,7 @@ Truth ShellReader::compound(std::string_view keyword) {
     }
     if (keyword == "{") {
         const Truth state = list({"}"});
-        if (!at_word("}")) refuse(begin, "this { has no end");
+        if (!at_word("}")) refuse(begin, "this { is not closed");
         ++at_;
         return state;
     }
@@ -47,7 +47,7 @@ Truth ShellReader::compound(std::string_view keyword) {
         }
         if (!name.empty() && function(name)) return Truth::Yes;
     }
-    refuse(begin, fmt::format("'{}' stands where a command is wanted", keyword));
+    refuse(begin, fmt::format("'{}' is not a command", keyword));
 }
 
 /// After `if`: conditions and branches up to `fi`. Where a condition is not known, none of its
@@ -63,9 +63,9 @@ Truth ShellReader::conditional() {
         if (!at_word("then")) refuse(begin, "this 'if' has no 'then'");
         at_ += 4;
         if (active_ && truth == Truth::Unknown)
-            script_.remarks.emplace_back(static_cast<std::uint32_t>(condition),
-                                         "this condition is known only when the script runs; it is "
-                                         "taken not to hold");
+            script_.remarks.emplace_back(
+                static_cast<std::uint32_t>(condition),
+                "this condition is known only when the script runs; it is assumed to be false");
         active_ = outer && !done && truth == Truth::Yes;
         done = done || truth == Truth::Yes;
         list({"elif", "else", "fi"});
@@ -130,7 +130,7 @@ void ShellReader::arithmetic_loop(std::size_t begin) {
     at_ += 2;
     std::size_t from = at_;
     const std::size_t end = closing('(', ')', "((");
-    if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( has no end");
+    if (end >= text().size() || text()[end] != ')') refuse(begin, "this (( is not closed");
     struct Part {
         std::size_t first, end;
     };
@@ -140,7 +140,7 @@ void ShellReader::arithmetic_loop(std::size_t begin) {
             parts.push_back({from, i});
             from = i + 1;
         }
-    if (parts.size() != 3) refuse(begin, "this loop has not three parts between (( and ))");
+    if (parts.size() != 3) refuse(begin, "this loop must have three parts between (( and ))");
     const auto carry_out = [&](const Part& part) {
         const bool empty =
             slice(part.first, part.end - part.first).find_first_not_of(" \t") == std::string::npos;
@@ -178,8 +178,7 @@ void ShellReader::arithmetic_loop(std::size_t begin) {
 
 void ShellReader::leave_out(std::size_t begin) {
     script_.remarks.emplace_back(static_cast<std::uint32_t>(begin),
-                                 "what this loop does is known only when the script runs; it "
-                                 "is left out");
+                                 "this loop is known only when the script runs; it is ignored");
 }
 
 /// After `while` or `until`.
@@ -256,9 +255,9 @@ void ShellReader::choice() {
     }
     if (outer && !value.known) script_.deciding.push_back(value);
     if (outer && !value.known)
-        script_.remarks.emplace_back(static_cast<std::uint32_t>(begin),
-                                     "which case holds is known only when the script runs; none is "
-                                     "taken");
+        script_.remarks.emplace_back(
+            static_cast<std::uint32_t>(begin),
+            "the matching case is known only when the script runs; none is taken");
     at_ += 4;
 }
 

@@ -7,7 +7,7 @@
 #include "scenarios/jobs/shell/reader.h"
 #include "scenarios/jobs/shell/settings.h"
 
-/// What stands after a dollar sign, and what becomes of it.
+/// Parsing and expansion after a dollar sign.
 namespace debubble::jobs {
 namespace {
 
@@ -122,7 +122,7 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     return {texts[static_cast<std::size_t>(at)]};
 }
 
-/// What stands between the values of "${A[*]}": the first letter of IFS.
+/// The separator of the values of "${A[*]}": the first letter of IFS.
 std::string ShellReader::joint() const {
     const auto found = script_.variables.find("IFS");
     if (found == script_.variables.end() || found->second.texts.size() != 1 ||
@@ -234,7 +234,7 @@ ShellText ShellReader::arithmetic_of(std::size_t first, std::size_t end, std::ui
 
 /// The value of a text that stands between two offsets, such as the default in ${X:-$Y}.
 ShellText ShellReader::region(std::size_t from, std::size_t to, std::uint32_t begin) {
-    if (++depth_ > kDeepestExpansion) refuse(begin, "expansions lie too deep inside each other");
+    if (++depth_ > kDeepestExpansion) refuse(begin, "expansions are nested too deeply");
     const std::size_t at = std::exchange(at_, from);
     const std::size_t end = std::exchange(end_, to);
     ShellText made;
@@ -266,7 +266,7 @@ void ShellReader::braces(Word& word, ShellText& field, bool& has, bool quoted, b
     bool indexed = false;
     if (here() == '[') {
         const std::size_t close = text().find(']', at_);
-        if (close == std::string::npos || close >= stop) refuse(at_, "this [ has no end");
+        if (close == std::string::npos || close >= stop) refuse(at_, "this [ is not closed");
         index = region(at_ + 1, close, offset).text;
         indexed = true;
         at_ = close + 1;

@@ -75,7 +75,7 @@ std::map<std::string, std::string> parse_environment(const std::vector<std::stri
         if (equals == std::string::npos || !named)
             throw InputError(
                 {{{},
-                  "--env " + word + ": a variable and its value are wanted, as in --env NNODES=4",
+                  "--env " + word + ": give a variable and its value, as in --env NNODES=4",
                   {}}});
         environment[name] = word.substr(equals + 1);
     }

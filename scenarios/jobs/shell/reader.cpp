@@ -112,7 +112,7 @@ void ShellReader::blank_lines() {
 }
 
 Truth ShellReader::list(const std::vector<std::string_view>& ends) {
-    if (++depth_ > kDeepestNesting) refuse(at_, "commands lie too deep inside each other");
+    if (++depth_ > kDeepestNesting) refuse(at_, "commands are nested too deeply");
     Truth last = Truth::Yes;
     for (;;) {
         blank_lines();
@@ -163,7 +163,7 @@ Truth ShellReader::pipeline() {
 }
 
 Truth ShellReader::command() {
-    if (++steps_ > kMostSteps) refuse(at_, "the script has too many steps to follow");
+    if (++steps_ > kMostSteps) refuse(at_, "the script has too many steps");
     blanks();
     if (ended()) return Truth::Yes;
     bool inverted = false;
@@ -182,7 +182,7 @@ Truth ShellReader::single() {
     if (here() == '(') {
         const std::size_t begin = at_++;
         const Truth state = list({});
-        if (here() != ')') refuse(begin, "this ( has no end");
+        if (here() != ')') refuse(begin, "this ( is not closed");
         ++at_;
         return state;
     }

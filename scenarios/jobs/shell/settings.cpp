@@ -38,10 +38,9 @@ void Settings::add(Setting setting) {
         const bool same_text = first.place.source == setting.place.source;
         if (same_text && !first.is_default && first.known && setting.known &&
             written(first) != written(setting))
-            twice.emplace_back(setting,
-                               fmt::format("it is written twice; {} counts, and {} in line "
-                                           "{} does not",
-                                           written(setting), written(first), first.place.line));
+            twice.emplace_back(
+                setting, fmt::format("it is given twice; {} counts, and {} in line {} does not",
+                                     written(setting), written(first), first.place.line));
     }
     last_[setting.name] = settings_.size();
     settings_.push_back(std::move(setting));
@@ -94,7 +93,7 @@ std::optional<std::int64_t> Settings::whole(std::string_view name, std::int64_t 
     }
     if (*value < static_cast<double>(least) || *value > static_cast<double>(most)) {
         mistakes.add(setting->place,
-                     fmt::format("{} is {}; it can be from {} to {}", setting->written,
+                     fmt::format("{} is {}; it must be from {} to {}", setting->written,
                                  setting->value->scalar, least, most));
         return {};
     }

@@ -11,8 +11,8 @@
 
 #include "text/document.h"
 
-/// What a job says, whatever it is written in: flags of a command line, keys of a file, arguments
-/// of a call. Private to the folder.
+/// The settings of a job in any format: flags of a command line, keys of a file, arguments of a
+/// call. Private to the folder.
 namespace debubble::jobs {
 
 struct Setting {
@@ -23,7 +23,7 @@ struct Setting {
     text::SourcePosition place;
     /// A part of the value is known only when the job starts ("$1").
     bool known = true;
-    /// What the value lacks: "$1", "SLURM_NNODES", "$(hostname)".
+    /// The unknown parts of the value: "$1", "SLURM_NNODES", "$(hostname)".
     std::vector<std::string> lacks = {};
     /// A default of the framework's own files, which nobody decided.
     bool is_default = false;

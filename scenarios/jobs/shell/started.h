@@ -6,7 +6,7 @@
 
 namespace debubble::jobs {
 
-/// With what a script is started: what `import --env NAME=VALUE -- ARG...` gives.
+/// The environment and arguments of a script: those of `import --env NAME=VALUE -- ARG...`.
 struct Started {
     std::map<std::string, std::string> environment;
     std::vector<std::string> arguments;

@@ -3,10 +3,10 @@
 
 #include "base/file.h"
 #include "scenarios/jobs/shell/reader.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
-/// What $(...) prints, where its commands only put texts and names of files together. Nothing is
-/// executed: a program's output is not known.
+/// The output of $(...), if its commands only combine texts and file names. Nothing is executed: a
+/// program's output is not known.
 namespace debubble::jobs {
 namespace {
 
@@ -38,7 +38,7 @@ std::size_t after_options(const std::vector<ShellText>& words) {
 
 }  // namespace
 
-/// What one command prints; nothing if a program would have to run. `cd` changes the folder.
+/// The output of one command; nothing if a program would have to run. `cd` changes the folder.
 std::optional<ShellText> ShellReader::output_of(const ShellCommand& command, std::string& folder,
                                                 std::uint32_t begin) {
     const std::vector<ShellText>& words = command.words;
@@ -97,7 +97,7 @@ std::optional<ShellText> ShellReader::output_of(const ShellCommand& command, std
     return {};
 }
 
-/// What the commands in a part of the script print, without the last ends of lines.
+/// The output of the commands in a part of the script, without trailing newlines.
 std::optional<ShellText> ShellReader::printed(std::size_t from, std::size_t to,
                                               std::uint32_t begin) {
     if (!active_) return {};

@@ -143,7 +143,7 @@ Truth ShellReader::double_brackets() {
     std::vector<ShellText> words;
     for (;;) {
         blank_lines();
-        if (ended()) refuse(begin, "this [[ has no end");
+        if (ended()) refuse(begin, "this [[ is not closed");
         if (at_word("]]")) break;
         const auto offset = static_cast<std::uint32_t>(at_);
         ShellText sign;

@@ -63,8 +63,7 @@ struct ShellPiece {
     std::vector<std::uint32_t> line_starts;
 };
 
-/// What running the script would hand to programs, as far as that can be known without running
-/// anything.
+/// The arguments that the script would pass to programs, as far as known without running anything.
 struct ShellScript {
     std::shared_ptr<const text::SourceText> source;
     std::string text;  ///< of all pieces, one after another
@@ -73,7 +72,7 @@ struct ShellScript {
     ShellVariables variables;
     /// Offsets and sentences about conditions and loops that only a run decides.
     std::vector<std::pair<std::uint32_t, std::string>> remarks;
-    /// What decides conditions and is not known, with the place of each.
+    /// Unknown values on which conditions depend, with the place of each.
     std::vector<ShellText> deciding;
     /// Sourced files that are not there. Settings may lie in them.
     std::vector<std::pair<std::uint32_t, std::string>> missing;
@@ -105,8 +104,8 @@ std::optional<std::int64_t> shell_arithmetic(const std::string& text,
 /// A text cut at blanks, but not inside quotes, which go away.
 std::vector<ShellText> split_as_shell(const ShellText& text);
 
-/// What a text lacks: names of variables, "$3", "$(hostname)". Variables of the script that are not
-/// known themselves lead on to what they lack.
+/// The unknown parts of a text: names of variables, "$3", "$(hostname)". Variables of the script
+/// that are not known themselves lead on to what they lack.
 std::set<std::string> lacking(const ShellText& text, const ShellScript& script);
 
 }  // namespace debubble::jobs

@@ -26,8 +26,7 @@ ShellText ShellText::part(std::size_t first, std::size_t size) const {
 void ShellReader::count(std::size_t letters) {
     letters_ += letters;
     if (letters_ > kMostLetters)
-        refuse(at_,
-               fmt::format("the script's variables grow to more than {} MiB", kMostLetters >> 20));
+        refuse(at_, fmt::format("the script's variables exceed {} MiB", kMostLetters >> 20));
 }
 
 ShellText ShellReader::unknown(std::string text, std::uint32_t begin) const {
@@ -116,7 +115,7 @@ void ShellReader::quote(Word& word, ShellText& field, bool& has) {
             field.add(c, static_cast<std::uint32_t>(at_++));
         }
     }
-    if (ended()) refuse(begin, fmt::format("this {} has no end", mark == '"' ? "\"" : "'"));
+    if (ended()) refuse(begin, fmt::format("this {} is not closed", mark == '"' ? "\"" : "'"));
     ++at_;
 }
 
@@ -125,7 +124,7 @@ void ShellReader::backquoted(Word& word, ShellText& field, bool& has, bool quote
     const std::size_t begin = at_++;
     const auto offset = static_cast<std::uint32_t>(begin);
     while (!ended() && here() != '`') at_ += here() == '\\' ? 2 : 1;
-    if (ended()) refuse(begin, "this ` has no end");
+    if (ended()) refuse(begin, "this ` is not closed");
     const std::size_t end = at_++;
     const std::optional<ShellText> text = printed(begin + 1, end, offset);
     substitute(
@@ -135,7 +134,7 @@ void ShellReader::backquoted(Word& word, ShellText& field, bool& has, bool quote
     has = has || quoted;
 }
 
-/// What stands between two offsets, with expansions as in double quotes.
+/// The text between two offsets, with expansions as in double quotes.
 ShellText ShellReader::quoted_region(std::size_t from, std::size_t to) {
     const std::size_t at = std::exchange(at_, from);
     const std::size_t end = std::exchange(end_, to);
@@ -181,7 +180,7 @@ std::size_t ShellReader::closing(char open, char close, std::string_view what) {
             return i + 1;
         }
     }
-    refuse(begin > 0 ? begin - 1 : 0, fmt::format("this {} has no end", what));
+    refuse(begin > 0 ? begin - 1 : 0, fmt::format("this {} is not closed", what));
 }
 
 ShellVariable ShellReader::array() {
@@ -190,7 +189,7 @@ ShellVariable ShellReader::array() {
     const std::size_t begin = at_++;
     for (;;) {
         blank_lines();
-        if (ended()) refuse(begin, "this ( has no end");
+        if (ended()) refuse(begin, "this ( is not closed");
         if (here() == ')') break;
         const std::size_t before = at_;
         if (here() == '[') {  // [key]=value of an associative array

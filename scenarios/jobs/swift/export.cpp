@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/jobs/write/export_networks.h"
 #include "scenarios/jobs/write/job_writer.h"
 
 /// ms-swift's `megatron pt`: Megatron-Core's fields with underscores, and a network by its name in
@@ -10,7 +9,7 @@
 namespace debubble::jobs {
 namespace {
 
-/// Fields of add_model_fields() that are no part of the network.
+/// Fields of add_model_fields() that are not part of the network.
 constexpr std::string_view kOfTraining[] = {"moe_token_dispatcher_type",
                                             "moe_flex_dispatcher_backend",
                                             "moe_router_force_load_balancing",
@@ -42,13 +41,17 @@ std::string write_swift(JobWriter& job) {
     };
     if (job.s.training.recompute == models::Recompute::None)
         job.say("recompute_granularity", "none");  // ms-swift's default is selective
-    std::string out = "# --model is the network's folder, or its whole name in the hub.\nARGS=(\n";
+    std::string out =
+        "# --model is the model's folder, or its full name in the hub.\n"
+        "ARGS=(\n";
     if (const std::string name = hub_name_of(job.s.model); !name.empty())
         out += fmt::format("    --model {}\n", name);
     else
-        job.cannot("model", fmt::format("ms-swift takes a network by its folder in the hub, of "
-                                        "which '{}' has none that is known here",
-                                        job.s.model.name));
+        job.cannot(
+            "model",
+            fmt::format(
+                "ms-swift names a model by its repository in the hub, and none is known for '{}'",
+                job.s.model.name));
     for (const Field& field : job.fields) {
         if (belongs(field)) continue;
         std::string_view name = field.name;

@@ -9,7 +9,7 @@
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/read/zoo_names.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// `megatron sft`, `megatron pt` and their like of modelscope/ms-swift: Megatron-Core's fields as
 /// flags with underscores, and a network by its name in the hub (ms-swift's documentation,
@@ -19,7 +19,7 @@ namespace {
 
 using text::Node;
 
-/// What ms-swift sets where the command does not.
+/// Defaults of ms-swift.
 void add_swift_defaults(Settings& settings, const text::SourcePosition& place) {
     constexpr std::pair<std::string_view, std::string_view> kDefaults[] = {
         {"micro_batch_size", "1"},
@@ -52,8 +52,8 @@ void read_swift_adapters(Reading& job, const Setting& type) {
             targets.push_back(word);
         else if (word != "all-linear")
             return job.refuse(*in.find("target_modules"),
-                              fmt::format("adapters of '{}' are not planned; all-linear and "
-                                          "linear_qkv, linear_proj, linear_fc1 and linear_fc2 are",
+                              fmt::format("adapters of '{}' are not supported; use all-linear or "
+                                          "linear_qkv, linear_proj, linear_fc1 and linear_fc2",
                                           word));
     if (targets.empty()) targets.assign(std::begin(kProducts), std::end(kProducts));
     job.set("training.lora",
@@ -64,8 +64,7 @@ void read_swift_adapters(Reading& job, const Setting& type) {
         in.find(silent);
     if (in.has("modules_to_save"))
         job.note(*in.find("modules_to_save"),
-                 "modules that are trained whole beside adapters are "
-                 "planned as frozen");
+                 "fully trained modules in addition to adapters are planned as frozen");
 }
 
 /// Heads of other kinds, and trainings with passes of other networks.
@@ -73,17 +72,16 @@ void refuse_other_tasks(Reading& job) {
     Settings& in = job.in;
     if (const auto task = in.word("task_type"); task && *task != "causal_lm" && !job.has_model())
         job.refuse_network(*in.find("task_type"),
-                           fmt::format("the head of the task '{}' is not planned", *task));
+                           fmt::format("the head of the task '{}' is not supported", *task));
     const auto type = in.word("rlhf_type");
     if (!type) return;
     if (*type == "rm" && !job.has_model())
         return job.refuse_network(*in.find("rlhf_type"),
-                                  "a reward model has another head, which is not planned");
-    job.note(
-        *in.find("rlhf_type"),
-        fmt::format("of '{}' the update of the trained network is planned; rollouts and passes "
-                    "of a reference, a teacher or a critic are not",
-                    *type));
+                                  "a reward model has another head, which is not supported");
+    job.note(*in.find("rlhf_type"),
+             fmt::format("for '{}' only the update of the trained network is planned, without "
+                         "rollouts and passes of a reference, teacher or critic",
+                         *type));
 }
 
 /// The network with as many depths of multi-token prediction as --mtp_num_layers says.
@@ -102,7 +100,7 @@ void read_swift_network(Reading& job, const std::filesystem::path& folder) {
         if (const auto type = in.word(name); type && *type == "lora")
             read_swift_adapters(job, *in.find(name));
         else if (type && *type != "full")
-            job.refuse(*in.find(name), fmt::format("adapters ('{}') are not planned", *type));
+            job.refuse(*in.find(name), fmt::format("adapters ('{}') are not supported", *type));
     if (job.has_model() && !in.contains("num_layers"))
         if (const std::int64_t layers = layers_of_given_model(job, folder); layers > 0) {
             Setting setting = in.all().front();
@@ -118,20 +116,19 @@ void read_swift_network(Reading& job, const std::filesystem::path& folder) {
             if (const auto known = zoo_model_of(setting->value->scalar)) {
                 refuse_changes_of_network(job, true);
                 job.set("model", with_depths(job, std::string(known->zoo)), setting,
-                        "the network of that name");
+                        "the model of that name");
                 Setting layers = *setting;
                 layers.name = "num_layers";
                 layers.value = text::make_scalar(std::to_string(known->layers), setting->place);
                 in.add(std::move(layers));
                 return;
             }
-            job.ask(
-                fmt::format("the network '{}' is not in the zoo; give its config.json by --set "
-                            "model=FILE",
-                            setting->value->scalar));
+            job.ask(fmt::format(
+                "the model '{}' is not in the zoo; give its config.json by --set model=FILE",
+                setting->value->scalar));
             return;
         }
-    job.ask("which network? The command names none; give its config.json by --set model=FILE");
+    job.ask("which model? The command names none; give its config.json by --set model=FILE");
 }
 
 }  // namespace
@@ -161,8 +158,8 @@ void read_swift_job(const JobText& text, Reading& job) {
     read_megatron_framework(job, dialect, cut);
     if (in.is_on("packing"))
         job.note(*in.find("packing"),
-                 "samples are packed to max_length; their lengths are not "
-                 "known, so that attention over whole samples is planned");
+                 "samples are packed to max_length from unknown lengths: attention over whole "
+                 "samples is planned");
     sort_left_settings(job, dialect.tool);
     note_megatron_refusals(job, dialect, cut);
 }

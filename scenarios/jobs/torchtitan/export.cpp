@@ -24,9 +24,9 @@ constexpr TitanName kTitanNames[] = {
 void add_flavor(JobWriter& job) {
     const TitanFlavor flavor = titan_flavor_of(job.s.model);
     if (flavor.model.empty()) {
-        job.cannot("model",
-                   "torchtitan's models are Python; none of its flavors known here is this "
-                   "network");
+        job.cannot(
+            "model",
+            "torchtitan's models are defined in Python; none of its known flavors is this network");
         return;
     }
     job.say("model.name", flavor.model);
@@ -42,14 +42,15 @@ void add_titan_schedule(JobWriter& job) {
         job.say("parallelism.pipeline_parallel_schedule", "PipelineScheduleMulti");
         job.say("parallelism.pipeline_parallel_schedule_csv", s.schedule.csv);
     } else if (known == std::end(kTitanNames)) {
-        job.cannot("schedule.name",
-                   fmt::format("PyTorch has no schedule '{}'. Any order on a loop of stages can be "
-                               "given as a CSV file (debubble schedule --format csv) by "
-                               "pipeline_parallel_schedule PipelineScheduleMulti and "
-                               "pipeline_parallel_schedule_csv; V placement follows the schedule's "
-                               "class (ZBVZeroBubble, DualPipeV), not the CSV, and two directions, "
-                               "slices and tied gradients cannot be written",
-                               s.schedule.name));
+        job.cannot(
+            "schedule.name",
+            fmt::format(
+                "PyTorch has no schedule '{}'. Any order with loop placement can be given as a CSV "
+                "file (debubble schedule --format csv) by pipeline_parallel_schedule "
+                "PipelineScheduleMulti and pipeline_parallel_schedule_csv; V placement follows the "
+                "schedule's class (ZBVZeroBubble, DualPipeV), not the CSV, and two directions, "
+                "slices and tied gradients cannot be written",
+                s.schedule.name));
     } else {
         job.say("parallelism.pipeline_parallel_schedule", std::string(known->torch));
     }
@@ -71,8 +72,8 @@ void add_titan_schedule(JobWriter& job) {
         return;
     }
     job.cannot("parallel.partition",
-               "this cut into stages needs module_fqns_per_model_part, which is a list in the "
-               "configuration's file");
+               "this partition into stages needs module_fqns_per_model_part, which is a list in "
+               "the configuration's file");
 }
 
 void add_titan_cut(JobWriter& job) {
@@ -86,11 +87,12 @@ void add_titan_cut(JobWriter& job) {
     job.say("parallelism.data_parallel_shard_degree", std::max(p.data / copies, 1));
     if (p.zero_stage == 1 || p.zero_stage == 2)
         job.cannot("parallel.zero_stage",
-                   "torchtitan shards parameters (ZeRO-3) or nothing; nothing is written");
+                   "torchtitan shards parameters (ZeRO-3) or nothing; no sharding is written");
     if (p.zero_stage == 3)
         job.say("parallelism.fsdp_reshard_after_forward", p.reshard ? "always" : "never");
     if (!p.sequence && p.tensor > 1)
-        job.cannot("parallel.sequence", "torchtitan cuts the sequence with tensor parallelism");
+        job.cannot("parallel.sequence",
+                   "torchtitan always uses sequence parallelism with tensor parallelism");
     if (p.expert > 1) {
         job.say("parallelism.expert_parallel_degree", p.expert);
         job.say("parallelism.expert_tensor_parallel_degree", p.expert_tensor);
@@ -122,7 +124,7 @@ void add_titan_training(JobWriter& job) {
     } else if (q.recipe == models::Recipe::MxFp8) {
         job.say("model.converters", "quantize.linear.mx");
     } else if (q.recipe != models::Recipe::None) {
-        job.cannot("training.precision", "torchtitan has fp8 (tensorwise, rowwise) and mxfp8");
+        job.cannot("training.precision", "torchtitan supports fp8 (tensorwise, rowwise) and mxfp8");
     }
     if (q.compute == DataType::Fp16)
         job.cannot("training.precision", "torchtitan trains in bf16 or fp32");
@@ -141,7 +143,7 @@ void add_titan_training(JobWriter& job) {
         case models::Recompute::Modules:
             job.say("activation_checkpoint.mode", "none");
             job.cannot("training.recompute",
-                       "torchtitan recomputes whole layers or product by product, not modules");
+                       "torchtitan recomputes whole layers or operator by operator, not modules");
     }
     if (t.offload_optimizer) job.flag("training.enable_cpu_offload", true);
     if (t.dropout.value_or(job.s.model.dropout) > 0)

@@ -6,10 +6,8 @@
 #include "base/file.h"
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/script_settings.h"
-#include "scenarios/jobs/read/toml_document.h"
 #include "scenarios/jobs/torchtitan/torchtitan.h"
-#include "text/document_source.h"
-#include "text/json_document_reader.h"
+#include "text/document_readers.h"
 
 namespace debubble::jobs {
 namespace {
@@ -31,7 +29,7 @@ void add_config_file(const JobText& text, Reading& job) {
         job.in = std::move(all);
         return;
     }
-    job.note(*named, "this file is not there; what it says is not known");
+    job.note(*named, "this file does not exist; its settings are unknown");
 }
 
 }  // namespace

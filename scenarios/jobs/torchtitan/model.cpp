@@ -50,7 +50,7 @@ void set_llama3(Reading& job, const Llama3Flavor& flavor, const Setting* from) {
             "training.seq_len");
     job.set("model.norm_eps", std::string("1e-5"), from);
     job.set("model.rope_theta", std::int64_t{500'000}, from);
-    job.note("rotary positions are scaled (Llama 3.1), which costs nothing to plan");
+    job.note("RoPE is scaled (Llama 3.1), which does not affect the plan");
 }
 
 /// Flavors that have the sizes of a network of the hub.
@@ -94,7 +94,7 @@ std::int64_t read_titan_model(Reading& job) {
         return known->layers;
     }
     job.ask(
-        fmt::format("the model '{}' of flavor '{}' is in Python and not known here; give one by "
+        fmt::format("the model '{}' of flavor '{}' is defined in Python and unknown; give one by "
                     "--set model=NAME or a config.json",
                     name, flavor));
     return 0;

@@ -65,11 +65,12 @@ bool add_titan_configuration(Reading& job) {
     const auto* const found =
         std::ranges::find(kNamed, std::string_view(name), &NamedConfiguration::name);
     if (found == std::end(kNamed)) {
-        job.refuse(*named, fmt::format("the settings of the configuration '{}' are in Python and "
-                                       "not known here; name one of torchtitan's own (llama3_8b, "
-                                       "llama3_70b, deepseek_v3_16b, qwen3_32b, ...) with flags "
-                                       "for what differs, or give the job as TOML",
-                                       name));
+        job.refuse(
+            *named,
+            fmt::format("the configuration '{}' is defined in Python and unknown; use one of "
+                        "torchtitan's own (llama3_8b, llama3_70b, deepseek_v3_16b, qwen3_32b, ...) "
+                        "with flags for the differences, or give the job as TOML",
+                        name));
         return true;
     }
     Settings all;

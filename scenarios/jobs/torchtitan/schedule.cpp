@@ -67,7 +67,7 @@ void read_titan_schedule(Reading& job, const TitanCut& cut) {
     const bool from_file =
         csv != nullptr && csv->value->is(text::Node::Kind::Scalar) && !csv->value->scalar.empty();
     if (!from_file && known == std::end(kTitanSchedules)) {
-        job.refuse(*from, fmt::format("the schedule '{}' has no name here", word));
+        job.refuse(*from, fmt::format("the schedule '{}' is not supported", word));
         return;
     }
     const std::int64_t less = first.value_or(1) + last.value_or(1);
@@ -77,7 +77,7 @@ void read_titan_schedule(Reading& job, const TitanCut& cut) {
         if (stages % cut.pipeline != 0)
             return job.refuse(
                 *in.find("parallelism.pipeline_parallel_layers_per_stage"),
-                fmt::format("{} stages cannot be shared by {} ranks", stages, cut.pipeline));
+                fmt::format("{} stages cannot be divided among {} ranks", stages, cut.pipeline));
         chunks = stages / cut.pipeline;
     }
     if (modules != nullptr && modules->value->is(text::Node::Kind::List) &&
@@ -92,7 +92,8 @@ void read_titan_schedule(Reading& job, const TitanCut& cut) {
             job.ask(fmt::format("{} layers are too few for {} stages", cut.layers,
                                 cut.pipeline * chunks));
         else
-            set_titan_partition(job, partition, from, "embedding and head count as a layer each");
+            set_titan_partition(job, partition, from,
+                                "the embedding and the head count as one layer each");
     }
     if (from_file) {
         job.set("schedule.csv", flow_text(csv->value->scalar), csv);

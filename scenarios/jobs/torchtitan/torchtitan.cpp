@@ -38,15 +38,15 @@ TitanCut read_titan_cut(Reading& job, std::int64_t layers) {
     } else {
         read_launcher(job, world);
         world.otherwise = fmt::format(
-            "how many GPUs? data_parallel_shard_degree -1 takes what is left of them; {} x "
-            "replicas {}, {}, are the least; give a multiple by --set gpus=N",
+            "how many GPUs? data_parallel_shard_degree -1 uses all that remain; {} x replicas {}, "
+            "{}, is the minimum; give a multiple by --set gpus=N",
             world.product, replicate, world.per_replica * replicate);
     }
     settle_cluster(job);
     cut.data = settle_world(job, world);
     if (cut.tensor > 1)
         job.set("parallel.sequence", true, in.find("parallelism.tensor_parallel_degree"),
-                "torchtitan cuts the sequence with tensor parallelism");
+                "torchtitan always uses sequence parallelism with tensor parallelism");
     const std::int64_t sharded =
         shard > 0 ? shard : std::max<std::int64_t>(cut.data / replicate, 1);
     cut.shards = sharded * cut.context > 1;
@@ -76,9 +76,9 @@ void read_reshard(Reading& job, const TitanCut& cut) {
     if (!cut.shards) return;
     if (word == "never" || (word == "default" && cut.pipeline > 1))
         job.set("parallel.reshard", false, from,
-                word == "default" ? "fsdp_reshard_after_forward keeps what it gathered with a "
-                                    "pipeline"
-                                  : "");
+                word == "default"
+                    ? "fsdp_reshard_after_forward keeps gathered parameters with a pipeline"
+                    : "");
 }
 
 /// The dialect of 2026-08 counts tokens.
@@ -93,13 +93,13 @@ void read_tokens(Reading& job, const TitanCut& cut, std::int64_t length) {
     const std::int64_t micro =
         cut.pipeline > 1 ? std::max<std::int64_t>(samples / parts.value_or(1), 1) : samples;
     job.set("training.micro_batch", micro, in.find(per_rank),
-            cut.pipeline > 1
-                ? fmt::format("in {} parts of a pipeline (num_pp_microbatches)", parts.value_or(1))
-                : "");
+            cut.pipeline > 1 ? fmt::format("in {} pipeline microbatches (num_pp_microbatches)",
+                                           parts.value_or(1))
+                             : "");
     if (cut.pipeline > 1 && parts.value_or(1) < cut.pipeline)
         job.note(
-            fmt::format("{} microbatches pass a pipeline of {} ranks; num_pp_microbatches says "
-                        "how many",
+            fmt::format("{} microbatches pass through a pipeline of {} ranks; num_pp_microbatches "
+                        "gives how many",
                         parts.value_or(1), cut.pipeline));
     if (step && *step > 0)
         job.set("training.global_batch", std::max<std::int64_t>(*step / length, 1),
@@ -140,7 +140,7 @@ void read_titan_batches(Reading& job, const TitanCut& cut) {
                             all, of_rank, cut.data));
         else if (cut.pipeline > 1 && all > of_rank * cut.data)
             job.note(
-                fmt::format("torchtitan runs the whole schedule {} times a step, with a flush "
+                fmt::format("torchtitan runs the whole schedule {} times per step, with a flush in "
                             "between; one schedule of all microbatches is planned",
                             all / (of_rank * cut.data)));
     }
@@ -163,9 +163,7 @@ std::string titan_recipe(Reading& job, const Setting*& from) {
             const bool experts_only =
                 converter.find("grouped_mm") != std::string::npos && in.words(key).size() == 1;
             if (experts_only)
-                job.note(*from,
-                         "only the experts' products are of 8 bits there; all are planned "
-                         "so");
+                job.note(*from, "only the experts' GEMMs are in 8 bits there; all are planned so");
             if (converter.find("float8") != std::string::npos) {
                 for (const char* name :
                      {"quantize.linear.float8.recipe_name", "float8.recipe_name"})
@@ -226,8 +224,8 @@ void read_titan_recompute(Reading& job, const TitanCut& cut) {
                     from, fmt::format("every {} layers", n));
         if (n > 1)
             job.note(
-                fmt::format("one layer in {} runs again; as many layers at the beginning of a "
-                            "stage are planned",
+                fmt::format("one layer in {} is recomputed; the same number of layers at the "
+                            "beginning of a stage is planned",
                             n));
     } else {
         job.note(*from, fmt::format("the mode '{}' is planned as selective-op", mode));
@@ -265,7 +263,7 @@ void read_titan_software(Reading& job, const TitanCut& cut) {
     if (in.is_on("training.enable_cpu_offload")) {
         job.set("training.offload_optimizer", true, in.find("training.enable_cpu_offload"));
         job.note(*in.find("training.enable_cpu_offload"),
-                 "parameters lie on the host too, which is not planned");
+                 "parameters are also offloaded to the host, which is not modelled");
     }
     const bool compiles = in.is_on("compile.enable");
     const auto compiled = [&](std::string_view component) {
@@ -335,11 +333,10 @@ void sort_titan_left(Reading& job) {
         const bool silent =
             std::ranges::find(kTitanSilent, setting->name) != std::end(kTitanSilent);
         if (is_of_network(setting->name) && !job.has_model())
-            job.refuse_network(*setting,
-                               "it is not known here as a setting of torchtitan, and may make "
-                               "another network");
+            job.refuse_network(
+                *setting, "it is not a known setting of torchtitan, and may make another network");
         else if (plans && !silent)
-            job.note(fmt::format("{} is not known here as a setting of torchtitan; it is left out",
+            job.note(fmt::format("{} is not a known setting of torchtitan; it is ignored",
                                  origin_of(*setting)),
                      Harm::Unknown);
         else
@@ -352,9 +349,8 @@ void sort_titan_left(Reading& job) {
 void read_torchtitan(Reading& job) {
     if (add_titan_configuration(job))
         job.note(
-            "what a named configuration sets is that of torchtitan b5bcd76c6; CUDA graphs, which "
-            "it "
-            "has on by default, are not planned");
+            "named configurations are those of torchtitan b5bcd76c6; CUDA graphs, which are on by "
+            "default, are not modelled");
     else
         job.note(
             "torchtitan's flavors and defaults are those of v0.2.2; files of this dialect ended on "

@@ -5,13 +5,11 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/deepspeed/deepspeed.h"
 #include "scenarios/jobs/megatron/megatron.h"
-#include "scenarios/jobs/read/entry_point.h"
 #include "scenarios/jobs/read/formats.h"
-#include "scenarios/jobs/read/script_overrides.h"
 #include "scenarios/jobs/read/script_settings.h"
 #include "scenarios/jobs/read/zoo_names.h"
 #include "scenarios/jobs/verl/verl.h"
-#include "text/document_source.h"
+#include "text/document_readers.h"
 
 /// volcengine/verl's launch scripts (b178a3cd5, verl/trainer/config): of a step of reinforcement
 /// learning the actor's update, or a step of its supervised trainers, by FSDP or Megatron-Core.
@@ -72,8 +70,8 @@ public:
         const std::string strategy = strategy_of();
         if (trainer_ == &kRollouts)
             job_.note(
-                "of a step the actor's update is planned; rollouts, the reference's and the "
-                "critic's passes and their weights are not",
+                "only the actor's update of a step is planned, without rollouts and without passes "
+                "and weights of the reference and the critic",
                 Harm::Plan);
         if (strategy == "megatron")
             read_by_megatron();
@@ -106,26 +104,26 @@ private:
             if (setting.name == kEntryPoint &&
                 (setting.value->scalar.find("generation") != std::string::npos ||
                  setting.value->scalar.find("main_eval") != std::string::npos))
-                job_.refuse(setting, fmt::format("{}: this program generates text and trains "
-                                                 "nothing",
-                                                 setting.value->scalar));
+                job_.refuse(setting,
+                            fmt::format("{}: this program generates text and does not train",
+                                        setting.value->scalar));
         for (const char* name : {"actor_rollout_ref.model.lora_rank",
                                  "actor_rollout_ref.model.lora.rank", "model.lora_rank"})
             if (const auto rank = whole(name, 0); rank && *rank > 0)
-                job_.refuse(*find(name), "adapters are not planned in a job of verl");
+                job_.refuse(*find(name), "adapters are not supported in a job of verl");
         if (in_.is_on("actor_rollout_ref.model.mtp.enable_train"))
             job_.refuse_network(*find("actor_rollout_ref.model.mtp.enable_train"),
-                                "depths of prediction are not planned in a job of verl");
+                                "multi-token prediction is not supported in a job of verl");
     }
 
     std::string strategy_of() {
         std::string word = config_.find("megatron") == std::string::npos ? "fsdp" : "megatron";
         if (const auto given = in_.word(trainer_->strategy)) word = *given;
         if (word != "fsdp" && word != "fsdp2" && word != "megatron")
-            job_.refuse(*find(trainer_->strategy),
-                        fmt::format("the strategy '{}' is not planned; fsdp, fsdp2 and megatron "
-                                    "are",
-                                    word));
+            job_.refuse(
+                *find(trainer_->strategy),
+                fmt::format("the strategy '{}' is not supported; fsdp, fsdp2 and megatron are",
+                            word));
         return word;
     }
 
@@ -134,21 +132,19 @@ private:
         const Setting* const path = find(trainer_->model);
         if (job_.has_model()) return layers_of_given_model(job_, text_.folder);
         if (path == nullptr || !path->value->is(Node::Kind::Scalar)) {
-            job_.ask(
-                fmt::format("which network? {} is not in the job; give its config.json by "
-                            "--set model=FILE",
-                            trainer_->model));
+            job_.ask(fmt::format(
+                "which model? The job does not give {}; give its config.json by --set model=FILE",
+                trainer_->model));
             return 0;
         }
         // The last part of a path is the network's name, whatever the folders before it are.
         if (const auto known = zoo_model_of(path->value->scalar)) {
-            job_.set("model", std::string(known->zoo), path, "the network of that name");
+            job_.set("model", std::string(known->zoo), path, "the model of that name");
             return known->layers;
         }
-        job_.ask(
-            fmt::format("the network '{}' is not in the zoo; give its config.json by --set "
-                        "model=FILE",
-                        path->value->scalar));
+        job_.ask(fmt::format(
+            "the model '{}' is not in the zoo; give its config.json by --set model=FILE",
+            path->value->scalar));
         return 0;
     }
 
@@ -188,8 +184,8 @@ private:
                 job_.set("training.micro_batch", *micro, find(trainer_->micro));
             else if (!job_.given("training.micro_batch"))
                 job_.ask(
-                    fmt::format("how many samples has a microbatch? {} is not in the job; give "
-                                "them by --set training.micro_batch=N",
+                    fmt::format("how many samples does a microbatch have? The job does not give "
+                                "{}; set it by --set training.micro_batch=N",
                                 trainer_->micro));
             return;
         }
@@ -198,7 +194,7 @@ private:
         std::int64_t made = std::clamp<std::int64_t>(tokens / length(), 1, share);
         while (share % made != 0) --made;
         job_.set("training.micro_batch", made, find(trainer_->dynamic),
-                 fmt::format("samples of full length in {} tokens", tokens));
+                 fmt::format("full-length samples in {} tokens", tokens));
     }
 
     void set_batch() {
@@ -207,7 +203,7 @@ private:
         job_.set("training.seq_length", length(), length_from(),
                  trainer_ == &kRollouts ? "prompt and response" : "");
         if (const Setting* const from = length_from())
-            job_.note(*from, "samples have up to that many tokens; all are planned of full length");
+            job_.note(*from, "samples have up to this many tokens; all are planned at full length");
     }
 
     World world_of(std::int64_t per_replica, std::string product) {
@@ -267,15 +263,14 @@ private:
         for (const char* name : {"param_offload", "grad_offload", "optimizer_offload"})
             if (in_.is_on(start + name))
                 job_.note(*find(start + name),
-                          "it lies on the host between the phases of a step alone", Harm::Harmless);
+                          "it is on the host only between the phases of a step", Harm::Harmless);
     }
 
     void count_left() {
         for (const Setting* const setting : in_.left()) {
             if (setting->name.starts_with(trainer_->engine) ||
                 setting->name.starts_with("actor_rollout_ref.actor.fsdp_config.tensor"))
-                job_.note(fmt::format("{} is not known here as a setting of verl's engine; it is "
-                                      "left out",
+                job_.note(fmt::format("{} is not a known setting of verl's engine; it is ignored",
                                       origin_of(*setting)),
                           Harm::Unknown);
             else

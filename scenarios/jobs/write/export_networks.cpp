@@ -1,4 +1,4 @@
-#include "scenarios/jobs/write/export_networks.h"
+#include "scenarios/jobs/write/job_writer.h"
 
 #include "scenarios/jobs/read/zoo_names.h"
 
@@ -14,19 +14,19 @@ bool has_plain_scores(const models::Attention& a) {
 }  // namespace
 
 std::string why_not_plain(const models::Architecture& model, bool experts) {
-    if (model.layers.kinds().size() != 1) return "layers that differ from each other";
+    if (model.layers.kinds().size() != 1) return "heterogeneous layers";
     if (model.mtp_layers > 0) return "multi-token prediction";
-    if (model.streams > 1 || model.residual_block > 0) return "residuals of several streams";
+    if (model.streams > 1 || model.residual_block > 0) return "several residual streams";
     if (model.scaled_embedding || model.zero_centred_norms) return "scaled embeddings or norms";
     const models::Layer& layer = model.layers[0];
     const auto* const attention = layer.as<models::Attention>();
     const auto* const dense = layer.as<models::DenseMlp>();
     if (attention == nullptr) return "layers without attention";
     if (dense == nullptr && !(experts && layer.as<models::Experts>() != nullptr)) return "experts";
-    if (layer.norms != models::NormPosition::Before) return "norms at other places";
-    if (!has_plain_scores(*attention)) return "attention of its own kind";
+    if (layer.norms != models::NormPosition::Before) return "norms at other positions";
+    if (!has_plain_scores(*attention)) return "attention of another kind";
     if (attention->heads * attention->head_dim != model.hidden)
-        return "heads that together are not as wide as the hidden state";
+        return "heads that together do not have the hidden size";
     return {};
 }
 

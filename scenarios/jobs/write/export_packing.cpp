@@ -40,17 +40,17 @@ void name_documents(JobWriter& job, std::string_view tool) {
                                       documents->spread, documents->shortest);
     if (documents->longest) lengths += fmt::format(", longest {}", *documents->longest);
     job.cannot("imbalance.sequence",
-               fmt::format("the lengths of documents ({}) are those of {}'s data", lengths, tool));
+               fmt::format("document lengths ({}) are determined by {}'s data", lengths, tool));
 }
 
 void name_loads(JobWriter& job) {
     const scenarios::Imbalance& imbalance = job.s.imbalance;
     if (imbalance.draws_routers())
-        job.cannot("imbalance.router", "the loads of experts follow from the job's data");
+        job.cannot("imbalance.router", "expert loads follow from the job's data");
     if (!imbalance.ranks.empty())
-        job.cannot("imbalance.ranks", "slow ranks are the machine's, which no job says");
+        job.cannot("imbalance.ranks", "slow ranks are a property of the machine, not of a job");
     if (imbalance.jitter > 0)
-        job.cannot("imbalance.jitter", "times that vary are the machine's, which no job says");
+        job.cannot("imbalance.jitter", "varying times are a property of the machine, not of a job");
 }
 
 }  // namespace debubble::jobs

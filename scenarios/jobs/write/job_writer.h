@@ -4,11 +4,14 @@
 #include <string_view>
 #include <vector>
 
+#include "models/network/architecture.h"
 #include "scenarios/jobs/write/exported.h"
 #include "scenarios/jobs/write/plan_keys.h"
 
 /// A job while it is written. Private to the folder.
 namespace debubble::jobs {
+
+// A job while it is written.
 
 /// A field of a framework with its value; `is_flag` for a truth.
 struct Field {
@@ -61,13 +64,23 @@ void add_model_fields(JobWriter& job);
 void add_packing_fields(JobWriter& job);
 /// Names the documents of a plan whose job does not say their lengths.
 void name_documents(JobWriter& job, std::string_view tool);
-/// Names what a plan has of uneven loads beside its documents.
+/// Names the uneven loads of a plan other than its documents.
 void name_loads(JobWriter& job);
 
-/// True if context-parallel ranks can exchange tokens for heads: each gets as many heads.
+/// True if context-parallel ranks can use all-to-all: all get the same number of heads.
 bool divides_heads(const scenarios::Scenario& scenario);
 
 /// "NODES" and GPUs of each, for a launcher.
 std::string launcher(const scenarios::Scenario& scenario);
+
+// Properties of a network that writers of jobs need.
+
+/// Why a network is not one of equal layers of plain attention and a dense MLP, as most frameworks
+/// build by sizes alone; empty if it is one. `experts`: layers of experts count as such too.
+std::string why_not_plain(const models::Architecture& model, bool experts);
+
+/// The name that a network of the zoo has in Hugging Face's hub, in small letters and without its
+/// folder; empty if none is known.
+std::string hub_name_of(const models::Architecture& model);
 
 }  // namespace debubble::jobs

@@ -7,9 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "models/read/architecture_words.h"
-#include "models/read/architecture_writer.h"
-#include "scenarios/plan/context_levels.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/software/words.h"
@@ -71,7 +69,7 @@ void add_mlp(const models::Architecture& a, Keys& keys) {
     keys["model.layer_groups"] = order;
 }
 
-/// What no other key tells of the network: no figure of its own, but a difference.
+/// Differences between networks that no other key shows.
 std::string rest_of(models::Architecture a) {
     a.name = a.source = {};
     a.family = {};
@@ -117,6 +115,7 @@ void add_cut(const Scenario& s, Keys& keys) {
                                                             {"zero_stage", p.zero_stage},
                                                             {"shard", p.shards()}})
         keys[std::string("parallel.") + key] = std::to_string(value);
+    keys["parallel.order"] = p.order.text();
     keys["parallel.sequence"] = yes_no(p.sequence && p.tensor > 1);
     if (p.zero_stage == 3) {
         keys["parallel.wrap"] = p.wrap == scenarios::Wrap::Layer ? "layer" : "stage";

@@ -7,13 +7,13 @@
 
 #include "scenarios/plan/scenario.h"
 
-/// A plan as keys and words, so that two plans can be laid beside each other key by key. Private to
-/// the folder and its tests.
+/// A plan as keys and words, so that two plans can be compared key by key. Private to the folder
+/// and its tests.
 namespace debubble::jobs {
 
 /// The keys of a scenario that say what is planned, settled: defaults and what follows from others
-/// too. What only a run reads (data, learning rate, seeds, checkpoints) is not among them, and of
-/// the framework's profile only what jobs can say.
+/// too. Keys that only a run reads (data, learning rate, seeds, checkpoints) is not among them, and
+/// of the framework's profile only what jobs can say.
 std::map<std::string, std::string> plan_keys(const scenarios::Scenario& scenario);
 
 /// Words of values, as scenarios spell them.

@@ -136,9 +136,9 @@ private:
         const int limit = policy_->live_limits.empty()
                               ? problem_.live_limit(rank)
                               : std::min(problem_.live_limit(rank), policy_->live_limits[rank]);
-        if (state.live >= limit) return false;
+        if (state.live > limit - problem_.parts) return false;
         if (policy_->choice == Choice::Fixed || chunk + 1 == problem_.chunks()) return true;
-        return state.live + 1 < limit || state.forwards[1] > state.freed[1];
+        return state.live <= limit - 2 * problem_.parts || state.forwards[1] > state.freed[1];
     }
 
     int rating_of(int rank, const Step& step) const {
@@ -215,12 +215,10 @@ private:
             state.last_was_backward = step.pass != Pass::Forward;
             hand_on(rank, step);
         }
-        if (step.pass == Pass::Forward) ++state.live;
+        state.live += problem_.change_of(rank, step.pass);
         if (step.pass == Pass::BackwardInput) state.weights.push_back(step.chunk);
-        if (step.pass == Pass::Backward || step.pass == Pass::BackwardWeight) {
-            --state.live;
+        if (step.pass == Pass::Backward || step.pass == Pass::BackwardWeight)
             ++state.freed[step.chunk];
-        }
     }
 
     /// Gives the result to the stage that needs it; the last forward is the

@@ -22,7 +22,7 @@ struct ListPolicy {
     int look_ahead = 0;                             ///< for Block: units that a pass may run out of
                                                     ///< order
     const std::vector<StepOrder>* order = nullptr;  ///< for Fixed: every F and I, and no W
-    std::vector<int> live_limits = {};              ///< limits per rank, below the problem's; may
+    std::vector<int> live_limits = {};              ///< parts per rank, below the problem's; may
                                                     ///< be empty
 
     /// A weight pass runs where nothing else can, if this share of it fits before the next known

@@ -21,11 +21,13 @@ OrderPlayer::OrderPlayer(const OrderProblem& problem)
     for (int rank = 0; rank < problem.shape.ranks; ++rank) {
         work_.push_back(problem.work_of(rank));
         for (const Pass pass :
-             {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight})
+             {Pass::Forward, Pass::Backward, Pass::BackwardInput, Pass::BackwardWeight}) {
+            changes_.push_back(problem.change_of(rank, pass));
             for (int chunk = 0; chunk < problem.chunks(); ++chunk) {
                 const Step step{pass, static_cast<std::uint8_t>(chunk)};
                 lengths_[index_of(rank, step)] = problem.length_of(rank, step);
             }
+        }
     }
     ends_.resize(passes_per_rank_ * work_.size());
 }
@@ -81,13 +83,14 @@ OrderPlayer::Outcome OrderPlayer::advance(int rank, const StepOrder& order,
                 (forward ? forward_input_
                          : backward_input_)[cell(problem_->stage_of(rank, step.chunk), number)];
             if (ready == kNotMade) return Outcome::Waits;
-            if (forward && ++state.live > problem_->live_limit(rank)) return Outcome::Lost;
             const Duration start = std::max(state.free, ready);
             if (state.done == 0) state.first = start;
             state.free = start + length;
             hand_on(rank, step, number, state.free);
         }
-        if (step.pass == Pass::Backward || step.pass == Pass::BackwardWeight) --state.live;
+        state.live +=
+            changes_[static_cast<std::size_t>(rank) * 4 + static_cast<std::size_t>(step.pass)];
+        if (state.live > problem_->live_limit(rank)) return Outcome::Lost;
         ++number;
         ends_[rank * passes_per_rank_ + state.done] = state.free;
         state.work_left -= length;

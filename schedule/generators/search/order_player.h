@@ -53,6 +53,7 @@ private:
     std::vector<RankState> ranks_;
     std::vector<Duration> work_;           ///< by rank
     std::vector<Duration> lengths_;        ///< durations by rank, Pass and chunk
+    std::vector<int> changes_;             ///< parts that come alive, by rank and Pass
     std::vector<Duration> forward_input_;  ///< arrival time by stage and microbatch
     std::vector<Duration> backward_input_;
     std::vector<Duration> ends_;  ///< end times by rank and position in its order

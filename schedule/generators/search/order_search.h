@@ -20,18 +20,29 @@ struct Step {
 };
 using StepOrder = std::vector<Step>;
 
-/// The task to find an order of short makespan with at most `live_limits` activations alive.
+/// The task to find an order of short makespan with at most `live_limits` activations alive. An
+/// activation counts as `parts` parts, of which a backward-input may free some before its W.
 struct OrderProblem {
     PipelineShape shape;  ///< one stage per rank, or two in a V
     PipelineCosts costs;
     bool splits_backward = true;
-    /// Stage activations, each live from its F until its W (or B): one number for all ranks, or one
-    /// for each.
+    /// Parts of stage activations, each live from its F until its W (or B): one number for all
+    /// ranks, or one for each.
     std::vector<int> live_limits{1};
     bool by_span = false;  ///< shorten the longest rank span before the makespan
+    int parts = 1;
+    std::vector<int> freed_by_input{0};  ///< parts, for all ranks or for each
 
-    int live_limit(int rank) const {
-        return live_limits[live_limits.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
+    int live_limit(int rank) const { return of_rank(live_limits, rank); }
+    /// The parts that come alive by a pass.
+    int change_of(int rank, Pass pass) const {
+        switch (pass) {
+            case Pass::Forward: return parts;
+            case Pass::Backward: return -parts;
+            case Pass::BackwardInput: return -of_rank(freed_by_input, rank);
+            case Pass::BackwardWeight: return of_rank(freed_by_input, rank) - parts;
+        }
+        return 0;
     }
     int chunks() const { return shape.stages_per_rank; }
     int stage_of(int rank, int chunk) const {
@@ -49,6 +60,11 @@ struct OrderProblem {
         return std::int64_t{shape.stages()} * shape.micro_batches * (splits_backward ? 3 : 2);
     }
     friend bool operator==(const OrderProblem&, const OrderProblem&) = default;
+
+private:
+    static int of_rank(const std::vector<int>& numbers, int rank) {
+        return numbers[numbers.size() == 1 ? 0 : static_cast<std::size_t>(rank)];
+    }
 };
 
 /// The length of an order; unlimited without an order.

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "models/architecture_reader.h"
-#include "scenarios/read/keys.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/commands/terminal/sibling.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/cost/kernels/kernel_cost.h"
 #include "sim/memory/static_level.h"
 

@@ -19,7 +19,7 @@ Contention contention_of(const scenarios::Gpu& gpu, double multiprocessors);
 Contention contention_of_exchanges(const scenarios::Scenario& scenario);
 /// Of collectives between replicas. Where the clock makes up for their multiprocessors, they lose
 /// nothing either: an H100 that exchanges shards for longer than it computes took no longer than
-/// alone (docs/decisions/0051).
+/// alone (docs/cost-model.md).
 Contention contention_of_replicas(const scenarios::Scenario& scenario);
 
 /// Seconds of communication and kernels that begin at the same time and take so long alone.

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/contention.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 
 namespace debubble::sim {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <variant>
 
-#include "models/graph/outside_layers.h"
+#include "models/graph/operator_runs.h"
 #include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {

@@ -55,7 +55,7 @@ struct RankWaits {
 
     /// The waits of a pass, relative to its exchanges. All of them together are no longer than the
     /// share of its kernels, as a rank is late by what it computes, however slow the network; short
-    /// exchanges wait for less (docs/decisions/0048).
+    /// exchanges wait for less (docs/decisions/0031).
     double relative_to(double exchanges, double kernels) const {
         if (exchanges <= 0) return 0;
         return std::min(of_exchange, of_kernels * kernels / exchanges);

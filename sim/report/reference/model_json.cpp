@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/network/planned_part.h"
+#include "models/counts/counts.h"
+#include "models/network/weight_format.h"
 #include "sim/report/reference/layer_words.h"
 
 namespace debubble::sim {

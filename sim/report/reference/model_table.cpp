@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/memory/static_memory.h"
 #include "models/partition/partition.h"
 #include "sim/memory/pass_memory.h"

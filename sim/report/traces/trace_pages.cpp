@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/beside_section.h"
 #include "sim/report/plan_sections.h"
 #include "text/wording.h"
 #include "trace/steps.h"
@@ -34,11 +35,14 @@ page::Page page_of(const Trace& first, const Trace& second, const CompareReport&
                   fmt::format("{}: {}", names.executed, report.files.executed)};
     page.documents = {document_of(first, names.simulated, step.simulated, report.files.simulated),
                       document_of(second, names.executed, step.executed, report.files.executed)};
-    page.sections = {{"comparison", "The comparison", preformatted(to_text(report))}};
+    const std::vector<TimelineBeside> beside{{names.simulated, page.documents[0]},
+                                             {names.executed, page.documents[1]}};
+    page.sections = {{"beside", "In figures", beside_section(beside)},
+                     {"comparison", "The comparison", preformatted(to_text(report))}};
     return page;
 }
 
-page::Page page_of(const ProfileReport& report) {
+page::Page page_of(const ProfileReport& report, const PlanOnPage* predicted) {
     const Statistics& s = report.statistics;
     const std::string title =
         fmt::format("{}: step {}, bubble {}", report.run.ranks.front().format,
@@ -48,8 +52,22 @@ page::Page page_of(const ProfileReport& report) {
     page::Page page;
     page.title = title;
     page.lines = {facts.caption.subtitle};
-    page.documents = {make_document(report.step, s, {}, {}, std::move(facts))};
-    page.sections = {{"report", "The run in figures", preformatted(to_text(report))}};
+    const picture::Document run = make_document(report.step, s, {}, {}, std::move(facts));
+    page.documents = {run};
+    if (predicted != nullptr) {
+        const Prediction& plan = predicted->answer->prediction;
+        page.documents.insert(page.documents.begin(), document_of(*predicted));
+        page.title =
+            fmt::format("{}: predicted {}, executed {}", plan.scenario,
+                        text::time_text(plan.step_time_s), text::time_text(seconds(s.step)));
+        const std::vector<TimelineBeside> beside{{"predicted", page.documents.front(), &plan},
+                                                 {"executed", run}};
+        page.sections.push_back({"beside", "In figures", beside_section(beside)});
+        if (report.beside)
+            page.sections.push_back(
+                {"comparison", "The comparison", preformatted(to_text(*report.beside))});
+    }
+    page.sections.push_back({"report", "The run in figures", preformatted(to_text(report))});
     return page;
 }
 

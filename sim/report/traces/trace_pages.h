@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sim/report/plan_page.h"
 #include "sim/report/traces/compare_report.h"
 #include "sim/report/traces/profile_report.h"
 #include "trace/page/page.h"
@@ -10,7 +11,8 @@ namespace debubble::sim {
 /// Two traces, one above the other: the median step of each, and the comparison in figures.
 page::Page page_of(const Trace& first, const Trace& second, const CompareReport& report);
 
-/// The median step of a profiled run, and its figures.
-page::Page page_of(const ProfileReport& report);
+/// The median step of a profiled run, and its figures; below the prediction of its plan, if one is
+/// given.
+page::Page page_of(const ProfileReport& report, const PlanOnPage* predicted = nullptr);
 
 }  // namespace debubble::sim

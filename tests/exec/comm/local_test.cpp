@@ -1,4 +1,4 @@
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "exec/core/communicator/muted.h"
+#include "exec/core/communicator/decorators.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/comm_conformance.h"
 
@@ -39,8 +39,8 @@ TEST(MutedCommunicator, AsksNobodyWhileItIsMuted) {
                   group->reduce_scatter(both, one, Reduction::Sum, "SCATTER"),
                   group->all_to_all(std::vector<ConstBuffer>{one, one},
                                     std::vector<Buffer>{one, one}, "DISPATCH"),
-                  group->reduce_pieces(std::vector<ConstBuffer>{one, one}, one, Reduction::Sum,
-                                       "SCATTER"),
+                  group->reduce_scatter_uneven(std::vector<ConstBuffer>{one, one}, one,
+                                               Reduction::Sum, "SCATTER"),
                   group->broadcast(both, 1, "BROADCAST"), group->barrier("BARRIER")}) {
                 EXPECT_TRUE(pending->done());
                 const Interval when = pending->wait(within(std::chrono::seconds(0)));

@@ -148,8 +148,9 @@ TEST_F(ARankWhoseWireIsStuck, EndsWhereItOnlyAsks) {
 }
 
 TEST_F(ARankWhoseWireIsStuck, NamesWhoseBytesDoNotCome) {
-    EXPECT_ENDS(start_and_wait(Stuck::InMoves),
-                "rank 0 waited .* s for RECV from rank 1: its bytes from or to rank 1 are on the");
+    EXPECT_ENDS(
+        start_and_wait(Stuck::InMoves),
+        "rank 0 waited .* s for RECV from rank 1: its bytes from or to rank 1 are in flight");
 }
 
 TEST_F(ARankWhoseWireIsStuck, EndsAfterTheFailureOfAnother) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exec/comm/tcp.h"
+#include "exec/comm/transports.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/tcp_world.h"
 

@@ -218,9 +218,9 @@ TEST(TcpRendezvous, ADiskThatCannotKeepASecretIsToldByWhoWrites) {
         static_cast<void>(tcp::write_meeting(file, {"127.0.0.1", 80, "a secret"}));
     });
     EXPECT_EQ(failure,
-              "the disk of the rendezvous file " + file.string() +
-                  " cannot keep a secret: a file that user 0 writes there for itself alone belongs "
-                  "to user 12345 with mode 600; name a file on another disk, or set "
+              "the file system of the rendezvous file " + file.string() +
+                  " cannot keep a secret: a private file that user 0 writes there belongs to user "
+                  "12345 with mode 600; name a file on another file system, or set "
                   "DEBUBBLE_JOB_SECRET, MASTER_ADDR and MASTER_PORT instead of "
                   "--rendezvous");
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "no secret is left there";

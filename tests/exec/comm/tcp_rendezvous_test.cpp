@@ -72,7 +72,7 @@ TEST(TcpRendezvous, AStrangerOfAnotherBuildDoesNotEndTheJob) {
 
 TEST(TcpRendezvous, APortThatIsTakenIsSaid) {
     const TcpListener listener = listen_here();
-    EXPECT_EQ(failure_to_connect(job_at(0, listener.port)), "rank 0 cannot listen at port " +
+    EXPECT_EQ(failure_to_connect(job_at(0, listener.port)), "rank 0 cannot listen on port " +
                                                                 std::to_string(listener.port) +
                                                                 ": Address already in use");
     ::close(listener.descriptor);

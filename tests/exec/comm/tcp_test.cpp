@@ -1,4 +1,4 @@
-#include "exec/comm/tcp.h"
+#include "exec/comm/transports.h"
 
 #include <tuple>
 

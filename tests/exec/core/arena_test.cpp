@@ -112,7 +112,7 @@ TEST(Arena, SaysWithNumbersThatItIsFull) {
         FAIL() << "it fits";
     } catch (const WorldError& error) {
         EXPECT_STREQ(error.what(),
-                     "the arena is full: scores (1F2) needs 400 bytes, 128 of 256 are held and "
+                     "the arena is full: scores (1F2) needs 400 bytes, 128 of 256 are in use and "
                      "the largest gap has 128");
     }
 }

@@ -1,5 +1,4 @@
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/cpu/fixed_order/kernels.h"
 #include "tests/exec/kernels/kernels_twins.h"
 
 namespace debubble::exec {

@@ -21,7 +21,7 @@ TEST(CpuKernels, GoByTheirNames) {
         FAIL() << "no such kernels";
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
-                     "error: there are no kernels 'mkl'; choose auto, onednn or fixed-order\n");
+                     "error: unknown kernels 'mkl'; choose auto, onednn or fixed-order\n");
     }
 }
 

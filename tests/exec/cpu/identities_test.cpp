@@ -4,15 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/fixed_order/gemm.h"
-#include "exec/cpu/fixed_order/kernels.h"
-#include "exec/cpu/fixed_order/linear.h"
-#include "exec/cpu/loops/columns.h"
+#include "exec/cpu/loops/elements.h"
 #include "exec/cpu/loops/experts.h"
 #include "exec/cpu/loops/exponential.h"
-#include "exec/cpu/loops/normal.h"
-#include "exec/cpu/loops/residual.h"
-#include "exec/cpu/loops/router.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/whole_loss.h"
 

@@ -1,5 +1,5 @@
 #include "exec/cpu/loops/optimizer.h"
-#include "exec/core/training/clip_factor.h"
+#include "exec/core/training/gradient_scale.h"
 
 #include <cmath>
 #include <optional>

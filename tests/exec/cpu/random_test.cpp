@@ -1,6 +1,6 @@
 #include "exec/core/random_stream.h"
-#include "exec/core/training/state/fill_normal.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/core/training/state/initial_values.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "tests/exec/support/tensors.h"
 
 namespace debubble::exec {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/comm/transports.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "tests/exec/cuda/looked_at.h"
 #include "tests/exec/support/comm_conformance.h"
 

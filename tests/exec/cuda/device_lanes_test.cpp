@@ -6,9 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
 #include "exec/core/pinned_pool.h"
-#include "exec/cuda/emulation/emulated_device.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/lanes.h"
 #include "tests/exec/support/comm_checks.h"
@@ -18,12 +17,12 @@ namespace debubble::exec {
 namespace {
 
 constexpr Bytes kRoom{1 << 20};
-constexpr cuda::EmulatedPace kSlowCompute{2ms, {}};
-constexpr cuda::EmulatedPace kSlowOthers{{}, 2ms};
+constexpr cuda::EmulatedDelays kSlowCompute{2ms, {}};
+constexpr cuda::EmulatedDelays kSlowOthers{{}, 2ms};
 
 /// A device with memory for some numbers.
 struct LanesOfOneDevice {
-    explicit LanesOfOneDevice(const cuda::EmulatedPace& pace = {})
+    explicit LanesOfOneDevice(const cuda::EmulatedDelays& pace = {})
         : device(cuda::make_emulated_device(kRoom, pace)),
           lanes(device->lanes()),
           kernels(device->make_kernels()),
@@ -53,7 +52,7 @@ Tensor numbers(float first) {
     return host;
 }
 
-class Lanes : public testing::TestWithParam<cuda::EmulatedPace> {};
+class Lanes : public testing::TestWithParam<cuda::EmulatedDelays> {};
 
 TEST_P(Lanes, WaitForMarksOfEachOther) {
     LanesOfOneDevice place(GetParam());
@@ -94,7 +93,7 @@ TEST_P(Lanes, TellWhenMarksWereReached) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Paces, Lanes,
-                         testing::Values(cuda::EmulatedPace{}, kSlowCompute, kSlowOthers));
+                         testing::Values(cuda::EmulatedDelays{}, kSlowCompute, kSlowOthers));
 
 TEST(DeviceLanes, OnlyTheFirstOfEqualStepsMakesEventsAndLanes) {
     LanesOfOneDevice place;

@@ -1,8 +1,8 @@
-#include "exec/cuda/driver_sentence.h"
+#include "exec/cuda/module.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/cuda/open_module.h"
+#include "exec/cuda/load_module.h"
 #include "tests/exec/support/comm_checks.h"
 
 namespace debubble::exec {

@@ -1,4 +1,4 @@
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "tests/exec/kernels/kernels_twins.h"
 
 namespace debubble::exec {

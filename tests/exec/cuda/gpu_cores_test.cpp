@@ -1,4 +1,4 @@
-#include "exec/cuda/gpu_cores.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <fstream>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "exec/cuda/gpu_transport.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace debubble::exec {
 namespace {
 
-const std::string kDetour = "tensors go from GPU to GPU through the host's memory";
+const std::string kDetour = "tensors between GPUs are staged through the host's memory";
 
 TEST(GpuTransport, RanksOnSeveralGpusAreProcessesOverNccl) {
     for (const int gpus : {2, 4, 8})
@@ -29,10 +29,11 @@ TEST(GpuTransport, TheDetourThroughTheHostIsNeverSilent) {
     EXPECT_EQ(without, (GpuTransport{false, "this build has no NCCL; " + kDetour}));
     const GpuTransport crowded = transport_between({8, 2, {}}, "auto");
     EXPECT_FALSE(crowded.process_per_rank);
-    EXPECT_EQ(crowded.note, "8 ranks share 2 GPUs, and NCCL wants one for each rank; " + kDetour);
+    EXPECT_EQ(crowded.note,
+              "8 ranks share 2 GPUs, and NCCL needs one GPU for each rank; " + kDetour);
     const GpuTransport asked = transport_between({2, 8, {}}, "local");
     EXPECT_FALSE(asked.process_per_rank);
-    check_has(asked.note, "--comm local makes threads of the 2 ranks");
+    check_has(asked.note, "with --comm local the 2 ranks are threads");
     check_has(asked.note, kDetour);
     for (const char* comm : {"mpi", "tcp"}) {
         check_has(note_of_staging(comm, true), kDetour);

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "exec/core/communicator/forwarding.h"
+#include "exec/core/communicator/decorators.h"
 
 namespace debubble::exec {
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/core/communicator/forwarding.h"
-#include "exec/core/rank/arena_size.h"
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/comm/transports.h"
+#include "exec/core/communicator/decorators.h"
+#include "exec/core/rank/rank_job.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "scenarios/cluster/measured.h"
 #include "tests/exec/support/comm_checks.h"
 #include "tests/exec/support/parity_job.h"
@@ -34,7 +34,7 @@ TEST(ArenaOnDevice, RefusesAPlanThatDoesNotFit) {
     for (const bool rows_vary : {false, true}) {
         const std::string sentence = failure_of(
             [&] { arena_on_device(80 * kGibibyte, rows_vary, 78 * kGibibyte, "the GPU"); });
-        EXPECT_EQ(sentence, "by its plan the rank needs 80 GiB; the GPU has 78 GiB for it");
+        EXPECT_EQ(sentence, "by the prediction the rank needs 80 GiB; the GPU has 78 GiB for it");
     }
 }
 

@@ -111,7 +111,7 @@ TEST_F(DeviceCalibrate, SaysOfEveryConstantWhereItComesFrom) {
     EXPECT_THAT(cluster.origins.at("gpu.attention_backward_efficiency").source,
                 HasSubstr("128 tokens backward"));
     EXPECT_GT(cluster.gpu.host_link.value, 0);
-    const std::string detour = "from GPU to GPU through the host's memory";
+    const std::string detour = "between GPUs are staged through the host's memory";
     EXPECT_THAT(cluster.origins.at("node_link.bandwidth").source, HasSubstr(detour));
     EXPECT_THAT(made().notes, testing::Contains(HasSubstr(detour)));
     EXPECT_TRUE(cluster.measured->collectives.contains({models::Collective::Kind::AllReduce, 2}));

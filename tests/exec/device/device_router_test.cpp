@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/piece_source.h"
+#include "models/counts/counts.h"
 #include "scenarios/read/read_scenario.h"
 #include "tests/exec/support/global_tensors.h"
 #include "tests/exec/support/tested_device.h"

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "exec/cpu/convert.h"
-#include "exec/cpu/pieces.h"
+#include "exec/cpu/fp32_operands.h"
+#include "exec/cpu/row_walk.h"
 #include "tests/exec/kernels/kernels_twins.h"
 
 namespace debubble::exec {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "exec/cpu/convert.h"
+#include "exec/cpu/fp32_operands.h"
 
 namespace debubble::exec {
 

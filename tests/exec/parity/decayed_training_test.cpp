@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/piece_source.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "tests/exec/support/parity_job.h"
 

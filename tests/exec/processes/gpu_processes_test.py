@@ -14,7 +14,7 @@ from tiny_gpt import write_tiny_gpt
 
 PROGRAM, FAKES = map(pathlib.Path, sys.argv[1:3])
 BAD_INPUT, WORLD = 2, 3
-DETOUR = "tensors go from GPU to GPU through the host's memory"
+DETOUR = "tensors between GPUs are staged through the host's memory"
 ALONE = {key: value for key, value in os.environ.items()
          if not key.startswith(("OMPI_COMM_", "PMI", "SLURM_", "MASTER_")) and key != "RANK"}
 
@@ -65,7 +65,7 @@ class GpuProcesses(unittest.TestCase):
     def test_an_old_nccl_is_none(self):
         printed = self.run_it(FAKE_NCCL="22505")
         self.assertEqual(self.started(printed), "2 threads")
-        self.assertIn("NCCL 2.25.5 does not start kernels in the order", printed)
+        self.assertIn("NCCL 2.25.5 does not start kernels in launch order", printed)
         self.assertIn(DETOUR, printed)
         self.assertIn("--comm nccl: NCCL 2.25.5 does not start",
                       self.run_it("--comm", "nccl", FAKE_NCCL="22505"))
@@ -73,24 +73,24 @@ class GpuProcesses(unittest.TestCase):
     def test_an_old_driver_is_none_for_nccl(self):
         printed = self.run_it(FAKE_DRIVER="12020")
         self.assertEqual(self.started(printed), "2 threads")
-        self.assertIn("the driver is for CUDA 12.2, under which NCCL runs one kernel after the other",
+        self.assertIn("the driver is for CUDA 12.2, under which NCCL serialises its kernels",
                       printed)
 
     def test_threads_that_were_asked_for_hear_of_the_detour(self):
         printed = self.run_it("--comm", "local")
         self.assertEqual(self.started(printed), "2 threads")
-        self.assertIn("--comm local makes threads of the 2 ranks", printed)
+        self.assertIn("with --comm local the 2 ranks are threads", printed)
 
     def test_more_ranks_than_gpus_are_threads(self):
         more = ("--set", "gpus=4", "--set", "parallel.data=2")
         printed = self.run_it(*more)
         self.assertEqual(self.started(printed), "4 threads")
-        self.assertIn(f"4 ranks share 2 GPUs, and NCCL wants one for each rank; {DETOUR}", printed)
+        self.assertIn(f"4 ranks share 2 GPUs, and NCCL needs one GPU for each rank; {DETOUR}", printed)
 
     def test_processes_without_nccl_hear_of_the_detour(self):
         printed = self.run_it("--comm", "tcp")
         self.assertEqual(self.started(printed), "2 processes")
-        self.assertIn(f"--comm tcp moves what the hosts hold, and {DETOUR}", printed)
+        self.assertIn(f"--comm tcp moves data in host memory, and {DETOUR}", printed)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "exec/comm/mpi.h"
+#include "exec/comm/transports.h"
 #include "tests/exec/support/comm_conformance.h"
 
 namespace debubble::exec {

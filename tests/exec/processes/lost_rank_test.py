@@ -93,7 +93,7 @@ class LostRank(unittest.TestCase):
         output += job.communicate(timeout=IN_TIME)[0]
         self.assertEqual(job.returncode, 3, output)
         self.assertRegex(output, rf"error: rank {1 - number} waited .* s for .*: (rank {number} has "
-                                 rf"not reached it|its bytes from or to rank {number} are on)")
+                                 rf"not reached it|its bytes from or to rank {number} are in)")
 
 
 if __name__ == "__main__":

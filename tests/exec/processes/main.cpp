@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/mpi.h"
-#include "exec/comm/tcp.h"
-#include "exec/program/run/world/local_launcher.h"
-#include "exec/program/run/world/process_place.h"
+#include "exec/comm/transports.h"
+#include "exec/program/run/world/launch.h"
 #include "tests/exec/processes/keep_promises.h"
 #include "tests/exec/processes/parity_processes.h"
 

@@ -40,10 +40,10 @@ TEST_P(PlannedMemory, IsWhatTheExecutorAllocates) {
 }
 
 /// The rows of the step, by pass and layer.
-sim::RowsThatCame rows_in(const std::map<Stage, std::vector<RowsOfPass>>& rows) {
+sim::RowsThatCame rows_in(const std::map<Stage, std::vector<ReceivedTokens>>& rows) {
     return [&rows](Stage stage, const MicroBatch& micro_batch, int layer,
                    models::RoutedRows::Which which) {
-        for (const RowsOfPass& pass : rows.at(stage))
+        for (const ReceivedTokens& pass : rows.at(stage))
             if (pass.micro_batch == micro_batch && pass.layer == layer)
                 return which == models::RoutedRows::Which::Received ? pass.received
                                                                     : pass.at_experts;

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/io/checkpoint/checkpoint_writer.h"
+#include "exec/io/checkpoint/checkpoint.h"
 
 namespace debubble::exec {
 

@@ -123,8 +123,8 @@ void pieces_are_reduced_by_their_ranks(Communicator& c) {
         for (const Reduction reduction : {Reduction::Sum, Reduction::Max}) {
             const bool adds = reduction == Reduction::Sum;
             std::vector<std::byte> mine(sizes[c.rank()]);
-            c.reduce_pieces(pieces_of<ConstBuffer>(all, type, sizes), as_buffer(mine, type),
-                            reduction, "SCATTER")
+            c.reduce_scatter_uneven(pieces_of<ConstBuffer>(all, type, sizes), as_buffer(mine, type),
+                                    reduction, "SCATTER")
                 ->wait(soon());
             const auto expected =
                 encode(table(40 * c.rank(),

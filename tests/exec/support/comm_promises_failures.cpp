@@ -103,8 +103,8 @@ void unequal_pieces_are_told_on_both_sides(Communicator& c) {
         c.barrier("BARRIER")->wait(soon());
     });
     check_has(sentence, "rank 0 takes DISPATCH among rank");
-    check_has(sentence, "for a piece of an all-to-all of 8 bytes of fp32");
-    check_has(sentence, "for a piece of an all-to-all of 4 bytes of fp32");
+    check_has(sentence, "for a chunk of an all-to-all of 8 bytes of fp32");
+    check_has(sentence, "for a chunk of an all-to-all of 4 bytes of fp32");
 }
 
 void a_request_given_up_does_not_hang_the_others(Communicator& c) {

@@ -115,7 +115,7 @@ void nothing_is_carried_too(Communicator& c) {
     const std::vector<ConstBuffer> out(c.size(), empty);
     const std::vector<Buffer> in(c.size(), empty);
     c.all_to_all(out, in, "DISPATCH")->wait(soon());
-    c.reduce_pieces(out, empty, Reduction::Sum, "SCATTER")->wait(soon());
+    c.reduce_scatter_uneven(out, empty, Reduction::Sum, "SCATTER")->wait(soon());
 }
 
 }  // namespace

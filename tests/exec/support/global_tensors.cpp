@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 
 namespace debubble::exec {
 

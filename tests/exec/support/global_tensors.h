@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/core/pieces/piece.h"
+#include "exec/core/pieces/pieces.h"
 
 /// The tensors of a whole job, put together from what its ranks hold.
 namespace debubble::exec {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "exec/core/pieces/box.h"
+#include "exec/core/pieces/pieces.h"
 #include "exec/core/tensor.h"
 
 namespace debubble::exec {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "models/counts/counts.h"
 #include "trace/executed_order.h"
 
 namespace debubble::exec::parity {

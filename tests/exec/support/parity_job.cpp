@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 
 namespace debubble::exec::parity {
@@ -162,7 +162,7 @@ RankResult train_on(Communicator& world, const Job& job) {
                                        ahead / static_cast<double>(counted(job.scenario, step)));
         result.norms.push_back(rank.training().outcome().norm);
         result.expert_load = rank.expert_load();
-        result.rows = rank.rows_that_came();
+        result.rows = rank.received_tokens();
         if (step == 0) put_gradients(rank.state(), result.gradients);
     }
     Share again(job.scenario, place.data, job.steps - 1, 1);

@@ -57,8 +57,8 @@ struct RankResult {
     GlobalTensors weights;
     StepRecord record;
     MemoryByClass static_memory{};
-    ExpertLoad expert_load;                         ///< of the last step
-    std::map<Stage, std::vector<RowsOfPass>> rows;  ///< of the last step
+    ExpertLoad expert_load;                             ///< of the last step
+    std::map<Stage, std::vector<ReceivedTokens>> rows;  ///< of the last step
 };
 
 struct Result {
@@ -72,8 +72,8 @@ struct Result {
     scenarios::Plan plan;
     std::vector<MemoryByClass> static_memory;  ///< held between steps, by global rank
     std::vector<ExpertLoad> expert_load;       ///< of the last step, by global rank
-    std::vector<std::map<Stage, std::vector<RowsOfPass>>> rows;  ///< likewise
-    ClockError clock_error;                                      ///< error of the records' clock
+    std::vector<std::map<Stage, std::vector<ReceivedTokens>>> rows;  ///< likewise
+    ClockError clock_error;  ///< error of the records' clock
 };
 
 scenarios::Scenario scenario_of(const Case& c);

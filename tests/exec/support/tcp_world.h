@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/tcp.h"
+#include "exec/comm/transports.h"
 
 namespace debubble::exec {
 

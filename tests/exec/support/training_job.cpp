@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
-#include "exec/core/pieces/copy_box.h"
-#include "exec/core/stage/operators/as_executed.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/comm/transports.h"
+#include "exec/core/pieces/pieces.h"
+#include "exec/core/stage/operators/executor_scenario.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/checkpoint.h"
-#include "exec/io/checkpoint/checkpoint_writer.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/dependencies.h"
 
@@ -321,7 +320,7 @@ training:
 }
 
 JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoint) {
-    const scenarios::Scenario scenario = as_executed(scenario_of(layout));
+    const scenarios::Scenario scenario = executor_scenario(scenario_of(layout));
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = training_options(scenario);
     JobResult result;
@@ -367,7 +366,7 @@ JobResult run_job(const Layout& layout, int steps, const JobCheckpoint& checkpoi
 
 std::map<std::string, std::vector<double>> global_gradient(const Layout& layout, int step) {
     const scenarios::Scenario scenario = scenario_of(layout);
-    models::Execution execution = scenarios::execution_of(as_executed(scenario));
+    models::Execution execution = scenarios::execution_of(executor_scenario(scenario));
     execution.expert = 1;  // the experts of all ranks
     const models::StageGraph graph = models::build_stage(
         scenario.model, execution, {0, scenario.model.layers.count(), true, true});

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/cpu/loops/cross_entropy.h"
+#include "exec/cpu/loops/ends.h"
 
 namespace debubble::exec {
 

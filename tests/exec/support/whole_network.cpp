@@ -5,6 +5,7 @@
 
 #include "exec/core/stage/operators/run_operator.h"
 #include "exec/core/stage/passes/model_stage.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/stage_parameters.h"
@@ -33,7 +34,7 @@ std::map<std::string, Tensor> named_weights(const models::Architecture& model,
 Trained train_once(const models::Architecture& model, const std::map<std::string, Tensor>& weights,
                    const Tensor& inputs, const Tensor& targets, Kernels& kernels,
                    double mtp_loss_scaling_factor) {
-    check_executed(model);
+    check_supported(model);
     models::Execution how;
     how.micro_batch = inputs.shape()[0];
     how.seq_length = inputs.shape()[1];

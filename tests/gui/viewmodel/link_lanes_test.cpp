@@ -115,6 +115,33 @@ TEST(LinkLanes, say_at_the_pointer_what_is_sent_there) {
     ADD_FAILURE() << "no message";
 }
 
+/// A trace knows the sizes of what was sent, and neither the links that carry it nor their limits.
+TEST(LinkLanes, of_a_trace_without_its_plan_are_what_it_says_of_messages) {
+    auto plan = predicted("gpt3-175b");
+    const Document document = make_document(plan.trace, std::nullopt);
+    ASSERT_TRUE(document->link_table);
+    ASSERT_EQ(document->link_table->classes.size(), 1U);
+    const picture::LinkClass& sent = document->link_table->classes[0];
+    EXPECT_EQ(sent.title(), "sent");
+    EXPECT_FALSE(sent.known_limits);
+    double bytes = 0;
+    for (const Span& span : plan.trace.spans)
+        if (std::holds_alternative<Send>(span.action) && span.rank == Rank{3})
+            bytes += static_cast<double>(span.bytes.count);
+    const Device& device = *document->device_of(Rank{3});
+    const double rate = mean_link_use(*document, device, 0) * sent.limits[3].value;
+    EXPECT_GT(bytes, 0);
+    EXPECT_GE(rate * seconds(document->range.length()), 0.99 * bytes);
+    EXPECT_THAT(picture::link_words(*document, device, 0), testing::HasSubstr(" GB/s, at most "));
+    EXPECT_EQ(picture::same_class(*document, 0, *document_of_plan(predicted("gpt3-175b"))),
+              std::nullopt)
+        << "a plan's links are others";
+    for (Span& span : plan.trace.spans) span.bytes = Bytes{};
+    const Document bare = make_document(std::move(plan.trace), std::nullopt);
+    EXPECT_FALSE(bare->link_table);
+    EXPECT_THAT(picture::why_no_links(*bare), testing::HasSubstr("no sizes of messages"));
+}
+
 TEST(LinkLanes, are_rows_below_their_rank_where_somebody_asks_for_them) {
     const Document document = document_of_plan(predicted("gpt3-175b"));
     const RowLayout one = lay_out(*document, {.link_use = {2}}, {}, 700);

@@ -73,7 +73,7 @@ TEST_F(StepParts, are_drawn_left_of_the_lanes_and_said_in_words) {
     for (const int height : {200, 1000}) {
         scene.layout = lay_out(*plan->document, {}, scene.needs(), height);
         View view;
-        view.geometry = {1200, page_height(scene)};
+        view.geometry = {1200, page_height(scene, 1200)};
         view.axis = TimeAxis(scene.range(), view.geometry.lanes_width());
         const Rgb wanted = bubble_colours(BubbleCause::OtherStage, Theme::Light).line;
         std::vector<Rect> found;

@@ -98,7 +98,7 @@ TEST(Knobs, are_changes_that_shorten_the_step_of_as_many_tokens_and_fit) {
 
 TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_communication) {
     const Document document = answer(shipped("gpt3-175b")).plan->document;
-    const Lit warm_up = lit_by(*document, "warm_up");
+    const Lit warm_up = lit_by(*document, "warm_up", BubbleCause::WarmUp);
     ASSERT_TRUE(warm_up.any());
     EXPECT_TRUE(warm_up.causes[static_cast<std::size_t>(BubbleCause::WarmUp)]);
     EXPECT_EQ(std::ranges::count(*warm_up.spans, true), 0);
@@ -120,7 +120,7 @@ TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_
 TEST(Lit, every_part_of_a_bill_lights_something) {
     const Answer now = answer(shipped("deepseek-v3"));
     for (const sim::BillPart& part : sim::bill_of_plan(now.plan->played).parts) {
-        const Lit lit = lit_by(*now.plan->document, part.key);
+        const Lit lit = lit_by(*now.plan->document, part.key, part.idle);
         ASSERT_TRUE(lit.any()) << part.key;
         EXPECT_TRUE(std::ranges::count(*lit.spans, true) > 0 ||
                     std::ranges::count(lit.causes, true) > 0)

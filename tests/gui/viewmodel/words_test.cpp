@@ -58,11 +58,20 @@ TEST_F(SaidWords, of_details_and_answers_are_all_in_the_language) {
 }
 
 TEST_F(SaidWords, of_a_step_without_a_cost_keep_their_figures) {
-    EXPECT_EQ(said_if_free("13.51 s, no shorter"), "13.51 s, no shorter");
+    using std::chrono::milliseconds;
+    sim::BillRow row;
+    row.part.takes = milliseconds(4080);
+    row.share = 0.302;
+    EXPECT_EQ(takes_words(row), "4.08 s, 30.2 %");
+    EXPECT_EQ(if_free_words(row), "") << "no such step can be played";
+    row.part.if_free = milliseconds(13'510);
+    row.shorter = 0.0004;
+    EXPECT_EQ(if_free_words(row), "13.51 s, no shorter");
     set_translator(loud);
-    EXPECT_EQ(said_if_free("13.51 s, no shorter"), "13.51 s, NO SHORTER");
-    EXPECT_EQ(said_if_free("9.435 s, 30.2 % shorter"), "9.435 s, 30.2 % SHORTER");
-    EXPECT_EQ(said_if_free(""), "");
+    EXPECT_EQ(if_free_words(row), "13.51 s, NO SHORTER");
+    row.part.if_free = milliseconds(9435);
+    row.shorter = 0.302;
+    EXPECT_EQ(if_free_words(row), "9.435 s, 30.2 % SHORTER");
 }
 
 TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
@@ -85,8 +94,8 @@ TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
     for (const char* plan : {"gpt3-175b", "deepseek-v3", "a40-fsdp-7b"})
         for (const sim::BillRow& row :
              sim::bill_rows(sim::bill_of_plan(scenarios::read_scenario(plan)))) {
-            EXPECT_TRUE(knows("bill", row.name)) << row.name;
-            EXPECT_TRUE(row.freed.empty() || knows("bill", row.freed)) << row.freed;
+            EXPECT_TRUE(knows("bill", row.part.words)) << row.part.words;
+            EXPECT_TRUE(row.part.freed.empty() || knows("bill", row.part.freed)) << row.part.freed;
         }
     for (std::size_t i = 0; i < kMemoryClasses; ++i)
         EXPECT_TRUE(knows("classes", name_of(static_cast<MemoryClass>(i)))) << i;

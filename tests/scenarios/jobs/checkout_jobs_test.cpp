@@ -67,7 +67,7 @@ constexpr const char* kNetworkOfScript =
     "ARGS=(--num-layers 4 --hidden-size 256 --num-attention-heads 4 --vocab-size 1000 "
     "--normalization RMSNorm --swiglu --position-embedding-type rope --disable-bias-linear)\n";
 
-/// A list that the shell cuts at its blanks has the same layers; what is no list is refused.
+/// A list that the shell cuts at its blanks has the same layers; what is not a list is refused.
 TEST(ScriptsOfCheckouts, ListLayersWithExpertsInSeveralWords) {
     const auto job = [](const std::string& layers) {
         return import_text(
@@ -96,7 +96,8 @@ TEST(ScriptsOfCheckouts, SourceWhatLiesUnderTheSameEndingOfThePath) {
         "--global-batch-size 8 --bf16 --actor-num-gpus-per-node 8\n");
     const Imported imported = import_job(job, "megatron", {{"cluster", "hgx-h100"}});
     EXPECT_THAT(imported.text, HasSubstr("hidden: 256"));
-    EXPECT_THAT(imported.notes, Contains(HasSubstr("'scripts/models/small.sh' of a folder above")));
+    EXPECT_THAT(imported.notes,
+                Contains(HasSubstr("'scripts/models/small.sh' of a parent folder")));
 }
 
 TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
@@ -111,9 +112,9 @@ TEST(ScriptsOfCheckouts, FillDynamicBatchesWithSamples) {
     const Scenario s = scenarios::parse_scenario(imported.text, "back.yaml");
     EXPECT_EQ(s.training.global_batch, 64);
     EXPECT_EQ(s.training.micro_batch, 4);
-    EXPECT_THAT(imported.notes, Contains(HasSubstr("hold up to 4096 tokens")));
+    EXPECT_THAT(imported.notes, Contains(HasSubstr("have up to 4096 tokens")));
     EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("sglang"))));
-    EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("is not known here"))));
+    EXPECT_THAT(imported.notes, Not(Contains(HasSubstr("is not a known setting"))));
     EXPECT_THROW(
         import_text(job.substr(0, job.size() - 1) + " --custom-model-provider-path m.make\n",
                     "run.sh", "megatron", {{"cluster", "hgx-h100"}, {"seq_length", "1024"}}),
@@ -147,7 +148,7 @@ TEST(ScriptsOfCheckouts, ThatTakeTheSpecLocalTrainBert) {
         imported_args("  --global-batch-size: 8\n  --spec: local\n", "8");
         FAIL() << "BERT was read as GPT";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("BERT's alone takes the word 'local'"));
+        EXPECT_THAT(error.what(), HasSubstr("'local' is a word of Megatron-LM's pretrain_bert.py"));
     }
 }
 
@@ -158,7 +159,7 @@ TEST(ScriptsOfCheckouts, GroupMicrobatchesAsPyTorchWhereThatIsTheSame) {
     EXPECT_THAT(imported_args(cut + "  --global-batch-size: 10\n", "8").text,
                 HasSubstr("rounds: pytorch"));
     EXPECT_THAT(imported_args(cut + "  --global-batch-size: 40\n", "8").notes,
-                Contains(HasSubstr("groups of 5 microbatches are planned as of 4")));
+                Contains(HasSubstr("groups of 5 microbatches are planned with 4")));
 }
 
 TEST(ScriptsOfCheckouts, WriteTwoLevelsOfContextInOneWordOfYaml) {
@@ -191,7 +192,7 @@ TEST(ScriptsOfCheckouts, NameSeveralFilesOfGptNeox) {
         import_job(job, "", given);
         FAIL() << "a key of two files was read";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("num-layers stands in line 1 of 'small.yml' too"));
+        EXPECT_THAT(error.what(), HasSubstr("num-layers is also given in line 1 of 'small.yml'"));
     }
     EXPECT_THROW(
         import_job(checkout.add("other.sh", "python3 deepy.py train.py missing.yml\n"), "", given),

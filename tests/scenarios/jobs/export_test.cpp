@@ -252,7 +252,7 @@ TEST(ExportedJob, HasRoutersInFp32WhereThePlanHas) {
     EXPECT_THAT(export_job(plan, "bridge").text, testing::HasSubstr("model.moe_router_dtype=fp32"));
 }
 
-/// Megatron-FSDP has no pipeline there; a job that asks for it is refused.
+/// Megatron-FSDP does not support a pipeline there; a job that asks for it is refused.
 TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
     const Scenario plan = scenarios::parse_scenario(
         "model: mixtral-8x7b\ncluster: hgx-h100\nnodes: 2\n"
@@ -271,7 +271,7 @@ TEST(ExportedJob, OfPairsInAPipelineHasTheDistributedOptimizer) {
         import_text(asked, "job.sh", "megatron", {{"cluster", "hgx-h100"}});
         ADD_FAILURE() << "it was read";
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("Megatron-FSDP has no pipeline"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("Megatron-FSDP does not support a pipeline"));
         EXPECT_THAT(error.what(), testing::HasSubstr("job.sh:"));
     }
 }

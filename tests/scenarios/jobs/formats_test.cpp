@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/torchtitan/torchtitan.h"
-#include "scenarios/plan/gather_limits.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {
@@ -172,13 +172,13 @@ TEST(DeepspeedJob, NamesSettingsThatItDoesNotKnowOrPlan) {
          {"\"zero_hpz_partition_size\": 8", "\"mics_hierarchical_params_gather\": true",
           "\"stage3_anything\": 1", "\"offload_optimizer\": {\"device\": \"cpu\", \"ratios\": 1}"})
         EXPECT_THAT(notes(std::string(",\n") + setting),
-                    Contains(testing::AllOf(HasSubstr("ds.json:2 "), HasSubstr("left out"))))
+                    Contains(testing::AllOf(HasSubstr("ds.json:2 "), HasSubstr("it is ignored"))))
             << setting;
     EXPECT_THAT(
         notes(", \"zero_hpz_partition_size\": 1, \"contiguous_gradients\": true, "
               "\"stage3_gather_16bit_weights_on_model_save\": true, \"sub_group_size\": 1e9, "
               "\"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}"),
-        testing::Not(Contains(HasSubstr("left out"))));
+        testing::Not(Contains(HasSubstr("it is ignored"))));
 }
 
 TEST(DeepspeedJob, NamesFirstWordsThatItDoesNotKnow) {
@@ -193,7 +193,7 @@ TEST(DeepspeedJob, NamesFirstWordsThatItDoesNotKnow) {
     const auto usual =
         job("\"steps_per_print\": 10, \"wall_clock_breakdown\": false, \"scheduler\": {\"type\": "
             "\"WarmupLR\"}, \"gradient_clipping\": 1.0");
-    EXPECT_THAT(usual.notes, testing::Not(Contains(HasSubstr("left out"))));
+    EXPECT_THAT(usual.notes, testing::Not(Contains(HasSubstr("it is ignored"))));
     EXPECT_GE(usual.silent, 3);
     const auto beside = import_text(
         "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_processes: 8\n"
@@ -246,9 +246,9 @@ TEST(ColossalJob, IsReadFromTheCallOfItsPlugin) {
 
 TEST(ColossalJob, SaysWhereABracketHasNoEnd) {
     EXPECT_THAT(refusal_of("plugin = HybridParallelPlugin(tp_size=2,\n", "train.py"),
-                HasSubstr("train.py:1:10: error: the bracket of this call has no end"));
+                HasSubstr("train.py:1:10: error: the bracket of this call is not closed"));
     EXPECT_THAT(refusal_of("x = 'open\nHybridParallelPlugin()", "train.py"),
-                HasSubstr("this string has no end"));
+                HasSubstr("this string is not terminated"));
     EXPECT_THAT(refusal_of("HybridParallelPlugin(tp_size=args.tp)", "train.py"),
                 HasSubstr("known only when the job starts"));
 }
@@ -290,7 +290,7 @@ TEST(PrimusJob, SaysWhichFileIsMissing) {
         "modules:\n  pre_trainer:\n    config: pre_trainer.yaml\n    model: llama.yaml\n"
         "    overrides: {micro_batch_size: 1}\n";
     EXPECT_THAT(refusal_of(text, "/nonexistent/job.yaml"),
-                HasSubstr("model 'llama.yaml' names a file that is not there"));
+                HasSubstr("model 'llama.yaml' names a missing file"));
 }
 
 TEST(AccelerateJob, KnowsTheWordsOfFsdp) {
@@ -322,7 +322,7 @@ TEST(AccelerateJob, TakesAbsentMegatronSettingsAsAccelerateDoes) {
                                            {"model", "llama3-8b"},
                                            {"seq_length", "4096"},
                                            {"micro_batch", "1"}});
-    EXPECT_THAT(imported.notes, Contains(HasSubstr("accelerate takes as 2")));
+    EXPECT_THAT(imported.notes, Contains(HasSubstr("so accelerate uses 2")));
     EXPECT_THAT(imported.text, HasSubstr("context: 2"));
 }
 
@@ -333,7 +333,7 @@ TEST(Jobs, AreRecognised) {
     EXPECT_EQ(recognised_format("--num-layers 4", "args"), "megatron");
     EXPECT_EQ(recognised_format("MODEL_ARGS:\n  --bf16: true\n", "c.yaml"), "megatron");
     EXPECT_THAT(refusal_of("model: gpt2\ncluster: x\n", "scenario.yaml"),
-                HasSubstr("no job that is recognised"));
+                HasSubstr("unrecognized job format"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/read/zoo_names.h"
 #include "scenarios/read/read_scenario.h"

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -30,7 +31,7 @@ constexpr PublicJob kJobs[] = {
      "--attention-output-gate)\ntorchrun --nproc_per_node 8 pretrain_gpt.py ${MODEL_ARGS[@]} "
      "--seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size "
      "256 --bf16 --attention-dropout 0 --hidden-dropout 0 --use-distributed-optimizer\n",
-     0, "--spec: which heads have the gated delta nets", "THUDM/slime scripts/models"},
+     0, "--spec: how many heads do the gated delta nets", "THUDM/slime scripts/models"},
     {"t5-220m.sh", "8",
      "torchrun --nproc_per_node 8 pretrain_t5.py --encoder-num-layers 12 --decoder-num-layers 12 "
      "--hidden-size 768 --num-attention-heads 12 --kv-channels 64 --ffn-hidden-size 3072 "
@@ -61,7 +62,7 @@ constexpr PublicJob kJobs[] = {
      "--num-layers-per-virtual-pipeline-stage 4 "
      "--microbatch-group-size-per-virtual-pipeline-stage 3 --micro-batch-size 1 "
      "--global-batch-size 3 --bf16 --vocab-size 51200\n",
-     0, "interleaving needs at least as many microbatches as pipeline ranks, and 3 are fewer",
+     0, "interleaving needs at least as many microbatches as pipeline ranks, but 3 are fewer",
      "NVIDIA-NeMo/Speech issue 14288"},
     {"mamba_370M.yaml", "8",
      "modules:\n  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n"

@@ -150,7 +150,8 @@ TEST(MegatronFlags, ThatNobodyKnowsAreRefusedByAWordOfLayers) {
         for (const std::string& name :
              {fmt::format("{}-something-new", word), fmt::format("something-{}-new", word),
               fmt::format("new-{}", word)}) {
-            EXPECT_THAT(refusal_of(" --" + name), HasSubstr("--" + name + ": it is not known"));
+            EXPECT_THAT(refusal_of(" --" + name),
+                        HasSubstr("--" + name + ": it is not a known setting"));
             const Imported allowed = with_flags(" --" + name, {"--" + name});
             EXPECT_THAT(allowed.notes.front(), HasSubstr("--" + name + ": allowed"));
             EXPECT_EQ(keys_of(allowed), keys_of(without("")));

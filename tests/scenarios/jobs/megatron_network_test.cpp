@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -140,7 +141,7 @@ TEST(MegatronNetwork, HasGatedDeltaNets) {
               26'895'998'464);
     EXPECT_THAT(answer_to("pretrain_gpt.py", qwen + spec),
                 AllOf(StartsWith("train.sh:1:"), HasSubstr("--spec"),
-                      HasSubstr("which heads have the gated delta nets"),
+                      HasSubstr("how many heads do the gated delta nets"),
                       HasSubstr("--set model.delta_net=")));
     const scenarios::Scenario list =
         network_of("pretrain_gpt.py", std::string(kSmall) +

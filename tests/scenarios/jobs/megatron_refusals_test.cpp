@@ -35,7 +35,7 @@ struct Broken {
 constexpr Broken kBroken[] = {
     {"--num-layers 18", "18 layers are not a multiple of 4 pipeline ranks", "arguments.py"},
     {"--num-virtual-stages-per-pipeline-rank 2 --global-batch-size 6",
-     "at least as many microbatches as pipeline ranks, and 3 are fewer than 4", "schedules.py"},
+     "at least as many microbatches as pipeline ranks, but 3 are fewer than 4", "schedules.py"},
     {"--num-virtual-stages-per-pipeline-rank 2 --global-batch-size 12", "the last of 6 has 2",
      "schedules.py"},
     {"--num-virtual-stages-per-pipeline-rank 2 --microbatch-group-size-per-virtual-pipeline-stage "
@@ -45,30 +45,31 @@ constexpr Broken kBroken[] = {
      "one of --num-layers-per-virtual-pipeline-stage", "arguments.py"},
     {"--decoder-first-pipeline-num-layers 2 --num-layers-per-virtual-pipeline-stage 2 "
      "--decoder-last-pipeline-num-layers 2",
-     "it takes --num-virtual-stages-per-pipeline-rank", "arguments.py"},
-    {"--seq-length 4096 --position-embedding-type rope", "is longer than the 2048 positions",
+     "it needs --num-virtual-stages-per-pipeline-rank", "arguments.py"},
+    {"--seq-length 4096 --position-embedding-type rope", "exceeds the model's 2048 positions",
      "arguments.py"},
     {"--recompute-granularity full", "full needs --recompute-method", "transformer_config.py"},
     {"--recompute-granularity selective --recompute-num-layers 2",
-     "selective has no number of layers", "transformer_config.py"},
-    {"--fp16", "it has no --bf16 beside it", "arguments.py"},
+     "selective does not take a number of layers", "transformer_config.py"},
+    {"--fp16", "it cannot be combined with --bf16", "arguments.py"},
     {"--exp-avg-dtype bf16", "it needs --use-precision-aware-optimizer", "optimizer_config.py"},
     {"--optimizer-cpu-offload", "it needs --use-precision-aware-optimizer", "arguments.py"},
     {"--overlap-param-gather", "needs --overlap-grad-reduce", "arguments.py"},
-    {"--train-samples 100", "it has no --train-iters beside it", "arguments.py"},
+    {"--train-samples 100", "it cannot be combined with --train-iters", "arguments.py"},
     {"--min-lr 0.01", "it is larger than --lr", "arguments.py"},
     {"--moe-ffn-hidden-size 512", "it needs --num-experts", "transformer_config.py"},
     {"--cross-entropy-loss-fusion --cross-entropy-fusion-impl te",
-     "the fused loss is native, not te", "arguments.py"},
+     "the fused loss must be native, not te", "arguments.py"},
     {"--delay-wgrad-compute", "it needs --overlap-moe-expert-parallel-comm",
      "transformer_config.py"},
     {"--num-experts 8 --moe-grouped-gemm --moe-router-topk 1",
      "a router of one expert needs --moe-router-pre-softmax", "transformer_config.py"},
     {"--num-experts 8 --moe-grouped-gemm --moe-enable-deepep",
      "it needs --moe-token-dispatcher-type flex", "transformer_config.py"},
-    {"--num-experts 8 --moe-grouped-gemm", "experts with biases cannot be cut",
+    {"--num-experts 8 --moe-grouped-gemm", "experts with biases do not support",
      "transformer_config.py"},
-    {"--model-parallel-size 2", "it is --tensor-model-parallel-size now", "arguments.py"}};
+    {"--model-parallel-size 2", "it has been renamed to --tensor-model-parallel-size",
+     "arguments.py"}};
 
 TEST(MegatronRefusals, AreSaidFirstAndWithTheirPlace) {
     for (const Broken& broken : kBroken) {
@@ -91,13 +92,13 @@ TEST(MegatronRefusals, OfTheEnvironmentStandBesideTheFlags) {
     };
     const std::string one = "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
     EXPECT_THAT(notes_with(one, "--use-megatron-fsdp", "hgx-b200"),
-                Contains(HasSubstr("it takes CUDA_DEVICE_MAX_CONNECTIONS other than 1")));
+                Contains(HasSubstr("it needs CUDA_DEVICE_MAX_CONNECTIONS other than 1")));
     EXPECT_THAT(notes_with("export CUDA_DEVICE_MAX_CONNECTIONS=8\n", "", "hgx-h100"),
-                Contains(HasSubstr("before Blackwell it takes CUDA_DEVICE_MAX_CONNECTIONS 1")));
+                Contains(HasSubstr("before Blackwell it needs CUDA_DEVICE_MAX_CONNECTIONS 1")));
     EXPECT_THAT(notes_with(one, "", "hgx-h100"), Each(Not(HasSubstr("would refuse"))));
     EXPECT_THAT(notes_with("export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
                            "--cuda-graph-impl transformer_engine", "hgx-b200"),
-                Contains(HasSubstr("take NCCL_GRAPH_REGISTER=0")));
+                Contains(HasSubstr("need NCCL_GRAPH_REGISTER=0")));
 }
 
 TEST(MegatronRefusals, AreNotSaidOfSoundJobs) {
@@ -129,9 +130,9 @@ TEST(MegatronNotes, AreOrderedByHarm) {
             .notes;
     ASSERT_EQ(notes.size(), 5U);
     EXPECT_THAT(notes[0], HasSubstr("would refuse this"));
-    EXPECT_THAT(notes[1], HasSubstr("--frobnicate is not known here"));
+    EXPECT_THAT(notes[1], HasSubstr("--frobnicate is not a known setting"));
     EXPECT_THAT(notes[2], HasSubstr("--deterministic-mode"));
-    EXPECT_THAT(notes[3], HasSubstr("it is written twice; 18 counts"));
+    EXPECT_THAT(notes[3], HasSubstr("it is given twice; 18 counts"));
     EXPECT_THAT(notes[4], HasSubstr("--use-rope-scaling"));
 }
 

@@ -193,7 +193,7 @@ TEST(MegatronJob, NamesMockDataOfOtherDistributionsAndAsksForTheirLengths) {
         EXPECT_THAT(refusal(flags), HasSubstr("how long are the documents?")) << others;
         const Imported job = imported(flags, {{"imbalance.sequence.mean", "700"}});
         EXPECT_THAT(job.notes, Contains(HasSubstr("train.sh:1 --varlen-mock-dataset-config-json: "
-                                                  "lengths of documents are read of lognormal")))
+                                                  "document lengths are read only from lognormal")))
             << others;
         EXPECT_THAT(job.text, testing::Not(HasSubstr("1024}")));
     }
@@ -204,12 +204,14 @@ TEST(MegatronJob, KnowsSettingsOfDocumentsThatNoStepPacks) {
         "--micro-batch-size 1 --use-varlen-dataset --min-dynamic-context-parallel-size 2 "
         "--max-seqlen-per-dp-cp-rank 512 --varlen-mock-dataset-config-json '{\"mode\":\"file\"}' ";
     const Imported job = imported(documents);
-    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("is not known here as a setting"))));
-    EXPECT_THAT(job.notes, Contains(HasSubstr("--use-varlen-dataset: documents that no")));
+    EXPECT_THAT(job.notes, testing::Not(Contains(HasSubstr("is not a known setting"))));
+    EXPECT_THAT(job.notes,
+                Contains(HasSubstr("--use-varlen-dataset: without --sequence-packing-scheduler")));
     EXPECT_THAT(imported(documents + "--sequence-packing-scheduler bogus").notes,
-                Contains(HasSubstr("train.sh:1 --sequence-packing-scheduler: 'bogus' is no")));
+                Contains(HasSubstr(
+                    "train.sh:1 --sequence-packing-scheduler: 'bogus' is not a known scheduler")));
     EXPECT_THAT(imported(documents + "--sequence-packing-scheduler default_dynamic_cp").notes,
-                Contains(HasSubstr("--dynamic-context-parallel is not there")));
+                Contains(HasSubstr("--dynamic-context-parallel is absent")));
     EXPECT_THAT(
         imported("--micro-batch-size 1 --context-parallel-size 2 --max-seqlen-per-dp-cp-rank "
                  "2048 --sequence-packing-scheduler dp_balanced",
@@ -263,14 +265,14 @@ TEST(MegatronJob, CountsFlagsThatChangeNoPlan) {
 }
 
 TEST(MegatronJob, NamesFlagsThatOnlyBeginLikeThoseThatChangeNoPlan) {
-    const auto by_a_part = HasSubstr("by a part of the name alone");
+    const auto by_a_part = HasSubstr("only by a part of the name");
     EXPECT_THAT(imported("--save-interval 10 --log-throughput --adam-beta1 0.9 --lr-decay-style "
                          "cosine --no-save-optim --manual-gc-interval 10")
                     .notes,
                 testing::Not(Contains(by_a_part)));
     EXPECT_THAT(
         imported("--save-interval 10 --log-thruput --adam-beta3 0.9").notes,
-        Contains(testing::AllOf(by_a_part, HasSubstr("2 settings are taken"),
+        Contains(testing::AllOf(by_a_part, HasSubstr("2 settings are assumed"),
                                 HasSubstr("train.sh:1 --log-thruput, train.sh:1 --adam-beta3"))));
 }
 
@@ -282,7 +284,7 @@ TEST(MegatronJob, AsksForWhatItDoesNotKnow) {
             "a.sh", "megatron", {});
         FAIL();
     } catch (const InputError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("how many tokens has the vocabulary?"));
+        EXPECT_THAT(error.what(), HasSubstr("how large is the vocabulary?"));
         EXPECT_THAT(error.what(), HasSubstr("which cluster?"));
         EXPECT_THAT(error.what(), HasSubstr("how many GPUs?"));
     }
@@ -325,7 +327,7 @@ TEST(MegatronJob, DecaysMatricesAlone) {
         EXPECT_EQ(weight_decay_of(optimizer(flags)), scenarios::WeightDecayOf::Matrices) << flags;
     EXPECT_EQ(std::get<scenarios::AdamOptions>(optimizer("--weight-decay 0.1")).weight_decay, 0.1);
     EXPECT_THAT(imported("--weight-decay 0.1").text,
-                HasSubstr("Megatron-Core decays no norms and no biases"));
+                HasSubstr("Megatron-Core does not decay norms and biases"));
     EXPECT_EQ(weight_decay_of(optimizer("--weight-decay 0")), scenarios::WeightDecayOf::All);
 }
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -79,7 +80,7 @@ TEST(NanotronJob, DealsBlocksByTheirCost) {
                                          "  dp: 1\n  pp: 8\n  tp: 1\n  pp_engine: 1f1b\n"),
                             "job.yaml", "", {{"cluster", "hgx-h100"}})
                     .notes,
-                Contains(HasSubstr("leaves some of 8 ranks without one")));
+                Contains(HasSubstr("leaves some of 8 ranks without any")));
 }
 
 TEST(NanotronJob, TakesAfabAndAllReduceWhereNothingIsSaid) {
@@ -105,20 +106,20 @@ TEST(NanotronJob, HasExpertsWindowsAndLayersWithoutPositionsOfQwen2) {
 TEST(NanotronJob, RefusesOtherNetworksByName) {
     EXPECT_THAT(refused_nanotron("    is_mamba_config: true\n"),
                 AllOf(HasSubstr("job.yaml:12:"), HasSubstr("is_mamba_config"),
-                      HasSubstr("nanotron's own networks are those of llama, qwen2")));
+                      HasSubstr("nanotron's own networks are llama, qwen2")));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n    moe_num_experts: 4\n"),
-                HasSubstr("moe_num_experts: no network of nanotron has it"));
+                HasSubstr("moe_num_experts: nanotron's networks do not have it"));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n    hidden_act: relu2\n"),
-                HasSubstr("the activation 'relu2' is not planned"));
+                HasSubstr("the activation 'relu2' is not supported"));
 }
 
 TEST(NanotronJob, SaysWhatIsWrongAtItsPlace) {
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n", "  dp: 2\n  pp: 2\n"),
-                HasSubstr("parallelism.tp is not in the job"));
+                HasSubstr("the job does not give parallelism.tp"));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n",
                                  "  dp: two\n  pp: 2\n  tp: 2\n  tp_mode: SOME\n"),
                 AllOf(HasSubstr("parallelism.dp takes a whole number, not 'two'"),
-                      HasSubstr("'SOME' is no mode")));
+                      HasSubstr("'SOME' is not a mode")));
     EXPECT_THAT(refused_nanotron("    is_llama_config: true\n    num_hidden_layers: [1, 2]\n"),
                 HasSubstr("takes a whole number, not a list"));
 }
@@ -128,8 +129,8 @@ TEST(NanotronJob, NamesWhatNanotronWouldRefuseAndWhatNobodyKnows) {
         nanotron_job("    is_llama_config: true\n    num_hidden_layers: 4\n",
                      "  dp: 2\n  pp: 1\n  tp: 2\n  expert_parallel_size: 1\n  fancy_mode: 2\n"),
         "job.yaml", "nanotron", {{"cluster", "hgx-h100"}});
-    EXPECT_THAT(job.notes, Contains(HasSubstr("num_hidden_layers is written twice")));
-    EXPECT_THAT(job.notes, Contains(HasSubstr("parallelism.fancy_mode is not known here")));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("num_hidden_layers is given twice")));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("parallelism.fancy_mode is not a known setting")));
 }
 
 }  // namespace

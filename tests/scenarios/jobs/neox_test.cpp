@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
@@ -101,26 +102,26 @@ TEST(NeoxJob, RefusesOtherNetworksByName) {
                     AllOf(HasSubstr("job.yml:"),
                           HasSubstr("layers of the kind '" + std::string(kind) + "'")));
     EXPECT_THAT(refused_neox(neox_job("  \"moe_num_experts\": 8,\n")),
-                HasSubstr("mixtures of experts of GPT-NeoX"));
+                HasSubstr("GPT-NeoX's mixtures of experts"));
     EXPECT_THAT(refused_neox(neox_job("  \"num_unique_layers\": 6,\n")),
-                HasSubstr("layers that share parameters"));
+                HasSubstr("layers with shared parameters"));
     EXPECT_THAT(refused_neox(neox_job("  \"norm\": \"scalenorm\",\n")),
                 HasSubstr("norms of the kind 'scalenorm'"));
     EXPECT_THAT(refused_neox(neox_job("  \"train_impl\": \"dpo\",\n")),
                 HasSubstr("the training 'dpo'"));
     EXPECT_THAT(refused_neox(neox_job("  \"latent_size\": 6,\n")),
-                HasSubstr("'latent' in its name may stand for another network"));
+                HasSubstr("'latent' in its name suggests another network"));
 }
 
 TEST(NeoxJob, SaysWhatIsWrongAtItsPlace) {
     EXPECT_THAT(refused_neox(neox_job("  \"attention_config\": [[[\"flash\"], 5]],\n")),
-                HasSubstr("attention_config has 5 layers, and the model has 12"));
+                HasSubstr("attention_config has 5 layers, but the model has 12"));
     EXPECT_THAT(refused_neox(neox_job("  \"attention_config\": \"flash\",\n")),
-                HasSubstr("is a list of [[kinds of attention], layers of each]"));
+                HasSubstr("must be a list of [[kinds of attention], layers of each]"));
     EXPECT_THAT(refused_neox(neox_job("  \"rotary_emb_base\": \"big\",\n")),
                 HasSubstr("rotary_emb_base takes a number, not 'big'"));
     EXPECT_THAT(refused_neox(neox_job("  \"num-layers\": 24,\n")),
-                HasSubstr("num-layers stands in line 5 of 'job.yml' too"));
+                HasSubstr("num-layers is also given in line 5 of 'job.yml'"));
 }
 
 TEST(NeoxJob, NotesWhatThePlanLacks) {
@@ -128,9 +129,9 @@ TEST(NeoxJob, NotesWhatThePlanLacks) {
         import_text(neox_job("  \"partition_activations\": true,\n  \"use_bnb_optimizer\": true,\n"
                              "  \"fancy_speed\": 3,\n"),
                     "job.yml", "gpt-neox", kNeoxGiven);
-    EXPECT_THAT(job.notes, Contains(HasSubstr("spread over tensor ranks")));
-    EXPECT_THAT(job.notes, Contains(HasSubstr("moments of 8 bits")));
-    EXPECT_THAT(job.notes, Contains(HasSubstr("fancy_speed is not known here")));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("distributed over tensor ranks")));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("8-bit moments")));
+    EXPECT_THAT(job.notes, Contains(HasSubstr("fancy_speed is not a known setting")));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"

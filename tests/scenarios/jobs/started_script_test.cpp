@@ -130,7 +130,7 @@ TEST(StartedScript, SaysWhichSourcedFileIsNotThere) {
     EXPECT_THAT(refused_run("source conf/model.sh\ntorchrun --nproc_per_node 8 pretrain_gpt.py "
                             "${MODEL[@]} --micro-batch-size 1 --seq-length 8\n"),
                 AllOf(HasSubstr("run.sh:1:8: error: the sourced file 'conf/model.sh'"),
-                      HasSubstr("num_layers is not in the job")));
+                      HasSubstr("the job does not give num_layers")));
 }
 
 TEST(StartedScript, AsksForAllThatItsStartSaysByName) {

@@ -41,7 +41,7 @@ TEST(SwiftJob, PlansAdaptersOfDenseNetworks) {
     EXPECT_TRUE(s.training.lora.adapts());
     EXPECT_FALSE(planned_swift("--tuner_type full").training.lora.adapts());
     EXPECT_THAT(refused_swift("--tuner_type lora --target_modules q_proj"),
-                HasSubstr("adapters of 'q_proj' are not planned"));
+                HasSubstr("adapters of 'q_proj' are not supported"));
     EXPECT_THAT(refused_swift("--tuner_type longlora"), HasSubstr("adapters ('longlora')"));
 }
 
@@ -50,11 +50,11 @@ TEST(SwiftJob, RefusesOtherHeadsAndChangedNetworks) {
     EXPECT_THAT(refused_swift("--rlhf_type rm"), HasSubstr("a reward model has another head"));
     EXPECT_THAT(refused_swift("--num_layers 2"), HasSubstr("model"));
     EXPECT_THAT(refused_swift("--moe_router_topk 2"),
-                HasSubstr("it changes the network that the job names"));
+                HasSubstr("it changes the model named by the job"));
     EXPECT_EQ(planned_swift("--mtp_num_layers 1").model.mtp_layers, 1);
     EXPECT_EQ(planned_swift("--mtp_num_layers 1 --model Qwen/Qwen3-0.6B").model.mtp_layers, 1);
     EXPECT_THAT(imported_swift("--rlhf_type dpo").notes,
-                Contains(HasSubstr("of 'dpo' the update of the trained network is planned")));
+                Contains(HasSubstr("for 'dpo' only the update of the trained network is planned")));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(VerlJob, OfMegatronIsTheUpdateOfTheActor) {
     EXPECT_EQ(s.training.recompute, models::Recompute::Full);
     EXPECT_EQ(s.model.name, "qwen2.5-7b");
     EXPECT_THAT(imported_verl(kVerlMegatron).notes,
-                Contains(HasSubstr("of a step the actor's update is planned")));
+                Contains(HasSubstr("only the actor's update of a step is planned")));
 }
 
 TEST(VerlJob, OfFsdpCutsParametersAndSamples) {
@@ -94,19 +94,19 @@ TEST(VerlJob, OfDynamicBatchesByMegatronFillsMicrobatches) {
 TEST(VerlJob, AsksAndRefusesByName) {
     EXPECT_THAT(refused_verl("actor_rollout_ref.model.path=Qwen/Qwen2.5-VL-7B-Instruct "
                              "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2"),
-                HasSubstr("the network 'Qwen/Qwen2.5-VL-7B-Instruct' is not in the zoo"));
+                HasSubstr("the model 'Qwen/Qwen2.5-VL-7B-Instruct' is not in the zoo"));
     EXPECT_THAT(refused_verl("actor_rollout_ref.model.path=Qwen/Qwen3-0.6B "
                              "actor_rollout_ref.model.lora_rank=32"),
-                AllOf(HasSubstr("run.sh:7:"), HasSubstr("adapters are not planned"),
-                      HasSubstr("how many samples has a microbatch?")));
+                AllOf(HasSubstr("run.sh:7:"), HasSubstr("adapters are not supported"),
+                      HasSubstr("how many samples does a microbatch have?")));
     EXPECT_THAT(refused_verl("actor_rollout_ref.model.path=Qwen/Qwen3-0.6B "
                              "actor_rollout_ref.actor.strategy=veomni "
                              "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1"),
-                HasSubstr("the strategy 'veomni' is not planned"));
+                HasSubstr("the strategy 'veomni' is not supported"));
     EXPECT_THAT(refused_verl(std::string(kVerlMegatron) +
                              "+actor_rollout_ref.actor.megatron.override_transformer_config."
                              "experimental_attention_variant=dsa"),
-                HasSubstr("it changes the network that the job names"));
+                HasSubstr("it changes the model named by the job"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/write/exported.h"

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "scenarios/cluster/measured.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/added_terms.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "scenarios/plan/context_levels.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/network/group.h"
 #include "sim/predict.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/passes/data_parallel.h"
 #include "sim/predict.h"

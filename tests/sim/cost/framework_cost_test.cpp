@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/graph/operator_runs.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/kernels/launches.h"

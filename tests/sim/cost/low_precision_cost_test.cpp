@@ -3,7 +3,7 @@
 
 #include "models/graph/operator_runs.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/pass_time.h"

@@ -26,7 +26,7 @@ void expect_same(const StagePrice& a, const StagePrice& b) {
 
 /// Jobs that differ in one thing each: whatever is kept must not be taken for another's.
 std::vector<scenarios::Scenario> jobs() {
-    std::vector<scenarios::Scenario> jobs(8, gpt_job(2, 2, 1));
+    std::vector<scenarios::Scenario> jobs(14, gpt_job(2, 2, 1));
     jobs[1].training.micro_batch = 2;
     jobs[2].training.recompute = models::Recompute::Full;
     jobs[3].parallel.sequence = true;
@@ -34,6 +34,17 @@ std::vector<scenarios::Scenario> jobs() {
     jobs[5].cluster.gpu.memory_bandwidth = BytesPerSecond{1e12};
     change_layers(jobs[6].model, [](models::LayerKeys& keys) { keys.ffn *= 2; });
     jobs[7].training.precision.compute = models::DataType::Fp32;
+    for (const int i : {8, 9}) {  // whose host waits for messages, unless ranks have several chunks
+        jobs[i].framework.point_to_point_blocks = scenarios::MessagesBlock::WithoutChunks;
+        jobs[i].framework.host_micro_batch = std::chrono::milliseconds(1);
+    }
+    jobs[9].parallel.stages_per_rank = 2;
+    jobs[10].parallel.data = 4;
+    jobs[10].parallel.zero_stage = 2;
+    jobs[11] = jobs[10];
+    jobs[11].parallel.zero_stage = 3;
+    jobs[12].schedule.slices = 2;
+    jobs[13].training.seq_length /= 2;
     return jobs;
 }
 

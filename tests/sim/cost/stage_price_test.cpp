@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "sim/cost/kernels/launches.h"
 #include "sim/memory/pass_memory.h"
 #include "tests/sim/scenarios.h"

@@ -13,6 +13,7 @@
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/plan/plan.h"
 #include "schedule/csv/csv.h"

@@ -72,6 +72,27 @@ TEST(MadeGrid, CutsUnevenLayersByTheirTimes) {
                 Not(HasSubstr("balanced")));
 }
 
+TEST(MadeGrid, TriesPipelinesWithinANodeWhereThereAreSeveral) {
+    EXPECT_THAT(first_grid(job("llama3-8b", "gpus: 8\n"), "x.yaml").lines,
+                Not(HasSubstr("parallel.order")));
+    const Grid grid = made_grid(job("llama3-8b", "gpus: 24\n"), "x.yaml", {}).grid;
+    int within = 0;
+    for (const std::size_t index : grid.points) try {
+            const scenarios::Parallel cut = grid.instantiate(index).parallel;
+            if (cut.order == scenarios::RankOrder{}) continue;
+            EXPECT_EQ(cut.order.text(), "tp-cp-ep-pp-dp");
+            EXPECT_GT(cut.pipeline, 1);
+            EXPECT_LE(cut.tensor * cut.context * cut.pipeline, 8);
+            ++within;
+        } catch (const InputError&) {
+            continue;  // an impossible cut
+        }
+    EXPECT_GT(within, 10);
+    const FirstGrid own =
+        first_grid(job("llama3-8b", "gpus: 24\nparallel: {order: tp-cp-ep-pp-dp}\n"), "x.yaml");
+    EXPECT_THAT(own.lines, Not(HasSubstr("parallel.order")));
+}
+
 TEST(MadeGrid, TriesContextParallelismOfLongSequences) {
     const auto degrees = [](const char* length) {
         const std::string text = fmt::format(

@@ -29,7 +29,7 @@ TEST(LayoutSearch, FindsTheBestOfAllCutsOfASmallPipeline) {
     const scenarios::Scenario job = pipeline_of(10, 2);
     const LayoutSearch search = search_layouts(job, 2);
     EXPECT_TRUE(search.all);
-    EXPECT_EQ(search.played, 11u);
+    EXPECT_EQ(search.tried, 11u);
     double best = 1e9;
     for (int first = 0; first <= 10; ++first) {
         scenarios::Scenario one = job;
@@ -118,11 +118,11 @@ TEST(LayoutSearch, CountsTheCutsThatArePlayed) {
     std::size_t most = 0;
     std::mutex mutex;
     LayoutProgress progress;
-    progress.played = [&](std::size_t played) {
+    progress.tried = [&](std::size_t tried) {
         const std::lock_guard lock(mutex);
-        most = std::max(most, played);
+        most = std::max(most, tried);
     };
-    EXPECT_EQ(search_layouts(pipeline_of(10, 2), 2, progress).played, most);
+    EXPECT_EQ(search_layouts(pipeline_of(10, 2), 2, progress).tried, most);
 }
 
 TEST(LayoutSearch, NeedsSeveralStages) {

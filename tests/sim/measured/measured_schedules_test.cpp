@@ -4,7 +4,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "scenarios/check/lacking_schedule.h"
+#include "scenarios/check/framework_checks.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/measured/measured_table.h"
 #include "tests/support/source_folder.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "tests/sim/scenarios.h"
 
 namespace debubble::sim {

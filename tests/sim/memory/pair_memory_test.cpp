@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/partition/partition.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/memory/memory_play.h"

@@ -1,7 +1,10 @@
 #include "sim/network/group.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -84,6 +87,93 @@ TEST(Group, CountsAsAnEnumerationDoes) {
                         << tensor << ' ' << data << ' ' << pipeline << ' ' << p;
                 }
             }
+}
+
+/// Every order of the dimensions with tensor first.
+std::vector<std::string> all_orders() {
+    std::vector<std::string> rest{"cp", "dp", "ep", "pp"};
+    std::vector<std::string> orders;
+    do {
+        orders.push_back("tp-" + rest[0] + "-" + rest[1] + "-" + rest[2] + "-" + rest[3]);
+    } while (std::ranges::next_permutation(rest).found);
+    return orders;
+}
+
+/// The coordinates of a global rank by dimension, counted as Megatron-Core's RankGenerator does.
+std::map<std::string, int> coordinates(int rank, const std::string& order,
+                                       std::map<std::string, int> sizes) {
+    std::map<std::string, int> at;
+    for (std::size_t i = 0; i < order.size(); i += 3) {
+        const std::string dimension = order.substr(i, 2);
+        at[dimension] = rank % sizes[dimension];
+        rank /= sizes[dimension];
+    }
+    return at;
+}
+
+/// The group of the first rank of pipeline rank `pipeline` along `dimensions`, counted out over all
+/// ranks.
+GroupPlacement counted(const scenarios::Scenario& scenario, int pipeline,
+                       const std::set<std::string>& dimensions, Rivals rivals) {
+    const scenarios::Parallel& p = scenario.parallel;
+    const std::map<std::string, int> sizes{
+        {"tp", p.tensor}, {"cp", p.context}, {"ep", 1}, {"dp", p.data}, {"pp", p.pipeline}};
+    const int width = scenario.cluster.gpus_per_node;
+    std::map<int, int> members;  // by node
+    std::map<int, int> others;
+    for (int rank = 0; rank < p.gpus(); ++rank) {
+        auto at = coordinates(rank, p.order.text(), sizes);
+        if (rivals == Rivals::Job || at["pp"] == pipeline) ++others[rank / width];
+        at["pp"] -= dimensions.contains("pp") ? 0 : pipeline;
+        const bool is_member = std::ranges::all_of(
+            at, [&](const auto& of) { return of.second == 0 || dimensions.contains(of.first); });
+        if (is_member) ++members[rank / width];
+    }
+    GroupPlacement placed{0, static_cast<int>(members.size()), 0, 0, 1, 1};
+    for (const auto& [node, count] : members) {
+        placed.size += count;
+        placed.per_node = std::max(placed.per_node, count);
+    }
+    int most = 0;
+    for (const auto& [node, count] : others) most = std::max(most, count);
+    placed.groups_per_node = (most + placed.per_node - 1) / placed.per_node;
+    placed.groups_per_leaf = placed.groups_per_node * placed.nodes;
+    return placed;
+}
+
+TEST(Group, IsWhereTheOrderOfRanksPutsIt) {
+    for (const std::string& order : all_orders())
+        for (const int width : {3, 4, 8})
+            for (const auto& [t, c, d, p] :
+                 {std::array{2, 2, 3, 2}, std::array{1, 4, 2, 3}, std::array{4, 1, 2, 4}}) {
+                auto scenario = job(t, c, d, p);
+                scenario.cluster.gpus_per_node = width;
+                scenario.parallel.order = scenarios::RankOrder::parse(order).value();
+                const std::string at = order + " on nodes of " + std::to_string(width);
+                for (int rank = 0; rank < p; ++rank) {
+                    EXPECT_EQ(tensor_group(scenario, rank),
+                              counted(scenario, rank, {"tp"}, Rivals::Job))
+                        << at;
+                    EXPECT_EQ(context_group(scenario, rank, Rivals::PipelineRank),
+                              counted(scenario, rank, {"cp"}, Rivals::PipelineRank))
+                        << at;
+                    EXPECT_EQ(gradient_group(scenario, rank),
+                              counted(scenario, rank, {"cp", "dp"}, Rivals::PipelineRank))
+                        << at;
+                }
+                EXPECT_EQ(pipeline_group(scenario), counted(scenario, 0, {"pp"}, Rivals::Job))
+                    << at;
+            }
+}
+
+TEST(RankOrder, TakesEachDimensionOnceWithTensorFirst) {
+    EXPECT_EQ(scenarios::RankOrder{}.text(), "tp-cp-ep-dp-pp");
+    EXPECT_EQ(scenarios::RankOrder::parse("tp-cp-ep-dp-pp"), scenarios::RankOrder{});
+    EXPECT_EQ(scenarios::RankOrder::parse("tp-pp-dp-cp-ep").value().text(), "tp-pp-dp-cp-ep");
+    for (const char* wrong :
+         {"", "tp", "tp-cp-ep-dp", "cp-tp-ep-dp-pp", "tp-cp-ep-dp-dp", "tp-cp-ep-dp-pp-",
+          "tp-cp-ep-dp-pp-tp", "tp--cp-ep-dp", "TP-CP-EP-DP-PP"})
+        EXPECT_FALSE(scenarios::RankOrder::parse(wrong)) << wrong;
 }
 
 }  // namespace

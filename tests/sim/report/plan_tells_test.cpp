@@ -11,7 +11,6 @@
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
 #include "scenarios/plan/plan.h"
-#include "scenarios/read/keys.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/grid/sweep_row.h"
 #include "sim/plan/plan_words.h"

@@ -121,8 +121,9 @@ TEST(ReportText, SaysWhatIsReservedAndLeftAndWhereNobodyCanTellWhetherItFits) {
     EXPECT_THAT(memory_range_words(*a.prediction.memory_range),
                 "39.00 to 43.00 GiB by 80 % of the 8 published peaks most like it (megatron-2026, "
                 "dense)");
-    EXPECT_EQ(headline(a.prediction),
-              "tiny: step 100.000 ms, bubble 25.0 %, exposed 5.0 %, MFU 43.2 %, cannot be told");
+    EXPECT_EQ(
+        headline(a.prediction),
+        "tiny: step 100.000 ms, bubble 25.0 %, exposed 5.0 %, MFU 43.2 %, memory: cannot be told");
 }
 
 TEST(ReportText, SaysThatMfuIsUnknownInsteadOfInventingOne) {

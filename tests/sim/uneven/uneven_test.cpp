@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
-#include "scenarios/plan/utilisation.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"

@@ -11,6 +11,7 @@ export const kLabelShare = 0.62;
 const kLeastPass = 150;
 const kLeastTall = 20;
 const kLeastOperator = 3;
+const kNarrowest = 0.5;  // digits of the narrowest letter
 
 /// A lane is a plan's device in a band of the canvas: { plan, device, x, y, width, height, axis, look,
 /// theme, labels, faded }. `look` is that of the theme.
@@ -22,12 +23,12 @@ export function drawWork(pen, lane) {
   if (isFar(lane)) return drawStacked(pen, lane);
   drawBubbles(pen, lane);
   const [first, last] = barsIn(plan, device.work, lane.axis.begin, lane.axis.end);
-  for (let i = first; i < last; ++i) drawBar(pen, lane, i);
-  drawBetween(pen, lane);
-  for (let i = first; i < last; ++i) drawHatched(pen, lane, i);
-  const operators = new Set();
-  for (let i = first; i < last; ++i) if (drawOperators(pen, lane, i)) operators.add(i);
-  if (lane.labels.form >= 0) for (let i = first; i < last; ++i) drawLabels(pen, lane, i, operators.has(i));
+  drawBars(pen, lane, first, last);
+  if (plan.classes.some(({ hatched }) => hatched)) for (let i = first; i < last; ++i) drawHatched(pen, lane, i);
+  const wide = new Set();
+  const least = kLeastPass * lane.axis.nsPerPixel;
+  for (let i = first; i < last; ++i) if (plan.end[i] - plan.begin[i] >= least && drawOperators(pen, lane, i)) wide.add(i);
+  if (lane.labels.form >= 0) for (let i = first; i < last; ++i) drawLabels(pen, lane, i, wide.has(i));
 }
 
 /// The pixels of a stretch of time that are in sight.
@@ -51,29 +52,45 @@ export function colourOf(lane, bar, second = false) {
   return colours[(lane.theme === "dark" ? 1 : 0) + (faded ? 2 : 0)];
 }
 
-function drawBar(pen, lane, bar) {
-  const both = lane.plan.classOf(bar).colours2 !== undefined;
-  const bands = both ? halves(lane) : [lane];
-  bands.forEach((band, half) => {
-    const [left, right] = inSight(lane, lane.plan.begin[bar], lane.plan.end[bar]);
-    const width = right - left >= kLeastParted ? right - left - kGap : right - left;
-    pen.area(left, band.y, width, band.height, colourOf(lane, bar, half === 1));
-    if (lane.meant !== null) return;
-    const exposed = band.height * lane.plan.exposedShare(bar);
-    if (exposed >= kLeastExposed) pen.area(left, band.y + band.height - exposed, width, exposed, lane.look.paints[5]);
-  });
-}
-
-/// Communication between computes that nothing hides.
-function drawBetween(pen, lane) {
-  if (lane.meant !== null) return;
-  const { begin, end } = lane.plan.between;
-  const [first, last] = barsIn(lane.plan.between, lane.device.between, lane.axis.begin, lane.axis.end);
-  for (let i = first; i < last; ++i) {
-    const [left, right] = inSight(lane, begin[i], end[i]);
-    const width = right - left >= kLeastParted ? right - left - kGap : right - left;
-    pen.area(left, lane.y, width, lane.height, lane.look.paints[5]);
+/// Bars and what is exposed in and between them, those of one colour at a time: there are thousands in
+/// a frame.
+function drawBars(pen, lane, first, last) {
+  const { plan, axis, x, y, height, meant } = lane;
+  const exposed = lane.look.paints[5];
+  const shares = plan.exposedShares;
+  const areas = new Map();
+  const whole = plan.classes.map(() => undefined);
+  const listOf = (fill) => areas.get(fill) ?? areas.set(fill, []).get(fill);
+  const parts = [];
+  const scale = 1 / axis.nsPerPixel;
+  const add = (list, begin, end, top, high) => {
+    const left = Math.max((begin - axis.begin) * scale, 0);
+    const wide = Math.max(Math.min((end - axis.begin) * scale, lane.width) - left, 0);
+    list.push(x + left, top, wide >= kLeastParted ? wide - kGap : wide, high);
+  };
+  const addExposed = (bar, top, high) => {
+    const part = high * shares[bar];
+    if (part >= kLeastExposed) add(parts, plan.begin[bar], plan.end[bar], top + high - part, part);
+  };
+  for (let bar = first; bar < last; ++bar) {
+    const kind = plan.kind[bar];
+    if (plan.classes[kind].colours2 !== undefined) {
+      halves(lane).forEach((band, half) => {
+        add(listOf(colourOf(lane, bar, half === 1)), plan.begin[bar], plan.end[bar], band.y, band.height);
+        if (meant === null) addExposed(bar, band.y, band.height);
+      });
+      continue;
+    }
+    const list = meant === null ? (whole[kind] ??= listOf(colourOf(lane, bar))) : listOf(colourOf(lane, bar));
+    add(list, plan.begin[bar], plan.end[bar], y, height);
+    if (meant === null) addExposed(bar, y, height);
   }
+  for (const [fill, list] of areas) pen.areas(list, fill);
+  if (meant !== null) return;
+  const { begin, end } = plan.between;
+  const [from, to] = barsIn(plan.between, lane.device.between, axis.begin, axis.end);
+  for (let i = from; i < to; ++i) add(parts, begin[i], end[i], y, height);
+  pen.areas(parts, exposed);
 }
 
 function drawHatched(pen, lane, bar) {
@@ -92,8 +109,9 @@ function drawLabels(pen, lane, bar, overOperators) {
     const exposed = band.height * share;
     let [y, height, under] = [band.y, band.height - exposed, colourOf(lane, bar, second)];
     if (share > 0.5) [y, height, under] = [y + height, exposed, lane.look.paints[5]];
-    const words = filled(labels[lane.labels.form], lane.plan.numbersOf(bar));
     const { size, digit } = lane.labels;
+    if (kNarrowest * digit * size + 2 * kGap > right - left) return;
+    const words = filled(labels[lane.labels.form], lane.plan.numbersOf(bar));
     if (words === "" || digitsWide(words) * digit * size + 2 * kGap > right - left) return;
     pen.text((left + right) / 2, y + height / 2, words, size, inkOn(under), "middle");
   };
@@ -155,16 +173,18 @@ export function digitsWide(words) {
 /// The longest form of label (0: letter, 1: number too, 2: stage too; -1: none) that has room in
 /// three of four bars in sight, and its size.
 export function labelStyle(lanes, font, height) {
-  const widths = [];
   const longest = [1, 0];
-  for (const lane of lanes) {
-    const [first, last] = barsIn(lane.plan, lane.device.work, lane.axis.begin, lane.axis.end);
-    if (last === first || meanWidth(lane) < font.digit * font.smallest) continue;
-    for (let i = first; i < last; ++i) widths.push(lane.plan.lengthOf(i) / lane.axis.nsPerPixel);
-    noteNumbers(longest, lane);
-  }
+  const near = lanes.filter((lane) => meanWidth(lane) >= font.digit * font.smallest);
+  const ranges = near.map(({ plan, device, axis }) => barsIn(plan, device.work, axis.begin, axis.end));
+  const widths = new Float64Array(ranges.reduce((sum, [first, last]) => sum + last - first, 0));
   if (widths.length === 0) return { form: -1, size: 0 };
-  widths.sort((a, b) => a - b);
+  let at = 0;
+  near.forEach((lane, n) => {
+    const [first, last] = ranges[n];
+    for (let i = first; i < last; ++i) widths[at++] = lane.plan.lengthOf(i) / lane.axis.nsPerPixel;
+    noteNumbers(longest, lane);
+  });
+  widths.sort();
   const room = widths[Math.floor(0.25 * (widths.length - 1))];
   const largest = Math.min(font.largest, Math.floor(height * kLabelShare));
   for (const form of [2, 1, 0]) {
@@ -179,13 +199,19 @@ export function labelStyle(lanes, font, height) {
 
 /// Digits of the longest microbatch, and of the greatest stage where a rank has several.
 function noteNumbers(longest, { plan, device }) {
+  device.longestNumbers ??= numbersOf(plan, device);
+  for (const i of [0, 1]) longest[i] = Math.max(longest[i], device.longestNumbers[i]);
+}
+
+function numbersOf(plan, device) {
   const { first, last } = device.work;
+  const longest = [1, device.stages.length > 1 ? String(device.stages.at(-1)).length : 0];
   const count = Math.min(last - first, 8);
   for (let i = 0; i < count; ++i)
     for (const bar of [first + i, last - 1 - i])
       if (plan.classOf(bar).role === "work" && !plan.classOf(bar).hatched)
         longest[0] = Math.max(longest[0], filled(plan.classOf(bar).labels[1], plan.numbersOf(bar)).length - 1);
-  if (device.stages.length > 1) longest[1] = Math.max(longest[1], String(device.stages.at(-1)).length);
+  return longest;
 }
 
 /// Mean width in pixels of the bars of a lane in sight, with what is between them.

@@ -65,6 +65,13 @@ function lastNeed(plan, bar) {
   return last;
 }
 
+/// The bar of its device that began last before a bar; -1 at the start.
+function workBefore(plan, bar) {
+  const { work } = plan.deviceOf(bar);
+  const own = firstFrom(plan.begin, work.first, work.last, plan.begin[bar]);
+  return own > work.first ? own - 1 : -1;
+}
+
 /// The selection in one sentence, as pieces of text and bars that it names: [words | { bar, words }...].
 export function answerLine(plan, selection, kinds) {
   return selection.bubble !== undefined ? answerOfBubble(plan, selection.bubble) : answerOfBar(plan, selection.bar, kinds);
@@ -98,7 +105,7 @@ function answerOfBar(plan, bar, kinds) {
   if (need < 0) return [...line, "."];
   const after = plan.begin[bar] - plan.end[need];
   const same = plan.deviceOf(need) === plan.deviceOf(bar);
-  const follows = need === bar - 1 && plan.trackOf[need] === plan.trackOf[bar];
+  const follows = need === workBefore(plan, bar);
   line.push(after > 0 ? `; it begins ${timeText(after)} after ` : follows ? "; it follows " : "; it begins when ");
   line.push({ bar: need, words: same ? plan.textOf(need) : plan.placeOf(need) });
   return [...line, after <= 0 && !follows ? " ends." : "."];

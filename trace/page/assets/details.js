@@ -1,5 +1,6 @@
 // What is selected, in words: the sentence above the timeline, and names with values below it.
 import { answerLine, detailsOf, tipOfBar, tipOfBubble } from "./causes.js";
+import { tipOfLinks } from "./links.js";
 import { memoryAt } from "./memory.js";
 import { percent, sizeText, timeText } from "./words.js";
 
@@ -57,6 +58,7 @@ export function tipOf(timeline, hit) {
   if (selection?.bubble !== undefined) return tipOfBubble(selection.plan, selection.bubble);
   if (selection) return tipOfBar(selection.plan, selection.bar, timeline.words.kinds);
   if (row && hit.memory !== undefined) return tipOfMemory(timeline, row, hit.memory);
+  if (row && hit.use !== undefined) return tipOfLinks(row, hit.use);
   if (!row) return "";
   const step = row.device.parts.reduce((sum, [, ns]) => sum + ns, 0);
   return [row.device.name, ...row.device.parts.map(([name, ns]) => `${name} ${timeText(ns)}, ${percent(ns / step)}`)].join("\n");
@@ -74,9 +76,12 @@ function tipOfMemory(timeline, row, at) {
 export function showLegend(place, timeline) {
   const several = timeline.plans.length > 1;
   const seen = new Set();
-  const entries = timeline.plans.flatMap((plan) => plan.legend[timeline.theme])
+  const isNew = ({ words, fill }) => !seen.has(words + fill) && seen.add(words + fill);
+  const legends = timeline.plans.map((plan) => plan.legend[timeline.theme]);
+  const memoryOf = (legend) => (legend.findIndex(({ words }) => words === "memory:") + 1 || legend.length + 1) - 1;
+  const entries = [...legends.flatMap((legend) => legend.slice(0, memoryOf(legend))), ...legends.flatMap((legend) => legend.slice(memoryOf(legend)))]
     .map((entry) => (several ? { ...entry, words: entry.words.replace(/ [\d.]+ %.*$/, "") } : entry))
-    .filter(({ words }) => !seen.has(words) && seen.add(words) && (!several || words !== "idle"));
+    .filter((entry) => isNew(entry) && (!several || entry.words !== "idle"));
   place.replaceChildren(...entries.map((entry) => {
     const item = element("li", { textContent: entry.words });
     if (entry.fill || entry.line || entry.dot) item.prepend(swatch(entry));

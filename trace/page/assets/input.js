@@ -38,6 +38,7 @@ function keyCommand(timeline, player, { key, shiftKey }, commands) {
     ",": () => goToBar(timeline, -1),
     c: () => commands.path(),
     m: () => commands.scale(),
+    l: () => commands.links(),
     u: () => commands.fold(),
     t: () => commands.theme(),
     "?": () => commands.keys(),
@@ -157,6 +158,7 @@ class Pointer {
       timeline.opened.add(hit.row.panel);
       return timeline.resize();
     }
+    if (hit.row?.plan.links && event.offsetX < timeline.gutter) return timeline.toggleLinks(hit.row);
     timeline.rowOfMemory = hit.row;
     timeline.select(hit.selection ?? null);
   }

@@ -54,6 +54,7 @@ function commandsOf(page, timeline, player, memory) {
     byId("path").ariaPressed = timeline.critical;
     byId("scale").ariaPressed = timeline.ownScale;
     byId("scale").hidden = byId("memory-part").hidden;
+    byId("links").ariaPressed = timeline.allLinked;
     byId("unfold").textContent = timeline.folded ? "Show every rank" : "Fold ranks alike";
   };
   const fold = () => { timeline.fold(); show(); };
@@ -64,6 +65,11 @@ function commandsOf(page, timeline, player, memory) {
     dark: theme,
     play: () => player.toggle(),
     path: () => { timeline.critical = !timeline.critical; byId("path").ariaPressed = timeline.critical; },
+    links: () => {
+      if (!timeline.hasLinks) return byId("answer").replaceChildren(page.plans[0].no_links);
+      timeline.toggleLinks();
+      show();
+    },
     scale: () => { timeline.ownScale = !timeline.ownScale; show(); },
     all: () => timeline.axis.fit(),
     bubble: () => goToBubble(timeline, 1),

@@ -16,6 +16,29 @@ export class CanvasPen {
     if (opacity < 1) context.globalAlpha = 1;
   }
 
+  /// Rectangles of one colour: x, y, width and height of each. A canvas changes colours slowly.
+  areas(places, fill) {
+    const context = this.context;
+    context.fillStyle = fill;
+    for (let i = 0; i < places.length; i += 4) context.fillRect(places[i], places[i + 1], places[i + 2], places[i + 3]);
+  }
+
+  /// Columns a pixel wide, each of one colour, 0xRRGGBB.
+  columns(x, y, height, colours) {
+    this.strip ??= document.createElement("canvas");
+    Object.assign(this.strip, { width: colours.length, height: 1 });
+    const context = this.strip.getContext("2d");
+    const image = context.createImageData(colours.length, 1);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; ++i) {
+      const colour = colours[i];
+      pixels[i] = 0xff000000 | ((colour & 0xff) << 16) | (colour & 0xff00) | (colour >> 16);
+    }
+    context.putImageData(image, 0, 0);
+    this.context.imageSmoothingEnabled = false;
+    this.context.drawImage(this.strip, x, y, colours.length, height);
+  }
+
   frame(x, y, width, height, ink, line = 1) {
     this.context.strokeStyle = ink;
     this.context.lineWidth = line;
@@ -51,7 +74,8 @@ export class CanvasPen {
 
   text(x, y, words, size, ink, anchor = "start", bold = false) {
     const context = this.context;
-    context.font = `${bold ? "bold " : ""}${size}px ${kFonts}`;
+    const font = `${bold ? "bold " : ""}${size}px ${kFonts}`;
+    if (font !== this.font) context.font = this.font = font;  // it is read anew each time
     context.textAlign = anchor === "middle" ? "center" : anchor;
     context.textBaseline = "alphabetic";
     context.fillStyle = ink;
@@ -126,6 +150,7 @@ export class CanvasPen {
     this.context.clip();
     draw();
     this.context.restore();
+    this.font = "";
   }
 }
 
@@ -135,6 +160,8 @@ const kFonts = '"DejaVu Sans", Verdana, "Segoe UI", Roboto, sans-serif';
 export class RecordingPen {
   constructor() { this.shapes = []; }
   area(x, y, width, height, fill, opacity = 1) { this.shapes.push({ shape: "area", x, y, width, height, fill, opacity }); }
+  areas(places, fill) { for (let i = 0; i < places.length; i += 4) this.area(places[i], places[i + 1], places[i + 2], places[i + 3], fill); }
+  columns(x, y, height, colours) { this.shapes.push({ shape: "columns", x, y, height, colours: [...colours] }); }
   frame(x, y, width, height, ink) { this.shapes.push({ shape: "frame", x, y, width, height, ink }); }
   hatch(x, y, width, height, ink, thickness = 1) { this.shapes.push({ shape: "hatch", x, y, width, height, ink, thickness }); }
   text(x, y, words, size, ink, anchor = "start") { this.shapes.push({ shape: "text", x, y, words, size, ink, anchor }); }

@@ -44,6 +44,7 @@ export class Plan {
     this.readBars(reader);
     this.readGaps(reader);
     this.readMemory(reader);
+    this.linkUse = reader.column(Uint32Array);
   }
 
   readBars(reader) {
@@ -160,6 +161,11 @@ export class Plan {
   exposedShare(bar) {
     const exposure = this.exposureOf(bar);
     return exposure ? Math.min(1, exposure[0] / this.lengthOf(bar)) : 0;
+  }
+
+  /// exposedShare() of every bar. The table is made when the first one is asked for.
+  get exposedShares() {
+    return (this.sharesOfBars ??= Float32Array.from(this.kind, (_, bar) => this.exposedShare(bar)));
   }
 
   /// What a bar directly waits for.

@@ -3,6 +3,7 @@
 import { barsIn, runningAt } from "./plan.js";
 import { inkOn } from "./bars.js";
 import { percent, timeText } from "./words.js";
+import { isOwn } from "./rows.js";
 import { causeOf } from "./causes.js";
 
 const kSecondsOfStep = 14;  // at speed 1
@@ -97,10 +98,10 @@ function drawPlayed(pen, view, shown) {
   const x = view.xOf(view.cursor);
   const { ground } = view.look;
   pen.area(x, view.top, Math.max(view.width - x, 0), view.height - view.top, ground.window, 0.72);
-  for (const row of shown) if (!row.sampled) lightRunning(pen, view, row);
+  for (const row of shown) if (isOwn(row)) lightRunning(pen, view, row);
   for (const plan of view.plans) drawMessages(pen, view, plan, shown);
   pen.line(x, view.top, x, view.height, ground.accent, 2);
-  for (const row of shown) if (!row.sampled) sayWhatItWaitsFor(pen, view, row);
+  for (const row of shown) if (isOwn(row)) sayWhatItWaitsFor(pen, view, row);
   for (const { plan, y, height } of view.titles) {
     const at = view.top + y - view.scroller.scrollTop;
     pen.text(view.width - 10, at + height / 2, progressOf(plan, view.cursor), view.letter, ground.accent, "end", true);
@@ -116,7 +117,7 @@ function lightRunning(pen, view, row) {
 
 /// A message travels from the row of its sender to that of its receiver while it is sent.
 function drawMessages(pen, view, plan, shown) {
-  const rows = new Map(shown.filter((row) => row.plan === plan).map((row) => [row.device.rank, row]));
+  const rows = new Map(shown.filter((row) => row.plan === plan && row.linksOf === undefined).map((row) => [row.device.rank, row]));
   let drawn = 0;
   for (const row of rows.values())
     for (const track of row.device.streams) {

@@ -42,8 +42,9 @@ export function foldsAtFirst(plan) {
   return plan.devices.length > kManyDevices && runsOf(plan).length < plan.devices.length;
 }
 
-/// Lays out rows as high as there is room, within readable limits: { rows, height, titles }.
-export function layOut(plans, { folded, opened, available, low }) {
+/// Lays out rows as high as there is room, within readable limits: { rows, height, titles }. The
+/// links of the devices in `linked`, or of all, have rows of their own below those.
+export function layOut(plans, { folded, opened, available, low, linked = new Set(), allLinked = false }) {
   const panels = plans.map((plan, p) => rowsOf(plan, folded && !opened.has(p)));
   const count = panels.reduce((sum, rows) => sum + rows.length, 0);
   const besides = plans.length > 1 ? plans.length * (kPanelTitle + kPanelGap) : 0;
@@ -61,10 +62,28 @@ export function layOut(plans, { folded, opened, available, low }) {
       const shape = devices.length > 1 ? foldedLayout(devices) : layout;
       rows.push({ plan, panel: p, devices, device: devices[0], y, ...shape });
       y += shape.height;
+      if (devices.length === 1 && (allLinked || linked.has(devices[0])))
+        for (const row of rowsOfLinks(plan, devices)) {
+          rows.push({ ...row, panel: p, y });
+          y += row.height;
+        }
     }
     if (plans.length > 1) y += kPanelGap;
   });
   return { rows, titles, height: y };
+}
+
+/// A row for each class of links of a device.
+function rowsOfLinks(plan, devices) {
+  if (!plan.links) return [];
+  const { height, use } = plan.links;
+  return plan.links.lanes[plan.devices.indexOf(devices[0])]
+    .map((_, linksOf) => ({ plan, devices, device: devices[0], linksOf, height, use, bars: [0, 0], links: [0, 0], memory: [0, 0] }));
+}
+
+/// Whether a row has the bars of a device.
+export function isOwn(row) {
+  return row.linksOf === undefined && !row.sampled;
 }
 
 /// Ranks alike share a row: as many of them as there are pairs of pixels, each thin, so that one sees
@@ -84,7 +103,7 @@ export function deviceAt(row, inRow) {
 
 /// Where the bars of a device lie in a row: [y, height]; undefined if the row is not of it.
 export function barsOf(row, device) {
-  if (row.device === device && !row.sampled) return row.bars;
+  if (row.device === device && isOwn(row)) return row.bars;
   const place = row.sampled ? row.devices.indexOf(device) : -1;
   return place < 0 ? undefined : [2 * Math.floor((place * row.sampled.length) / row.devices.length), 2];
 }
@@ -102,9 +121,10 @@ function layoutFor(plan, share, low) {
 }
 
 /// The name of a row: "rank 3", "ranks 1 to 998".
-export function nameOf(row) {
-  const { devices } = row;
-  return devices.length === 1 ? row.device.name : `ranks ${devices[0].rank} to ${devices.at(-1).rank}`;
+export function nameOf({ devices, device }, narrow = false) {
+  const [first, last] = [devices[0].rank, devices.at(-1).rank];
+  if (devices.length === 1) return device.name;
+  return narrow ? `${first} to ${last}` : `ranks ${first} to ${last}`;
 }
 
 /// Draws the words beside a row, and a bar of where its step goes.
@@ -120,7 +140,7 @@ export function drawGutter(pen, row, { y, width, letter, look, theme }) {
   const first = two ? y + 1 + line / 2 : y + height / 2;
   const narrow = width < 10 * letter;
   const small = Math.min(letter, Math.max(height - 1, 6));
-  pen.text(8, first, nameOf(row), two && !narrow ? 1.2 * letter : small, text);
+  pen.text(8, first, nameOf(row, narrow), two && !narrow ? 1.2 * letter : small, text);
   if (!two && !narrow) pen.text(right, first, device.too_much ? device.memory : device.idle, small, ink, "end");
   if (two) {
     const copies = row.devices.length > 1 ? "alike" : device.copies;

@@ -1,17 +1,19 @@
 // The canvas: rows of all documents on one axis, below a map of the whole step and a ruler.
 import { Axis } from "./axis.js";
 import { drawWork, labelStyle } from "./bars.js";
+import { drawLinks, drawLinkWords } from "./links.js";
 import { drawMemory, greatestHeld, memoryY } from "./memory.js";
 import { drawOverlays } from "./overlays.js";
 import { CanvasPen, RecordingPen } from "./pen.js";
 import { runningAt } from "./plan.js";
-import { barsOf, deviceAt, drawGutter, foldsAtFirst, layOut } from "./rows.js";
+import { barsOf, deviceAt, drawGutter, foldsAtFirst, isOwn, layOut } from "./rows.js";
 import { drawStreams } from "./streams.js";
 import { ticksOf } from "./words.js";
 
 const kMap = 18;
 const kRuler = 18;
 const kNarrow = 640;
+const kBoldLetter = 0.66;  // width of a bold letter, of the size of its font
 
 export class Timeline {
   constructor({ look, plans }, canvas, scroller) {
@@ -25,6 +27,8 @@ export class Timeline {
     Object.assign(this, { selection: null, measured: null, critical: false, cursor: null, overDraw: null });
     this.folded = plans.some(foldsAtFirst);
     this.opened = new Set();
+    this.linked = new Set();  // devices whose links have lanes
+    this.allLinked = false;
     this.theme = "light";
     this.asked = false;
     this.frameTimes = [];
@@ -55,7 +59,8 @@ export class Timeline {
     this.axis.show(this.axis.begin, this.axis.end);
     const several = this.plans.length > 1;
     const room = Math.round(window.innerHeight * (several ? 0.84 : narrow ? 0.62 : 0.68));
-    const laid = layOut(this.plans, { folded: this.folded, opened: this.opened, available: room - this.top, low: several ? 36 : narrow ? 44 : 52 });
+    const { folded, opened, linked, allLinked } = this;
+    const laid = layOut(this.plans, { folded, opened, linked, allLinked, available: room - this.top, low: several ? 36 : narrow ? 44 : 52 });
     Object.assign(this, laid, { rowsHeight: laid.height });
     this.height = Math.min(room, this.top + this.rowsHeight);
     this.scroller.style.height = `${this.height}px`;
@@ -127,11 +132,12 @@ export class Timeline {
   }
 
   labelsOf(shown) {
-    const height = Math.min(...shown.filter((row) => !row.sampled).map((row) => row.bars[1]));
-    return labelStyle(shown.filter((row) => !row.sampled).map((row) => this.lane(row, row.bars)), this.everyLook.font, height);
+    const own = shown.filter(isOwn);
+    return labelStyle(own.map((row) => this.lane(row, row.bars)), this.everyLook.font, Math.min(...own.map((row) => row.bars[1])));
   }
 
   paintRow(pen, row, labels) {
+    if (row.linksOf !== undefined) return drawLinks(pen, this.lane(row, row.use), row.linksOf);
     if (row.sampled)
       return row.sampled.forEach((device, i) => drawWork(pen, { ...this.lane(row, [2 * i, 2]), device }));
     drawWork(pen, { ...this.lane(row, row.bars), labels });
@@ -163,13 +169,16 @@ export class Timeline {
 
   paintWords(pen, shown) {
     pen.area(0, this.top, this.gutter - 1, this.height - this.top, this.look.ground.gutter);
-    for (const row of shown)
-      drawGutter(pen, row, { y: this.yOf(row), width: this.gutter, letter: this.letter, look: this.look, theme: this.theme });
+    for (const row of shown) {
+      const place = { y: this.yOf(row), width: this.gutter, letter: this.letter, look: this.look, theme: this.theme };
+      if (row.linksOf === undefined) drawGutter(pen, row, place);
+      else drawLinkWords(pen, row, place);
+    }
     for (const { plan, y, height } of this.titles) {
       const at = this.top + y - this.scroller.scrollTop;
       if (at > this.height || at + height < this.top) continue;
       pen.area(0, at, this.width, height, this.look.ground.gutter);
-      pen.text(8, at + height / 2, plan.title, 1.15 * this.letter, this.look.ground.text, "start", true);
+      pen.text(8, at + height / 2, titleIn(plan.title, this.width - 16, 1.15 * this.letter), 1.15 * this.letter, this.look.ground.text, "start", true);
     }
   }
 
@@ -204,11 +213,12 @@ export class Timeline {
     return y < this.top ? undefined : this.rows.find((row) => at >= row.y && at < row.y + row.height);
   }
 
-  /// What lies under a point: { row, bar | bubble | memory }.
+  /// What lies under a point: { row, selection | memory | use }.
   hit(x, y) {
     const row = this.rowAt(y);
     if (!row || x < this.gutter) return { row };
     const { plan } = row;
+    if (row.linksOf !== undefined) return { row, use: this.timeAt(x) };
     const inRow = y - this.yOf(row);
     const device = deviceAt(row, inRow);
     const inside = ([from, height]) => inRow >= from && inRow < from + height;
@@ -251,11 +261,30 @@ export class Timeline {
     else if (row.y + row.height > scrollTop + room) this.scroller.scrollTop = row.y + row.height - room;
   }
 
+  get hasLinks() { return this.plans.some(({ links }) => links); }
+
+  /// Shows the links of all ranks, or of none; of one rank by its row.
+  toggleLinks(row) {
+    if (row) this.linked.delete(row.device) || this.linked.add(row.device);
+    else {
+      this.allLinked = !this.allLinked && this.linked.size === 0;
+      this.linked.clear();
+    }
+    this.resize();
+  }
+
   fold() {
     this.folded = !this.folded;
     this.opened.clear();
     this.resize();
   }
+}
+
+/// As much of a title as there is room for, up to one of its commas.
+function titleIn(title, room, size) {
+  const parts = title.split(", ");
+  while (parts.length > 1 && parts.join(", ").length * kBoldLetter * size > room) parts.pop();
+  return parts.join(", ");
 }
 
 /// The share of working devices in each column of the whole axis.

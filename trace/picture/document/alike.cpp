@@ -16,14 +16,24 @@ bool are_alike(const Device& a, const Device& b, Duration step) {
 }
 
 std::vector<AlikeRun> alike_runs(const TimelineDocument& document,
-                                 std::span<const std::size_t> devices) {
+                                 std::span<const std::size_t> devices,
+                                 const TimelineDocument* other) {
     std::vector<AlikeRun> runs;
     const auto device = [&](std::size_t i) -> const Device& {
         return document.devices[devices[i]];
     };
+    const auto alike_in_other = [&](const Device& a, const Device& b) {
+        const Device* first = other->device_of(a.rank);
+        const Device* second = other->device_of(b.rank);
+        if (first == nullptr || second == nullptr) return first == second;
+        return are_alike(*first, *second, other->statistics.step);
+    };
+    const auto alike = [&](const Device& a, const Device& b) {
+        return are_alike(a, b, document.statistics.step) &&
+               (other == nullptr || alike_in_other(a, b));
+    };
     for (std::size_t i = 0; i < devices.size(); ++i)
-        if (!runs.empty() &&
-            are_alike(device(runs.back().first), device(i), document.statistics.step))
+        if (!runs.empty() && alike(device(runs.back().first), device(i)))
             runs.back().last = i;
         else
             runs.push_back({i, i});

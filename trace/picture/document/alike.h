@@ -24,7 +24,9 @@ struct AlikeRun {
     std::size_t size() const { return last - first + 1; }
     friend bool operator==(const AlikeRun&, const AlikeRun&) = default;
 };
+/// Where two documents are compared, the devices of those ranks in `other` are alike too.
 std::vector<AlikeRun> alike_runs(const TimelineDocument& document,
-                                 std::span<const std::size_t> devices);
+                                 std::span<const std::size_t> devices,
+                                 const TimelineDocument* other = nullptr);
 
 }  // namespace debubble::picture

@@ -192,8 +192,8 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
     auto document = std::make_shared<TimelineDocument>();
     document->caption = std::move(facts.caption);
     document->operators = std::move(facts.operators);
-    document->link_table = std::move(facts.link_table);
     document->memory_left = std::move(facts.memory_left);
+    document->link_table = facts.link_table ? std::move(facts.link_table) : sent_by(trace);
     document->trace = std::move(trace);
     document->statistics = std::move(statistics);
     document->memory_limit = limit;

@@ -49,7 +49,7 @@ struct TimelineDocument {
     std::array<bool, kPaints> paints{};        ///< whether anything in it has this paint
     Links links;
     std::shared_ptr<const OperatorTable> operators;  ///< of the passes, if they are known
-    std::shared_ptr<const LinkTable> link_table;     ///< of the spans, if it is known
+    std::shared_ptr<const LinkTable> link_table;     ///< of the spans, as far as it is known
     std::vector<Duration> net_lengths;  ///< length of each span, without its wait for a peer
 
     TimelineDocument() = default;

@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
 #include "trace/picture/document/time_axis.h"
+#include "trace/trace.h"
 
 /// What a plan's actions send over the links of their ranks: over the fabric of a node, and over
 /// the network between nodes.
@@ -17,6 +20,10 @@ namespace debubble::picture {
 struct LinkClass {
     std::string name;                    ///< "node", "network"
     std::vector<BytesPerSecond> limits;  ///< by rank
+    /// Whether those are the links' limits; of a trace without a plan they are the greatest rate
+    /// of all ranks, which the lanes are drawn to.
+    bool known_limits = true;
+    std::string title() const { return known_limits ? name + " links" : name; }
 };
 
 /// A stretch of an action in which it sends. Shares are of the action's time.
@@ -38,8 +45,20 @@ struct LinkTable {
     const LinkStretches& of(std::uint32_t span) const { return uses[use_of_span[span]]; }
 };
 
+/// What a trace tells of links without its plan: one class, what each rank sends by the sizes of
+/// its messages and collectives, spread over the time that each takes. Nothing says over which
+/// links it goes, and how much they could carry. Null where no sizes are known.
+std::shared_ptr<const LinkTable> sent_by(const Trace& trace);
+
 struct TimelineDocument;
 struct Device;
+
+/// The class of a document's links in another one, by its name: a trace does not know a plan's.
+std::optional<std::size_t> same_class(const TimelineDocument& document, std::size_t of,
+                                      const TimelineDocument& other);
+
+/// Why a document has no table, in a sentence; empty if it has one.
+std::string why_no_links(const TimelineDocument& document);
 
 /// The share of its limit that each pixel column of an axis uses of a class of links, 0 to 1, on
 /// average over the column. Precondition: the document has a table.
@@ -48,5 +67,9 @@ std::vector<float> link_use(const TimelineDocument& document, const Device& devi
 
 /// The same over all of the document's time.
 double mean_link_use(const TimelineDocument& document, const Device& device, std::size_t of);
+
+/// The mean use of a class of links beside its limit: "61.4 % of 50 GB/s"; without one "3.1 GB/s,
+/// at most 12".
+std::string link_words(const TimelineDocument& document, const Device& device, std::size_t of);
 
 }  // namespace debubble::picture

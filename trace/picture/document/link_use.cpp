@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "trace/picture/document/document.h"
 #include "trace/picture/document/link_table.h"
 
@@ -67,6 +69,14 @@ double mean_link_use(const TimelineDocument& document, const Device& device, std
         [&](double begin, double end, double level) { busy += level * (end - begin); });
     const auto all = static_cast<double>(document.range.length().count());
     return all > 0 ? std::min(1.0, busy / all) : 0;
+}
+
+std::string link_words(const TimelineDocument& document, const Device& device, std::size_t of) {
+    const LinkClass& links = document.link_table->classes[of];
+    const double limit = links.limits[static_cast<std::size_t>(device.rank.index)].value / 1e9;
+    const double mean = mean_link_use(document, device, of);
+    return links.known_limits ? fmt::format("{:.1f} % of {:.3g} GB/s", 100 * mean, limit)
+                              : fmt::format("{:.3g} GB/s, at most {:.3g}", mean * limit, limit);
 }
 
 }  // namespace debubble::picture

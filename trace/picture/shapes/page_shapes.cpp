@@ -121,14 +121,9 @@ private:
     void links(const Row& row, const TimelineDocument& document) {
         const Device& device = document.devices[row.device];
         const LinkClass& of = document.link_table->classes[*row.links_of];
-        const auto rank = static_cast<std::size_t>(device.rank.index);
         const double y = view_.y(row, row.whole.y) + 1 + line() / 2;
-        text({kLeft + 2 * view_.letter(), y}, of.name + " links", view_.ground().text,
-             Anchor::Start);
-        text({kLeft + 2 * view_.letter(), y + line()},
-             fmt::format("{:.1f} % of {:.3g} GB/s",
-                         100 * mean_link_use(document, device, *row.links_of),
-                         of.limits[rank].value / 1e9),
+        text({kLeft + 2 * view_.letter(), y}, of.title(), view_.ground().text, Anchor::Start);
+        text({kLeft + 2 * view_.letter(), y + line()}, link_words(document, device, *row.links_of),
              view_.ground().faint_text, Anchor::Start);
         sides(row);
     }
@@ -263,7 +258,9 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
 }
 
 /// The limit of a class of links.
-void mark_links(Shapes& out, const View& view, const Row& row) {
+void mark_links(Shapes& out, const Timeline& timeline, const View& view, const Row& row) {
+    const auto& table = timeline.main.document->link_table;
+    if (table && !table->classes[*row.links_of].known_limits) return;
     for (const Band lane : {row.use, row.other_use}) {
         if (lane.height == 0) continue;
         const double y = std::floor(view.y(row, lane.y + kLimitRoom)) - 0.5;
@@ -292,7 +289,7 @@ Sheets memory_marks(const Timeline& timeline, const View& view) {
     add_rows(sheets, timeline, view, view.geometry.gutter(), {}, {}, [&](const Row& row) {
         Shapes marks;
         if (!row.heat) mark_memory(marks, timeline, view, row);
-        if (row.links_of) mark_links(marks, view, row);
+        if (row.links_of) mark_links(marks, timeline, view, row);
         return marks;
     });
     return sheets;
@@ -343,8 +340,8 @@ Sheets page(const Timeline& timeline, const View& view) {
     return sheets;
 }
 
-int page_height(const Timeline& timeline) {
-    return PageGeometry{}.top() + timeline.layout.height;
+int page_height(const Timeline& timeline, int width) {
+    return PageGeometry{.width = width}.top() + timeline.layout.height;
 }
 
 }  // namespace debubble::picture

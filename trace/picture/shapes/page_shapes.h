@@ -26,6 +26,6 @@ Sheets page_ground(const View& view);
 Sheets page(const Timeline& timeline, const View& view);
 
 /// Height of a page on which no row is cut off.
-int page_height(const Timeline& timeline);
+int page_height(const Timeline& timeline, int width);
 
 }  // namespace debubble::picture

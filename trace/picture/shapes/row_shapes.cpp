@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kLeastHatched = 5;  ///< width of the narrowest hatched area
 constexpr double kLeastBubble = 0.05;
+/// Width below which the messages of a strip are not told apart on average.
+constexpr std::size_t kPixelsOfMessage = 4;
 constexpr double kBesideWords = 3;    ///< of a plate, left and right of the words on it
 constexpr double kLabelShare = 0.62;  ///< size of a label's font, of the height of its bar
 
@@ -328,16 +330,17 @@ void RowShapes::streams(const Row& row, Side side) {
     const Stream* only = timeline_.stream(row, side);
     std::vector<const ColourSums*> tracks;
     std::vector<std::size_t> shown;
-    bool few = true;
+    std::size_t in_sight = 0;
     for (std::size_t s = 0; s < device->streams.size(); ++s) {
         const Stream& stream = device->streams[s];
         if (row.stream ? only != &stream : stream.lane == debubble::Lane::Compute) continue;
         tracks.push_back(&colours.streams[s]);
         shown.push_back(s);
-        few = few && are_few(stream.bars, where.axis);
+        const auto [first, last] = bars_in(stream.bars, where.axis.shown());
+        in_sight += last - first;
     }
     const Rgb ground = view_.ground().lane;
-    if (!few || view_.means.most_boxes == 0) {
+    if (in_sight * kPixelsOfMessage > view_.means.most_boxes || view_.means.most_boxes == 0) {
         columns(band,
                 mean_colours(tracks, where.axis.scaled(view_.means.columns), {{}, ground, ground}));
         if (only != nullptr) separators(only->bars, where, ground);

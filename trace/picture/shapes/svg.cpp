@@ -68,8 +68,8 @@ private:
             layout.rows.resize(kMostRows);
             layout.height = layout.rows.back().whole.bottom();
         }
-        view_.geometry = {std::max(options.width, PageGeometry{}.gutter() + 200),
-                          page_height(timeline_)};
+        const int page = std::max(options.width, PageGeometry{}.gutter() + 200);
+        view_.geometry = {page, page_height(timeline_, page)};
         const double width = view_.geometry.lanes_width();
         view_.axis = picture::TimeAxis(timeline_.range(), width);
         const double most =

@@ -2,11 +2,11 @@
 
 #include "exec/core/stage/operators/operator_call.h"
 
-/// A product with weights, as its passes and the chunked loss need it. Private to the folder.
+/// A GEMM with weights, as its passes and the chunked loss need it. Private to the folder.
 namespace debubble::exec {
 
-/// An operator's weights, or its biases, as one tensor, since they lie side by side. It is empty if
-/// there are none.
+/// An operator's weights, or its biases, as one tensor, since they are contiguous. Empty if there
+/// are none.
 TensorView values_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
 TensorView gradients_side_by_side(const OperatorCall& call, const std::vector<int>& parameters);
 

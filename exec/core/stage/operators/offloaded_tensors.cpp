@@ -18,8 +18,8 @@ OffloadedTensors::Waiting OffloadedTensors::copied(int index, const TensorView& 
     return tensor;
 }
 
-/// The lane does one copy after the other, out and in, so pinned memory may be given to the next
-/// copy as soon as its copy was asked for.
+/// The lane does one copy after the other, out and in, so pinned memory may be reused for the next
+/// copy as soon as its own is enqueued.
 OffloadedTensors::Waiting OffloadedTensors::copied_by_lane(int index, const TensorView& view) {
     PinnedPool::Block memory = pinned_->take(Bytes{view.bytes()});
     tools_.lanes->copy(kCopyLane, view.data, memory.data(), Bytes{view.bytes()});

@@ -201,8 +201,8 @@ void OperatorCall::gather_from_expert_ranks(TensorView all) const {
     });
 }
 
-void OperatorCall::exchange_rows(Communicator* group, std::span<const ConstBuffer> out,
-                                 std::span<const Buffer> in) const {
+void OperatorCall::all_to_all_rows(Communicator* group, std::span<const ConstBuffer> out,
+                                   std::span<const Buffer> in) const {
     if (state.asked != nullptr) {
         *state.asked = group->all_to_all(out, in, op.name);
         return;
@@ -214,7 +214,7 @@ void OperatorCall::exchange_rows(Communicator* group, std::span<const ConstBuffe
 void OperatorCall::reduce_rows(Communicator* group, std::span<const ConstBuffer> pieces,
                                TensorView mine) const {
     communicate(*this, group, [&](Communicator& among) {
-        return among.reduce_pieces(pieces, mine, Reduction::Sum, op.name);
+        return among.reduce_scatter_uneven(pieces, mine, Reduction::Sum, op.name);
     });
 }
 

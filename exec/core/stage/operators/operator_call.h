@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "exec/core/arena.h"
-#include "exec/core/host_time.h"
 #include "exec/core/stage/rope_table.h"
 #include "exec/core/stage/routing.h"
+#include "exec/core/stage/stage_parameters.h"
 #include "exec/core/stage/stage_runner.h"
 #include "exec/core/stage/stage_tools.h"
-#include "exec/core/stage/step_inputs.h"
+#include "exec/core/stage/step.h"
 #include "models/graph/graph.h"
 #include "models/graph/operator_runs.h"
 
@@ -25,7 +25,7 @@ namespace op = models::op;
 /// The tensors of one microbatch (slice), by their index in the graph; empty if not alive.
 using LiveTensors = std::vector<ArenaTensor>;
 
-/// What a step adds up in StageMemory::totals.
+/// The sums of a step in StageMemory::totals.
 enum class StepTotal : std::uint8_t { Loss, Correct, Balance, Z, Ahead };
 inline constexpr std::int64_t kStepTotals = 5;
 
@@ -44,7 +44,7 @@ struct RoutedPass {
     friend auto operator<=>(const RoutedPass&, const RoutedPass&) = default;
 };
 
-/// The tokens of a layer's experts in the microbatches of a step that have been forward.
+/// The tokens of a layer's experts in the microbatches of a step whose forward has run.
 struct BalancedSoFar {
     ArenaTensor counts;  ///< fp32 [experts]
     int micro_batches = 0;
@@ -57,12 +57,12 @@ struct StageMemory {
     ArenaTensor totals;                      ///< fp64, by StepTotal
     std::vector<RotaryTable> tables;         ///< of rotary positions, one for each kind of angles
     std::map<MicroBatch, LiveTensors> live;  ///< live tensors of a step
-    std::map<RoutedPass, Routing> routed;    ///< the ways of a step's rows to their experts
+    std::map<RoutedPass, Routing> routed;    ///< the routing of a step's tokens to their experts
     ExpertLoad load;                         ///< load of this rank's experts in a step
-    /// Time in collectives of operators, from asking to being done.
+    /// Time in collectives of operators, from the call to completion.
     HostTime communicated;
     std::map<int, BalancedSoFar> balanced;  ///< by layer, where routers balance over a step
-    /// Set while an exchange of rows runs whose request is to be waited for later.
+    /// Set while an all-to-all is launched whose request is awaited later.
     Pending* asked = nullptr;
 };
 
@@ -102,11 +102,11 @@ struct OperatorCall {
     std::vector<std::int64_t> stretches() const { return stretches(slice, context_rank()); }
     /// Position of the first stretch.
     std::int64_t first_position() const { return stretches().front(); }
-    /// Rows of a tensor that routed tokens make: the rank's own ones or, where ranks share or cut
-    /// the experts, those that came.
+    /// Rows of a tensor of routed tokens: the rank's own or, where ranks share or cut the experts,
+    /// the received ones.
     std::int64_t expert_rows(int tensor) const;
     RoutedPass routed_pass() const { return {micro_batch, slice, op.layer.value_or(0)}; }
-    /// Precondition: the layer's rows have been counted in this microbatch.
+    /// Precondition: the layer's tokens have been counted in this microbatch.
     const Routing& routing() const { return state.routed.at(routed_pass()); }
     /// The sum of the step, fp64 [1].
     TensorView total(StepTotal which) const {
@@ -131,15 +131,15 @@ struct OperatorCall {
         return state.tools.replicas ? state.tools.replicas->size() / how().context : 1;
     }
     /// Uploads the int32 values of this pass's tokens from `all` [samples, T], in the order of the
-    /// tokens; with `ahead`, those of tokens so many places later, and `beyond` where a sample has
-    /// none.
+    /// tokens; with `ahead`, those of tokens that many positions later, and `beyond` where a sample
+    /// has none.
     void upload_tokens(const ConstTensorView& all, TensorView mine, int ahead = 0,
                        std::int32_t beyond = 0) const;
     /// The tokens of the residual stream on this rank.
     std::vector<TokenRun> stream_runs() const;
 
     DataType compute_type() const;
-    /// A tensor of the graph with a shape of the planned size. The plan must name it among the
+    /// A tensor of the graph with a shape of the planned size. The graph must list it among the
     /// tensors that the operator uses in this part: others may be freed, or their memory reused.
     TensorView tensor(int index, const Shape& shape, DataType type) const;
     TensorView tensor(int index, const Shape& shape) const {
@@ -166,13 +166,13 @@ struct OperatorCall {
     void scatter_context(ConstTensorView all, TensorView mine) const;
     /// The sum over all ranks that have a part of the tokens of the residual stream.
     void sum_over_tokens(TensorView data) const { sum_over(state.tools.context, data); }
-    /// Likewise over the ranks of all replicas.
+    /// The same over the ranks of all replicas.
     void sum_over_replicas(TensorView data) const { sum_over(state.tools.replicas, data); }
     /// Gathers a part of each rank that has a part of the layer's experts, in place.
     void gather_from_expert_ranks(TensorView all) const;
-    // Collectives of rows, between the ranks that share the experts, or that cut them.
-    void exchange_rows(Communicator* group, std::span<const ConstBuffer> out,
-                       std::span<const Buffer> in) const;
+    // Collectives of routed tokens, between the ranks that share the experts, or that cut them.
+    void all_to_all_rows(Communicator* group, std::span<const ConstBuffer> out,
+                         std::span<const Buffer> in) const;
     void reduce_rows(Communicator* group, std::span<const ConstBuffer> pieces,
                      TensorView mine) const;
 
@@ -196,17 +196,17 @@ AnyView rows_from(const AnyView& x, std::int64_t first, std::int64_t count) {
             x.type};
 }
 
-/// The rows of a tensor of routed rows that came.
+/// The number of rows of a tensor of routed tokens.
 std::int64_t rows_of(const Routing& routing, const models::RoutedRows& rows);
-/// The rows that would have come from routers that are even.
+/// That number if routers were perfectly balanced.
 std::int64_t even_rows_of(const Routing& routing, const models::RoutedRows& rows);
 
 DataType executed_type(models::DataType type);
 Nonlinearity nonlinearity_of(models::Activation activation);
 Gate gate_of(models::Activation activation);
 
-// The operators by kind. A kind without weights has no backward_weight. Kinds that as_executed
-// leaves out are not executed.
+// The operators by kind. A kind without weights has no backward_weight. Kinds that
+// executor_scenario() leaves out are not executed.
 void forward(const OperatorCall& call, const op::TokenEmbedding& roles);
 void forward(const OperatorCall& call, const op::PositionEmbedding& roles);
 void forward(const OperatorCall& call, const op::PatchEmbedding& roles);
@@ -285,9 +285,9 @@ void backward_weight(const OperatorCall& call, const op::Linear& roles);
 void backward_weight(const OperatorCall& call, const op::ExpertProducts& roles);
 void backward_weight(const OperatorCall& call, const op::Router& roles);
 
-// Two neighbouring operators (pairs.h), each with its own operator call.
+// Fused pairs of operators (OperatorPair), each operator with its own call.
 void linear_activation_forward(const OperatorCall& linear, const OperatorCall& activation);
-/// The product's weight gradient is not computed.
+/// The GEMM's weight gradient is not computed.
 void linear_activation_backward_input(const OperatorCall& linear, const OperatorCall& activation);
 /// The branch lies in the memory of the norm's result.
 void residual_norm_forward(const OperatorCall& residual, const OperatorCall& norm);

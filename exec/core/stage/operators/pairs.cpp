@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/pairs.h"
+#include "exec/core/stage/operators/run_operator.h"
 
 #include <algorithm>
 
@@ -22,8 +22,8 @@ bool is_backward(Part part) {
     return part == Part::Fused || part == Part::Input;
 }
 
-/// Whether tensor parallelism leaves the product's results as they are: nothing is summed over
-/// ranks after it. A product whose inputs are cut gives only its own rank's sums.
+/// Whether the GEMM's results are complete on this rank: nothing is summed over ranks after it. A
+/// GEMM whose inputs are cut gives partial sums.
 bool gives_its_own(const models::StageGraph& graph, const op::Linear& linear, bool backward) {
     if (graph.execution.tensor == 1) return true;
     return linear.sharding == (backward ? models::Sharding::Row : models::Sharding::Column);
@@ -45,7 +45,7 @@ std::optional<OperatorPair> linear_activation(const models::StageGraph& graph,
     return OperatorPair{OperatorPair::Kind::LinearActivation};
 }
 
-/// The nonlinearity's result overwrites the product's, which therefore need not be made.
+/// The nonlinearity's result overwrites the GEMM's, which therefore need not be written.
 std::optional<OperatorPair> activation_linear(const models::StageGraph& graph,
                                               const OperatorRun& first, const OperatorRun& second) {
     const auto* linear = std::get_if<op::Linear>(&graph.operators[first.op].roles);

@@ -4,7 +4,7 @@
 #include "exec/core/stage/operators/heads_call.h"
 #include "models/graph/replays.h"
 
-/// The attention of the heads that run_heads.cpp leaves.
+/// Attention over the heads that run_heads.cpp has prepared.
 namespace debubble::exec {
 
 namespace {
@@ -37,7 +37,7 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
 
 TensorView log_sums_of(const OperatorCall& call, const op::Attention& roles, const Heads& heads) {
     const auto* flash = std::get_if<op::FlashKernel>(&roles.kernel);
-    DEBUBBLE_CHECK(flash != nullptr, "what is executed never writes the scores");
+    DEBUBBLE_CHECK(flash != nullptr, "the executor's attention never writes the scores");
     return call.tensor(flash->log_sum_exp, {heads.samples, heads.queries, heads.rows},
                        DataType::Fp32);
 }

@@ -1,9 +1,9 @@
 #include "exec/core/stage/operators/operator_call.h"
 
-/// The ends of a layer's branches, and of the network: moves and sums beside norms.
+/// The ends of a layer's branches, and of the network: moves and sums, apart from norms.
 namespace debubble::exec {
 
-/// The branch reads the stream itself.
+/// The branch reads the residual stream itself.
 void forward(const OperatorCall& /*call*/, const op::OpenBranch& /*roles*/) {}
 
 void backward_input(const OperatorCall& call, const op::OpenBranch& roles) {

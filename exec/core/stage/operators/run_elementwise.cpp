@@ -31,7 +31,7 @@ struct NormCall {
     TensorView bias() const { return norm.shift ? call.parameter(*norm.shift) : TensorView{}; }
 };
 
-/// [rows of the MLP, or those that came to experts; columns] before and after the nonlinearity.
+/// [tokens of the MLP, or those that experts received; columns] before and after the nonlinearity.
 struct ActivationCall {
     const OperatorCall& call;
     const op::Activation& act;
@@ -116,7 +116,7 @@ void residual_norm_forward(const OperatorCall& residual, const OperatorCall& cal
 
 void forward(const OperatorCall& call, const op::Activation& roles) {
     const ActivationCall act{call, roles};
-    if (act.rows == 0) return;  // none came to the rank's experts
+    if (act.rows == 0) return;  // the rank's experts received no tokens
     const TensorView x = act.wide(roles.x.tensor), y = act.narrow(roles.y.tensor);
     if (roles.gated()) return call.kernels().gated_forward(gate_of(roles.function), x, y);
     call.kernels().activation_forward(nonlinearity_of(roles.function), x, y);
@@ -157,7 +157,7 @@ void forward(const OperatorCall& call, const op::AddBranches& roles) {
 
 namespace {
 
-/// Between [tokens, columns] and the rank's own of these columns.
+/// Moves between [tokens, columns] and the rank's own columns.
 struct ColumnsCall {
     const OperatorCall& call;
     std::int64_t columns;

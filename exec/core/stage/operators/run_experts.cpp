@@ -1,9 +1,9 @@
 #include "base/check.h"
 #include "exec/core/stage/operators/linear_call.h"
 
-/// A mixture of experts: a rank's rows are sorted by expert, go to the ranks that have the experts,
-/// as many as there are, and every expert multiplies its own. Ranks tell each other the numbers of
-/// rows first.
+/// A mixture of experts: a rank's tokens are sorted by expert and sent to the ranks that have the
+/// experts by a variable-size all-to-all, before which ranks tell each other the numbers of tokens;
+/// every expert multiplies its own.
 namespace debubble::exec {
 
 namespace {
@@ -27,7 +27,7 @@ ExpertRanks expert_ranks(const OperatorCall& call) {
             rank_in(tools.expert_tensor)};
 }
 
-/// Counts the rows of all ranks that have the layer's experts: the host waits for it.
+/// Counts the tokens of all ranks that have the layer's experts: the host waits for it.
 Routing counted(const OperatorCall& call, const TensorView& weights) {
     const ExpertRanks ranks = expert_ranks(call);
     const Shape shape{ranks.count(), call.experts().count + 1};
@@ -41,7 +41,7 @@ Routing counted(const OperatorCall& call, const TensorView& weights) {
     return {ranks, {first_rows.begin(), first_rows.end()}};
 }
 
-/// Neighbouring rows, cut into pieces of so many rows.
+/// Neighbouring rows, cut into chunks of `counts` rows.
 template <class AnyBuffer>
 std::vector<AnyBuffer> pieces_of(const TensorView& rows, const std::vector<std::int64_t>& counts) {
     std::vector<AnyBuffer> pieces;
@@ -53,7 +53,7 @@ std::vector<AnyBuffer> pieces_of(const TensorView& rows, const std::vector<std::
     return pieces;
 }
 
-/// Rows on their way through a Dispatch, to the experts or back.
+/// The transfer of a Dispatch's tokens to the experts or back.
 struct Moving {
     const OperatorCall& call;
     bool back;
@@ -63,21 +63,21 @@ struct Moving {
     void exchange() const {
         const Routing& routing = call.routing();
         const auto &sent = routing.sent(), &taken = routing.taken();
-        call.exchange_rows(call.state.tools.experts,
-                           pieces_of<ConstBuffer>(from, back ? taken : sent),
-                           pieces_of<Buffer>(to, back ? sent : taken));
+        call.all_to_all_rows(call.state.tools.experts,
+                             pieces_of<ConstBuffer>(from, back ? taken : sent),
+                             pieces_of<Buffer>(to, back ? sent : taken));
     }
     /// Each cutting rank has the whole output of its columns' share, or its term of a sum.
     void gather() const {
         Communicator* const group = call.state.tools.expert_tensor;
         const std::vector<std::int64_t>& counts = call.routing().of_cutting_ranks();
-        // Rows that this rank's tokens make have room for those that a capacity drops.
+        // The tensor of this rank's routed tokens has room for those that a capacity drops.
         const std::int64_t own = call.routing().received();
         if (back)
             return call.reduce_rows(group, pieces_of<ConstBuffer>(from, counts),
                                     rows_from(to, 0, own));
         const std::vector<ConstBuffer> mine(counts.size(), Buffer(rows_from(from, 0, own)));
-        call.exchange_rows(group, mine, pieces_of<Buffer>(to, counts));
+        call.all_to_all_rows(group, mine, pieces_of<Buffer>(to, counts));
     }
     void sort() const {
         for (const RowBlock& block : call.routing().sorting())
@@ -155,7 +155,8 @@ void forward(const OperatorCall& call, const op::Permute& roles) {
     if (call.state.tools.expert_block != nullptr) call.state.load.add(at.first->second.load());
 }
 
-/// The gradient of what weighs tokens is that of what weighs their sums, the other way round.
+/// The gradient of weighted dispatch is that of the weighted combine, with input and output
+/// swapped.
 void backward_input(const OperatorCall& call, const op::Permute& roles) {
     const TensorView weights = weights_at(call, roles.weights);
     const TensorView drows = rows_of(call, roles.rows.gradient, call.model().hidden);

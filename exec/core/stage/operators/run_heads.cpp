@@ -3,8 +3,8 @@
 #include "base/check.h"
 #include "exec/core/stage/operators/heads_call.h"
 
-/// Splits heads from the packed product, norms and rotates them, and puts those of latent attention
-/// together.
+/// Splits the packed QKV projection into heads, normalises and rotates them, and assembles those of
+/// latent attention.
 namespace debubble::exec {
 
 Heads extents_of(const OperatorCall& call, const op::Heads& roles) {
@@ -37,18 +37,18 @@ QueryKeyValue parts_of(const OperatorCall& call, const op::Heads& roles, Of whic
                 {{at(query), heads.key_shape(), q.type},
                  {at(query + key), heads.value_shape(), q.type}}};
     }
-    std::byte* const behind =
+    std::byte* const after_queries =
         roles.keys ? call.tensor(index(*roles.keys), {call.tokens(), heads.pair_columns()}).data
                    : q.data + q.bytes();
-    return {q, keys_and_values_at(behind, heads.key_shape(), heads.value_shape(), all.type)};
+    return {q, keys_and_values_at(after_queries, heads.key_shape(), heads.value_shape(), all.type)};
 }
 
 namespace {
 
 /// Rotates the first heads of a tensor [samples, rows, heads, head_dim] to their positions, or
 /// back.
-enum class Turn { There, Back };
-void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const TensorView& x,
+enum class Direction { There, Back };
+void rotate(const OperatorCall& call, const Heads& heads, Direction direction, const TensorView& x,
             std::int64_t turned) {
     const RotaryTable& table = call.rotary_table();
     const TensorView cosines = table.cosines.view(), sines = table.sines.view();
@@ -56,7 +56,7 @@ void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const Tenso
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
         const Rotary how{positions[static_cast<std::size_t>(i)], turned};
         const TensorView stretch = of_stretch(x, heads, i);
-        if (turn == Turn::There) {
+        if (direction == Direction::There) {
             call.kernels().rope_forward(how, cosines, sines, stretch);
         } else {
             call.kernels().rope_backward_input(how, cosines, sines, stretch);
@@ -64,15 +64,16 @@ void rotate(const OperatorCall& call, const Heads& heads, Turn turn, const Tenso
     }
 }
 
-/// Rotates queries and keys inside the packed product, or its gradient.
-void rotate_packed(const OperatorCall& call, const op::Heads& roles, Turn turn, int packed) {
+/// Rotates queries and keys inside the packed projection, or its gradient.
+void rotate_packed(const OperatorCall& call, const op::Heads& roles, Direction direction,
+                   int packed) {
     const Heads heads = extents_of(call, roles);
     const TensorView all = call.tensor(
         packed, {heads.samples, heads.rows, heads.queries + 2 * heads.keys, heads.head_dim});
-    rotate(call, heads, turn, all, heads.queries + heads.keys);
+    rotate(call, heads, direction, all, heads.queries + heads.keys);
 }
 
-/// The norms of each head of queries and of keys inside the packed product.
+/// The norms of each head of queries and of keys inside the packed projection.
 struct HeadNormCall {
     const OperatorCall& call;
     HeadRun queries, keys;
@@ -100,11 +101,11 @@ struct HeadNormCall {
 }  // namespace
 
 void forward(const OperatorCall& call, const op::Rope& roles) {
-    rotate_packed(call, roles.heads, Turn::There, roles.heads.queries.tensor);
+    rotate_packed(call, roles.heads, Direction::There, roles.heads.queries.tensor);
 }
 
 void backward_input(const OperatorCall& call, const op::Rope& roles) {
-    rotate_packed(call, roles.heads, Turn::Back, roles.heads.queries.gradient);
+    rotate_packed(call, roles.heads, Direction::Back, roles.heads.queries.gradient);
 }
 
 void forward(const OperatorCall& call, const op::HeadNorm& roles) {
@@ -200,7 +201,8 @@ void backward_input(const OperatorCall& call, const op::WidthNorm& roles) {
 
 namespace {
 
-/// A packed product whose heads have queries and a gate side by side, before keys and values.
+/// A packed projection whose heads have queries and a gate next to each other, before keys and
+/// values.
 struct GatedHeads {
     enum class Way { Out, In };
     const OperatorCall& call;
@@ -259,8 +261,8 @@ void forward(const OperatorCall& call, const op::SplitHeads& roles) {
         call.kernels().split_heads_forward(0, call.tensor(roles.packed.tensor, packed), out.q,
                                            out.kv.k, out.kv.v);
     if (roles.rotates) {
-        rotate(call, heads, Turn::There, out.q, heads.queries);
-        rotate(call, heads, Turn::There, out.kv.k, heads.keys);
+        rotate(call, heads, Direction::There, out.q, heads.queries);
+        rotate(call, heads, Direction::There, out.kv.k, heads.keys);
     }
     if (call.state.tools.keys != nullptr) keep_keys(call, heads, out.kv);
 }
@@ -269,8 +271,8 @@ void backward_input(const OperatorCall& call, const op::SplitHeads& roles) {
     const Heads heads = extents_of(call, roles.heads);
     const QueryKeyValue dout = parts_of(call, roles.heads, Of::Gradients, heads);
     if (roles.rotates) {
-        rotate(call, heads, Turn::Back, dout.q, heads.queries);
-        rotate(call, heads, Turn::Back, dout.kv.k, heads.keys);
+        rotate(call, heads, Direction::Back, dout.q, heads.queries);
+        rotate(call, heads, Direction::Back, dout.kv.k, heads.keys);
     }
     if (roles.gate) return gated_heads(call, roles, Of::Gradients, dout).move(GatedHeads::Way::In);
     call.kernels().split_heads_backward_input(

@@ -2,7 +2,7 @@
 #include "base/check.h"
 #include "exec/core/stage/operators/linear_call.h"
 
-/// Products with weights, cut by tensor parallelism as Megatron-LM cuts them.
+/// GEMMs with weights, cut by tensor parallelism as in Megatron-LM.
 namespace debubble::exec {
 
 namespace {
@@ -14,7 +14,7 @@ void append(TensorView& all, const TensorView& one) {
         return;
     }
     DEBUBBLE_CHECK(!one || one.data == all.data + all.bytes(),
-                   "an operator's weights lie side by side");
+                   "an operator's weights are contiguous");
     const std::int64_t rows = all.shape[0] + one.shape[0];
     all.shape = all.shape.rank() > 1 ? Shape{rows, one.shape.columns()} : Shape{rows};
 }
@@ -49,7 +49,7 @@ LinearCall::LinearCall(const OperatorCall& operator_call, const op::Linear& role
       cuts_inputs(call.how().tensor > 1 && roles.cuts_inputs()),
       cuts_outputs(call.how().tensor > 1 && roles.cuts_outputs()) {
     DEBUBBLE_CHECK(weight.shape.elements() == roles.inputs * roles.outputs,
-                   "a weight is as was planned");
+                   "a weight has the planned size");
 }
 
 TensorView LinearCall::weight_gradient() const {

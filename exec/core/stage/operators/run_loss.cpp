@@ -75,8 +75,8 @@ struct LossCall {
     }
 };
 
-/// The targets of this pass's tokens, in their order, or those so many places later, which the last
-/// tokens of a sample have not. `memory` holds them if the sequence is split over slices or ranks,
+/// The targets of this pass's tokens, in their order, or those `ahead` positions later, which the
+/// last tokens of a sample lack. `memory` holds them if the sequence is split over slices or ranks,
 /// if they come later, or if a device computes.
 ConstTensorView targets_of(const OperatorCall& call, int ahead, ArenaTensor& memory) {
     const ConstTensorView& all = call.inputs().targets;

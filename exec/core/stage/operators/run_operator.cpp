@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/diagnostic.h"
 #include "base/overloaded.h"
-#include "models/network/planned_part.h"
+#include "models/network/weight_format.h"
 
 namespace debubble::exec {
 
@@ -13,10 +13,10 @@ namespace {
 
 using models::Part;
 
-/// Called for an operator that as_executed never plans.
+/// Called for an operator that executor_scenario() never leaves in a graph.
 void refuse_unplanned() {
-    DEBUBBLE_CHECK(false,
-                   "nothing executes this kind of operator, and no plan that is executed has it");
+    DEBUBBLE_CHECK(
+        false, "operators of this kind cannot be executed, and no graph that is executed has them");
 }
 
 void run_forward(const OperatorCall& call) {
@@ -42,7 +42,7 @@ void run_backward_input(const OperatorCall& call) {
                           [](const op::StateSpaceScan&) { refuse_unplanned(); },
                           [](const op::DeltaRule&) { refuse_unplanned(); },
                           [](const op::GroupedNorm&) { refuse_unplanned(); },
-                          [](const op::AddBranches&) {},  // one gradient is that of both
+                          [](const op::AddBranches&) {},  // the gradient of the sum is both
                           [](const op::ExchangeHeads&) { refuse_unplanned(); },
                           [](const op::CopyContext&) { refuse_unplanned(); },
                           [](const op::Cast&) { refuse_unplanned(); },
@@ -55,7 +55,7 @@ void run_backward_weight(const OperatorCall& call) {
         Overloaded{
             [&](const auto& roles) { backward_weight(call, roles); },
             [&](const op::PatchEmbedding& patches) { backward_weight(call, patches.product); },
-            // Computed with the input's, which reads the same tensors.
+            // Computed by backward_input, which reads the same tensors.
             [](const op::Norm&) {}, [](const op::HeadNorm&) {}, [](const op::ChunkedLoss&) {},
             // Operators without weights.
             [](const op::SplitHeads&) {}, [](const op::OpenBranch&) {}, [](const op::WidthNorm&) {},
@@ -78,14 +78,14 @@ void run_backward_weight(const OperatorCall& call) {
 
 namespace {
 
-/// The part of a layer that nothing executes; empty if everything is executed.
-std::string_view unexecuted_part(const models::Layer& layer) {
+/// The part of a layer that cannot be executed; empty if there is none.
+std::string_view unsupported_part(const models::Layer& layer) {
     if (layer.as<models::Mamba>() != nullptr) return "state-space layers";
     if (layer.as<models::DeltaNet>() != nullptr) return "gated delta nets";
-    if (!layer.mixes() || !layer.has_mlp()) return "layers of a mixer or an MLP alone";
+    if (!layer.mixes() || !layer.has_mlp()) return "layers with only a mixer or only an MLP";
     if (const auto* attention = layer.as<models::Attention>()) {
         if (attention->output_gate && attention->qk_norm == models::QkNorm::Width)
-            return "output gates beside norms over the whole width";
+            return "output gates together with norms over the whole width";
     }
     if (const auto* experts = layer.as<models::Experts>()) {
         if (experts->groups_chosen < experts->groups && experts->groups > kMostExpertGroups)
@@ -96,38 +96,38 @@ std::string_view unexecuted_part(const models::Layer& layer) {
 
 }  // namespace
 
-std::string unexecuted_part(const models::Architecture& network) {
+std::string unsupported_part(const models::Architecture& network) {
     if (const std::string_view part = models::planned_part(network); !part.empty())
         return fmt::format("{} has {}", network.name, part);
     for (const models::Layer& layer : network.layers.kinds())
-        if (const std::string_view part = unexecuted_part(layer); !part.empty())
+        if (const std::string_view part = unsupported_part(layer); !part.empty())
             return fmt::format("{} has {}", network.name, part);
     return {};
 }
 
-void check_executed(const models::Architecture& network) {
-    if (const std::string part = unexecuted_part(network); !part.empty())
+void check_supported(const models::Architecture& network) {
+    if (const std::string part = unsupported_part(network); !part.empty())
         throw InputError(
-            fmt::format("{}: 'debubble simulate' plans it, but nothing executes it yet", part));
+            fmt::format("{}: 'debubble simulate' models it, but it cannot be executed yet", part));
 }
 
-std::string unexecuted_part(const scenarios::Precision& precision) {
+std::string unsupported_part(const scenarios::Precision& precision) {
     std::string asked;
     if (precision.recipe != models::Recipe::None)
-        asked = fmt::format("products by the recipe {}", models::name_of(precision.recipe));
+        asked = fmt::format("GEMMs with the recipe {}", models::name_of(precision.recipe));
     else if (precision.fp8_attention)
         asked = "attention in fp8";
     else if (precision.moments == models::DataType::Fp8)
         asked = "moments in fp8";
     if (asked.empty()) return {};
     return fmt::format(
-        "training.precision asks for {}: 'debubble simulate' plans them, but nothing executes "
-        "8-bit arithmetic yet",
+        "training.precision asks for {}: 'debubble simulate' models them, but 8-bit arithmetic "
+        "cannot be executed yet",
         asked);
 }
 
-void check_executed(const scenarios::Precision& precision) {
-    if (std::string part = unexecuted_part(precision); !part.empty())
+void check_supported(const scenarios::Precision& precision) {
+    if (std::string part = unsupported_part(precision); !part.empty())
         throw InputError(std::move(part));
 }
 

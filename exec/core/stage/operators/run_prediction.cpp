@@ -1,12 +1,13 @@
 #include "exec/core/stage/operators/operator_call.h"
 
-/// What multi-token prediction does beside norms, products, layers and the head: it joins two
-/// values of each token, takes a rank's own tokens, and stacks streams for another stage.
+/// The operators of multi-token prediction other than norms, GEMMs, layers and the head:
+/// concatenation of two vectors of each token, selection of a rank's own tokens, and stacks of
+/// streams for another stage.
 namespace debubble::exec {
 
 namespace {
 
-/// One half of the columns of [Ts, 2 h], beside [Ts, h].
+/// Moves [Ts, h] to or from one half of the columns of [Ts, 2 h].
 struct HalfColumns {
     const OperatorCall& call;
     int joined;  ///< index of the tensor with both halves

@@ -1,6 +1,6 @@
 #include "exec/core/stage/operators/operator_call.h"
 
-/// Routers of experts: their choice, what it weighs, and the terms that they add to the loss.
+/// Routers of experts: their choice, its weights, and the terms that they add to the loss.
 namespace debubble::exec {
 
 namespace {
@@ -46,7 +46,7 @@ struct RouterCall {
     }
     std::int64_t groups() const { return terms.by_sequence ? call.samples() : 1; }
     bool sliced() const { return call.how().slices > 1; }
-    /// What is left of the weights where experts have a capacity.
+    /// The weights that remain where experts have a capacity.
     TensorView kept() const {
         return roles.kept ? by_expert(*roles.kept, call.stream_tokens()) : weights();
     }
@@ -167,8 +167,7 @@ void RouterCall::backward_input() const {
     });
 }
 
-/// The gradient of the logits, which has overwritten that of the weights, as an operand of
-/// products.
+/// The gradient of the logits, which has overwritten that of the weights, as an operand of GEMMs.
 TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
     const TensorView made = RouterCall{call, roles}.gradient();
     if (roles.wide) return made;
@@ -178,7 +177,7 @@ TensorView logits_gradient(const OperatorCall& call, const op::Router& roles) {
     return narrow;
 }
 
-/// A copy in fp32 of an operand of a product that is made in fp32.
+/// An fp32 copy of an operand of a GEMM in fp32.
 TensorView widened(const OperatorCall& call, const TensorView& narrow, int index) {
     const TensorView wide = call.tensor(index, narrow.shape, DataType::Fp32);
     call.kernels().copy(narrow, wide);

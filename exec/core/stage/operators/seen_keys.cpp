@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/seen_keys.h"
+#include "exec/core/stage/operators/heads_call.h"
 
 #include <utility>
 
@@ -54,8 +54,7 @@ KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, 
     return keys_and_values_at(memory.data, heads.key_shape(), heads.value_shape(), memory.type);
 }
 
-/// Moves between the tensors of the slices up to this one and `all`, in which they lie side by
-/// side.
+/// Moves between the tensors of the slices up to this one and `all`, in which they are contiguous.
 void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
                  const KeysAndValues& all) {
     for (int slice = 0; slice <= call.slice; ++slice)

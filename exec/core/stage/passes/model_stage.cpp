@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "exec/core/stage/passes/turns_of_pass.h"
+#include "exec/core/stage/passes/pass_run.h"
 #include "exec/core/stage/rope_table.h"
 
 namespace debubble::exec {
@@ -21,7 +21,7 @@ public:
     ModelStage(std::vector<models::StageGraph> graphs, const StageTools& tools)
         : parts_(std::move(graphs), tools) {
         allocate_constants();
-        parts_.away.reserve(parts_.slices.front().graph, parts_.slices.front().fused[0]);
+        parts_.module_offloads.reserve(parts_.slices.front().graph, parts_.slices.front().fused[0]);
     }
 
     ArenaTensor edge(Message::Kind kind) override {
@@ -51,7 +51,7 @@ public:
         parts_.state.tools.kernels.finish();
         parts_.clock.end_step();
         DEBUBBLE_CHECK(std::ranges::all_of(parts_.state.live, is_empty),
-                       "a step leaves no activation behind");
+                       "no activation is left after a step");
         parts_.state.live.clear();
         parts_.state.step = nullptr;
     }
@@ -64,25 +64,25 @@ public:
         after_forward(micro_batch);
         return output;
     }
-    std::unique_ptr<PassInTurns> begin_forward(const MicroBatch& micro_batch,
-                                               ArenaTensor input) override {
+    std::unique_ptr<OverlappedPass> begin_forward(const MicroBatch& micro_batch,
+                                                  ArenaTensor input) override {
         const SlicePlan& slice = parts_.slice_of(micro_batch);
         take_input(micro_batch, std::move(input));
-        return turns_of_pass(
+        return overlapped_pass(
             parts_,
             PassAsked{Pass::Forward, micro_batch, slice.fused[0], slice.graph.output, false, false},
             [this, micro_batch] { after_forward(micro_batch); });
     }
-    std::unique_ptr<PassInTurns> begin_backward(Pass pass, const MicroBatch& micro_batch,
-                                                ArenaTensor output_gradient) override {
+    std::unique_ptr<OverlappedPass> begin_backward(Pass pass, const MicroBatch& micro_batch,
+                                                   ArenaTensor output_gradient) override {
         const SlicePlan& slice = parts_.slice_of(micro_batch);
         take_gradient(micro_batch, std::move(output_gradient));
-        return turns_of_pass(
+        return overlapped_pass(
             parts_,
             PassAsked{pass, micro_batch, pass == Pass::Backward ? slice.fused[1] : slice.split[1],
                       slice.graph.input_gradient});
     }
-    bool takes_turns() const override {
+    bool can_overlap() const override {
         return !parts_.state.tools.on_operator &&
                !parts_.state.tools.parameters.gathers_in_passes();
     }
@@ -125,8 +125,8 @@ public:
         return {total(StepTotal::Balance), total(StepTotal::Z)};
     }
     ExpertLoad expert_load() const override { return parts_.state.load; }
-    std::vector<RowsOfPass> rows_that_came() const override {
-        std::vector<RowsOfPass> rows;
+    std::vector<ReceivedTokens> received_tokens() const override {
+        std::vector<ReceivedTokens> rows;
         const bool sliced = parts_.slices.front().graph.execution.slices > 1;
         for (const auto& [pass, routing] : parts_.state.routed) {
             MicroBatch of{pass.micro_batch, {}};

@@ -12,7 +12,7 @@
 namespace debubble::exec {
 
 /// Makes a stage. `graphs`: one for each slice of the sequence, or one for all of them, built with
-/// the kernels and buffers that as_executed gives.
+/// the kernels and buffers that executor_scenario gives.
 std::unique_ptr<StageRunner> make_model_stage(std::vector<models::StageGraph> graphs,
                                               const StageTools& tools);
 

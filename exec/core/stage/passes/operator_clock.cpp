@@ -1,4 +1,4 @@
-#include "exec/core/stage/passes/operator_clock.h"
+#include "exec/core/stage/passes/pass_run.h"
 
 namespace debubble::exec {
 

@@ -69,19 +69,19 @@ void PassRun::next() {
 
 void PassRun::ask() {
     const OperatorRun& run = runs()[at_++];
-    parts_.state.asked = &exchange_;
+    parts_.state.asked = &all_to_all_;
     start(run, call_of(run));
     parts_.state.asked = nullptr;
-    exchanging_ = &run;
+    all_to_all_run_ = &run;
 }
 
 Interval PassRun::await() {
-    DEBUBBLE_CHECK(exchanging_ != nullptr, "an exchange is under way");
-    const OperatorRun& run = *std::exchange(exchanging_, nullptr);
+    DEBUBBLE_CHECK(all_to_all_run_ != nullptr, "an all-to-all is in flight");
+    const OperatorRun& run = *std::exchange(all_to_all_run_, nullptr);
     const HostTime begin = HostTime::now();
-    const Interval when = exchange_->wait(within(parts_.state.tools.patience));
+    const Interval when = all_to_all_->wait(within(parts_.state.tools.patience));
     parts_.state.communicated += HostTime::now() - begin;
-    exchange_.reset();
+    all_to_all_.reset();
     end(run, call_of(run));
     return when;
 }
@@ -135,7 +135,7 @@ void PassRun::two(const OperatorPair& pair, const OperatorRun& run, const Operat
     free(run);
     free(next);
     parts_.clock.end(graph_, call.op, part_of(call));
-    // The second takes next to nothing: the first has all of it.
+    // The second takes next to no time of its own: all of it counts for the first.
     parts_.clock.end(graph_, second.op, part_of(call));
 }
 
@@ -155,7 +155,7 @@ void PassRun::end_sharding() {
 
 void PassRun::free(const OperatorRun& run) {
     if (asked_.meant == Pass::Forward && parts_.state.step->training)
-        parts_.away.leave(asked_.micro_batch, graph_, run, live_);
+        parts_.module_offloads.leave(asked_.micro_batch, graph_, run, live_);
     for (const int tensor : run.frees) {
         if (tensor == asked_.kept) result_ = std::move(live_[tensor]);
         live_[tensor] = {};

@@ -1,4 +1,4 @@
-#include "exec/core/stage/passes/stage_parts.h"
+#include "exec/core/stage/passes/pass_run.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ bool returns(const models::OperatorRun& run, int tensor) {
 StageParts::StageParts(std::vector<models::StageGraph> graphs, const StageTools& tools)
     : state{tools, nullptr, {}, {}, {}, {}, {}, {}, {}},
       offloaded(tools),
-      away(tools),
+      module_offloads(tools),
       clock(tools) {
     for (models::StageGraph& graph : graphs) {
         models::RunsByPass fused = operator_runs(graph, false), split = operator_runs(graph, true);
@@ -29,7 +29,7 @@ const SlicePlan& StageParts::slice_of(const MicroBatch& micro_batch) const {
 }
 
 /// Memory for a graph's tensor, in elements of the compute type; its operators decide what it
-/// holds. One of routed rows has room for those that came in the pass.
+/// holds. One of routed tokens has room for those that were received in the pass.
 ArenaTensor StageParts::allocate(const models::Tensor& tensor, const RoutedPass& pass) {
     const DataType type = executed_type(slices.front().graph.execution.compute);
     std::int64_t bytes = tensor.bytes.count;
@@ -67,11 +67,11 @@ void StageParts::make_room(const MicroBatch& micro_batch, const models::StageGra
     LiveTensors& live = state.live.at(micro_batch);
     for (const int tensor : run.returns) {
         const models::Tensor& of = graph.tensors[tensor];
-        const int layer = away.layer_of(micro_batch, tensor);
+        const int layer = module_offloads.layer_of(micro_batch, tensor);
         live[tensor] = allocate(of, {micro_batch.index, micro_batch.slice.value_or(0), layer});
-        away.come_back(micro_batch, tensor, live[tensor].view());
+        module_offloads.come_back(micro_batch, tensor, live[tensor].view());
     }
-    away.await(micro_batch, graph.operators[run.op], run.part);
+    module_offloads.await(micro_batch, graph.operators[run.op], run.part);
 }
 
 void StageParts::did(const Action& action) {

@@ -1,4 +1,4 @@
-#include "exec/core/training/state/fill_normal.h"
+#include "exec/core/training/state/initial_values.h"
 
 #include <cmath>
 #include <numbers>

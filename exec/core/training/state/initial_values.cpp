@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "exec/core/pieces/piece.h"
-#include "exec/core/training/state/fill_normal.h"
+#include "exec/core/pieces/pieces.h"
 
 namespace debubble::exec {
 

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <span>
 
-#include "exec/core/pieces/slice.h"
+#include "exec/core/pieces/pieces.h"
+#include "exec/core/random_stream.h"
 #include "exec/core/tensor.h"
 #include "models/graph/graph.h"
 
-/// The initial weights, with Hugging Face's distributions.
+/// The initial weights, with Hugging Face's distributions. Every element is a function of its
+/// parameter's stream and of its index in the whole tensor, so each rank makes only its own slice,
+/// and every layout starts from the same network.
 namespace debubble::exec {
 
 /// The initial value of a parameter: normal elements with this deviation around 0 or, without a
@@ -29,5 +32,15 @@ InitialValue initial_value(const models::Architecture& architecture, models::Ini
 /// function of the seed, the parameter's stored name and the element's index in the whole tensor.
 void fill_initial(const InitialValue& value, const models::Parameter& parameter, std::uint64_t seed,
                   std::span<const Slice> slices, View<float> buffer);
+
+// The initial weights. Every element is a function of its parameter's stream and of its index in
+// the whole tensor, so each rank makes only its own slice, and every layout starts from the same
+// network.
+
+/// Fills `run` with elements first, first + 1, ... of a whole tensor whose elements are normally
+/// distributed around zero (Box and Muller 1958; two from each pair of words). It is called once
+/// per stretch of a slice that is contiguous in the whole tensor.
+template <class T>
+void fill_normal(const RandomStream& stream, double deviation, std::int64_t first, View<T> run);
 
 }  // namespace debubble::exec

@@ -1,11 +1,11 @@
-#include "exec/core/training/state/parameter_units.h"
+#include "exec/core/training/state/state_policy.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "models/graph/outside_layers.h"
+#include "models/graph/operator_runs.h"
 
 namespace debubble::exec {
 

@@ -37,13 +37,13 @@ TensorView RouterState::part(const ArenaTensor& of, const Layer& layer) const {
 
 TensorView RouterState::loads(int layer) const {
     const auto found = std::ranges::find(layers_, layer, &Layer::layer);
-    DEBUBBLE_CHECK(found != layers_.end(), "a router's layer is one of the stage");
+    DEBUBBLE_CHECK(found != layers_.end(), "the layer of a router belongs to the stage");
     return part(loads_, *found);
 }
 
 TensorView RouterState::correction(int buffer) const {
     const auto found = std::ranges::find(layers_, std::optional(buffer), &Layer::correction);
-    DEBUBBLE_CHECK(found != layers_.end(), "a buffer is a router's");
+    DEBUBBLE_CHECK(found != layers_.end(), "the buffers of a stage are those of routers");
     return part(corrections_, *found);
 }
 

@@ -11,8 +11,8 @@
 
 namespace debubble::exec {
 
-/// What the routers of a stage's experts have beside parameters: the tokens of each expert in a
-/// step, and the biases that correct the choice (DeepSeek-V3, arXiv:2412.19437, section 2.1.2).
+/// The state of a stage's routers apart from parameters: the tokens of each expert in a step, and
+/// the biases that correct the choice (DeepSeek-V3, arXiv:2412.19437, section 2.1.2).
 class RouterState {
 public:
     struct Layer {

@@ -1,10 +1,10 @@
-#include "exec/core/training/state/state_stream.h"
+#include "exec/core/training/optimizer_pass.h"
 
 #include <algorithm>
 #include <deque>
 
 #include "base/check.h"
-#include "exec/core/training/state/held_tensor.h"
+#include "exec/core/training/state/unit_state.h"
 
 namespace debubble::exec {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exec/cpu/loops/dropout.h"
+#include "exec/cpu/loops/elements.h"
 
 /// The sizes of an attention, and one block of its queries and keys.
 namespace debubble::exec::loops {

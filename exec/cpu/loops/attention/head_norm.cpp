@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/attention/head_norm.h"
+#include "exec/cpu/loops/attention/heads.h"
 
 #include <algorithm>
 #include <cmath>

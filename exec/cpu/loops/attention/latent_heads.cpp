@@ -1,8 +1,6 @@
-#include "exec/cpu/loops/attention/latent_heads.h"
+#include "exec/cpu/loops/attention/heads.h"
 
 #include <algorithm>
-
-#include "exec/cpu/loops/attention/rope.h"
 
 namespace debubble::exec::loops {
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/attention/rope.h"
+#include "exec/cpu/loops/attention/heads.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "exec/cpu/loops/attention/sinks.h"
+#include "exec/cpu/loops/attention/heads.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,11 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 #include "exec/io/checkpoint/hf/layout.h"
-#include "exec/io/checkpoint/safetensors_writer.h"
+#include "exec/io/checkpoint/safetensors.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_writer.h"
+#include "models/hf/hf_config.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

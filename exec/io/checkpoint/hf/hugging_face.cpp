@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/checkpoint/hf/layout.h"
+#include "exec/io/mapped_file.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
-#include "models/hf/config_reader.h"
-#include "text/json_document_reader.h"
+#include "models/hf/hf_config.h"
+#include "text/document_readers.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

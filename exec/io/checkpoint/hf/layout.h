@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/core/pieces/slice.h"
+#include "exec/core/pieces/pieces.h"
 #include "models/graph/graph.h"
 #include "models/network/architecture.h"
 
-/// How classes of transformers name and store the parameters of a network: most as tensors of their
-/// own, in the shape that they have here, and some as parts of a tensor.
+/// The names and shapes under which the classes of transformers store the parameters of a network:
+/// most as tensors of their own, in the shape that they have here, and some as parts of a tensor.
 namespace debubble::exec {
 
 /// The form in which a layer's three weights of queries, keys and values are stored.
@@ -23,7 +23,7 @@ enum class StoredQkv : std::uint8_t {
 /// The form in which the experts of a layer are stored.
 enum class StoredExperts : std::uint8_t {
     Apart,
-    InTurn,  ///< [experts, inputs, outputs]: columns of the gate and of up_proj take turns
+    InTurn,  ///< [experts, inputs, outputs]: columns of the gate and of up_proj alternate
     Halves,  ///< the same, with the gate's columns before those of up_proj
 };
 

@@ -1,10 +1,10 @@
-#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/images/image.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "exec/io/bad_file.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/io/data/images/image_data_set.h"
+#include "exec/io/data/data_set.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "exec/io/bad_file.h"
-#include "exec/io/data/images/cifar.h"
 #include "exec/io/data/images/image.h"
 #include "exec/io/mapped_file.h"
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/data/images/image.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/io/data/tokens/bpe_tokenizer.h"
+#include "exec/io/data/tokens/bpe.h"
 
 #include <algorithm>
 #include <mutex>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/data/tokens/pattern.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {
@@ -22,7 +22,8 @@ struct StringHash {
 template <class Value>
 using ByText = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
-/// A pattern that matches any added token; of two that start at one place it matches the longer.
+/// A pattern that matches any added token; of two that start at the same position it matches the
+/// longer.
 std::optional<Pattern> pattern_of(std::vector<AddedToken> added, const BpeDescription& of) {
     if (added.empty()) return std::nullopt;
     std::ranges::stable_sort(added, std::greater{}, [](const auto& a) { return a.text.size(); });

@@ -1,4 +1,4 @@
-#include "exec/io/data/tokens/byte_alphabet.h"
+#include "exec/io/data/tokens/bpe.h"
 
 #include <array>
 #include <cstdint>

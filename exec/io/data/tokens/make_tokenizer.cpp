@@ -1,8 +1,8 @@
-#include "exec/io/data/tokens/make_tokenizer.h"
+#include "exec/io/data/tokens/tokenizer.h"
 
 #include "base/file.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/data/tokens/tokenizer_reader.h"
+#include "exec/io/data/tokens/bpe.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;

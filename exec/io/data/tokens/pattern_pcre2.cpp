@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
 #include "exec/io/data/tokens/pattern.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

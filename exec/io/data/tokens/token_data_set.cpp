@@ -1,11 +1,11 @@
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/data_set.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "exec/io/bad_file.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
-#include "exec/io/bad_file.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace {

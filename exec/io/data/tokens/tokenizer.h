@@ -39,4 +39,8 @@ std::unique_ptr<Tokenizer> byte_tokenizer();
 /// GPT-2's name of the token between documents.
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
+/// The tokenizer at `path`: a tokenizer.json of Hugging Face, a vocab.json with its merges.txt next
+/// to it, or a folder with either. An empty path means bytes. Throws InputError.
+std::unique_ptr<Tokenizer> make_tokenizer(const std::filesystem::path& path);
+
 }  // namespace debubble::exec

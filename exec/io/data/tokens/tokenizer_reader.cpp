@@ -1,4 +1,4 @@
-#include "exec/io/data/tokens/tokenizer_reader.h"
+#include "exec/io/data/tokens/bpe.h"
 
 #include <unordered_map>
 
@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"
-#include "exec/io/bad_file.h"
-#include "exec/io/data/tokens/byte_alphabet.h"
 #include "exec/io/data/tokens/pattern.h"
+#include "exec/io/mapped_file.h"
 
 namespace debubble::exec {
 namespace fs = std::filesystem;
@@ -26,7 +25,7 @@ std::string written(const Json& value) {
     return value.is_structured() ? value.type_name() : value.dump();
 }
 
-/// Builds a description piece by piece.
+/// Builds a description step by step.
 class Builder {
 public:
     explicit Builder(const fs::path& file) { out_.file = file; }

@@ -1,8 +1,8 @@
-#include "exec/program/run/world/device_world.h"
+#include "exec/program/run/world/launch.h"
 
 #include <utility>
 
-#include "exec/core/communicator/forwarding.h"
+#include "exec/core/communicator/decorators.h"
 
 namespace debubble::exec {
 

@@ -10,11 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
-#include "exec/comm/mpi.h"
-#include "exec/comm/tcp.h"
-#include "exec/program/run/world/shared_folder.h"
-#include "exec/program/run/world/watchdog.h"
+#include "exec/comm/transports.h"
+#include "exec/program/run/stopping.h"
+#include "exec/program/run/world/same_run.h"
 
 namespace debubble::exec {
 
@@ -27,13 +25,12 @@ void check_size(int started, int wanted) {
             wanted, started, started == 1 ? "process was" : "processes were"));
 }
 
-/// Where MPI and the launcher of the processes do not know each other, each process is a job of its
-/// own.
+/// If MPI does not recognise the launcher of the processes, each process is a job of its own.
 void check_joined(int joined, const ProcessPlace& place) {
     if (joined == 1 && place.size > 1)
         throw InputError(fmt::format(
-            "{} processes were started together, and MPI has joined none of them: "
-            "use --comm tcp, or the launcher of this MPI (its mpirun, or srun --mpi=pmix)",
+            "{} processes were started together, but MPI has connected none of them: use --comm "
+            "tcp, or the launcher of this MPI (its mpirun, or srun --mpi=pmix)",
             place.size));
 }
 
@@ -41,18 +38,6 @@ std::unique_ptr<Communicator> connect_over_tcp(const JobMeeting& meeting) {
     TcpJob job = tcp_job(meeting.place, meeting.file);
     job.patience = meeting.patience;
     return connect_tcp(job);
-}
-
-/// A failure here on one rank ends the waits of the others.
-RunFacts facts_among(Communicator& world, const JobMeeting& meeting) {
-    try {
-        return meeting.facts(world);
-    } catch (const Aborted&) {
-        throw;
-    } catch (const std::exception& error) {
-        world.abort(error.what());
-        throw;
-    }
 }
 
 }  // namespace
@@ -80,18 +65,12 @@ void run_ranks(Transporter transporter, int ranks, const JobMeeting& meeting,
                                                         ? connect_mpi(meeting.patience)
                                                         : connect_over_tcp(meeting);
         if (transporter == Transporter::Mpi) check_joined(world->size(), meeting.place);
-        check_same_run(*world, facts_among(*world, meeting), meeting.patience);
+        const RunFacts mine = abort_on_failure(*world, [&] { return meeting.facts(*world); });
+        check_same_run(*world, mine, meeting.patience);
         check_size(world->size(), ranks);
         if (!meeting.saves_in.empty())
             check_folder_is_shared(*world, meeting.saves_in, meeting.patience);
-        try {
-            return body(*world);
-        } catch (const Aborted&) {
-            throw;
-        } catch (const std::exception& error) {
-            world->abort(error.what());
-            throw;
-        }
+        return abort_on_failure(*world, [&] { body(*world); });
     }
     Watchdog watchdog(meeting.patience);
     run_local(ranks, Transport::Buffered, [&](Communicator& world) {

@@ -1,4 +1,4 @@
-#include "exec/program/run/world/local_launcher.h"
+#include "exec/program/run/world/launch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/tcp.h"
+#include "exec/comm/transports.h"
 
 namespace debubble::exec {
 

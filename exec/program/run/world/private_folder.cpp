@@ -1,4 +1,4 @@
-#include "exec/program/run/world/private_folder.h"
+#include "exec/program/run/world/launch.h"
 
 #include <cerrno>
 #include <cstdlib>

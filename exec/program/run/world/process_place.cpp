@@ -1,4 +1,4 @@
-#include "exec/program/run/world/process_place.h"
+#include "exec/program/run/world/launch.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/program/run/world/private_folder.h"
 #include "text/quantity.h"
 
 namespace debubble::exec {
@@ -64,8 +63,8 @@ std::optional<int> port_in(const char* variable) {
 void check_secret(const std::string& secret, const std::string& where) {
     if (secret.empty())
         throw InputError(fmt::format(
-            "whoever reaches {} could pass for a rank of this job, which has no secret: "
-            "{}, or give --rendezvous a file on a disk that all hosts share",
+            "any process that reaches {} could pass for a rank of this job, which has no secret: "
+            "{}, or give --rendezvous a file on a file system that all hosts share",
             where, kHowToMakeOne));
     if (secret.size() < kShortestSecret)
         throw InputError(fmt::format("{} has {} characters, which can be guessed: {}", kSecret,
@@ -166,7 +165,8 @@ TcpJob tcp_job(const ProcessPlace& place, const std::string& file) {
     }
     if (host.empty() || !port)
         throw InputError(
-            "nothing says where the ranks of --comm tcp meet: set MASTER_ADDR and MASTER_PORT to "
+            "the meeting point of the ranks of --comm tcp is not given: set MASTER_ADDR and "
+            "MASTER_PORT to "
             "an address and a free port of rank 0's host, or give --rendezvous a file that all "
             "ranks can read");
     check_secret(secret, fmt::format("{}:{}", host, *port));

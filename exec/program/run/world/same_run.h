@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,13 @@ std::string words_for_ranks(const std::vector<int>& ranks);
 /// sentence for each fact that differs, in the order of the list, which says which ranks have which
 /// value.
 void check_same_run(Communicator& world, const RunFacts& mine, std::chrono::nanoseconds patience);
+
+/// Checks before the first step that the `folder` in which each rank saves its part of a checkpoint
+/// is the same for all, since hosts may have different folders of one name; a collective over all
+/// ranks. Rank 0 writes a file there, the others look for it, and all try to write; nothing is
+/// left. Throws KnownToAll on every rank, which names those that see another folder or cannot write
+/// in it; WorldError if rank 0 cannot.
+void check_folder_is_shared(Communicator& world, const std::filesystem::path& folder,
+                            std::chrono::nanoseconds patience);
 
 }  // namespace debubble::exec

@@ -1,4 +1,4 @@
-#include "exec/program/run/world/shared_folder.h"
+#include "exec/program/run/world/same_run.h"
 
 #include <array>
 #include <cstdint>
@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/program/run/world/same_run.h"
 
 namespace debubble::exec {
 

@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "exec/io/checkpoint/checkpoint_writer.h"
+#include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
 #include "exec/io/checkpoint/hf/layout.h"
 #include "exec/io/checkpoint/step_folder.h"
-#include "exec/io/checkpoint/untaken.h"
 
 namespace debubble::exec {
 

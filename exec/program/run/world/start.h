@@ -7,7 +7,7 @@
 
 #include "exec/core/training/rank_training.h"
 #include "exec/io/checkpoint/checkpoint.h"
-#include "exec/io/checkpoint/shared_pieces.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "exec/io/data/batches.h"
 
 /// The start of a run: random weights, given weights, or the point where it stopped.

@@ -1,4 +1,4 @@
-#include "exec/program/run/world/watchdog.h"
+#include "exec/program/run/stopping.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,10 @@
-#include "exec/core/interpreter/clock_offset.h"
+#include "exec/core/interpreter/gather_records.h"
 
 #include <cstdlib>
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,10 +1,10 @@
-#include "exec/core/interpreter/collectives.h"
+#include "exec/core/interpreter/communications.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "exec/core/training/work.h"
+#include "exec/core/training/training_step.h"
 
 /// What the spans of collectives mean.
 namespace debubble::exec {

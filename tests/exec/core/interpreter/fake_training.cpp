@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/interpreter/gather_records.h"
 #include "schedule/dependencies.h"
 

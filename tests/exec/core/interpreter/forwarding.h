@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "exec/core/host_time.h"
+#include "exec/core/stage/stage_parameters.h"
 #include "exec/core/stage/stage_runner.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/core/pieces/box.h"
-#include "exec/core/pieces/slice.h"
+#include "exec/core/pieces/pieces.h"
 
 namespace debubble::exec {
 namespace {

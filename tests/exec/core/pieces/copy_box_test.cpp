@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/core/half.h"
-#include "exec/core/pieces/copy_box.h"
+#include "exec/core/pieces/pieces.h"
 
 namespace debubble::exec {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/core/stage/operators/pairs.h"
+#include "exec/core/stage/operators/run_operator.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "exec/core/stage/passes/model_stage.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "tests/exec/support/golden_networks.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/stage_parameters.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/training_job.h"
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 #include "models/memory/static_memory.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "tests/exec/support/training_job.h"
 
 /// A rank holds the memory that the model's plan says.
@@ -34,9 +34,9 @@ TEST_P(HeldBytes, AreThePlans) {
         // parameters and two moments.
         std::int64_t padding = 0;
         for (const Stage stage : plan.program.placement.stages_of({grid.place_of(rank).pipeline})) {
-            const models::StageGraph graph =
-                models::build_stage(scenario.model, scenarios::execution_of(as_executed(scenario)),
-                                    plan.stages[stage.index]);
+            const models::StageGraph graph = models::build_stage(
+                scenario.model, scenarios::execution_of(executor_scenario(scenario)),
+                plan.stages[stage.index]);
             const models::StaticMemory memory = models::static_memory(graph, policy);
             for (const MemoryClass held_as : kStatic)
                 planned[static_cast<std::size_t>(held_as)] +=

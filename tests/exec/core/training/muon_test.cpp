@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/core/training/matrix_pass.h"
-#include "exec/core/training/newton_schulz.h"
-#include "exec/cpu/fixed_order/kernels.h"
-#include "scenarios/plan/execution_of.h"
+#include "exec/core/training/optimizer_pass.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "scenarios/plan/derived.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/training_job.h"
 

@@ -90,9 +90,9 @@ TEST(TrainingOptions, ListAllMistakesInWords) {
               "'optimizer.betas' is a key of adam and adamw; the optimizer is sgd\n"
               "'optimizer.eps' is a key of adam and adamw; the optimizer is sgd\n"
               "'lr_schedule.min_lr' is 0.2, above 'optimizer.lr', which is 0.1\n"
-              "'clip_norm' is 0, which would make every gradient 0; leave it out\n");
+              "'clip_norm' is 0, which would set every gradient to 0; omit it\n");
     EXPECT_EQ(refusal("lr_schedule: {name: linear}"),
-              "a linear learning rate needs its end: give 'steps' or 'lr_schedule.total_steps'\n");
+              "a linear learning rate needs an end: give 'steps' or 'lr_schedule.total_steps'\n");
     EXPECT_EQ(refusal("optimizer: {name: adam, momentum: 0.9}"),
               "'optimizer.momentum' is a key of sgd; the optimizer is adam\n");
     EXPECT_EQ(refusal("steps: 10\n  lr_schedule: {name: cosine, warmup_steps: 10}"),

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include "exec/core/training/trained_stage.h"
-#include "exec/cpu/fixed_order/kernels.h"
-#include "scenarios/plan/execution_of.h"
+#include "exec/cpu/cpu_kernels.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "tests/exec/support/training_job.h"
 
@@ -51,8 +51,8 @@ public:
                        std::string_view label) override {
         return note("exchange", label);
     }
-    Pending reduce_pieces(std::span<const ConstBuffer>, Buffer, Reduction,
-                          std::string_view label) override {
+    Pending reduce_scatter_uneven(std::span<const ConstBuffer>, Buffer, Reduction,
+                                  std::string_view label) override {
         return note("reduce pieces", label);
     }
     Pending broadcast(Buffer, int, std::string_view label) override {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/core/stage/operators/as_executed.h"
-#include "exec/cpu/fixed_order/kernels.h"
+#include "exec/comm/transports.h"
+#include "exec/core/stage/operators/executor_scenario.h"
+#include "exec/cpu/cpu_kernels.h"
 #include "tests/exec/support/goldens.h"
 #include "tests/exec/support/tensors.h"
 #include "tests/exec/support/training_job.h"
@@ -112,8 +112,8 @@ TEST(OptimizerStep, IsPyTorchs) {
             const auto kernels = make_fixed_order_kernels();
             Arena arena(Bytes{1 << 26});
             RankTraining training =
-                make_rank_training(as_executed(scenario), plan, training_options(scenario), world,
-                                   *kernels, arena, std::chrono::seconds(60));
+                make_rank_training(executor_scenario(scenario), plan, training_options(scenario),
+                                   world, *kernels, arena, std::chrono::seconds(60));
             TrainedStage& state = training.state_of(Stage{0});
             const View<float> value{state.value(0).as<float>().data, {40}};
             std::ranges::copy(golden["start"].as<float>(), value.begin());

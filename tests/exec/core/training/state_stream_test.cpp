@@ -1,4 +1,4 @@
-#include "exec/core/training/state/state_stream.h"
+#include "exec/core/training/optimizer_pass.h"
 
 #include <gtest/gtest.h>
 

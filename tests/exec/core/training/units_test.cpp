@@ -1,4 +1,4 @@
-#include "exec/core/training/state/parameter_units.h"
+#include "exec/core/training/state/state_policy.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "exec/cuda/products/cublas_lt.h"
+#include "exec/cuda/products/product_choices.h"
 
 #include <memory>
 #include <string>

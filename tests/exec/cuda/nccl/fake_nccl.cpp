@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/comm/reduce.h"
+#include "exec/comm/local/meeting.h"
 
 namespace debubble::exec::nccl {
 
@@ -147,8 +147,8 @@ Answer FakeCalls::all_to_all(Handle all, std::span<const ConstBuffer> out,
     });
 }
 
-Answer FakeCalls::reduce_pieces(Handle all, int, std::span<const ConstBuffer> pieces, Buffer mine,
-                                Reduction reduction, DeviceLane lane) {
+Answer FakeCalls::reduce_scatter_uneven(Handle all, int, std::span<const ConstBuffer> pieces,
+                                        Buffer mine, Reduction reduction, DeviceLane lane) {
     FakeLibrary::Participant own{{}, mine};
     own.ins.assign(pieces.begin(), pieces.end());
     return occupy(all, lane, own, [reduction](Participants& participants) {

@@ -87,8 +87,8 @@ public:
                           DeviceLane lane) override;
     Answer all_to_all(Handle, std::span<const ConstBuffer> out, std::span<const Buffer> in,
                       DeviceLane lane) override;
-    Answer reduce_pieces(Handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
-                         Reduction reduction, DeviceLane lane) override;
+    Answer reduce_scatter_uneven(Handle, int rank, std::span<const ConstBuffer> pieces, Buffer mine,
+                                 Reduction reduction, DeviceLane lane) override;
     Answer broadcast(Handle, Buffer data, int root, DeviceLane lane) override;
     Point point(DeviceLane lane) override {
         points_.push_back(lanes_.moment(lane));

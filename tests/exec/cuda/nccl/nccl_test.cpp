@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "exec/comm/local.h"
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/comm/transports.h"
+#include "exec/cuda/nccl/calls.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "tests/exec/cuda/looked_at.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/cuda/nccl/communicator.h"
+#include "exec/comm/transports.h"
+#include "exec/cuda/nccl/calls.h"
 #include "tests/exec/cuda/nccl/fake_nccl.h"
 #include "tests/exec/support/comm_checks.h"
 

@@ -1,10 +1,10 @@
-#include "exec/cuda/device_assignment.h"
+#include "exec/cuda/gpu_placement.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 
 namespace debubble::exec {
 namespace {

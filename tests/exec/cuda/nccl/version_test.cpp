@@ -1,8 +1,8 @@
-#include "exec/cuda/nccl/version.h"
+#include "exec/cuda/nccl/setup.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/cuda/nccl/polling.h"
+#include "exec/cuda/nccl/job.h"
 #include "tests/exec/support/comm_checks.h"
 
 namespace debubble::exec::nccl {
@@ -17,7 +17,7 @@ TEST(NcclVersion, IsWrittenAsNcclCountsIt) {
 TEST(NcclVersion, OneWithoutAnOrderOfLaunchesIsRefused) {
     for (const int old : {2708, 21805, 22505, 22601})
         check_has(too_old({old, 13000}).value_or(""),
-                  "NCCL " + version_text(old) + " does not start kernels in the order");
+                  "NCCL " + version_text(old) + " does not start kernels in launch order");
     for (const int fit : {22602, 22705, 22809, 23004})
         EXPECT_EQ(too_old({fit, 13000}), std::nullopt);
 }

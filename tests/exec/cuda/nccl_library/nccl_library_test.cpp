@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/core/device.h"
 #include "exec/cuda/nccl/setup.h"
 #include "tests/exec/cuda/nccl_library/fake_nccl_library.h"

@@ -4,6 +4,7 @@
 
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"

@@ -7,9 +7,10 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "exec/io/checkpoint/checkpoint.h"
 #include "exec/io/checkpoint/hf/hugging_face.h"
-#include "exec/io/checkpoint/safetensors_writer.h"
-#include "exec/io/checkpoint/untaken.h"
+#include "exec/io/checkpoint/safetensors.h"
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/exec/support/families.h"
 #include "tests/exec/support/goldens.h"

@@ -6,7 +6,6 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/io/checkpoint/safetensors.h"
-#include "exec/io/checkpoint/safetensors_writer.h"
 #include "tests/exec/support/scratch_folder.h"
 
 namespace debubble::exec {

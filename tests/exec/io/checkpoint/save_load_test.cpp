@@ -10,8 +10,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/io/checkpoint/checkpoint.h"
-#include "exec/io/checkpoint/checkpoint_writer.h"
-#include "exec/io/checkpoint/shared_pieces.h"
+#include "exec/io/checkpoint/piece_source.h"
 #include "tests/exec/support/checkpoint_run.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/models/change_layers.h"
@@ -265,7 +264,7 @@ TEST(Checkpoint, ThatCouldNotBeReadBackIsSaidBeforeItIsSaved) {
     EXPECT_EQ(changed([](models::Attention& of) { of.output_bias = false; }), "");
     EXPECT_EQ(changed([](models::Attention& of) { of.value_norm = true; }), "");
     EXPECT_THAT(changed([](models::Attention& of) { of.latent.emplace(); }),
-                HasSubstr("latent attention is that of the family deepseek"));
+                HasSubstr("latent attention needs the family deepseek"));
 }
 
 TEST(Checkpoint, ThatIsCutWhileItIsLoadedIsSaid) {

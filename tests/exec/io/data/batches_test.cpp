@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "exec/io/data/batches.h"
-#include "exec/io/data/permutation.h"
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/data_set.h"
 #include "tests/exec/support/data_files.h"
 
 namespace debubble::exec {

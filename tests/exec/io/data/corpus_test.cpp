@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "exec/io/data/corpus.h"
+#include "exec/io/data/training_data.h"
 #include "tests/exec/support/data_files.h"
 
 namespace debubble::exec {

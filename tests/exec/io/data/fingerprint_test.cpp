@@ -1,11 +1,10 @@
-#include "exec/io/data/fingerprint.h"
+#include "exec/io/data/data_set.h"
 
 #include <memory>
 
 #include <gtest/gtest.h>
 
-#include "exec/io/data/corpus.h"
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/training_data.h"
 #include "tests/exec/support/data_files.h"
 
 namespace debubble::exec {

@@ -2,9 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "exec/io/data/images/cifar.h"
+#include "exec/io/data/data_set.h"
 #include "exec/io/data/images/image.h"
-#include "exec/io/data/images/image_data_set.h"
 #include "tests/exec/support/data_files.h"
 #include "tests/support/source_folder.h"
 

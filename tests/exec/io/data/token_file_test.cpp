@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "exec/io/data/tokens/token_data_set.h"
+#include "exec/io/data/data_set.h"
 #include "exec/io/data/tokens/token_file.h"
 #include "tests/exec/support/data_files.h"
 

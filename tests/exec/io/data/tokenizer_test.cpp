@@ -5,11 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "exec/io/data/tokens/byte_alphabet.h"
-#include "exec/io/data/tokens/make_tokenizer.h"
+#include "exec/io/data/tokens/bpe.h"
 #include "exec/io/data/tokens/pattern.h"
 #include "exec/io/data/tokens/tokenizer.h"
-#include "exec/io/data/tokens/tokenizer_reader.h"
 #include "tests/exec/support/data_files.h"
 #include "tests/support/source_folder.h"
 

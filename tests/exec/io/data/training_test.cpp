@@ -125,7 +125,7 @@ TEST(TrainingData, CutsJsonLinesWithATokenizerThatHasNoEndOfText) {
     const std::string data = "jsonl: a.jsonl, tokenizer: tokenizer.json";
     EXPECT_THAT(refusal(folder, data, size), HasSubstr("a.jsonl: error: the tokenizer "));
     EXPECT_THAT(refusal(folder, data, size),
-                EndsWith("has no <|endoftext|> to stand between the documents: give the token that "
+                EndsWith("has no <|endoftext|> to separate documents: give the token that "
                          "ends them as 'data.end_of_text'\n"));
     const std::int32_t a = vocab["a"];
     for (const char* pack : {"true", "false"}) {

@@ -9,15 +9,15 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "exec/core/stage/operators/as_executed.h"
+#include "exec/core/stage/operators/executor_scenario.h"
 #include "exec/program/calibrate/noise.h"
 #include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
 #include "exec/program/calibrate/step_timings.h"
-#include "models/graph/operator_signature.h"
+#include "models/graph/operator_runs.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reader.h"
-#include "scenarios/plan/execution_of.h"
+#include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "tests/exec/support/scratch_folder.h"
 
@@ -177,7 +177,7 @@ TEST_F(Calibrate, MeasuresEveryOperatorOfEveryPass) {
     scenarios::Scenario scenario =
         scenarios::read_scenario((folder_.path() / "tiny.yaml").string(),
                                  {{"framework", "debubble"}, {"parallel.stages_per_rank", "2"}});
-    scenario = as_executed(scenario);
+    scenario = executor_scenario(scenario);
     for (const bool split : {false, true}) {
         models::Execution how = scenarios::execution_of(scenario);
         how.split_backward = split;

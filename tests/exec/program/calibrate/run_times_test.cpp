@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "scenarios/read/read_scenario.h"
-#include "text/flow.h"
+#include "text/document.h"
 
 /// What runs measured of saves, loads and starts.
 namespace debubble::exec {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "exec/comm/local.h"
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/comm/transports.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "sim/memory/memory_play.h"
 #include "tests/exec/support/parity_cases.h"
 #include "tests/exec/support/parity_checks.h"
@@ -197,7 +197,7 @@ TEST(Room, IsComparedWithThePlanFirst) {
         } catch (const WorldError& error) {
             EXPECT_STREQ(
                 error.what(),
-                "by its plan the rank needs 0.25 GiB; an emulated GPU has 0.25 GiB for it");
+                "by the prediction the rank needs 0.25 GiB; an emulated GPU has 0.25 GiB for it");
         }
         EXPECT_EQ(cuda::counts_of(*how.device), before);
         how.planned = kRoom;
@@ -218,10 +218,10 @@ TEST(Watchdog, NamesWhatADeviceHasNotDone) {
         train(c, 1);
         FAIL() << "nobody noticed";
     } catch (const DeadlinePassed& error) {
-        EXPECT_THAT(error.what(),
-                    testing::MatchesRegex("rank 0 waited for its device: the GPU got no further "
-                                          "for .* s; compute: .* is not done, .* was the last"
-                                          ".*"));
+        EXPECT_THAT(error.what(), testing::MatchesRegex(
+                                      "rank 0 waited for its device: the GPU has made no progress "
+                                      "for .* s; compute: .* is not done, .* was the last"
+                                      ".*"));
     }
 }
 

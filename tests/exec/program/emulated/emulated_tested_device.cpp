@@ -1,4 +1,4 @@
-#include "exec/cuda/emulation/emulated_device.h"
+#include "exec/cuda/emulation/emulated_gpu.h"
 #include "tests/exec/support/tested_device.h"
 
 namespace debubble::exec {

@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/program/run/prepare_run.h"
-#include "exec/program/run/run_facts.h"
-#include "exec/program/run/share_plan.h"
 #include "exec/program/run/training_loop.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"

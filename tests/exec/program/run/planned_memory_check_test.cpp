@@ -1,4 +1,4 @@
-#include "exec/program/run/planned_memory.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <gtest/gtest.h>
 
@@ -25,11 +25,11 @@ std::string refusal(const std::vector<Bytes>& planned, int replicas, Bytes avail
 TEST(PlannedMemory, OfAllRanksIsComparedWithWhatIsLeft) {
     const std::vector<Bytes> planned{3 * kGibibyte, kGibibyte};
     EXPECT_EQ(refusal(planned, 2, 8 * kGibibyte), "");
-    EXPECT_EQ(
-        refusal(planned, 2, 7 * kGibibyte),
-        "by its plan the 4 ranks need 8 GiB, 3 GiB on the fullest; this machine has 7 GiB left");
+    EXPECT_EQ(refusal(planned, 2, 7 * kGibibyte),
+              "by the prediction the 4 ranks need 8 GiB, 3 GiB on the fullest; this machine has 7 "
+              "GiB left");
     EXPECT_EQ(refusal({2 * kGibibyte}, 1, kGibibyte),
-              "by its plan the rank needs 2 GiB; this machine has 1 GiB left");
+              "by the prediction the rank needs 2 GiB; this machine has 1 GiB left");
 }
 
 TEST(PlannedMemory, ThatIsNotKnownRefusesNothing) {

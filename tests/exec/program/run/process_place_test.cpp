@@ -1,4 +1,4 @@
-#include "exec/program/run/world/process_place.h"
+#include "exec/program/run/world/launch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 #include "base/diagnostic.h"
 #include "exec/comm/tcp/handshake_words.h"
 #include "exec/comm/tcp/rendezvous.h"
-#include "exec/program/run/world/launch.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/exec/support/stranger.h"
 
@@ -118,7 +117,8 @@ TEST(TcpJob, OfSeveralHostsNeedsASecretOfItsOwn) {
     for (const Variables& known : {Variables{}, Variables{{"SLURM_JOB_ID", "4711"}},
                                    Variables{{"TORCHELASTIC_RUN_ID", "none"}}}) {
         const std::string refusal = refusal_in(also(known, kTwoHosts));
-        EXPECT_THAT(refusal, HasSubstr("whoever reaches 192.0.2.1:29500 could pass for a rank"));
+        EXPECT_THAT(refusal,
+                    HasSubstr("any process that reaches 192.0.2.1:29500 could pass for a rank"));
         EXPECT_THAT(refusal, HasSubstr("export DEBUBBLE_JOB_SECRET=$(openssl rand -hex 32)"));
         EXPECT_THAT(refusal, HasSubstr("or give --rendezvous a file"));
     }

@@ -32,30 +32,32 @@ parallel: {data: 1}
 training: {seq_length: 64, global_batch: 1, micro_batch: 1, precision: bf16}
 )";
 
-TEST(Unexecuted, RecurrentLayersAreRefusedAtTheModel) {
-    EXPECT_THAT(refusal(std::string("model: {base: nemotron-h-8b, layers: 4}") + kRest),
-                testing::StartsWith("asked.yaml:1:8: error: nemotron-h-8b has state-space layers: "
-                                    "'debubble simulate' plans it, but nothing executes it yet"));
-    EXPECT_THAT(refusal(std::string("model: qwen3-next-80b-a3b") + kRest),
-                testing::StartsWith("asked.yaml:1:8: error: qwen3-next-80b-a3b has gated delta "
-                                    "nets: 'debubble simulate' plans it, but nothing executes it"));
+TEST(Unsupported, RecurrentLayersAreRefusedAtTheModel) {
+    EXPECT_THAT(
+        refusal(std::string("model: {base: nemotron-h-8b, layers: 4}") + kRest),
+        testing::StartsWith("asked.yaml:1:8: error: nemotron-h-8b has state-space layers: "
+                            "'debubble simulate' models it, but it cannot be executed yet"));
+    EXPECT_THAT(
+        refusal(std::string("model: qwen3-next-80b-a3b") + kRest),
+        testing::StartsWith("asked.yaml:1:8: error: qwen3-next-80b-a3b has gated delta nets: "
+                            "'debubble simulate' models it, but it cannot be executed"));
 }
 
-TEST(Unexecuted, KeysAreRefusedWhereTheyAre) {
+TEST(Unsupported, KeysAreRefusedWhereTheyAre) {
     const std::string model = "model: gpt2";
     EXPECT_EQ(refusal(model + kRest), "accepted");
     EXPECT_THAT(refusal(model + kRest, {"training.precision=fp8-current"}),
-                testing::StartsWith("asked.yaml:5:72: error: training.precision asks for products "
-                                    "by the recipe fp8-current"));
+                testing::StartsWith("asked.yaml:5:72: error: training.precision asks for GEMMs "
+                                    "with the recipe fp8-current"));
     EXPECT_EQ(refusal(model + kRest, {"training.optimizer=muon"}), "accepted");
     const std::string packed = "imbalance: {sequence: {mean: 16}}\n";
     EXPECT_EQ(refusal(model + kRest + packed), "accepted");
     EXPECT_THAT(
         refusal(model + kRest + packed, {"gpus=2", "parallel.data=2", "training.global_batch=2",
                                          "parallel.dynamic_context_parallel=true"}),
-        testing::HasSubstr("parallel.dynamic_context_parallel sizes groups by the lengths "
-                           "of documents: 'debubble simulate' plans it, but nothing "
-                           "executes it yet"));
+        testing::HasSubstr(
+            "parallel.dynamic_context_parallel sizes groups by the lengths "
+            "of documents: 'debubble simulate' models it, but it cannot be executed yet"));
     EXPECT_THAT(refusal(model + kRest + packed, {"imbalance.sequence.global_batch_packing=true"}),
                 testing::HasSubstr("packs documents in every step"));
     EXPECT_THAT(refusal("cluster: hgx-h100\ngpus: 1\nparallel: {data: 1}\ntraining: {seq_length: "
@@ -64,7 +66,7 @@ TEST(Unexecuted, KeysAreRefusedWhereTheyAre) {
                 testing::StartsWith("asked.yaml: error: nemotron-h-8b has state-space layers"));
 }
 
-TEST(Unexecuted, TwoLevelsOfContextParallelismAreRefusedAtTheirKey) {
+TEST(Unsupported, TwoLevelsOfContextParallelismAreRefusedAtTheirKey) {
     const std::string asked = R"(model: gpt2
 cluster: hgx-h100
 gpus: 4
@@ -75,11 +77,11 @@ training: {seq_length: 64, global_batch: 1, micro_batch: 1, precision: bf16}
     EXPECT_THAT(
         refusal(asked),
         testing::StartsWith("asked.yaml:5:52: error: framework.context_communication is a2a+p2p, "
-                            "context parallelism of two levels: 'debubble simulate' plans it, but "
-                            "nothing executes it yet"));
+                            "context parallelism on two levels: 'debubble simulate' models it, but "
+                            "it cannot be executed yet"));
 }
 
-TEST(Unexecuted, RowsThatTravelInEightBitsAreRefusedAtTheFramework) {
+TEST(Unsupported, RowsThatTravelInEightBitsAreRefusedAtTheFramework) {
     const auto asked = [](const std::string& key, const std::string& type) {
         return refusal(
             "model: {base: mixtral-8x7b, layers: 2}\ncluster: hgx-h100\ngpus: 2\n"
@@ -91,10 +93,10 @@ TEST(Unexecuted, RowsThatTravelInEightBitsAreRefusedAtTheFramework) {
     for (const char* key : {"moe_dispatch_fwd_dtype", "moe_combine_bwd_dtype"}) {
         EXPECT_EQ(asked(key, "bf16"), "accepted") << key;
         for (const char* type : {"fp8", "mxfp8"})
-            EXPECT_THAT(asked(key, type),
-                        testing::StartsWith("asked.yaml:5:12: error: rows travel to experts in 8 "
-                                            "bits: 'debubble simulate' plans it, but nothing "
-                                            "executes it yet"))
+            EXPECT_THAT(
+                asked(key, type),
+                testing::StartsWith("asked.yaml:5:12: error: tokens are sent to experts in 8 bits: "
+                                    "'debubble simulate' models it, but it cannot be executed yet"))
                 << key << ", " << type;
     }
 }

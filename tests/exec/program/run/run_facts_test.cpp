@@ -1,4 +1,4 @@
-#include "exec/program/run/run_facts.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <fstream>
 #include <map>
@@ -7,7 +7,6 @@
 
 #include <gmock/gmock.h>
 
-#include "exec/program/run/prepare_run.h"
 #include "scenarios/cluster/measured.h"
 #include "tests/exec/support/scratch_folder.h"
 

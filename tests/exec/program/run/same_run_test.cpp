@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
-#include "exec/program/run/run_facts.h"
+#include "exec/comm/transports.h"
+#include "exec/program/run/prepare_run.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::exec {

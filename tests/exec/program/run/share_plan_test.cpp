@@ -1,11 +1,10 @@
-#include "exec/program/run/share_plan.h"
+#include "exec/program/run/prepare_run.h"
 
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "exec/comm/local.h"
-#include "exec/program/run/prepare_run.h"
+#include "exec/comm/transports.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/predict.h"

@@ -1,11 +1,11 @@
-#include "exec/program/run/world/shared_folder.h"
+#include "exec/program/run/world/same_run.h"
 
 #include <fstream>
 
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "tests/exec/support/scratch_folder.h"
 
 namespace debubble::exec {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "exec/comm/local.h"
+#include "exec/comm/transports.h"
 #include "exec/program/run/prepare_run.h"
 #include "tests/exec/support/scratch_folder.h"
 

@@ -6,8 +6,8 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "exec/program/sample/export_network.h"
 #include "exec/program/sample/language_model.h"
+#include "exec/program/sample/saved_network.h"
 #include "tests/exec/support/checkpoint_run.h"
 #include "tests/exec/support/scratch_folder.h"
 

@@ -95,8 +95,29 @@ TEST(Rows, OfRanksThatSomebodyChoseAreNotFolded) {
     EXPECT_THAT(lay_out(*many_ranks(kManyDevices), {.fold_alike = true}, {}, 700).rows,
                 SizeIs(kManyDevices))
         << "few ranks have room";
-    EXPECT_FALSE(
-        lay_out(*document, {.fold_alike = true}, {.comparison = true}, 700).rows[0].folded);
+}
+
+TEST(Rows, OfTwoPlansAreFoldedWhereBothHaveRanksAlike) {
+    const Document a = many_ranks(40);
+    const Document b = document_of(plan("1f1b", 40, 2));
+    const auto folded = [&](const Document& other) {
+        return lay_out(*a, {.fold_alike = true}, {.comparison = true, .other = other.get()}, 700);
+    };
+    const RowLayout both = folded(b);
+    ASSERT_THAT(both.rows, SizeIs(kMostLinesOfRun / 2));
+    for (const Row& row : both.rows) {
+        EXPECT_TRUE(row.folded);
+        EXPECT_EQ(row.other.height, row.bars.height);
+        EXPECT_EQ(row.other.y, row.bars.bottom()) << "B's line lies below A's";
+        EXPECT_EQ(row.error.height, 0);
+    }
+    Trace uneven = plan("1f1b", 40, 2);
+    for (Span& span : uneven.spans)
+        if (span.rank.index % 2 == 1 && is_work(span.action))
+            span.begin += (span.end - span.begin) / 2;
+    EXPECT_THAT(folded(document_of(std::move(uneven))).rows, SizeIs(40));
+    EXPECT_THAT(folded(many_ranks(20)).rows, SizeIs(testing::Gt(20)))
+        << "ranks that B does not have are not like those that it has";
 }
 
 TEST(Rows, AreThoseOfABrushAlone) {

@@ -104,7 +104,7 @@ struct Drawn {
         timeline.main = {std::move(document), nullptr, {}};
         timeline.main.colouring = colour(*timeline.main.document, {});
         timeline.layout = lay_out(*timeline.main.document, {}, timeline.needs(), 400);
-        view.geometry = {width, page_height(timeline)};
+        view.geometry = {width, page_height(timeline, width)};
         view.axis = TimeAxis(timeline.range(), view.geometry.lanes_width());
     }
     Sheets rows() const { return row_sheets(timeline, view); }

@@ -113,7 +113,7 @@ TEST(BubbleBeside, OfAnActionIsTheNearestOfItsRank) {
 TEST(Overlays, DrawAnArrowFromTheSelectedBubbleToWhatEndsIt) {
     const Scene scene = scene_with(document_of(plan("1f1b", 4, 8)));
     View view;
-    view.geometry = {1200, page_height(scene)};
+    view.geometry = {1200, page_height(scene, 1200)};
     view.axis = TimeAxis(scene.range(), view.geometry.lanes_width());
     ViewState state;
     state.axis = view.axis;

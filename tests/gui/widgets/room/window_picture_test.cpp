@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include <QDockWidget>
+#include <QFileInfo>
 #include <QScreen>
 #include <QStatusBar>
 #include <QToolBar>
@@ -8,6 +9,7 @@
 #include "gui/widgets/whole_run/run_page.h"
 #include "tests/gui/widgets/timeline/views.h"
 #include "tests/gui/widgets/window.h"
+#include "tests/support/source_folder.h"
 #include "trace/picture/bubbles.h"
 
 /// The whole window as a person sees it. With DEBUBBLE_PICTURES=FOLDER its pictures are kept there
@@ -68,6 +70,34 @@ TEST_F(WindowPicture, has_all_parts_inside_in_both_themes_on_small_and_large_scr
             EXPECT_GT(count(image, ground_of(shades).accent), 50U) << "of the selected bubble";
             keep(image, std::string(dark ? "dark" : "light") + '-' +
                             std::to_string(screen.width()) + 'x' + std::to_string(screen.height()));
+        }
+    }
+}
+
+/// Llama 3 70B on 64 H100, gpt2-xl-zb-v, GPT-3 175B, DeepSeek-V3, and what a profiler recorded.
+TEST_F(WindowPicture, of_large_plans_and_of_a_profile_has_all_parts_inside) {
+    const std::string profile =
+        (source_folder() / "tests/trace/profile/data/ddp_one_step.json.gz").string();
+    const double ratio = window->devicePixelRatio();
+    for (const QString& file :
+         {QString("gpt2-xl-zb-v"), QString("gpt3-175b"), QString("deepseek-v3"),
+          QString("llama3-70b-sweep"), QString::fromStdString(profile)}) {
+        ASSERT_TRUE(opens({file}));
+        window->findChild<TimelineView*>()->next_bubble();
+        const std::string name = QFileInfo(file).baseName().toStdString();
+        for (const char* theme : {"Light theme", "Dark theme"}) {
+            command(theme)->trigger();
+            for (const QSize screen : {QSize(1280, 720), QSize(1920, 1080)}) {
+                if (ratio > 1 && screen.width() < 1920) continue;
+                const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
+                const QImage image = picture(size);
+                EXPECT_EQ(window->size(), size) << name;
+                expect_inside<QDockWidget>();
+                expect_inside<QToolBar>();
+                expect_inside<QStatusBar>();
+                keep(image, name + (QString(theme) == "Dark theme" ? "-dark-" : "-light-") +
+                                std::to_string(screen.width()));
+            }
         }
     }
 }
