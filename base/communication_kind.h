@@ -9,11 +9,11 @@
 
 namespace debubble {
 
-/// What a communication serves.
+/// The purpose of a communication.
 enum class CommunicationKind : std::uint8_t {
-    Tensor,    ///< tensor and sequence parallelism, and experts that are cut
+    Tensor,    ///< tensor and sequence parallelism, and experts cut over ranks
     Context,   ///< context parallelism
-    Expert,    ///< tokens on their way to experts and back
+    Expert,    ///< all-to-all of tokens to experts and back
     Data,      ///< gradients, their norm, and parameters between replicas
     Pipeline,  ///< messages between stages, and tensors that two stages share
     Host,      ///< copies to the host's memory and back

@@ -9,14 +9,14 @@
 
 namespace debubble {
 
-/// The purpose that a byte of device memory is held for.
+/// The purpose of a byte of device memory.
 enum class MemoryClass : std::uint8_t {
     Parameters,
     Gradients,
     Optimizer,
     Activations,
     Buffers,    ///< persistent: communication buffers, library workspaces
-    Workspace,  ///< lives inside one action
+    Workspace,  ///< lives inside a single action
 };
 inline constexpr std::size_t kMemoryClasses = 6;
 

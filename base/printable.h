@@ -11,7 +11,7 @@ namespace debubble {
 /// count as such.
 bool is_printable(std::string_view text);
 
-/// The text with "\x1b" and the like in the place of control characters.
+/// The text with control characters replaced by "\x1b" and the like.
 std::string printable(std::string_view text);
 
 }  // namespace debubble

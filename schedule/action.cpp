@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-/// Writes one action's text piece by piece, into a buffer that holds the longest.
+/// Writes the text of an action in parts, into a buffer that holds the longest.
 class TextWriter {
 public:
     std::string_view text() const {

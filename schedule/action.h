@@ -11,11 +11,11 @@
 #include "base/overloaded.h"
 #include "schedule/message.h"
 
-/// One thing that one rank does. Its cost and its execution are not known here: the simulator and
-/// the executor each give it a meaning.
+/// An action of one rank. Its cost and its execution are not known here: the simulator and the
+/// executor each give it a meaning.
 namespace debubble {
 
-/// F, B (both halves of backward at once), I (backward-input), W (backward-weight).
+/// F, B (the full backward), I (backward-input), W (backward-weight).
 enum class Pass : std::uint8_t { Forward, Backward, BackwardInput, BackwardWeight };
 
 struct Compute {
@@ -25,7 +25,7 @@ struct Compute {
     friend auto operator<=>(const Compute&, const Compute&) = default;
 };
 
-/// Runs a stage's forward again from its saved input, just before its backward.
+/// Recomputes a stage's forward from its saved input, just before its backward.
 struct Recompute {
     Stage stage;
     MicroBatch micro_batch;

@@ -16,8 +16,8 @@ namespace debubble {
 /// holder have no effect and are left out.
 Program complete(Schedule imported, const LowerOptions& options);
 
-/// The places where a program reduces gradients, or steps, in another way than its computes need:
-/// it would train something other than the model.
+/// The actions in which a program reduces gradients, or steps, differently from what its computes
+/// need: it would train something other than the model.
 std::vector<Violation> check_training(const Program& program, const LowerOptions& options);
 
 }  // namespace debubble

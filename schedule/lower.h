@@ -10,16 +10,16 @@
 #include "schedule/lower_options.h"
 #include "schedule/schedule.h"
 
-/// The way from the order that a generator wrote to the program that a rank can run: one list of
+/// Lowering: from the order that a generator writes to the program that a rank runs, by one list of
 /// passes.
 namespace debubble {
 
 /// One pass of lowering.
 struct LoweringPass {
-    std::string_view name;    ///< as `debubble schedule --lower-to` takes it
-    std::string_view reason;  ///< for its place in the list, a sentence
-    bool is_of_messages;      ///< it adds or moves sends and receives, and nothing else
-    /// True for an order, read from a file, that has already what the pass adds.
+    std::string_view name;    ///< the argument of `debubble schedule --lower-to`
+    std::string_view reason;  ///< reason for its position in the list, a sentence
+    bool is_of_messages;      ///< it adds or moves only sends and receives
+    /// True for an order, read from a file, that already has the actions that the pass adds.
     bool (*is_done)(const Schedule& order);
     void (*run)(Lowering& lowering);
 };
@@ -27,19 +27,19 @@ struct LoweringPass {
 /// All passes, in order.
 std::span<const LoweringPass> lowering_passes();
 
-/// Runs all passes. Precondition: validate(compute_only) is empty. Where messages that stand at
-/// their computes (or in batches) would deadlock, they are placed in step, which computes in every
-/// order that PyTorch plays need.
+/// Runs all passes. Precondition: validate(compute_only) is empty. Where messages that are placed
+/// at their computes (or in batches) would deadlock, they are placed in step, which computes in
+/// every order that PyTorch executes need.
 Program lower(Schedule compute_only, const LowerOptions& options);
 /// The same with some of the passes, in their order.
 Program lower_by(std::span<const LoweringPass> passes, Schedule order, const LowerOptions& options);
 
-/// The changes that a pass made to a program.
+/// The changes that a pass makes to a program.
 struct PassChanges {
     std::string_view pass;
     std::string_view reason;
     std::map<std::string, std::size_t> added;  ///< by the word of the action, as "SEND"
-    std::size_t moved = 0;  ///< actions that were listed at another place among the others
+    std::size_t moved = 0;                     ///< number of actions moved relative to the others
     bool unchanged() const { return added.empty() && moved == 0; }
 };
 struct PartlyLowered {
@@ -47,7 +47,7 @@ struct PartlyLowered {
     std::vector<PassChanges> changes;  ///< of the passes up to the last one, in order
 };
 /// The program after the pass `last`, as lower() has it on its way to the end. Throws InputError,
-/// which lists the names, for a pass that does not exist.
+/// which lists the names, for an unknown pass.
 PartlyLowered lower_to(std::string_view last, Schedule compute_only, const LowerOptions& options);
 
 }  // namespace debubble

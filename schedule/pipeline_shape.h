@@ -18,7 +18,7 @@ struct PipelineShape {
     }
 };
 
-/// The number of computes of the largest step that can be planned: its simulation takes some eight
+/// The number of computes of the largest step that can be planned: its simulation needs some eight
 /// gigabytes.
 inline constexpr double kMostComputes = 2e7;
 

@@ -21,11 +21,11 @@ struct Placement {
     friend bool operator==(const Placement&, const Placement&) = default;
 
     int ranks() const { return static_cast<int>(stages.size()); }
-    /// 1 + the greatest stage named. Looks at every entry.
+    /// 1 + the greatest stage named. Reads every entry.
     int stage_count() const;
     std::span<const Stage> stages_of(Rank rank) const { return stages[rank.index]; }
-    /// Every holder of the stage, in rank order. Looks at every entry: for questions about many
-    /// stages make a PlacementIndex.
+    /// Every holder of the stage, in rank order. Reads every entry: for questions about many stages
+    /// make a PlacementIndex.
     std::vector<Rank> ranks_of(Stage stage) const;
     /// "loop", "v", "bidirectional" or "custom".
     std::string name() const;
@@ -36,8 +36,8 @@ Placement v_placement(int ranks);              ///< two stages per rank in a V
 Placement bidirectional_placement(int ranks);  ///< precondition: `ranks` is even
 
 /// The entries of a placement, numbered rank by rank, and the holders of every stage: the index of
-/// tables over a program. Built in one walk over the entries; a look-up then takes the same time
-/// however many ranks there are. Does not follow later changes of the placement.
+/// tables over a program. Built in one pass over the entries; a look-up then takes constant time
+/// for any number of ranks. Does not follow later changes of the placement.
 class PlacementIndex {
 public:
     explicit PlacementIndex(const Placement& placement);
@@ -61,8 +61,8 @@ private:
     int held_ = 0;  ///< number of stages that some rank holds
 };
 
-/// The number of placement entries that this thread has read so far. A test bounds the cost of
-/// large pipelines by it.
+/// The number of placement entries that this thread has read. A test bounds the cost of large
+/// pipelines by it.
 std::int64_t placement_entries_read();
 
 }  // namespace debubble

@@ -10,8 +10,8 @@
 
 namespace debubble {
 
-/// Plays the program without time: a rank goes through its list, computes need their inputs,
-/// communications are issued as they are reached and wait for none. Takes time linear in the
+/// Executes the program without time: a rank steps through its list, computes need their inputs,
+/// communications are issued when they are reached and wait for none. Takes time linear in the
 /// actions. Precondition: its computes, sends and receives are complete, match, and are in order on
 /// each rank.
 std::optional<Standstill> find_standstill(const Program& program, Transport transport);
@@ -20,7 +20,7 @@ std::optional<Standstill> find_standstill(const Program& program, Transport tran
 struct Move {
     Rank rank;
     std::size_t from = 0;    ///< position of the receive
-    std::size_t before = 0;  ///< position of the action that it must come before
+    std::size_t before = 0;  ///< position of the action that it must precede
 };
 
 struct Unjamming {
@@ -28,11 +28,11 @@ struct Unjamming {
     bool finishes = true;  ///< true if it finishes after the moves
 };
 
-/// The receives to move so that the program finishes under Transport::IssueOrdered, and so under
+/// The receives to move so that the program finishes under Transport::IssueOrdered, and thus under
 /// every one. A ring deadlocks when each of its ranks has sent more than the next one has
-/// requested: that one must then receive earlier. Moves only receives in such rings; nothing helps
-/// if the computes themselves wait in a cycle, or if a receive is listed before an action that its
-/// sender waits for. Precondition: that of find_standstill().
+/// requested, which must then receive earlier. Moves only receives in such rings; nothing helps if
+/// the computes themselves wait in a cycle, or if a receive is listed before an action that its
+/// sender waits for. Precondition: the one of find_standstill().
 Unjamming moves_against_jams(const Program& program);
 
 }  // namespace debubble

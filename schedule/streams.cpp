@@ -90,8 +90,8 @@ public:
         return spot(send).rank == rank ? send : recv;
     }
 
-    /// Nodes in an order in which each comes after all that it waits for; those that wait in a
-    /// cycle, or for one, are left out.
+    /// Nodes in an order in which each follows all that it waits for; nodes in a cycle of waits,
+    /// and those that wait for one, are left out.
     std::vector<Node> in_order() const {
         std::vector<std::int32_t> open(static_cast<std::size_t>(nodes_));
         std::vector<std::vector<Node>> after(static_cast<std::size_t>(nodes_));
@@ -128,9 +128,9 @@ private:
     void add_rank(int rank) {
         const ActionList& list = program_.ranks[static_cast<std::size_t>(rank)];
         std::map<int, Node> on_stream;    // the last message, by peer
-        std::vector<Node> batch;          // the messages since the last compute
-        std::map<Message, Node> brought;  // by what the lists call it
-        Node last = kNoNode;              // the last action that is no message
+        std::vector<Node> batch;          // messages since the last compute
+        std::map<Message, Node> brought;  // by their name in the lists
+        Node last = kNoNode;              // last action that is not a message
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Node node = node_of({rank, i});
             wait(node, last);
@@ -187,7 +187,7 @@ std::vector<Node> cycle_in(const MessageGraph& graph, const std::vector<Node>& o
         place[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(path.size());
         path.push_back(at);
         const auto waits = graph.waits_for(at);
-        // A compute's own inputs say more than the compute before it.
+        // A compute's own inputs explain more than the compute before it.
         at = *std::find_if(waits.rbegin(), waits.rend(),
                            [&](Node node) { return !reached[static_cast<std::size_t>(node)]; });
     }
@@ -195,8 +195,8 @@ std::vector<Node> cycle_in(const MessageGraph& graph, const std::vector<Node>& o
     return path;
 }
 
-/// The cycle by the ends of messages alone: what lies between two of them is how one waits for the
-/// other.
+/// The cycle in terms of the ends of messages alone: the nodes between two of them explain how one
+/// waits for the other.
 Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
     const auto is_end = [&](Node node) {
         return graph.is_action(node) && is_message(graph.action(node));
@@ -214,7 +214,7 @@ Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
     const Spot first = graph.spot(cycle.front());
     std::string text;
     Node from = cycle.front();
-    bool computes = false;  // lie between the two ends
+    bool computes = false;  // between the two ends
     for (std::size_t i = 1; i + 1 < cycle.size(); ++i) {
         if (graph.is_action(cycle[i])) {
             computes = computes || !is_end(cycle[i]);
@@ -223,8 +223,8 @@ Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
         const Node own = graph.end_on(cycle[i], graph.spot(from).rank);
         const Node next = cycle[i + 1];
         if (own != from)
-            text +=
-                fmt::format(", which {} {}", computes ? "comes after" : "stands behind", name(own));
+            text += fmt::format(", which {} {}", computes ? "comes after" : "is queued after",
+                                name(own));
         if (next != own)
             text +=
                 fmt::format(", which waits for {} on rank {}", name(next), graph.spot(next).rank);

@@ -12,8 +12,8 @@
 /// The comparison of a predicted step with an executed one of the same program.
 namespace debubble {
 
-/// The figures of a whole step. Idle times are those of the steady state: together with everything
-/// else that the ranks do they sum to ranks x step time.
+/// The figures of a whole step. Idle times are those of the steady state: together with all other
+/// times of the ranks they sum to ranks x step time.
 struct StepFigures {
     Duration step_time{};
     Duration makespan{};
@@ -28,7 +28,7 @@ struct RankFigures {
     Duration exposed{};
     Duration optimizer{};
     Duration idle{};  ///< step time less the other times
-    int place = 0;    ///< place by busy time, from 1: the busiest rank
+    int place = 0;    ///< index by busy time, from 1: the busiest rank
     std::optional<MemoryByClass> peak;
 };
 
@@ -49,11 +49,11 @@ struct Comparison {
     std::vector<ErrorRow> kinds;          ///< the kinds that occur, in the order of Action
     std::vector<ErrorRow> stages;         ///< an Overlap counts for its first compute's stage
     std::vector<ActionDifference> worst;  ///< at most kMostWorst, the greatest difference first
-    Compared<std::size_t> unmatched;      ///< actions that only one of the traces holds
+    Compared<std::size_t> unmatched;      ///< actions in only one of the traces
 };
 inline constexpr std::size_t kMostWorst = 10;
 
-/// The reason why two traces cannot be compared, in one sentence: they are of different programs.
+/// The reason why two traces cannot be compared, in one sentence: their programs differ.
 std::optional<std::string> why_not_comparable(const Trace& simulated, const Trace& executed);
 
 /// Lengths are net_lengths(): without waiting for a peer. Of several steps the median one is taken,

@@ -21,8 +21,8 @@ struct Compared {
     friend bool operator==(const Compared&, const Compared&) = default;
 };
 
-/// (simulated - executed) / executed: above 0 the prediction is too long. Nothing where
-/// both are 0, or only the executed one is.
+/// (simulated - executed) / executed: positive if the prediction is too long. Nothing where both
+/// are 0, or only the executed one is.
 std::optional<double> relative_error(const Compared<Duration>& times);
 
 Duration apart(const Compared<Duration>& times);  ///< >= 0
@@ -30,7 +30,7 @@ Duration apart(const Compared<Duration>& times);  ///< >= 0
 /// The actions of one kind, or the computes of one stage.
 struct ErrorRow {
     std::string name;       ///< "F", "SEND", "REDUCE_GRAD"; "stage 2"
-    std::size_t count = 0;  ///< actions that both traces hold
+    std::size_t count = 0;  ///< actions in both traces
     Compared<Duration> sum;
     Duration apart{};  ///< sum of their absolute differences
 

@@ -11,7 +11,7 @@ namespace debubble {
 
 inline constexpr std::size_t kMostSentences = 50;
 
-/// The sentences found so far. Beyond kMostSentences they are only counted.
+/// The sentences found so far. Above kMostSentences they are only counted.
 class Sentences {
 public:
     void add(std::string sentence) {
@@ -47,7 +47,7 @@ struct Execution {
     std::map<Executor, std::vector<std::size_t>> spans;
 };
 
-/// Matches the spans with the lists. Every mismatch adds a sentence, and the result must then not
+/// Matches the spans with the lists. Every mismatch adds a sentence, and then the result must not
 /// be used.
 Execution match_lists(const Program& program, const Trace& trace, Sentences& sentences);
 

@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-/// One step of one replica, for the check of what each of its spans had to wait for.
+/// One step of one replica, to check the preconditions of each of its spans.
 class StepTimes {
 public:
     StepTimes(const Program& program, const Trace& trace, Sentences& sentences)

@@ -8,7 +8,7 @@
 namespace debubble {
 
 /// Numbers keys from 0 in the order in which they are first seen: a hash table with open
-/// addressing, at most half full, whose keys are never taken out.
+/// addressing, at most half full, without removal.
 class KeyNumbers {
 public:
     struct Key {
@@ -17,7 +17,7 @@ public:
         friend bool operator==(const Key&, const Key&) = default;
     };
 
-    /// Makes room for that many keys.
+    /// Reserves space for that many keys.
     void reserve(std::size_t keys);
     std::uint32_t number_or_add(const Key& key);
     std::optional<std::uint32_t> number(const Key& key) const;

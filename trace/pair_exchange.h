@@ -6,15 +6,15 @@
 
 namespace debubble {
 
-/// What the pairs of a trace hide of their own exchanges: the parts of each rank, added up.
+/// The hidden all-to-alls of a trace's pairs: the parts of each rank, summed.
 struct PairExchange {
     std::size_t pairs = 0;
-    Duration exchange{};         ///< the exchanges of both passes
-    Duration hidden{};           ///< that part of them during which the rank computes
-    Duration beside_products{};  ///< that part of `hidden` during which products or attention run
+    Duration exchange{};            ///< all-to-alls of both passes
+    Duration hidden{};              ///< part of it during which the rank computes
+    Duration hidden_under_gemms{};  ///< part of `hidden` during which GEMMs or attention run
 };
 
-/// Zero where no pair's layers take turns, or where the trace has no parts.
+/// Zero where no pair's layers alternate, or where the trace has no parts.
 PairExchange exchange_of_pairs(const Trace& trace);
 
 }  // namespace debubble

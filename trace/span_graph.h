@@ -54,8 +54,8 @@ public:
     using Arrivals = InlineVector<Arrival, 2>;
     Arrivals arrivals_of(std::size_t compute) const;
 
-    /// The member of a collective that joined last: before it began, the others only waited. `span`
-    /// itself if it has no peers.
+    /// The last member to join a collective: before it began, the others only waited. `span` itself
+    /// if it has no peers.
     std::size_t last_to_join(std::size_t span) const;
 
     /// The last of a unit's sends (collectives, copies) that ended in (after, until].
@@ -63,8 +63,8 @@ public:
     std::optional<std::size_t> gather_ended_in(const Unit& unit, Instant after,
                                                Instant until) const;
 
-    /// The spans that must have ended before a span, at most a handful: the one that ended last is
-    /// the reason why it did not begin earlier.
+    /// The spans that must have ended before a span, of which there are few: the one that ended
+    /// last is the reason why it did not begin earlier.
     std::vector<std::size_t> predecessors_of(std::size_t span) const;
 
 private:

@@ -10,19 +10,19 @@
 
 namespace debubble {
 
-/// Spans by the number of what they deal with (a message, a collective), those of one number in
-/// order of begin.
+/// Spans by the number of their subject (a message, a collective), those of one number in order of
+/// begin.
 class SpanTable {
 public:
-    /// Makes room for that many spans.
+    /// Reserves space for that many spans.
     void reserve(std::size_t spans) { added_.reserve(spans); }
     void add(std::uint32_t number, std::uint32_t span) { added_.push_back({number, span}); }
-    /// Comes after the last add() and before all queries. All numbers are below `numbers`.
+    /// Called after the last add() and before all queries. All numbers are below `numbers`.
     void close(const Trace& trace, std::size_t numbers);
 
     std::size_t size() const { return spans_.size(); }
     std::size_t groups() const { return first_.size() - 1; }
-    /// The spans of a number below that of close().
+    /// The spans of a number that is below the limit given to close().
     std::span<const std::uint32_t> group(std::size_t number) const {
         return std::span(spans_).subspan(first_[number], first_[number + 1] - first_[number]);
     }

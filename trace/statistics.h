@@ -9,7 +9,7 @@
 /// The figures of a trace. They are defined in the README.
 namespace debubble {
 
-/// The reason why a rank does nothing. Every idle nanosecond of the step has one cause. While a
+/// The reason why a rank is idle. Every idle nanosecond of the step has one cause. While a
 /// collective or a copy of its own runs and no compute does, a rank is not idle: that communication
 /// is exposed.
 enum class BubbleCause : std::uint8_t {
@@ -20,13 +20,13 @@ enum class BubbleCause : std::uint8_t {
     Collective,  ///< waits for the peers of a gather or reduction
     Optimizer,   ///< no rank computes any more: the barrier at the optimizer, and after it
     Launch,      ///< all inputs are ready: the host is late
-    /// Waits for another rank's compute longer than if all loads were even. Only predictions of
-    /// loads that are not even have it (sim/uneven).
+    /// Waits for another rank's compute longer than with even loads. Occurs only in predictions
+    /// with uneven loads (sim/uneven).
     UnevenLoad,
 };
 inline constexpr std::size_t kBubbleCauses = 8;
 
-/// True for a cause that lists leave out where it takes no time.
+/// True for a cause that lists leave out if it takes no time.
 constexpr bool is_rare(BubbleCause cause) {
     return cause == BubbleCause::UnevenLoad;
 }
@@ -40,7 +40,7 @@ struct Bubble {
     friend bool operator==(const Bubble&, const Bubble&) = default;
 };
 
-/// What a communication between computes is for.
+/// The purpose of a communication between computes.
 enum class Between : std::uint8_t {
     Replicas,  ///< gathers, reductions, the gradients' norm
     Stages,    ///< the gradients that two stages share
@@ -52,10 +52,10 @@ inline constexpr std::size_t kBetween = 3;
 struct RankStatistics {
     Rank rank;
     std::int32_t replica = 0;
-    Duration busy{};     ///< compute, its exposed communication excluded
-    Duration exposed{};  ///< communication that nothing hides, inside computes and between them
+    Duration busy{};             ///< compute, without its exposed communication
+    Duration exposed{};          ///< exposed communication, inside computes and between them
     Duration exposed_between{};  ///< part of `exposed` outside of computes
-    /// The parts of `exposed_between` before steps run into each other (in_steady_state).
+    /// The parts of `exposed_between` before steps overlap (in_steady_state).
     std::array<Duration, kBetween> exposed_between_by{};
     Duration exposed_after{};  ///< part of `exposed_between` after the last action of the step
     Duration optimizer{};
@@ -75,7 +75,7 @@ struct Statistics {
                                              ///< it
 };
 
-/// The statistics of a trace, O(n log n) in the spans. The critical path costs a quarter of the
+/// The statistics of a trace, O(n log n) in the spans. The critical path takes a quarter of the
 /// time, and stays empty if `with_critical_path` is false.
 Statistics statistics(const Trace& trace, bool with_critical_path = true);
 
@@ -86,9 +86,9 @@ Statistics statistics(const Trace& trace, bool with_critical_path = true);
 /// bubbles remain those of the trace. Precondition: no rank works longer than `step_time`.
 Statistics in_steady_state(Statistics of_trace, Duration step_time);
 
-/// The account of a step with the time that passes before the next one begins: what it is longer
-/// than the trace is the host's, before the first action and after the last one. Precondition:
-/// `step_time` is at least the step's own.
+/// The account of a step with the time until the next one begins: the time by which it exceeds the
+/// trace is the host's, before the first action and after the last one. Precondition: `step_time`
+/// is at least the step's own.
 Statistics with_time_between(Statistics of_trace, Duration step_time);
 
 /// The time of a rank's computes and optimizer, including the waits inside its computes: no two of

@@ -10,7 +10,7 @@
 #include "gui/viewmodel/what_if/answer.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/edit.h"
-#include "sim/report/traces/beside_prediction.h"
+#include "sim/report/traces/compare_profile.h"
 #include "sim/report/traces/compare_report.h"
 #include "text/wording.h"
 #include "trace/compare.h"

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-/// The violations found so far. Beyond a thousand they are only counted.
+/// The violations found so far. Above a thousand they are only counted.
 class Findings {
 public:
     void add(Violation::Kind kind, Rank rank, std::size_t position, std::string message) {

@@ -8,8 +8,8 @@
 
 namespace debubble {
 
-/// The times at which the actions of a compute-only schedule run, by longest path: a compute starts
-/// at max(rank free, inputs + link on edges that change rank). Sends are free and asynchronous;
+/// The times of the actions of a compute-only schedule, by longest path: a compute starts at
+/// max(rank free, inputs + link on edges that change rank). Sends are free and asynchronous;
 /// nothing contends. A slice costs 1/k of its stage.
 struct Replay {
     struct Times {

@@ -8,15 +8,15 @@
 
 namespace debubble {
 
-/// The reason why a rank cannot go on: the action it has reached, and the rank it waits for.
+/// The reason why a rank cannot continue: the action it has reached, and the rank it waits for.
 struct Wait {
     std::string at;          ///< text of the action
-    std::string needs;       ///< what it needs, such as "1B0 of rank 1"
-    std::optional<Rank> on;  ///< the rank to wait for; nothing if no rank will ever do it
+    std::string needs;       ///< the missing input, such as "1B0 of rank 1"
+    std::optional<Rank> on;  ///< rank to wait for; nothing if no rank will ever compute it
 };
 
 /// The ranks that block each other, in order, starting at the smallest one that waits. They form a
-/// cycle, or a chain to a rank that waits for something that no rank does.
+/// cycle, or a chain to a rank that waits for something that no rank computes.
 struct WaitingCycle {
     std::vector<Rank> ranks;
     std::string sentence;

@@ -7,10 +7,10 @@
 
 namespace debubble::sim {
 
-/// Corrects all plans of a grid by a measured step, of which its basis takes note: rows that were
+/// Corrects all plans of a grid by a measured step, which is recorded in its basis: rows that were
 /// corrected by another one are not continued.
 void correct_by(Grid& grid, std::shared_ptr<const AnchoredBy> anchor);
-/// Notes that none is.
+/// Records that there is none.
 void leave_uncorrected(Grid& grid);
 
 }  // namespace debubble::sim

@@ -9,15 +9,15 @@
 
 namespace debubble::sim {
 
-/// How the step of a run is spent, in the mean of the pipeline's ranks that were recorded.
+/// The parts of a measured step, in the mean over the recorded pipeline ranks.
 struct StepParts {
     std::vector<Rank> ranks;
     double compute_s = 0;  ///< kernels, the optimizer's too
-    double exposed_s = 0;  ///< communication with no kernel beside it
-    double idle_s = 0;     ///< bubbles and the host's
+    double exposed_s = 0;  ///< communication that no kernel overlaps
+    double idle_s = 0;     ///< bubbles and idle time due to the host
 };
 
-/// What a training measured of itself; at least one figure is known.
+/// The figures that a training measured of itself; at least one figure is known.
 struct MeasuredPlan {
     std::optional<double> step_s;
     std::optional<double> tokens_per_s_per_gpu;
@@ -29,15 +29,15 @@ struct MeasuredPlan {
     bool says_anything() const {
         return step_s || tokens_per_s_per_gpu || tflops_per_gpu || allocated || reserved;
     }
-    /// Takes over what `other` knows and this does not.
+    /// Takes the figures that `other` has and this does not.
     void fill_from(const MeasuredPlan& other);
 };
 
 /// The figures in lines that Megatron-LM ("elapsed time per iteration (ms): 15396.6", "max
 /// allocated: 61234.5"), torchtitan ("memory: 73.30GiB(77%)  tps: 11,600") and Primus ("tokens per
-/// GPU (tokens/s/GPU): 11600.2/11611.0") print, or in words like theirs ("mem 73.3 GiB, 11,600
-/// tps"). Of several lines the median time counts, without the first line if there are more than
-/// two, whose step compiles and allocates; and the greatest memory.
+/// GPU (tokens/s/GPU): 11600.2/11611.0") print, or in similar words ("mem 73.3 GiB, 11,600 tps").
+/// Of several lines the median time counts, without the first line if there are more than two,
+/// whose step compiles and allocates; and the greatest memory.
 MeasuredPlan read_log(const std::string& text);
 
 }  // namespace debubble::sim

@@ -15,7 +15,7 @@
 namespace debubble::sim {
 namespace {
 
-/// Passes that nothing names are named by the plan.
+/// Passes without names are named by the plan.
 profile::ProfiledRun run_of(const std::vector<std::string>& files,
                             const scenarios::Scenario& plan) {
     const PricedPlan priced = price(plan);

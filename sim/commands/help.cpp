@@ -16,7 +16,7 @@
 #include "sim/report/reference/key_schema.h"
 #include "sim/report/reference/man_pages.h"
 
-/// `debubble help`: what a key of a scenario means, and the help of a verb.
+/// `debubble help`: the meaning of a scenario's key, and the help of a verb.
 namespace debubble::sim {
 namespace {
 

@@ -14,8 +14,8 @@
 #include "text/wording.h"
 #include "text/yaml_document_reader.h"
 
-/// `debubble list`: what is shipped, a line each; of plans whose authors published a step also that
-/// step beside the predicted one.
+/// `debubble list`: the shipped files, one per line; for plans with a published step, that step and
+/// the predicted one.
 namespace debubble::sim {
 namespace {
 

@@ -8,9 +8,8 @@
 
 namespace debubble::sim {
 
-/// The replayed order as an SVG picture, in which a unit of cost is a millisecond long.
-/// Precondition: the schedule has computes only. Throws InputError for more ranks than a picture
-/// shows.
+/// The replayed order as an SVG picture, in which a unit of cost is one millisecond. Precondition:
+/// the schedule has computes only. Throws InputError for more ranks than a picture shows.
 std::string picture_of(const Schedule& schedule, const Replay& replay, const CostUnits& units);
 
 }  // namespace debubble::sim

@@ -7,8 +7,8 @@
 
 namespace debubble::sim {
 
-/// `debubble search --layouts`: the best cut of the layers of one scenario, beside the uniform one;
-/// where none fits, the fastest and the smallest.
+/// `debubble search --layouts`: the best cut of the layers of one scenario, compared with the
+/// uniform one; where none fits, the fastest and the smallest.
 ExitStatus search_and_print_layouts(const GridArguments& arguments, const std::string& json);
 
 }  // namespace debubble::sim

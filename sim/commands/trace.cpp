@@ -26,7 +26,7 @@
 #include "trace/profile/formats/kineto_writer.h"
 #include "trace/profile/runs/any_run.h"
 
-/// `debubble trace`: what a run of another framework did, from its profiler's files.
+/// `debubble trace`: the actions of another framework's run, from its profiler's files.
 namespace debubble::sim {
 namespace {
 
@@ -138,8 +138,8 @@ ExitStatus carry_out(const TraceArguments& args) {
         !args.out.empty() || !args.svg.empty() || !args.html.empty() || !args.kineto.empty();
     if (report.step.spans.empty() && (writes || !args.as_fast.empty()))
         throw InputError(
-            fmt::format("{}: no passes were found, so that there is no trace to "
-                        "write: neither does a range name one nor attention show one",
+            fmt::format("{}: no passes were found, so there is no trace to "
+                        "write: no range names a pass, and no attention kernel shows one",
                         args.files.front()));
     Outputs outputs;
     outputs.add("--out", args.out);
@@ -190,8 +190,9 @@ void add_trace(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
                      "write a page to mail: the step to zoom and to play, and all figures");
-    verb->add_option("--as-fast-as-others", args->as_fast,
-                     "what if this pipeline rank computed as fast as the others; several by commas")
+    verb->add_option(
+            "--as-fast-as-others", args->as_fast,
+            "the step if this pipeline rank computed as fast as the others; several with commas")
         ->delimiter(',')
         ->allow_extra_args(false);
     verb->add_option("--kineto", args->kineto,

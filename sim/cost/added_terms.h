@@ -8,7 +8,7 @@
 #include "schedule/action.h"
 #include "sim/cost/price_part.h"
 
-/// The terms of a pass's time that come on top of its kernels and exchanges and that nothing hides.
+/// Terms added to a pass's time besides its kernels and collectives, which never overlap anything.
 namespace debubble::sim {
 
 struct AddedTerm {
@@ -17,7 +17,7 @@ struct AddedTerm {
 };
 
 /// The terms of one pass of a stage; without a `pass`, those of a Recompute. StagePrice adds them
-/// to every price, of calibrated machines and of pairs too, and lists them among its parts.
+/// to every price, also of calibrated machines and of pairs, and lists them among its parts.
 std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario,
                                    const models::StageGraph& stage, std::optional<Pass> pass);
 

@@ -20,7 +20,7 @@ public:
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
 
-    /// The forward of a stage that is run again keeps its input, and the tensors that later slices
+    /// The forward of a stage that is recomputed keeps its input, and the tensors that later slices
     /// read.
     PassMemory compute(const Compute& action) const override {
         const StagePrice& stage = prices_->of(action);
@@ -29,7 +29,7 @@ public:
             memory.held_after = stage.left_to_run_again();
         return memory;
     }
-    /// The input exists already; every other tensor that the forward keeps is made again.
+    /// The input exists already; every other saved tensor of the forward is recomputed.
     PassMemory recompute(const Recompute& action) const override {
         const StagePrice& stage = prices_->of(action.stage, action.micro_batch);
         PassMemory memory = stage.memory_again();

@@ -20,21 +20,21 @@ struct OperatorPart {
     std::string name;      ///< name of the operator, without its layer
     bool measured = true;  ///< if false, priced by the rates of the device
 };
-/// A term of the pass's time that belongs to no kernel and no operator.
+/// A term of the pass's time that belongs neither to a kernel nor to an operator.
 struct CostTerm {
     std::string_view name;
     std::string_view formula;  ///< in words
 };
-/// The host launches kernels more slowly than the device carries them out.
+/// The host launches kernels more slowly than the device runs them.
 inline constexpr CostTerm kLaunching{
     "launched by the host", "the fourth root of device^4 + host^4, less the device's own time"};
-/// The exchange of parameters and gradients between replicas, inside the pass.
+/// Gathers and reductions between replicas inside the pass.
 inline constexpr CostTerm kSharding{
     "sharded parameters", "gathered and reduced between replicas, as far as nothing hides it"};
 
 struct PricePart {
     int times = 1;
-    Duration takes{};  ///< time of all of them; for communication, the part that nothing hides
+    Duration takes{};  ///< time of all of them; for communication, the exposed part
     std::variant<KernelPart, OperatorPart, CostTerm> from;
 };
 

@@ -9,7 +9,7 @@ namespace debubble::sim {
 
 /// The prices of one scenario's stages. A price depends on the machine, the layout and the stage,
 /// and neither on the schedule's order nor on the number of microbatches, so the plans of a sweep
-/// ask for the same prices again and again: the latest are kept for the whole process, by value.
+/// need the same prices again and again: the latest are cached for the whole process, by value.
 /// Thread-safe.
 class PricedStages {
 public:
@@ -17,7 +17,7 @@ public:
     PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer);
 
     std::shared_ptr<const StagePrice> get(const models::StageContent& content, int slice,
-                                          const PassesAsked& asked) const;
+                                          const ScheduledPasses& passes) const;
 
 private:
     struct Scene;

@@ -11,8 +11,8 @@
 
 namespace debubble::sim {
 
-/// The prices of every stage of a schedule: what its times and its memory are both read from.
-/// Stages that are alike have one price.
+/// The prices of every stage of a schedule: the source of both its times and its memory. Equal
+/// stages share one price.
 class SchedulePrices {
 public:
     /// Precondition: one content per stage of the schedule.
@@ -29,7 +29,7 @@ public:
         return *distinct_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
     }
     const StagePrice& of(const Compute& c) const { return of(c.stage, c.micro_batch); }
-    /// By the first slice, where what is asked for does not depend on it.
+    /// For the first slice, where the result does not depend on it.
     const StagePrice& of(Stage stage) const { return of(stage, {}); }
     /// The bytes that a rank sends of the message.
     Bytes bytes_of(const Message& message) const {
@@ -40,7 +40,7 @@ public:
     /// them. The stage need not be one of the schedule's.
     Duration time_of(const models::StageContent& content) const;
     int first_layer(Stage stage) const { return first_layer_[stage.index]; }
-    /// Whether Recompute actions run the stage's forward again: all its microbatches, as the
+    /// Whether Recompute actions recompute the stage's forward: for all its microbatches, as the
     /// executor does.
     bool runs_again(Stage stage) const { return recomputed_[stage.index]; }
 
@@ -48,10 +48,10 @@ public:
     models::ParameterCount elements_of(Rank rank) const;
     /// Of these, the elements that stay whole within DeepSpeed's limits (fetch_plan.h).
     models::ParameterCount whole_elements_of(Rank rank) const;
-    /// The matrices that the rank's optimizer makes orthogonal, if it is Muon.
+    /// The matrices that the rank's optimizer orthogonalises, if it is Muon.
     std::vector<StepMatrix> matrices_of(Rank rank) const;
 
-    /// `visit(price)` for each price that differs.
+    /// `visit(price)` for each distinct price.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const Priced& priced : distinct_)
@@ -68,7 +68,7 @@ private:
     Placement placement_;
     PassPricer pricer_;
     PricedStages prices_;
-    PassesAsked asked_;
+    ScheduledPasses passes_;
     int slices_;
     std::vector<bool> recomputed_;  ///< by stage
     std::vector<Priced> distinct_;

@@ -7,9 +7,7 @@
 
 namespace debubble::sim {
 
-/// Adds what a person should know of a prediction besides its figures: notes, and where every
-/// constant comes from. The costs are those of
-/// even loads.
+/// Adds notes and the sources of all constants to a prediction. The costs are those of even loads.
 void explain(Prediction& out, const scenarios::Scenario& scenario, const Program& program,
              const CostModel& costs);
 

@@ -10,7 +10,7 @@
 namespace debubble::sim {
 namespace {
 
-/// The place of the point's value among those of the key.
+/// The index of the point's value among those of the key.
 std::size_t value_of(const scenarios::Sweep& sweep, std::size_t point, std::size_t key) {
     for (std::size_t later = sweep.keys.size() - 1; later > key; --later)
         point /= sweep.keys[later].values.size();

@@ -42,7 +42,7 @@ std::vector<SweepRow> rows_in_journals(const fs::path& results, const Grid& grid
     std::vector<bool> seen(grid.sweep.points(), false);
     for (const fs::path& journal : journals_beside(results)) {
         std::vector<SweepRow> of_journal = rows_in(journal, grid);
-        if (of_journal.empty()) continue;  // its worker has just begun
+        if (of_journal.empty()) continue;  // its worker has just started
         keep_basis(journal, basis, false);
         for (SweepRow& row : of_journal) {
             if (seen[row.index]) continue;

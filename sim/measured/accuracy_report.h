@@ -5,7 +5,7 @@
 
 #include "sim/measured/error_summary.h"
 
-/// Measured steps beside their predictions, in words and as JSON. Errors are in percent.
+/// Measured steps compared with their predictions, in words and as JSON. Errors are in percent.
 namespace debubble::sim {
 
 struct AccuracyReport {

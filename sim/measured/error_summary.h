@@ -5,7 +5,7 @@
 
 #include "sim/measured/compare_measured.h"
 
-/// How far predictions are from measurements, over many rows.
+/// Errors of predictions over many rows of measurements.
 namespace debubble::sim {
 
 /// A summary of absolute relative errors, except for the bias, which keeps the sign. Shares.
@@ -29,8 +29,8 @@ struct AccuracySummary {
     ErrorSummary null_model;
     ErrorSummary null_of_others;
     ErrorSummary memory;
-    ErrorSummary held;         ///< of what is held between two steps
-    ErrorSummary activations;  ///< of what the forward adds to it
+    ErrorSummary held;         ///< of the memory held between two steps
+    ErrorSummary activations;  ///< of the memory that the forward adds to it
 };
 AccuracySummary summarize(const std::vector<const MeasuredComparison*>& rows);
 
@@ -40,17 +40,17 @@ struct AccuracyOf {
     AccuracySummary summary;
 };
 /// By the values of a dotted key of the scenario ("parallel.tensor"), or of `table` or `gpu`, in
-/// the order in which they come.
+/// order of appearance.
 std::vector<AccuracyOf> accuracy_by(const std::vector<MeasuredComparison>& rows,
                                     const std::string& key);
 
-/// One job that was measured as it was cut in several ways: rows equal in model, cluster, GPUs,
-/// batch, sequence, precision, and the framework and its release.
+/// One job that was measured with several partitions: rows equal in model, cluster, GPUs, batch,
+/// sequence, precision, and the framework and its release.
 struct CutGroup {
     std::vector<const MeasuredComparison*> rows;
-    const MeasuredComparison* chosen = nullptr;  ///< the row that is predicted fastest
-    const MeasuredComparison* best = nullptr;    ///< the row that was measured fastest
-    /// How much slower the chosen cut was measured than the best.
+    const MeasuredComparison* chosen = nullptr;  ///< the row with the fastest prediction
+    const MeasuredComparison* best = nullptr;    ///< the row with the fastest measurement
+    /// How much slower the chosen partition was measured than the best.
     double regret() const { return chosen->time->measured / best->time->measured - 1; }
 };
 std::vector<CutGroup> cut_groups(const std::vector<MeasuredComparison>& rows);

@@ -6,10 +6,10 @@
 #include "sim/measured/measured_table.h"
 #include "sim/plan/prediction.h"
 
-/// A measured row beside its prediction.
+/// A measured row with its prediction.
 namespace debubble::sim {
 
-/// A figure that was measured, and what is predicted for it.
+/// A measured figure and its prediction.
 struct Compared {
     double measured = 0;
     double predicted = 0;
@@ -18,11 +18,11 @@ struct Compared {
 
 struct MeasuredComparison {
     MeasuredStep step;
-    /// Why the row cannot be predicted: a key or a name that debubble does not know, or a plan that
-    /// it refuses. Unset for a row that is predicted.
+    /// The reason why the row cannot be predicted: an unknown key or name, or a plan that debubble
+    /// refuses. Unset for a predicted row.
     std::optional<std::string> unsaid;
     std::string chosen;  ///< "micro_batch 2", where the row does not state it
-    bool fits = false;   ///< the device holds it, as predicted
+    bool fits = false;   ///< the device has room for it, as predicted
     MemoryVerdict memory_verdict = MemoryVerdict::Fits;
     StepClass like;                       ///< class of its step; empty for a collective
     std::string gpu;                      ///< name of the cluster, whose GPUs are of one type
@@ -31,10 +31,11 @@ struct MeasuredComparison {
     std::optional<Compared> held;         ///< GiB between two steps
     std::optional<Compared> activations;  ///< GiB
     /// FLOPs per GPU and step, recomputation included, or bytes on the bus of a GPU: the work that
-    /// a null model divides.
+    /// a null model divides by its rate.
     double work = 0;
-    double null_s = 0;  ///< by the rate per GPU that fits all compared rows of its kind best
-    std::optional<double> null_of_others_s;  ///< by those that fit the other rows of its GPU best
+    double null_s = 0;  ///< by the rate per GPU with the best fit to all compared rows of its kind
+    std::optional<double> null_of_others_s;  ///< by the rate with the best fit to the other rows of
+                                             ///< its GPU
 };
 
 }  // namespace debubble::sim

@@ -10,8 +10,8 @@
 
 /// The time of a collective when nothing else uses its links. Bandwidth terms are those of the
 /// algorithms (Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
-/// MPICH", 2005; NCCL's double binary trees, NVLS), the constants the cluster's. Cost depends on
-/// the group's size and on its placement.
+/// MPICH", 2005; NCCL's double binary trees, NVLS), the constants those of the cluster. Cost
+/// depends on the group's size and on its placement.
 namespace debubble::sim {
 
 enum class CollectiveKind : std::uint8_t {
@@ -25,8 +25,8 @@ enum class CollectiveKind : std::uint8_t {
 enum class CollectiveAlgorithm : std::uint8_t {
     Ring,          ///< one ring through all members, node after node
     Tree,          ///< double binary tree over nodes, a chain in each
-    Hierarchical,  ///< inside nodes, then one rail per member across them; NCCL gathers and
-                   ///< reduces by rings alone
+    Hierarchical,  ///< inside nodes, then one rail per member across them; NCCL gathers and reduces
+                   ///< by rings alone
 };
 
 enum class Tier : std::uint8_t { None, Node, Network, Spine };
@@ -55,13 +55,13 @@ std::optional<CollectiveCost> collective_cost(CollectiveKind kind, Bytes size,
                                               CollectiveAlgorithm algorithm);
 
 /// The cost with the fastest algorithm, as NCCL's tuner would choose; the measured cost where the
-/// cluster was calibrated for such a group. Free for a group of one.
+/// cluster was calibrated for such a group. Zero for a group of one.
 CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlacement& group,
                                const scenarios::Cluster& cluster);
 
 /// Bus bandwidth inside a node for a group of `members`, for very large messages.
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members);
-/// The bandwidth of all NICs of a node together, in one direction, as large messages reach it.
+/// The bandwidth of all NICs of a node together, in one direction, for large messages.
 BytesPerSecond network_bandwidth(const scenarios::Cluster& cluster);
 
 }  // namespace debubble::sim

@@ -32,7 +32,7 @@ void LinkUse::messages(const PlacementIndex& placement) {
     for (Stage stage{0}; stage.index + 1 < stages; ++stage.index)
         for (const Rank from : placement.ranks_of(stage))
             for (const Rank to : placement.ranks_of(Stage{stage.index + 1})) messages(from, to);
-    // The sums between the holders of one stage, or of a tied tensor.
+    // The reductions between the holders of one stage, or of a tied tensor.
     for (Stage stage{0}; stage.index < stages; ++stage.index) {
         const auto holders = placement.ranks_of(stage);
         messages(holders.front(), holders.back());

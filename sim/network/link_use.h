@@ -7,9 +7,9 @@
 
 namespace debubble::sim {
 
-/// The links that more than one kind of traffic uses: messages, collectives of whole stages, and
-/// the passes of each pipeline rank. Traffic of a pass on a link of its own meets no other, so that
-/// it need not be simulated.
+/// Links with several kinds of traffic: messages, collectives of whole stages, and the passes of
+/// each pipeline rank. Traffic of a pass on a link of its own meets no other, so it need not be
+/// simulated.
 class LinkUse {
 public:
     /// `in_passes` holds the tiers that the passes of any stage use, indexed by Tier.

@@ -80,7 +80,7 @@ Topology::Ways Topology::ways_of(const RankSet& ranks) {
     ways.nic_in = nic.in;
 
     if (leaf > 0) {
-        // The rate that each of the GPUs gets of the uplinks, in the unit of the cards.
+        // The share of the uplinks of each of the GPUs, in the unit of the cards.
         const double uplinks =
             network_bandwidth(cluster_).value * network.nodes_per_leaf / network.oversubscription;
         const Shared shared = find_or_add(leaves_, first / leaf, uplinks / under_leaf);

@@ -5,7 +5,7 @@
 
 namespace debubble::sim {
 
-/// What a figure of a prediction counts.
+/// The unit of a prediction's figure.
 enum class FigureUnit : std::uint8_t { Seconds, Bytes, Rate, Share };
 
 /// "1.164 s", "19.49 GiB", "56,323", "17.2 %"

@@ -17,7 +17,7 @@ picture::Document document_of(const PlanOnPage& plan) {
                          std::move(facts));
 }
 
-/// Why a plan may not fit; empty where it does.
+/// The reason why a plan may not fit; empty where it fits.
 std::string fits_line(const Prediction& p) {
     if (p.fits && p.memory_verdict == MemoryVerdict::Fits) return {};
     return fmt::format("memory: {}{}", fits_text(p), p.reason.empty() ? "" : ": " + p.reason);

@@ -9,25 +9,27 @@
 #include "sim/zoo.h"
 #include "trace/page/page.h"
 
-/// Predictions as a page to mail (trace/page).
+/// Predictions as a self-contained page (trace/page).
 namespace debubble::sim {
 
 struct PlanOnPage {
     const scenarios::Scenario* scenario = nullptr;
     const PredictionWithTrace* answer = nullptr;
-    std::vector<BillRow> bill = {};  ///< where the step goes; empty: not said
-    std::vector<ZooRow> zoo = {};    ///< all schedules; empty: not said
-    std::string left_out = {};       ///< a sentence about what is not said, as text
+    std::vector<BillRow> bill = {};  ///< parts of the step; empty: left out
+    std::vector<ZooRow> zoo = {};    ///< all schedules; empty: left out
+    std::string left_out = {};       ///< a sentence about left-out parts, as text
 };
 
-/// One plan with its figures, or several on one clock. Precondition: there is one; all have traces.
+/// One plan with its figures, or several on one time axis. Precondition: there is one; all have
+/// traces.
 page::Page page_of(std::span<const PlanOnPage> plans);
 
-/// The page of a plan that was predicted before, such as the window's.
+/// The page of an existing prediction, such as the window's.
 page::Page page_of(const Prediction& prediction, Bytes memory_limit, picture::Document document,
                    const std::vector<BillRow>& bill);
 
-/// The most actions of a plan that is played again for its bill and for the other schedules.
+/// Maximum number of actions of a plan that is simulated again for its bill and for the other
+/// schedules.
 inline constexpr std::size_t kMostPlayedAgain = 60'000;
 
 }  // namespace debubble::sim

@@ -9,7 +9,7 @@
 #include "sim/zoo.h"
 #include "trace/page/page.h"
 
-/// The parts of a plan's page below its timeline, as HTML; empty where there is nothing to say.
+/// The parts of a plan's page below its timeline, as HTML; empty where they do not apply.
 namespace debubble::sim {
 
 std::string figures_section(const Prediction& prediction);

@@ -11,16 +11,16 @@ namespace debubble::sim {
 
 struct ReportOptions {
     bool color = false;    ///< ANSI colours, for a terminal
-    bool explain = false;  ///< what the figures mean comes at the end
+    bool explain = false;  ///< definitions of the figures at the end
 };
 
 /// A page of at most 100 columns: the plan, the headline figures, the parts of the step, a table of
-/// the ranks, whether it fits, notes and, if asked for, definitions.
+/// the ranks, whether it fits, notes and, on request, definitions.
 std::string report_text(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
                         const ReportOptions& options = {});
 
-/// "5.31 s to 6.02 s, as 80 % of the 27 measured steps most like it (megatron-2026, ...)"; says so
-/// where those were mostly longer or shorter than predicted, so that the step itself is outside.
+/// "5.31 s to 6.02 s, as 80 % of the 27 measured steps most like it (megatron-2026, ...)"; mentions
+/// it where those were mostly longer or shorter than predicted, so that the step itself is outside.
 std::string range_words(const StepRange& range, double step_time_s);
 
 /// The words "fits", "does not fit" or "cannot be told".

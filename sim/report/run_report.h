@@ -8,7 +8,7 @@
 /// The whole training as text and as JSON.
 namespace debubble::sim {
 
-/// Lines of figures: a name, and words that may be long.
+/// Lines of figures: a name, and text that may be long.
 struct RunLine {
     std::string name;
     std::string words;

@@ -7,7 +7,8 @@
 namespace debubble::sim {
 namespace {
 
-/// A wait of a rank for another one's compute, which it waits for once in a step.
+/// A wait of a rank for another one's compute, identified by that compute, which it awaits once in
+/// a step.
 using Wait = std::pair<Rank, Action>;
 
 bool is_wait(const Bubble& bubble, const Trace& trace) {

@@ -9,11 +9,12 @@
 #include "sim/uneven/drawn_pipeline.h"
 
 /// The loads of one drawn step. Every number is a function of the seed, the draw and its place
-/// (layer, microbatch, replica, rank), so that no order and no number of threads changes it.
+/// (layer, microbatch, replica, rank), so that results depend neither on order nor on the number of
+/// threads.
 namespace debubble::sim {
 
-/// The groups of ranks that share the experts of a layer, as far as their replicas of the data
-/// differ: 1 if all of them share.
+/// The number of different groups of ranks that share the experts of a layer, among the replicas of
+/// the data: 1 if all of them share.
 int expert_groups(const scenarios::Parallel& parallel);
 
 class Draw {
@@ -23,15 +24,15 @@ public:
     /// Load of the fullest rank's experts, at least 1, the same in all passes of the microbatch and
     /// in all replicas whose ranks share experts.
     double load(int layer, int micro_batch) const;
-    /// Pairs of tokens that see each other, relative to sequences that are one document each:
-    /// (sum of squared lengths) / (length of the sequence)^2, the mean over the samples.
+    /// Pairs of tokens in the causal mask, relative to sequences that are one document each: (sum
+    /// of squared lengths) / (length of the sequence)^2, the mean over the samples.
     double attended(int micro_batch) const {
         return attended_[static_cast<std::size_t>(micro_batch)];
     }
     /// Lengths of the documents that a sequence is packed from, in tokens, padded to multiples of
-    /// `multiple`, which the sequence is too. Precondition: documents are drawn.
+    /// `multiple`, which divides the sequence. Precondition: documents are drawn.
     std::vector<std::int64_t> documents(int micro_batch, int sample, std::int64_t multiple) const;
-    /// Length of a document that is a sample of its own.
+    /// Length of a document that is a sample by itself.
     std::int64_t document(int sample, std::int64_t multiple) const;
     /// Factor of the time of one compute, with the mean 1.
     double jitter(Rank rank, const Compute& first, std::uint64_t kind) const;

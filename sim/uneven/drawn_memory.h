@@ -14,11 +14,11 @@
 #include "sim/uneven/loaded_stages.h"
 #include "trace/trace.h"
 
-/// The memory of steps whose loads of experts are drawn. In every layer and microbatch of a draw
-/// the planned rank holds as many rows as the fullest rank gets, as with a load that is given by
-/// training.expert_load: no rank of the drawn step holds more. Messages, gathers and copies are
-/// there when they are in a step whose layers and microbatches all have the mean load; everything
-/// else is exact for the loads of the draw.
+/// The memory of steps with drawn loads of experts. In every layer and microbatch of a draw the
+/// planned rank holds as many tokens as the fullest rank gets, as with a load that is given by
+/// training.expert_load: no rank of the drawn step holds more. Messages, gathers and copies have
+/// the times of a step whose layers and microbatches all have the mean load; everything else is
+/// exact for the loads of the draw.
 namespace debubble::sim {
 
 class DrawnMemory {
@@ -34,7 +34,7 @@ public:
     const MemoryModel& memory() const { return *memory_; }
     /// The peaks of its ranks.
     std::vector<MemoryPeak> peaks() const;
-    /// What its ranks' allocators reserve.
+    /// The memory that its ranks' allocators reserve.
     std::vector<Bytes> reserved() const;
 
 private:
@@ -48,9 +48,9 @@ private:
     std::stop_token stop_;
     std::unique_ptr<const LoadedStages> passes_;
     DrawnMemoryFigures figures_;
-    std::optional<scenarios::Scenario> high_;  ///< with the highest load, if it is planned for that
+    std::optional<scenarios::Scenario> high_;  ///< with the highest load, if planned for that
     std::unique_ptr<const MemoryModel> memory_;
-    BytesOfTensors bytes_;  ///< of the pipeline that decides; empty if those of `high_` hold
+    BytesOfTensors bytes_;  ///< of the pipeline that decides; empty if those of `high_` apply
 };
 
 }  // namespace debubble::sim

@@ -5,15 +5,15 @@
 
 namespace debubble::sim {
 
-/// The memory that the fullest rank of drawn steps asks for, each step that of its fullest
+/// The requested memory of the fullest rank of drawn steps, in each step that of its fullest
 /// pipeline: quantiles by the nearest rank.
 struct DrawnMemoryFigures {
     int draws = 1;
-    double quantile = 1;  ///< the share of the steps for which there must be room
+    double quantile = 1;  ///< the share of the steps that must fit
     Bytes p50;
     Bytes at_quantile;
     Bytes most;
-    DrawnPipeline decides;  ///< the pipeline with `at_quantile`, which the ranks' rows are about
+    DrawnPipeline decides;  ///< the pipeline with `at_quantile`, which the ranks' rows describe
 };
 
 }  // namespace debubble::sim

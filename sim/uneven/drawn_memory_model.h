@@ -9,7 +9,7 @@
 
 namespace debubble::sim {
 
-/// The rows that every stage and microbatch of one pipeline gets, as shares (LayerRows).
+/// The tokens that every stage and microbatch of one pipeline gets, as shares (LayerRows).
 class PipelineRows {
 public:
     PipelineRows(const scenarios::Scenario& scenario, const LoadedStages& stages,
@@ -25,8 +25,8 @@ private:
     std::vector<std::vector<std::vector<double>>> shares_;  ///< by stage, microbatch, layer
 };
 
-/// The memory of one pipeline: passes by their own loads, everything else as in the even step. One
-/// thread asks.
+/// The memory of one pipeline: passes by their own loads, everything else as in the even step. For
+/// a single thread.
 class DrawnMemoryModel final : public MemoryModel {
 public:
     /// All references outlive it.
@@ -50,7 +50,7 @@ public:
     PassMemory recompute(const Recompute& r) const override;
     PassMemory overlap(const Overlap& o) const override;
 
-    /// The bytes of a tensor of a stage in one microbatch; unset if no rows decide them.
+    /// The bytes of a tensor of a stage in one microbatch; unset if they do not depend on loads.
     std::optional<Bytes> bytes_of(Stage stage, const MicroBatch& mb, std::size_t tensor) const {
         return stages_.bytes_of({Pass::Forward, stage, mb}, tensor, rows_.of(stage, mb));
     }

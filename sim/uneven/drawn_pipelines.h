@@ -7,17 +7,17 @@
 #include "schedule/schedule.h"
 #include "sim/uneven/draw.h"
 
-/// The pipelines of a drawn step, one for each replica of the data, of which the slowest ends it:
-/// gradients are summed over all.
+/// The pipelines of a drawn step, one for each replica of the data, of which the slowest ends it,
+/// since gradients are reduced over all.
 namespace debubble::sim {
 
-/// How many pipelines of a step have loads of their own: those of all replicas where documents or
-/// jitter are drawn, else of the groups of ranks that share experts, each of which has one load.
+/// The number of a step's pipelines with loads of their own: those of all replicas where documents
+/// or jitter are drawn, else of the groups of ranks that share experts, each of which has one load.
 int pipelines_of_step(const scenarios::Scenario& scenario);
 
-/// Which pipelines are played, and of which of them each step is the slowest. All are played where
-/// that is no more than kMostPlayedActions; else as many as that for each draw, and each step has
-/// its own and others of them, in a random choice by the seed.
+/// The simulated pipelines, and for each step those of which it is the slowest. All are simulated
+/// where that is at most kMostPlayedActions; else kMostPlayedActions' worth for each draw,
+/// different ones in each step, chosen at random by the seed.
 class DrawnPipelines {
 public:
     DrawnPipelines(const scenarios::Scenario& scenario, const Program& program);
@@ -25,7 +25,7 @@ public:
     int draws() const { return draws_; }
     int of_step() const { return of_step_; }
     const std::vector<DrawnPipeline>& played() const { return played_; }
-    /// Places in played(), without repetition, in ascending order.
+    /// Indices in played(), without repetition, in ascending order.
     std::vector<std::size_t> of_draw(int draw) const;
 
 private:

@@ -9,9 +9,9 @@ namespace {
 
 using scenarios::Scenario;
 
-constexpr double kPart = 1e-6;  ///< for rounding up: bytes are whole, and shares of them are not
+constexpr double kPart = 1e-6;  ///< for rounding up: bytes are whole, and their shares are not
 
-/// A load above the even one at which stages are built, besides it.
+/// A load above the even one at which stages are built, in addition to the even one.
 double higher_load(const Scenario& scenario) {
     constexpr double kDeviations = 4;
     const scenarios::Imbalance& imbalance = scenario.imbalance;
@@ -63,7 +63,7 @@ PassSums LoadedStages::of(const Compute& c, std::span<const double> shares) cons
             fullest.unsharded};
 }
 
-/// The input exists already; every other tensor that the forward keeps is made again.
+/// The input exists already; every other saved tensor of the forward is recomputed.
 PassSums LoadedStages::again(const Compute& forward, std::span<const double> shares) const {
     const LoadedPiece& piece = *stages_[row(forward)].again;
     const LoadedPiece::Fullest fullest = piece.fullest(shares);

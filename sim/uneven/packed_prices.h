@@ -10,21 +10,21 @@
 
 namespace debubble::sim {
 
-/// What passes over packed documents cost, by the ranks of their group, the tokens of a rank, and
-/// the pairs of tokens that see each other. Passes are priced at some numbers of tokens, in some
-/// numbers of equal documents, and on straight lines between: attention is a line in pairs at
-/// a number of tokens, everything else one in tokens. Immutable after construction.
+/// The costs of passes over packed documents, by the ranks of their group, the tokens of a rank,
+/// and the pairs of tokens in the causal mask. Passes are priced at some numbers of tokens, in some
+/// numbers of equal documents, and interpolated linearly: attention is linear in pairs at a number
+/// of tokens, everything else linear in tokens. Immutable after construction.
 class PackedPrices {
 public:
     /// `sizes` are those of the groups that occur. The contents of stages and the schedule are
-    /// those of any number of microbatches.
+    /// valid for any number of microbatches.
     PackedPrices(const scenarios::Scenario& scenario,
                  const std::vector<models::StageContent>& stages, const Schedule& schedule,
                  const Program& program, const std::set<int>& sizes);
 
     const scenarios::Scenario& scenario() const { return scenario_; }
     const std::vector<models::StageContent>& stages() const { return stages_; }
-    /// The works of the program with their microbatches cleared, each of one pipeline rank.
+    /// The works of the program with their microbatches cleared, one for each pipeline rank.
     const std::vector<std::pair<Work, Rank>>& works() const { return works_; }
     std::size_t index_of(const Work& work, Rank rank) const {
         return index_.at({without_micro_batches(work), rank});

@@ -3,15 +3,15 @@
 #include <optional>
 #include <vector>
 
-#include "sim/uneven/costs_beside.h"
+#include "sim/uneven/delegating_cost_model.h"
 #include "sim/uneven/packed_prices.h"
 
 namespace debubble::sim {
 
-/// What every rank of data x context does in a step of packed documents. The ranks of a group wait
-/// for each other before each microbatch, those that share experts too, in whose layers the slowest
-/// of them sets the pace. Without a pipeline these waits are exact; in one, every pipeline rank
-/// waits as if its own work were all that delays it.
+/// The work of every rank of data x context in a step of packed documents. The ranks of a group
+/// wait for each other before each microbatch, and so do those that share experts, in whose layers
+/// the slowest of them determines the time. Without a pipeline these waits are exact; in one, every
+/// pipeline rank waits as if only its own work delayed it.
 class PackedStep {
 public:
     /// `prices` must outlive the step.
@@ -23,17 +23,17 @@ public:
     /// The cost of the work with this index on a rank of data x context, without its wait.
     const ComputeCost& cost(int micro_batch, int position, std::size_t work) const;
     int pipeline() const { return static_cast<int>(priced_.front().wait.front().size()); }
-    /// How long the pipeline rank waits for its group before the microbatch's forward.
+    /// The wait of the pipeline rank for its group before the microbatch's forward.
     Duration wait(int micro_batch, int position, Rank rank) const;
     /// The mean over microbatches and ranks of data x context.
     const ComputeCost& mean_cost(std::size_t work) const { return mean_costs_[work]; }
 
-    /// One of the ranks of data x context for each list of work that differs.
+    /// One rank of data x context for each distinct list of work.
     const std::vector<int>& distinct_positions() const { return distinct_; }
     /// The tokens of all documents.
     double tokens() const;
     /// The part of the time until the last rank has done its work, in which the others wait: the
-    /// mean over ranks, of the pipeline rank that has the most to do.
+    /// mean over ranks, for the pipeline rank with the most work.
     double waiting() const { return waiting_; }
 
 private:
@@ -56,9 +56,9 @@ private:
 };
 
 /// The costs of one rank of data x context in such a step, or of a step in which every microbatch
-/// of every rank has the mean work. Beside it are the costs of the last microbatch's group, whose
-/// backward the reduction hides.
-class PackedCostModel final : public CostsBeside {
+/// of every rank has the mean work. Its communication has the costs of the last microbatch's group,
+/// whose backward the reduction overlaps.
+class PackedCostModel final : public DelegatingCostModel {
 public:
     /// `step` must outlive the model. `position` unset: the mean.
     PackedCostModel(const PackedStep& step, std::optional<int> position);

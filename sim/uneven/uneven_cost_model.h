@@ -4,35 +4,35 @@
 
 #include "scenarios/plan/plan.h"
 #include "sim/engine/cost_model.h"
-#include "sim/uneven/costs_beside.h"
+#include "sim/uneven/delegating_cost_model.h"
 #include "sim/uneven/draw.h"
 #include "sim/uneven/load_curves.h"
 
 namespace debubble::sim {
 
-/// The loads of a step in which all microbatches and layers have the same.
+/// The loads of a step whose microbatches and layers all have the same.
 struct EvenLoads {
-    /// Pairs of tokens that see each other, relative to sequences that are one document each.
+    /// Pairs of tokens in the causal mask, relative to sequences that are one document each.
     double attended = 1;
     std::optional<double> experts = {};  ///< unset: that of the scenario
 };
 
-/// The costs of one drawn step: those of the even load, changed by the loads that the microbatch's
-/// layers and sequences drew, times the rank's slow-down and the jitter. Communication that nothing
-/// hides takes as long on a slow rank; messages, gathers and reductions stay as they are.
-class UnevenCostModel final : public CostsBeside {
+/// The costs of one drawn step: those of the even load, changed by the loads drawn for the
+/// microbatch's layers and sequences, times the rank's slowdown and the jitter. Exposed
+/// communication takes as long on a slow rank; messages, gathers and reductions are unchanged.
+class UnevenCostModel final : public DelegatingCostModel {
 public:
-    /// `curves` must outlive the model. `spared`, if any, is a rank that is not slowed down.
+    /// `curves` must outlive the model. `spared`, if set, is a rank that is not slowed down.
     UnevenCostModel(const LoadCurves& curves, DrawnPipeline pipeline,
                     std::optional<Rank> spared = {})
-        : CostsBeside(curves.even()),
+        : DelegatingCostModel(curves.even()),
           curves_(curves),
           draw_(std::in_place, curves.scenario(), pipeline),
           spared_(spared) {}
 
-    /// Of a step whose loads are even.
+    /// For a step whose loads are even.
     UnevenCostModel(const LoadCurves& curves, EvenLoads even)
-        : CostsBeside(curves.even()), curves_(curves), even_(even) {}
+        : DelegatingCostModel(curves.even()), curves_(curves), even_(even) {}
 
     bool per_micro_batch() const override { return draw_.has_value(); }
     ComputeCost compute(const Compute& action, Rank rank) const override {
@@ -56,12 +56,12 @@ private:
     std::optional<Rank> spared_;
 };
 
-/// The costs of a step whose work is that of all drawn steps in the mean and whose loads are even:
+/// The costs of a step whose work is the mean of all drawn steps and whose loads are even:
 /// sequences have the mean share of pairs of tokens, experts the planned load, and no rank is slow.
 class EvenCosts {
 public:
     /// `whole` has the costs of sequences that are one document each, as a microbatch of the plan
-    /// does, and must outlive this, as the scenario must.
+    /// has, and must outlive this, like the scenario.
     EvenCosts(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
               const CostModel& whole);
 

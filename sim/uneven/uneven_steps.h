@@ -7,7 +7,7 @@
 #include "sim/uneven/uneven_figures.h"
 #include "trace/statistics.h"
 
-/// Steps whose loads are drawn, played one beside the other.
+/// Steps with drawn loads, simulated in parallel.
 namespace debubble::sim {
 
 /// The drawn step of this share from the shortest: nearest rank. Precondition: there are steps.
@@ -19,14 +19,14 @@ void sum_up(UnevenSteps& steps);
 /// Begins the list of slow ranks with the slowest, whose cost is not known yet.
 void slowest_of(UnevenSteps& steps, const scenarios::Imbalance& imbalance);
 
-/// Plays every draw of the scenario's imbalance, on `jobs` threads (0: one per core), and a step of
-/// the costs `even`. Of the same scenario the answer is the same on any number of them. Throws
-/// Cancelled soon after `how.stop`.
+/// Simulates every draw of the scenario's imbalance, on `jobs` threads (0: one per core), and a
+/// step of the costs `even`. For the same scenario the result is the same for any number of
+/// threads. Throws Cancelled soon after `how.stop`.
 UnevenSteps play_draws(const LoadCurves& curves, const CostModel& even, const Program& program,
                        const SimulateOptions& how, int jobs = 0);
 
-/// Gives the cause UnevenLoad to that part of a wait for another rank's compute which the same
-/// wait does not have when the program is played with even loads.
+/// Gives the cause UnevenLoad to that part of a wait for another rank's compute which the same wait
+/// lacks when the program is simulated with even loads.
 void blame_uneven_loads(Statistics& statistics, const Trace& trace, const Statistics& even,
                         const Trace& even_trace);
 

@@ -6,8 +6,8 @@
 
 #include "trace/trace.h"
 
-/// Chrome's JSON trace format, for Perfetto (ui.perfetto.dev) and
-/// chrome://tracing, and back again for comparison.
+/// Chrome's JSON trace format, for Perfetto (ui.perfetto.dev) and chrome://tracing, and its reader
+/// for comparisons.
 namespace debubble {
 
 /// A process per rank (and replica), a thread per lane (several where spans of a lane overlap), an
@@ -17,13 +17,12 @@ namespace debubble {
 /// bytes.
 void write_chrome_trace(const Trace& trace, std::ostream& out);
 
-/// The same with `plan`, a JSON text that says of which plan the trace is: the key "plan" of the
-/// header, which the reader ignores. Not if it is empty.
+/// The same with `plan`, a JSON text that describes the plan of the trace: the key "plan" of the
+/// header, which the reader ignores. Left out if it is empty.
 void write_chrome_trace(const Trace& trace, std::ostream& out, std::string_view plan);
 
-/// Reads what write_chrome_trace() wrote; `file` names it in diagnostics. Unknown events are
-/// ignored. Throws InputError naming line and column of everything that is wrong (the first 20
-/// mistakes).
+/// Reads the output of write_chrome_trace(); `file` names it in diagnostics. Unknown events are
+/// ignored. Throws InputError naming line and column of every mistake (the first 20).
 Trace read_chrome_trace(std::string_view text, const std::string& file);
 
 }  // namespace debubble

@@ -48,7 +48,7 @@ struct Block {
     std::int64_t size = 0;
 };
 
-/// What happens to the memory of one rank.
+/// The allocations and frees of one rank.
 class RankEvents {
 public:
     RankEvents(const Trace& trace, Rank rank, Pickle& out) : out_(out) {
@@ -100,7 +100,7 @@ private:
         out_.end_dict();
     }
 
-    /// The action that began last; samples lie inside of actions and at their ends.
+    /// The latest action; samples lie inside actions and at their ends.
     std::string action_at(Instant at) const {
         const auto after =
             std::ranges::upper_bound(computes_, at, {}, [](const Span* s) { return s->begin; });

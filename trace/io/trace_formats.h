@@ -7,11 +7,11 @@
 
 #include "trace/trace.h"
 
-/// The formats of trace files in one table, which everything that writes or reads traces asks.
+/// The formats of trace files in one table, which all readers and writers of traces use.
 namespace debubble {
 
 struct TraceFormat {
-    std::string_view ending;   ///< ending of its files' names: ".json"
+    std::string_view ending;   ///< extension of its files' names: ".json"
     std::string_view content;  ///< for help texts: "a trace for Perfetto"
     void (*write)(const Trace& trace, std::ostream& out) = nullptr;
     /// Reads a whole file, whose name is for diagnostics; nullptr for a format that is only
@@ -21,12 +21,12 @@ struct TraceFormat {
     bool (*begins)(std::string_view text) = nullptr;
 };
 
-/// The first format is the one of files whose names have none of the endings.
+/// The first format is the default for files whose names have no known extension.
 std::span<const TraceFormat> trace_formats();
-/// The format by the ending of a file's name; nullptr if no format has that ending.
+/// The format for the extension of a file's name; nullptr if no format has it.
 const TraceFormat* trace_format_named(const std::string& file);
 
-/// The trace in the format that the name of its file asks for.
+/// The trace in the format for the name of its file.
 std::string trace_text(const Trace& trace, const std::string& file);
 
 /// Reads a trace in the format that its first characters show. Throws InputError with every mistake

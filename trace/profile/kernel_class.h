@@ -6,11 +6,11 @@
 
 namespace debubble::profile {
 
-/// What a kernel (or an operator on the CPU) of a framework does, by its name.
+/// The purpose of a framework's kernel (or CPU operator), by its name.
 enum class KernelClass : std::uint8_t {
     PointToPoint,
     Collective,
-    Dispatch,  ///< exchanges of experts' tokens, there and back
+    Dispatch,  ///< all-to-alls of experts' tokens, dispatch and combine
     AttentionForward,
     AttentionBackward,
     Product,
@@ -25,21 +25,20 @@ enum class KernelClass : std::uint8_t {
 };
 inline constexpr std::size_t kKernelClasses = 14;
 
-/// The names are those that NCCL, cuDNN, FlashAttention, CUTLASS, cuBLAS, DeepEP, Transformer
-/// Engine, PyTorch's ATen and Inductor, ROCm's libraries give their kernels. The first rule that
-/// fits decides.
+/// The names are those of kernels of NCCL, cuDNN, FlashAttention, CUTLASS, cuBLAS, DeepEP,
+/// Transformer Engine, PyTorch's ATen and Inductor, and ROCm's libraries. The first rule that
+/// matches decides.
 KernelClass class_of(std::string_view kernel);
 /// The class of an operator of a trace without a device: "aten::mm".
 KernelClass class_of_operator(std::string_view op);
 
 std::string_view name_of(KernelClass kernel_class);
 bool is_communication(KernelClass kernel_class);
-/// True for a name of a kernel of backward, as far as names say so.
+/// True for the name of a backward kernel, as far as names reveal it.
 bool names_backward(std::string_view kernel);
-/// True for a product of a weight's gradient: one that says so, or whose first factor is not
-/// transposed and whose second one is, as cuBLAS, CUTLASS and Tensile write into their names. In
-/// their order of columns a linear layer multiplies TN, its input's gradient is NN, its weight's
-/// NT.
+/// True for the GEMM of a weight gradient: one whose name says so, or whose first factor is not
+/// transposed while the second is, as cuBLAS, CUTLASS and Tensile encode in their names. In their
+/// column-major order a linear layer multiplies TN, its input's gradient is NN, its weight's NT.
 bool names_weight_gradient(std::string_view kernel);
 
 }  // namespace debubble::profile

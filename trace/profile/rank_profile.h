@@ -10,7 +10,7 @@
 #include "trace/profile/kernel_class.h"
 #include "trace/profile/memory_curve.h"
 
-/// What a profiler of a framework wrote about one rank, before anybody knows what it means.
+/// The records of a framework's profiler about one rank, without interpretation.
 namespace debubble::profile {
 
 inline constexpr std::int64_t kNoLaunch = INT64_MIN;
@@ -36,15 +36,15 @@ struct HostSpan {
     std::int32_t thread = 0;
 };
 
-/// What is written of the collective that a kernel belongs to.
+/// The recorded properties of the collective that a kernel belongs to.
 struct CollectiveNote {
-    std::string collective;  ///< "_reduce_scatter_base"; empty if it is not written
+    std::string collective;  ///< "_reduce_scatter_base"; empty if not recorded
     std::string group;       ///< description of its process group
     std::int64_t in_elements = 0;
     std::int64_t out_elements = 0;
     int group_size = 0;
-    std::string type;  ///< of an element: "BFloat16"
-    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if it is not written
+    std::string type;  ///< type of an element: "BFloat16"
+    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if not recorded
     friend bool operator==(const CollectiveNote&, const CollectiveNote&) = default;
 };
 
@@ -86,15 +86,15 @@ struct RankProfile {
     std::vector<HostSpan> ops;        ///< operators, by begin; only where there are no kernels
     std::optional<std::int64_t>
         peak_allocated;  ///< bytes of a device, by the framework's allocator
-    /// What that allocator had given out over time, by time; of the host where there is no device.
+    /// The allocator's memory over time, by time; of the host where there is no device.
     std::vector<MemoryPoint> memory;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;  ///< of its text
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole
+    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
 };
 
-/// The classes of kernels, the order that the comments above promise, and messages of the host that
-/// begin with the call that asks for them.
+/// Sets the classes of kernels, the order promised by the comments above, and the begin of the
+/// host's messages, at the call that requests them.
 void finish(RankProfile& profile);
 
 }  // namespace debubble::profile

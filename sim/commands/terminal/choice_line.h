@@ -8,8 +8,8 @@
 
 namespace debubble::sim {
 
-/// Beside the progress of a batch: the choices of training.recompute: auto, where a point of it
-/// takes longer than a second. Thread-safe.
+/// With the progress of a batch: the choices of training.recompute: auto, where a point takes
+/// longer than a second. Thread-safe.
 class ChoiceLine {
 public:
     void point_done(std::size_t done, std::size_t total) {
@@ -17,7 +17,7 @@ public:
         total_ = total;
         line_.restart();
     }
-    /// So many of the choices of a point that is not done.
+    /// Reports `done` choices of a point that is not finished.
     void show(std::size_t done, std::size_t all);
 
 private:

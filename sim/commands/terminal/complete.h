@@ -8,13 +8,13 @@ namespace CLI {
 class App;
 }
 
-/// What a shell offers while a command line is typed.
+/// The completions that a shell offers while a command line is typed.
 namespace debubble::sim {
 
 std::vector<std::string> verb_names(const CLI::App& program);
 
-/// The words that may stand in place of the last of `words`, which follow the program's name; the
-/// last one may be empty or begun. Empty where only a file can stand.
+/// The words that may replace the last of `words`, which follow the program's name; the last one
+/// may be empty or partial. Empty where only a file is possible.
 std::vector<std::string> completions(const CLI::App& program, std::span<const std::string> words);
 
 }  // namespace debubble::sim

@@ -13,7 +13,7 @@
 namespace debubble::sim {
 namespace {
 
-/// Plans are compared by the loads that a person plans for, which draws would blur.
+/// Plans are compared by the loads that a person plans for, which random draws would blur.
 void say_even_loads(const Grid& grid) {
     if (is_quiet()) return;
     try {
@@ -29,7 +29,7 @@ void say_even_loads(const Grid& grid) {
                        ? "by the steps of mean loads, and by the memory of the drawn ones"
                        : "under even loads: 'imbalance' is left out");
     } catch (const InputError&) {
-        return;  // an impossible plan, which its row says
+        return;  // an impossible plan, whose row has the reason
     }
 }
 
@@ -49,7 +49,7 @@ void anchor(Grid& grid, const GridArguments& arguments) {
                by->time_ratio()
                    ? fmt::format(", which took {:.3f} times its prediction", *by->time_ratio())
                    : "",
-               by->memory_ratio() ? fmt::format(", and {:.3f} times the memory beside its "
+               by->memory_ratio() ? fmt::format(", and {:.3f} times the memory besides its "
                                                 "parameters and optimizer state",
                                                 *by->memory_ratio())
                                   : "");
@@ -110,7 +110,7 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
 
 namespace {
 
-/// What the arguments make of a grid that was read.
+/// Applies the arguments to a grid that was read.
 Grid with_arguments(Grid grid, const GridArguments& arguments) {
     grid.any_schedule = arguments.any_schedule;
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");

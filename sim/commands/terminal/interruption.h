@@ -5,7 +5,7 @@
 namespace debubble::sim {
 
 /// While an object of this type exists, Ctrl-C (SIGINT) and SIGTERM set a flag instead of ending
-/// the process, so that work can be stopped in order. One at a time.
+/// the process, so that work can be stopped cleanly. One at a time.
 class Interruption {
 public:
     Interruption();

@@ -10,7 +10,7 @@
 namespace debubble::sim {
 
 /// The progress of a batch and the time until its end, on standard error: on a terminal one line
-/// that changes, elsewhere a line a minute. Shows nothing if the program is to be quiet.
+/// that is rewritten, elsewhere a line a minute. Shows nothing if the program is quiet.
 class ProgressBar {
 public:
     ProgressBar();
@@ -26,10 +26,10 @@ private:
     std::size_t first_done_ = 0;  ///< points done by an earlier run, when the bar was first shown
     Clock::time_point start_;
     Clock::time_point last_shown_;
-    std::optional<ProgressLog> log_;  ///< where it is no terminal
+    std::optional<ProgressLog> log_;  ///< unless it is a terminal
 };
 
-/// The line "[######------]  50/100  25/s  2 s left"; the pace is that since `begun`.
+/// The line "[######------]  50/100  25/s  2 s left"; the rate is the mean since `begun`.
 std::string progress_line(std::size_t done, std::size_t total, std::size_t begun, double elapsed_s);
 
 }  // namespace debubble::sim

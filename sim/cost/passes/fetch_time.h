@@ -12,27 +12,26 @@
 /// The time of gathering and reducing inside a pass within DeepSpeed's limits (fetch_plan.h).
 namespace debubble::sim {
 
-/// Kernels on one lane and gathers and reductions on another, which take them in the order asked:
-/// both are slower while the other runs (contention.h).
+/// Kernels on one lane and gathers and reductions on another, which runs them in the order of
+/// issue: both are slower while the other runs (contention.h).
 class FetchLanes {
 public:
     explicit FetchLanes(const Contention& contention) : contention_(contention) {}
 
     /// Seconds since the beginning.
     double now() const { return now_; }
-    /// Puts communication of so many seconds behind what is on the lane already. `parameter`
-    /// arrives with it; -1: none.
-    void ask(double seconds, int parameter) { asked_.push_back({seconds, parameter}); }
-    /// Kernels of so many seconds run. `room` is the share of that time in which communication may
-    /// use the links.
+    /// Enqueues a transfer of `seconds` on the lane. `parameter` arrives with it; -1: none.
+    void enqueue(double seconds, int parameter) { queue_.push_back({seconds, parameter}); }
+    /// Runs kernels of `seconds`. `room` is the share of that time in which communication may use
+    /// the links.
     void run(double seconds, double room);
-    /// Nothing runs until the parameter has arrived, if it is on the lane.
+    /// Waits until the parameter has arrived, if it is on the lane.
     void await(int parameter);
-    /// Nothing runs until all that was asked for has arrived.
+    /// Waits until everything on the lane has arrived.
     void await_all();
 
 private:
-    struct Asked {
+    struct Transfer {
         double left = 0;  ///< seconds
         int parameter = 0;
     };
@@ -40,13 +39,14 @@ private:
 
     Contention contention_;
     double now_ = 0;
-    std::deque<Asked> asked_;
+    std::deque<Transfer> queue_;
 };
 
-/// A gather is one collective for what an operator lacks, and one for what it asks for ahead;
-/// parameters arrive one after the other. The gradients of a layer are reduced together, when the
-/// last of them is made, and the rest, with those outside of layers, at the end. A backward that
-/// makes gradients ends when all are reduced. `lanes` begin as the pass before has left them.
+/// A gather is one collective for the missing parameters of an operator, and one for its
+/// prefetches; parameters arrive one after the other. The gradients of a layer are reduced
+/// together, when the last of them is made, and the rest, with those outside of layers, at the end.
+/// A backward that makes gradients ends when all are reduced. `lanes` are initially as the previous
+/// pass left them.
 ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& plan,
                         const FetchPass& pass, const PassTime& time, PassUse use,
                         FetchLanes& lanes);

@@ -20,8 +20,8 @@ struct ShardingTime {
     TierSeconds busy{};
 };
 
-/// Seconds of collectives between replicas, one after the other: those that they take alone, at
-/// Tier::None, and those without which each tier cannot carry them, latency included.
+/// Seconds of collectives between replicas, one after the other: without contention, at
+/// Tier::None, and the least in which each tier can carry them, latency included.
 using ShardingSeconds = TierSeconds;
 inline double alone(const ShardingSeconds& seconds) {
     return seconds[static_cast<std::size_t>(Tier::None)];
@@ -31,19 +31,19 @@ inline ShardingSeconds operator+(ShardingSeconds one, const ShardingSeconds& oth
     return one;
 }
 
-/// Prices gathers and reductions of sharded parameters in a pass, and adds up what they send and
-/// how many they are.
+/// Prices gathers and reductions of sharded parameters in a pass, and sums their bytes and their
+/// number.
 class ShardingPrices {
 public:
     /// `tensors` are those of a layer, each of which may be gathered and reduced by itself
     /// (scenarios::Gather).
     ShardingPrices(const scenarios::Scenario& scenario, PassUse use, int tensors = 1);
 
-    /// Experts are sharded over the fewer ranks that have them. A share of the elements are weights
-    /// of products in 8 or 4 bits.
+    /// Experts are sharded over the fewer ranks that hold them. A share of the elements are weights
+    /// of GEMMs in 8 or 4 bits.
     ShardingSeconds gathering(std::int64_t dense, std::int64_t experts, int times,
                               double narrow = 0);
-    /// Copies of a shard add up what each of their groups has reduced.
+    /// Copies of a shard sum the reductions of their groups.
     ShardingSeconds reducing(std::int64_t dense, std::int64_t experts, int times);
     /// The cast of a shard reads fp32 and writes the compute type, the slot of the gather takes a
     /// copy of it, and another copy brings the whole into parameters; gradients are copied into the
@@ -55,7 +55,7 @@ public:
 private:
     ShardingSeconds takes(CollectiveKind kind, std::int64_t bytes, const GroupPlacement& group,
                           int times);
-    /// The cluster as one such collective finds it.
+    /// The cluster as one such collective sees it.
     scenarios::Cluster with_one_adapter(const GroupPlacement& group) const;
 
     const scenarios::Scenario& scenario_;
@@ -65,7 +65,7 @@ private:
     GroupPlacement expert_shards_;
     GroupPlacement expert_copies_;
     bool gathers_;
-    int pieces_;  ///< the collectives for what is one otherwise
+    int pieces_;  ///< collectives in place of a single one
 };
 
 }  // namespace debubble::sim

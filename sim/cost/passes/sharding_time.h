@@ -10,9 +10,9 @@ namespace debubble::sim {
 /// The time of gathering and reducing inside a pass.
 ///
 /// A unit's parameters are gathered while the unit before it computes, and its gradients are
-/// reduced while the next one does; gathers and reductions are on one communicator, so one of them
-/// runs after the other (PyTorch's torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Each
-/// unit's kernels, with the copies, and its communication take seconds_beside (contention.h).
+/// reduced while the next one does; gathers and reductions are on one communicator, so they run one
+/// after the other (PyTorch's torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Each
+/// unit's kernels, with the copies, and its communication take overlapped_seconds (contention.h).
 ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUnits& units,
                            const PassTime& time, PassUse use);
 

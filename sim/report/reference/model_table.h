@@ -14,9 +14,9 @@ namespace debubble::sim {
 struct LayerFigures {
     std::optional<int> layer;  ///< unset for embedding and head
     std::int64_t parameters = 0;
-    double forward_flops = 0;  ///< matrix work, as executed
+    double forward_flops = 0;  ///< FLOPs of GEMMs, as executed
     double backward_flops = 0;
-    Bytes activations;  ///< bytes kept from the forward for this layer's own backward
+    Bytes activations;  ///< bytes saved by the forward for this layer's own backward
     friend bool operator==(const LayerFigures&, const LayerFigures&) = default;
 };
 
@@ -27,17 +27,17 @@ struct StageFigures {
     Bytes static_memory;  ///< parameters, gradients, optimizer at 18 bytes a parameter (bf16)
 };
 
-/// A table for uniform stages, the later ones a layer longer if they do not divide. Throws
-/// InputError if the network cannot be cut in this way.
+/// A table for uniform stages, the later ones a layer longer if the layers do not divide. Throws
+/// InputError if the network cannot be cut this way.
 std::vector<StageFigures> model_table(const models::Architecture& architecture,
                                       const models::Execution& execution, int stages);
 
 struct ParameterSums {
-    std::int64_t published = 0;  ///< parameters of the network, its vocabulary as it is, tied
+    std::int64_t published = 0;  ///< parameters of the network, its vocabulary unpadded, tied
                                  ///< tensors once
     std::int64_t padded = 0;     ///< parameters with the vocabulary's tables padded
-    std::int64_t listed = 0;     ///< parameters in the table: one tensor-parallel rank, copies of
-                                 ///< tied tensors
+    std::int64_t listed = 0;     ///< parameters in the table: one tensor-parallel rank, with copies
+                                 ///< of tied tensors
 };
 
 ParameterSums parameter_sums(const models::Architecture& architecture,

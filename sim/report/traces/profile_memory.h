@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-/// What the ranks of a trace held over time.
+/// The memory that the ranks of a trace held over time.
 namespace debubble::sim {
 
 struct HeldBytes {
@@ -19,13 +19,13 @@ struct RankMemory {
     Bytes peak;
     Instant at;          ///< since the trace's first action
     std::string action;  ///< the action that ran at the peak; empty between actions
-    /// The sum of all classes over time, at most kMostHeldPoints, of which the greatest is among
-    /// them: a point stands for itself and for those that are left out after it.
+    /// The sum of all classes over time, at most kMostHeldPoints, with the greatest among them: a
+    /// point represents itself and the points left out after it.
     std::vector<HeldBytes> held;
 };
 inline constexpr std::size_t kMostHeldPoints = 512;
 
-/// By rank; nothing for a rank of which no memory was recorded.
+/// By rank; nothing for a rank without recorded memory.
 std::vector<RankMemory> memory_of_ranks(const Trace& trace);
 
 }  // namespace debubble::sim

@@ -4,27 +4,27 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/traces/beside_prediction.h"
+#include "sim/report/traces/compare_profile.h"
 #include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 
-/// The answer of `debubble trace`.
+/// The result of `debubble trace`.
 namespace debubble::sim {
 
 struct ProfileReport {
     profile::ProfiledRun run;
-    int steps = 0;                             ///< that the trace holds
+    int steps = 0;                             ///< in the trace
     Trace step;                                ///< the median one
     Statistics statistics;                     ///< of that step
-    std::optional<CompareReport> beside;       ///< the prediction of a scenario beside it
-    std::vector<std::string> beside_left_out;  ///< sentences about what is not compared
+    std::optional<CompareReport> beside;       ///< the prediction of a scenario for comparison
+    std::vector<std::string> beside_left_out;  ///< sentences about actions that are not compared
     std::optional<AsFastAsOthers> what_if;
 };
 
-/// The report of a run as it was read; without spans only the accounts of its devices.
+/// The figures of a run as it was read; without spans only the accounts of its devices.
 ProfileReport profile_report(profile::ProfiledRun run);
 
-/// How the passes were found, and how sure that is.
+/// How the passes were found, and with which confidence.
 std::string evidence_words(const profile::ProfiledRun& run);
 
 /// A page of at most 100 columns.

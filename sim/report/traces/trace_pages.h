@@ -4,7 +4,7 @@
 #include "sim/report/traces/profile_report.h"
 #include "trace/page/page.h"
 
-/// Traces as a page to mail (trace/page).
+/// Traces as a self-contained page (trace/page).
 namespace debubble::sim {
 
 /// Two traces, one above the other: the median step of each, and the comparison in figures.

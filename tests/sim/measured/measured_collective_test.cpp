@@ -52,7 +52,7 @@ TEST(MeasuredCollective, IsNoStep) {
     for (const auto& [table, mistake] :
          {std::pair(all_reduce(8, R"({"step_s": 1})"), "a collective is measured by time_s"),
           std::pair(row(R"({"model": "gpt2-xl"})", R"({"time_s": 1})"), "the scenario is a step"),
-          std::pair(all_reduce(8, "{}"), "the row measures nothing")})
+          std::pair(all_reduce(8, "{}"), "the row has no measured figure")})
         EXPECT_THROW(
             {
                 try {

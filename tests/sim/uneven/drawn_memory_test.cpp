@@ -178,7 +178,7 @@ TEST(DrawnMemory, DecidesByItsQuantile) {
     EXPECT_NE(asked("1", device.c_str()).reason.find("drawn loads"), std::string::npos);
 }
 
-/// One verdict, whoever asks.
+/// All commands give the same verdict.
 TEST(DrawnMemory, DecidesInGridsAsInPredictions) {
     const std::string text =
         "model: mixtral-8x7b\ncluster: hgx-h100\ngpus: 32\n"

@@ -17,7 +17,8 @@
 #include "sim/report/report_text.h"
 #include "sim/uneven/packed_steps.h"
 
-/// Documents that every step packs anew, for groups that they need and for groups of one size.
+/// Documents that every step packs again, for groups of the sizes that they need and for groups of
+/// one size.
 namespace debubble::sim {
 namespace {
 

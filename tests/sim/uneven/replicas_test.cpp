@@ -94,7 +94,7 @@ Scenario sharing(int expert, const std::string& imbalance) {
         "experts.yaml");
 }
 
-/// Ranks that share experts wait for each other in every exchange, and have one load.
+/// Ranks that share experts wait for each other in every all-to-all, and have one load.
 TEST(UnevenReplicas, HaveOneLoadWhereTheyShareExperts) {
     const std::string loads = "{router: {spread: 0.3}, draws: 20}";
     EXPECT_EQ(pipelines_of_step(sharing(8, loads)), 1);

@@ -66,7 +66,7 @@ TEST(Pickle, ExecutesNothingAndSaysWhereItIsDamaged) {
                         "a."),
                 HasSubstr("no list or map"));
     EXPECT_THAT(refusal("}(K\x01u."), HasSubstr("no list or map"));
-    EXPECT_THAT(refusal("h\x05."), HasSubstr("never kept"));
+    EXPECT_THAT(refusal("h\x05."), HasSubstr("never stored"));
     EXPECT_THAT(refusal("."), HasSubstr("stack is empty"));
     EXPECT_EQ(refusal("]\x94h\0a."s), "") << "a list that holds itself";
 }

@@ -8,13 +8,13 @@
 
 namespace debubble::profile {
 
-/// The bytes of a file one piece after the other, unpacked if it is gzip's. Only a window of the
-/// file is in memory, whatever its size.
+/// The bytes of a file in sequence, unpacked if it is a gzip file. Only a window of the file is in
+/// memory, whatever its size.
 class ByteSource {
 public:
     /// Throws InputError if the file does not exist or is not a regular file.
     explicit ByteSource(std::string file);
-    /// The bytes of a text in memory, as they are, which must outlive this.
+    /// The bytes of a text in memory, unchanged, which must outlive this.
     ByteSource(std::string name, std::string_view content);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;

@@ -9,11 +9,13 @@
 
 namespace debubble::profile {
 
-/// Walks over the values of a JSON text of any length, of which one value at a time is in memory.
-/// Values are checked only for closed strings and balanced brackets; who reads them parses them.
+/// Iterates over the values of a JSON text of any length, of which one value at a time is in
+/// memory. Values are checked only for closed strings and balanced brackets; their readers parse
+/// them.
 class JsonStream {
 public:
-    /// Bytes after a value that may be read, though they are not part of it (simdjson reads ahead).
+    /// Number of bytes after a value that may be read although they are not part of it (simdjson
+    /// reads ahead).
     static constexpr std::size_t kPadding = 64;
 
     explicit JsonStream(ByteSource& source);
@@ -21,12 +23,12 @@ public:
     std::uint64_t offset() const { return passed_ + at_; }  ///< of the next byte
     std::uint64_t value_offset() const { return value_offset_; }
     bool at_end();
-    /// The next byte that is no space; 0 at the end.
+    /// The next byte other than a space; 0 at the end.
     char peek();
     /// Takes `c` if it comes next, and the spaces before it too.
     bool take(char c);
-    /// The next value as it is written, valid until the next call. Throws InputError with the
-    /// offset if there is none, it is not closed, or it is too long or nested too deeply.
+    /// The next value as written, valid until the next call. Throws InputError with the offset if
+    /// there is none, it is not closed, or it is too long or nested too deeply.
     std::string_view value();
     [[noreturn]] void refuse(const std::string& sentence) const;
 

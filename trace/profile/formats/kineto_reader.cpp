@@ -42,7 +42,7 @@ public:
         finish(profile_);
         return std::move(profile_);
     }
-    /// True if operators passed by and no kernel came: they have to be read after all.
+    /// True if operators were skipped and no kernel followed: then they are needed after all.
     bool left_operators_out() const { return left_out_ && no_kernels_; }
 
 private:
@@ -123,7 +123,7 @@ private:
                launches_.size();
     }
 
-    /// Operators are kept where no kernel tells what a rank computed.
+    /// Operators are kept where no kernels show what a rank computed.
     bool wants_operators() {
         if (keep_operators_) return true;
         if (profile_.kernels.empty() && profile_.device.empty()) return true;

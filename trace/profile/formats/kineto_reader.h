@@ -7,14 +7,13 @@
 
 namespace debubble::profile {
 
-/// Reads a file of torch.profiler (libkineto/src/output_json.cpp), plain or gzip's. The text passes
-/// by once, event by event, and only its kernels, launches and marked ranges are kept, or its
+/// Reads a file of torch.profiler (libkineto/src/output_json.cpp), plain or gzip. The text is read
+/// once, event by event, and only its kernels, launches and marked ranges are kept, or its
 /// operators if it has no kernels: some 50 bytes each. Instants are nanoseconds since 1970:
-/// baseTimeNanoseconds + 1000 ts, whose decimals are read as they are written. A text that ends
-/// between two events is read up to there. Throws InputError with the byte of everything else that
-/// is wrong.
+/// baseTimeNanoseconds + 1000 ts, with all written decimals. A text that ends between two events is
+/// read up to there. Throws InputError with the byte of every other mistake.
 RankProfile read_kineto(const std::string& file);
-/// The same of a text in memory; `name` is for diagnostics.
+/// The same for a text in memory; `name` is for diagnostics.
 RankProfile read_kineto_text(std::string_view text, const std::string& name);
 
 }  // namespace debubble::profile

@@ -7,9 +7,9 @@
 
 namespace debubble::profile {
 
-/// What Python's pickle wrote of dictionaries, lists, tuples, texts and numbers (Python's
-/// pickletools.py, protocols 0 to 5 without text opcodes). Nothing is executed: an instruction that
-/// would import or call something is refused.
+/// A pickle of dictionaries, lists, tuples, texts and numbers (Python's pickletools.py, protocols 0
+/// to 5 without text opcodes). Nothing is executed: an instruction that would import or call
+/// something is refused.
 class Pickle {
 public:
     enum class Kind : std::uint8_t { None, Number, Text, List, Map };
@@ -22,16 +22,16 @@ public:
             {};  ///< of a List; of a Map each key followed by its value
     };
 
-    /// Throws InputError, with the offset, for bytes that are no such pickle.
+    /// Throws InputError, with the offset, for bytes that are not such a pickle.
     Pickle(std::string bytes, const std::string& file);
     Pickle(const Pickle&) = delete;
     Pickle& operator=(const Pickle&) = delete;
 
     const Value& root() const { return values_[root_]; }
     const Value& at(std::uint32_t index) const { return values_[index]; }
-    /// Null where the value is no map or has no such key.
+    /// Null where the value is not a map or lacks the key.
     const Value* find(const Value& map, std::string_view key) const;
-    /// A whole number of a map; `otherwise` where it has none.
+    /// A whole number of a map; `otherwise` where it is missing.
     std::int64_t number(const Value& map, std::string_view key, std::int64_t otherwise = 0) const;
     std::string_view text(const Value& map, std::string_view key) const;
 

@@ -127,7 +127,7 @@ private:
         return threads_.try_emplace({event.process, event.thread}, threads_.size()).first->second;
     }
 
-    /// The place of an operator with these inputs among out_.operators.
+    /// The index of an operator with these inputs in out_.operators.
     std::uint32_t number_of(const KinetoEvent& event) {
         const OperatorInputs& in = event.inputs;
         std::string key(event.name);

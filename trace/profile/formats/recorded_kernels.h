@@ -10,8 +10,8 @@
 /// record_shapes=True.
 namespace debubble::profile {
 
-/// One argument of an operator. What is no tensor has no sizes and, as far as it is written, a
-/// value; a list of tensors has neither.
+/// One argument of an operator. An argument other than a tensor has no sizes and, where it is
+/// written, a value; a list of tensors has neither.
 struct OperatorInput {
     std::vector<std::int64_t> dims;
     std::vector<std::int64_t> strides;  ///< in elements; empty where they are not written
@@ -19,11 +19,11 @@ struct OperatorInput {
     std::string value;                  ///< "True", "0.5"
 };
 
-/// Runs of one operator with the same inputs.
+/// Runs of an operator with the same inputs.
 struct OperatorRuns {
     std::string name;  ///< "aten::mm"
     std::vector<OperatorInput> inputs;
-    /// Nanoseconds of the kernels of each run: its products, attentions and what no rule knows, one
+    /// Nanoseconds of the kernels of each run: its GEMMs, attention and unclassified kernels, one
     /// after the other, without copies and elementwise kernels. Without a device, of the operator.
     std::vector<std::int64_t> lengths;
 };
@@ -31,22 +31,21 @@ struct OperatorRuns {
 struct RecordedKernels {
     std::string file;
     std::string device;                   ///< its name; empty where it is not written
-    bool on_device = false;               ///< kernels are counted, and not operators
+    bool on_device = false;               ///< kernels are measured instead of operators
     std::vector<OperatorRuns> operators;  ///< in the order of their first event
     bool has_operators = false;           ///< of any kind
-    bool has_wanted = false;              ///< of those asked for, with sizes or without
-    bool has_sizes = false;               ///< of any operator asked for
-    std::int64_t others = 0;  ///< ns of kernels of products and attentions that none of them ran
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole
+    bool has_wanted = false;              ///< number of wanted operators, with sizes or without
+    bool has_sizes = false;               ///< number of kernels of any wanted operator
+    std::int64_t others = 0;  ///< ns of kernels of GEMMs and attention outside of these operators
+    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
 };
 
-/// Reads a file of torch.profiler, plain or gzip's, once and event by event. Of operators only
-/// those that `wanted` names are kept. A kernel belongs to the operator whose External id it has,
-/// or else to the innermost one in which its launch lies. Throws InputError with the byte of what
-/// is wrong.
+/// Reads a file of torch.profiler, plain or gzip, once and event by event. Only operators in
+/// `wanted` are kept. A kernel belongs to the operator with its External id, or else to the
+/// innermost one that contains its launch. Throws InputError with the byte of the mistake.
 RecordedKernels read_recorded_kernels(const std::string& file,
                                       const std::function<bool(std::string_view)>& wanted);
-/// The same of a text in memory; `name` is for diagnostics.
+/// The same for a text in memory; `name` is for diagnostics.
 RecordedKernels read_recorded_kernels_text(std::string_view text, const std::string& name,
                                            const std::function<bool(std::string_view)>& wanted);
 

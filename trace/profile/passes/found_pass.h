@@ -12,7 +12,7 @@ namespace debubble::profile {
 /// A pass as a run of items of its step; all numbers are indices of StepItems::items.
 struct FoundPass {
     Pass kind{};
-    /// The first and the last attention; of a BackwardWeight, the first and the last product.
+    /// The first and the last attention; for a BackwardWeight, the first and the last GEMM.
     std::size_t first_anchor = 0;
     std::size_t last_anchor = 0;
     std::size_t first = 0;

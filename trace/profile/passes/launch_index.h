@@ -16,7 +16,7 @@ public:
 
     /// Indices of the kernels launched in [begin, end], in order of their launch.
     std::span<const std::uint32_t> launched_in(std::int64_t begin, std::int64_t end) const;
-    /// Communication in [begin, end] that belongs to no pipeline, less the compute beside it.
+    /// Communication in [begin, end] outside of pipelines, less its overlap with computes.
     std::int64_t exposed_in(std::int64_t begin, std::int64_t end) const;
 
 private:
@@ -26,7 +26,7 @@ private:
     Intervals collectives_;
 };
 
-/// The bytes that a kernel of communication moves, by what is written about it; 0 if nothing is.
+/// The bytes that a communication kernel moves, from its notes; 0 without notes.
 std::int64_t bytes_of(const CollectiveNote& note);
 
 }  // namespace debubble::profile

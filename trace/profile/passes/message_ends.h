@@ -20,22 +20,22 @@ using EndPairs = std::vector<std::pair<MessageEnd, MessageEnd>>;  ///< send, rec
 
 struct MatchedMessages {
     EndPairs pairs;
-    std::size_t alone = 0;  ///< messages of which one end was recorded
+    std::size_t alone = 0;  ///< messages with one recorded end
 };
 
 /// Finds both ends of every message of the same replica and step, and fills in their peers. The
-/// peer of a message whose other end was not recorded is who computes the neighbouring stage.
+/// peer of a message whose other end was not recorded is the rank of the neighbouring stage.
 MatchedMessages match_messages(std::vector<RankActions>& ranks, const std::vector<Place>& places);
 
-/// The time of a rank's kernels of point-to-point communication, by what it was spent on.
+/// The time of a rank's kernels of point-to-point communication, by its use.
 struct ExchangeTimes {
     std::size_t kernels = 0;
     Duration total{};
     Duration transfer{};  ///< from the later start of the two ends
-    Duration wait{};      ///< for the other end
+    Duration wait{};      ///< wait for the other end
 };
 
-/// The kernel of a message holds its wait for the peer: from the later start on it is transfer. By
+/// The kernel of a message includes its wait for the peer: from the later start on it transfers. By
 /// rank. Precondition: the times are of one clock.
 std::vector<ExchangeTimes> exchange_times(const std::vector<RankActions>& ranks,
                                           const EndPairs& pairs);

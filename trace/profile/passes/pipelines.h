@@ -14,7 +14,7 @@ struct Place {
     Rank rank;
 };
 
-/// By the process groups that PyTorch writes (a description with "PIPELINE" or "pp"), else all
+/// From the process groups that PyTorch records (a description with "PIPELINE" or "pp"), else all
 /// ranks are one pipeline in the order of their numbers. Throws InputError for ranks of different
 /// runs.
 std::vector<Place> places_of(const std::vector<RankProfile>& ranks);
@@ -23,7 +23,7 @@ std::vector<Place> places_of(const std::vector<RankProfile>& ranks);
 std::map<int, Rank> pipeline_ranks(const std::vector<RankProfile>& ranks,
                                    const std::vector<Place>& places);
 
-/// Throws InputError naming a file that cannot be of the same run as the first.
+/// Throws InputError naming a file that cannot belong to the same run as the first.
 void check_one_run(const std::vector<RankProfile>& ranks);
 
 }  // namespace debubble::profile

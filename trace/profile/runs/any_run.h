@@ -4,8 +4,7 @@
 
 namespace debubble::profile {
 
-/// read_run(), or the run of which everything is known in the one file that write_chrome_trace()
-/// wrote.
+/// read_run(), or the fully known run in a single file of write_chrome_trace().
 ProfiledRun read_any_run(const std::vector<std::string>& files, const RunOptions& options = {});
 
 }  // namespace debubble::profile

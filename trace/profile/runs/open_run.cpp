@@ -30,7 +30,7 @@ std::vector<RankProfile> read_file_of_ranks(const std::string& file) {
     return out;
 }
 
-/// Nsight Systems writes no rank: where no file names one, their order does.
+/// Nsight Systems does not record ranks: where no file names one, the files' order defines them.
 void number_ranks(std::vector<RankProfile>& ranks) {
     if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.rank.has_value(); })) return;
     if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.format == "Kineto"; }))

@@ -7,7 +7,7 @@
 
 namespace debubble::profile {
 
-/// What a file of a trace is, by its first bytes.
+/// The kind of a trace's file, by its first bytes.
 enum class TraceKind : std::uint8_t {
     Own,     ///< write_chrome_trace() wrote it
     Kineto,  ///< torch.profiler wrote it
@@ -17,7 +17,7 @@ enum class TraceKind : std::uint8_t {
 /// Throws InputError for a file that does not exist.
 TraceKind kind_of_trace(const std::string& file);
 
-/// The files named, and those of the folders named: every .json, .json.gz and .sqlite in them, by
+/// The named files, and those of the named folders: every .json, .json.gz and .sqlite in them, by
 /// name. Throws InputError for a folder without any.
 std::vector<std::string> trace_files(const std::vector<std::string>& names);
 

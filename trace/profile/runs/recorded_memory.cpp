@@ -12,7 +12,7 @@ std::int64_t greatest(const RecordedMemory& recorded) {
     return most;
 }
 
-/// The points within the spans, of which the first one holds from the trace's begin on.
+/// The points within the spans, of which the first one applies from the trace's begin on.
 std::vector<MemoryPoint> within(const std::vector<MemoryPoint>& points, std::int64_t end) {
     std::vector<MemoryPoint> out;
     for (const MemoryPoint& point : points) {

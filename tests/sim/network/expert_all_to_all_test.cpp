@@ -1,4 +1,4 @@
-#include "sim/network/expert_exchange.h"
+#include "sim/network/expert_all_to_all.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "scenarios/cluster/reader.h"
-#include "sim/network/places_hit.h"
+#include "sim/network/expected_destinations.h"
 #include "tests/sim/machines.h"
 
 namespace debubble::sim {
@@ -23,33 +23,34 @@ GroupPlacement ranks(int size) {
 
 CollectiveCost exchange(Dispatcher by, const GroupPlacement& group) {
     constexpr std::int64_t kTokensOfRank = 4096, kWidth = 7168, kRows = 8;
-    return expert_exchange_cost(
+    return expert_all_to_all_cost(
         {Bytes{2 * kTokensOfRank * kWidth * kRows * group.size}, {kRows, 256}, by}, group,
         dgx_a100());
 }
 
 /// The copies of a token of DeepSeek-V3's kind that leave its node, and those that leave its rank.
-TEST(ExpertExchange, SendsATokenOnceToEachGroupThatItsExpertsAreIn) {
+TEST(ExpertAllToAll, SendsATokenOnceToEachGroupThatItsExpertsAreIn) {
     const auto nodes_away = [](int nodes) {
-        return places_hit(nodes, {8, 256}) * (1 - 1.0 / nodes);
+        return expected_destinations(nodes, {8, 256}) * (1 - 1.0 / nodes);
     };
     EXPECT_NEAR(nodes_away(2), 1.0, 0.01);
     EXPECT_NEAR(nodes_away(4), 2.7, 0.05);
     EXPECT_NEAR(nodes_away(8), 4.6, 0.05);
-    EXPECT_NEAR(places_hit(8, {8, 256}) * 7 / 8, 4.6, 0.05);
-    EXPECT_DOUBLE_EQ(places_hit(1, {8, 256}), 1);
-    EXPECT_NEAR(places_hit(256, {8, 256}), 8, 1e-9) << "every row has an expert of its own";
+    EXPECT_NEAR(expected_destinations(8, {8, 256}) * 7 / 8, 4.6, 0.05);
+    EXPECT_DOUBLE_EQ(expected_destinations(1, {8, 256}), 1);
+    EXPECT_NEAR(expected_destinations(256, {8, 256}), 8, 1e-9)
+        << "every row has an expert of its own";
 }
 
-TEST(ExpertExchange, SendsNoMoreOverCardsThanRowByRow) {
+TEST(ExpertAllToAll, SendsNoMoreOverCardsThanRowByRow) {
     const auto wire = static_cast<std::size_t>(Tier::Network);
     for (const int size : {16, 32, 64}) {
         const double rows = exchange(Dispatcher::AllToAll, ranks(size)).busy[wire];
         const double tokens = exchange(Dispatcher::DeepEp, ranks(size)).busy[wire];
         EXPECT_LT(tokens, rows) << size;
         const double copies = 8 * (1 - 8.0 / size);
-        EXPECT_NEAR(tokens / rows, places_hit(size / 8, {8, 256}) * (1 - 8.0 / size) / copies,
-                    1e-6);
+        EXPECT_NEAR(tokens / rows,
+                    expected_destinations(size / 8, {8, 256}) * (1 - 8.0 / size) / copies, 1e-6);
         EXPECT_GE(exchange(Dispatcher::AllGather, ranks(size)).busy[wire], tokens);
     }
     EXPECT_EQ(exchange(Dispatcher::DeepEp, ranks(8)).busy[wire], 0);
@@ -60,15 +61,15 @@ TEST(ExpertExchange, SendsNoMoreOverCardsThanRowByRow) {
 double rate(Dispatcher by, const std::string& machine, int size, const models::Routing& routing) {
     const scenarios::Cluster cluster = scenarios::read_cluster(machine);
     constexpr std::int64_t kTokenBytes = 2 * 4096 * 7168;
-    const CollectiveCost cost = expert_exchange_cost(
+    const CollectiveCost cost = expert_all_to_all_cost(
         {Bytes{kTokenBytes * routing.per_token * size}, routing, by}, ranks(size), cluster);
-    return kTokenBytes * places_hit(size / 8, routing) / seconds(cost.transfer) / 1e9;
+    return kTokenBytes * expected_destinations(size / 8, routing) / seconds(cost.transfer) / 1e9;
 }
 
 /// HybridEP's kernels of 16 multiprocessors with eight experts a rank, dispatch and combine (DeepEP
 /// 41cad94, docs/README_Hybrid-EP.md), and DeepEP's combine on H800, where a token goes to four
 /// nodes at most (its README).
-TEST(ExpertExchange, IsNearThePublishedRates) {
+TEST(ExpertAllToAll, IsNearThePublishedRates) {
     for (const auto& [size, dispatch, combine] :
          {std::tuple{16, 71.71, 62.95}, {32, 57.69, 57.46}, {64, 49.97, 49.77}}) {
         const double ours = rate(Dispatcher::HybridEp, "hgx-h100", size, {8, 8 * size});

@@ -8,10 +8,10 @@
 
 namespace debubble::sim {
 
-/// A cost model whose computes are its own and whose communication, copies and optimizer step are
-/// those of another one, which must outlive it. Of that one are the proportions of the kinds of
-/// communication inside of computes too.
-class CostsBeside : public CostModel {
+/// A cost model with computes of its own and the communication, copies and optimizer step of
+/// another one, which must outlive it. The other one's proportions of the kinds of communication
+/// inside computes apply too.
+class DelegatingCostModel : public CostModel {
 public:
     Flow transfer(const Message& message, Rank from, Rank to) const override {
         return beside_.transfer(message, from, to);
@@ -46,7 +46,7 @@ public:
     std::vector<std::string> unmeasured() const override { return beside_.unmeasured(); }
 
 protected:
-    explicit CostsBeside(const CostModel& beside) : beside_(beside) {}
+    explicit DelegatingCostModel(const CostModel& beside) : beside_(beside) {}
     const CostModel& beside() const { return beside_; }
 
 private:

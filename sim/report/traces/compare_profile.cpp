@@ -1,4 +1,4 @@
-#include "sim/report/traces/beside_prediction.h"
+#include "sim/report/traces/compare_profile.h"
 
 #include <algorithm>
 #include <map>
@@ -24,7 +24,7 @@ std::string kind_word(const Action& action) {
     return letters == std::string::npos ? text : text.substr(letters, end + 1 - letters);
 }
 
-/// Passes and messages are compared always: where they differ is what the order is checked for.
+/// Passes and messages are always compared: the check of the order reports where they differ.
 bool always_compared(const Action& action) {
     return std::holds_alternative<Compute>(action) || std::holds_alternative<Overlap>(action);
 }
@@ -108,7 +108,7 @@ OnCommonGround on_common_ground(const Trace& simulated, const Trace& executed,
 
 namespace {
 
-/// The median length of every kind of pass on the ranks that are not named.
+/// The median length of every kind of pass on the other ranks.
 std::map<Pass, Duration> usual_lengths(const Trace& step, const std::set<Rank>& named) {
     std::map<Pass, std::vector<Duration>> lengths;
     for (const Span& span : step.spans)
@@ -144,8 +144,7 @@ AsFastAsOthers as_fast_as_others(const Trace& executed, const std::vector<Rank>&
     Trace step = median_step(executed);
     AsFastAsOthers out{ranks, figures_of_replay(executed.program, step), {}};
     const std::map<Pass, Duration> usual = usual_lengths(step, named);
-    if (usual.empty())
-        throw InputError("there are no other ranks, as fast as which these could be");
+    if (usual.empty()) throw InputError("there are no other ranks to compare with");
     for (Span& span : step.spans) {
         const auto* pass = std::get_if<Compute>(&span.action);
         if (pass == nullptr || !named.contains(span.rank) || !usual.contains(pass->pass)) continue;

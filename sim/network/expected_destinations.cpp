@@ -1,4 +1,4 @@
-#include "sim/network/places_hit.h"
+#include "sim/network/expected_destinations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,8 @@
 namespace debubble::sim {
 namespace {
 
-/// The probability that none of `rows` experts, of `open` that are as likely, is one of `here`.
+/// The probability that none of `rows` distinct experts, chosen uniformly from `open`, is among
+/// `here`.
 double chance_to_miss(double open, double here, std::int64_t rows) {
     double missed = 1;
     for (std::int64_t row = 0; row < rows; ++row)
@@ -21,14 +22,14 @@ double log_ways(std::int64_t n, std::int64_t k) {
     return of(n) - of(k) - of(n - k);
 }
 
-/// A place of experts that lie side by side: it has `whole` groups, and parts of two others.
-struct StretchPlace {
+/// A destination with consecutive experts: it has `whole` groups, and parts of two others.
+struct Destination {
     std::int64_t whole = 0;
-    double first = 0;  ///< experts of a group of which it has some
+    double first = 0;  ///< experts of a group that it holds in part
     double last = 0;
 };
 
-StretchPlace place_at(double begin, double end, double group) {
+Destination destination_at(double begin, double end, double group) {
     constexpr double kRounding = 1e-9;
     const double from = std::ceil(begin / group - kRounding);
     const double to = std::floor(end / group + kRounding);
@@ -38,22 +39,23 @@ StretchPlace place_at(double begin, double end, double group) {
             part(end - to * group)};
 }
 
-/// The probability that no row of a token goes to the place.
-double chance_to_miss(const StretchPlace& place, const models::Routing& routing, double group) {
-    const std::int64_t parts = (place.first > 0) + (place.last > 0);
-    const std::int64_t others = routing.groups - place.whole - parts;
+/// The probability that a token is not sent to the destination.
+double chance_to_miss(const Destination& destination, const models::Routing& routing,
+                      double group) {
+    const std::int64_t parts = (destination.first > 0) + (destination.last > 0);
+    const std::int64_t others = routing.groups - destination.whole - parts;
     const double open = group * static_cast<double>(routing.groups_chosen);
     const double log_all = log_ways(routing.groups, routing.groups_chosen);
     double missed = 0;
-    for (int first = 0; first <= (place.first > 0); ++first)
-        for (int last = 0; last <= (place.last > 0); ++last)
-            for (std::int64_t whole = 0; whole <= place.whole; ++whole) {
+    for (int first = 0; first <= (destination.first > 0); ++first)
+        for (int last = 0; last <= (destination.last > 0); ++last)
+            for (std::int64_t whole = 0; whole <= destination.whole; ++whole) {
                 const std::int64_t elsewhere = routing.groups_chosen - whole - first - last;
                 if (elsewhere < 0 || elsewhere > others) continue;
-                const double chance =
-                    std::exp(log_ways(place.whole, whole) + log_ways(others, elsewhere) - log_all);
-                const double here =
-                    group * static_cast<double>(whole) + first * place.first + last * place.last;
+                const double chance = std::exp(log_ways(destination.whole, whole) +
+                                               log_ways(others, elsewhere) - log_all);
+                const double here = group * static_cast<double>(whole) + first * destination.first +
+                                    last * destination.last;
                 missed += chance * chance_to_miss(open, here, routing.per_token);
             }
     return missed;
@@ -61,20 +63,21 @@ double chance_to_miss(const StretchPlace& place, const models::Routing& routing,
 
 }  // namespace
 
-double places_hit(std::int64_t places, const models::Routing& routing) {
-    const auto count = static_cast<double>(places);
+double expected_destinations(std::int64_t destinations, const models::Routing& routing) {
+    const auto count = static_cast<double>(destinations);
     const auto experts = static_cast<double>(routing.experts);
     const double each = experts / count;
     if (routing.groups == 1 || routing.groups_chosen == routing.groups)
         return count * (1 - chance_to_miss(experts, each, routing.per_token));
     const double group = experts / static_cast<double>(routing.groups);
-    const bool alike = places % routing.groups == 0 || routing.groups % places == 0;
+    const bool identical = destinations % routing.groups == 0 || routing.groups % destinations == 0;
     double hit = 0;
-    for (std::int64_t i = 0; i < (alike ? 1 : places); ++i) {
+    for (std::int64_t i = 0; i < (identical ? 1 : destinations); ++i) {
         const auto at = static_cast<double>(i);
-        hit += 1 - chance_to_miss(place_at(at * each, (at + 1) * each, group), routing, group);
+        hit +=
+            1 - chance_to_miss(destination_at(at * each, (at + 1) * each, group), routing, group);
     }
-    return alike ? count * hit : hit;
+    return identical ? count * hit : hit;
 }
 
 }  // namespace debubble::sim

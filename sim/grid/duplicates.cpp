@@ -1,4 +1,4 @@
-#include "sim/grid/twins.h"
+#include "sim/grid/duplicates.h"
 
 #include <map>
 
@@ -6,11 +6,11 @@
 
 namespace debubble::sim {
 
-bool are_twins(const SweepRow& a, const SweepRow& b) {
+bool are_duplicates(const SweepRow& a, const SweepRow& b) {
     return a.possible() && a.fits == b.fits && a.figures == b.figures;
 }
 
-std::vector<std::optional<std::size_t>> twins_in(const std::vector<SweepRow>& rows) {
+std::vector<std::optional<std::size_t>> duplicates_in(const std::vector<SweepRow>& rows) {
     const auto less = [](const SweepRow* a, const SweepRow* b) { return a->figures < b->figures; };
     std::map<const SweepRow*, std::size_t, decltype(less)> first(less);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -18,27 +18,29 @@ std::vector<std::optional<std::size_t>> twins_in(const std::vector<SweepRow>& ro
         const auto [at, is_new] = first.try_emplace(&rows[i], i);
         if (!is_new && rows[i].index < rows[at->second].index) at->second = i;
     }
-    std::vector<std::optional<std::size_t>> twins(rows.size());
+    std::vector<std::optional<std::size_t>> duplicates(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!rows[i].possible()) continue;
-        if (const std::size_t original = first.at(&rows[i]); original != i) twins[i] = original;
+        if (const std::size_t original = first.at(&rows[i]); original != i)
+            duplicates[i] = original;
     }
-    return twins;
+    return duplicates;
 }
 
-std::string difference_of(const SweepRow& twin, const SweepRow& original,
+std::string difference_of(const SweepRow& duplicate, const SweepRow& original,
                           std::span<const std::string> keys) {
     std::string text;
     for (std::size_t k = 0; k < keys.size(); ++k)
-        if (twin.values[k] != original.values[k])
+        if (duplicate.values[k] != original.values[k])
             text += fmt::format("{}{}={}", text.empty() ? "" : "; ", keys[k], original.values[k]);
     return text;
 }
 
-void mark_twins(std::vector<SweepRow>& rows, std::span<const std::string> keys) {
-    const auto twins = twins_in(rows);
+void mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> keys) {
+    const auto duplicates = duplicates_in(rows);
     for (std::size_t i = 0; i < rows.size(); ++i)
-        rows[i].twin_of = twins[i] ? difference_of(rows[i], rows[*twins[i]], keys) : std::string();
+        rows[i].twin_of =
+            duplicates[i] ? difference_of(rows[i], rows[*duplicates[i]], keys) : std::string();
 }
 
 }  // namespace debubble::sim

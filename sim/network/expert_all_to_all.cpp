@@ -1,31 +1,31 @@
-#include "sim/network/expert_exchange.h"
+#include "sim/network/expert_all_to_all.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/execution/laws.h"
-#include "sim/network/places_hit.h"
+#include "sim/network/expected_destinations.h"
 
 namespace debubble::sim {
 namespace {
 
-/// Seconds of a kernel that takes tokens from the network while it passes others on within the
-/// node, each of which would take these seconds by itself.
+/// Seconds of a kernel that receives tokens from the network while it forwards others within the
+/// node; the arguments are the seconds of each alone.
 double seconds_of_hops(double network, double node, models::Dispatcher by) {
     const double power = by == models::Dispatcher::HybridEp ? models::laws().hybridep_hops
                                                             : models::laws().deepep_hops;
     return std::pow(std::pow(network, power) + std::pow(node, power), 1 / power);
 }
 
-/// The exchange with each token sent once per node and once per rank there.
-CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlacement& group,
+/// The all-to-all with each token sent once per node and once per rank there.
+CollectiveCost once_per_group(const ExpertAllToAll& exchange, const GroupPlacement& group,
                               const scenarios::Cluster& cluster) {
     const double rows = static_cast<double>(exchange.bytes.count) / group.size;
     const double token = rows / static_cast<double>(exchange.routing.per_token);
-    const double nodes = places_hit(group.nodes, exchange.routing);
-    const double ranks = places_hit(group.size, exchange.routing);
-    // A token's own node and rank get it without a link; in each other node the rank of the same
-    // rail gets it from the network, and the others from that rank.
+    const double nodes = expected_destinations(group.nodes, exchange.routing);
+    const double ranks = expected_destinations(group.size, exchange.routing);
+    // A token reaches its own node and rank without a link; in each other node the rank of the same
+    // rail receives it from the network and forwards it to the others.
     const double away = 1 - 1.0 / group.nodes;
     const double over_network = nodes * away * token;
     const double arrives = ranks * away / group.per_node + ranks / group.size;
@@ -41,7 +41,7 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
     const auto wire = static_cast<std::size_t>(Tier::Network);
     const double uplinks = all.busy[wire] > 0 ? all.busy[spine] * network / all.busy[wire] : 0;
     all.busy = {0, node, network, uplinks};
-    // One kernel writes to all ranks at once: there are no rounds of peers, as the library's have.
+    // One kernel writes to all ranks at once: there are no rounds of peers, unlike in the library.
     all.latency = cluster.node_link.base_latency + cluster.node_link.latency;
     if (group.nodes > 1) all.latency += cluster.network.latency;
     all.transfer = from_seconds(seconds_of_hops(std::max(network, uplinks), node, exchange.by));
@@ -50,8 +50,8 @@ CollectiveCost once_per_group(const ExpertExchange& exchange, const GroupPlaceme
 
 }  // namespace
 
-CollectiveCost expert_exchange_cost(const ExpertExchange& exchange, const GroupPlacement& group,
-                                    const scenarios::Cluster& cluster) {
+CollectiveCost expert_all_to_all_cost(const ExpertAllToAll& exchange, const GroupPlacement& group,
+                                      const scenarios::Cluster& cluster) {
     if (group.size < 2) return {};
     switch (exchange.by) {
         case models::Dispatcher::AllToAll: break;

@@ -1,4 +1,4 @@
-#include "sim/network/places_hit.h"
+#include "sim/network/expected_destinations.h"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ TEST(PlacesHit, IsTheMeanOverAllChoices) {
                 for (const unsigned places : {1, 2, 3, 4, 6, 12}) {
                     const Routing routing{rows, 12, groups, chosen};
                     if (12 / groups * chosen < rows) continue;
-                    EXPECT_NEAR(places_hit(places, routing), by_enumeration(places, routing), 1e-9)
+                    EXPECT_NEAR(expected_destinations(places, routing),
+                                by_enumeration(places, routing), 1e-9)
                         << groups << " groups, " << chosen << " chosen, " << rows << " rows, "
                         << places << " places";
                 }
@@ -46,11 +47,11 @@ TEST(PlacesHit, IsTheMeanOverAllChoices) {
 /// DeepSeek-V3 sends a token to four of eight groups, each of which is a node's (arXiv:2412.19437,
 /// section 2.1.2).
 TEST(PlacesHit, IsNoMoreNodesThanGroupsAreChosen) {
-    EXPECT_LT(places_hit(8, {8, 256, 8, 4}), 4);
-    EXPECT_GT(places_hit(8, {8, 256, 8, 4}), 3.5);
-    EXPECT_GT(places_hit(8, {8, 256}), 5);
+    EXPECT_LT(expected_destinations(8, {8, 256, 8, 4}), 4);
+    EXPECT_GT(expected_destinations(8, {8, 256, 8, 4}), 3.5);
+    EXPECT_GT(expected_destinations(8, {8, 256}), 5);
     for (std::int64_t chosen = 1, before = 0; chosen <= 8; ++chosen) {
-        const double hit = places_hit(16, {8, 256, 8, chosen});
+        const double hit = expected_destinations(16, {8, 256, 8, chosen});
         EXPECT_GT(hit, static_cast<double>(before)) << chosen;
         EXPECT_LE(hit, 2.0 * static_cast<double>(chosen));
         before = static_cast<std::int64_t>(hit);
@@ -58,8 +59,8 @@ TEST(PlacesHit, IsNoMoreNodesThanGroupsAreChosen) {
 }
 
 TEST(PlacesHit, IsFiniteForAsManyGroupsAsThereMayBe) {
-    const double hit = places_hit(64, {8, 8192, 4096, 2048});
-    EXPECT_NEAR(hit, places_hit(64, {8, 8192}), 0.01);
+    const double hit = expected_destinations(64, {8, 8192, 4096, 2048});
+    EXPECT_NEAR(hit, expected_destinations(64, {8, 8192}), 0.01);
 }
 
 }  // namespace
