@@ -1,4 +1,4 @@
-#include "base/memory_class.h"
+#include "base/purposes.h"
 
 namespace debubble {
 

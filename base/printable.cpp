@@ -1,4 +1,4 @@
-#include "base/printable.h"
+#include "base/diagnostic.h"
 
 #include <fmt/format.h>
 

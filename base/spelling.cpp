@@ -1,4 +1,4 @@
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 
 #include <algorithm>
 #include <numeric>

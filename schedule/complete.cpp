@@ -1,11 +1,10 @@
-#include "schedule/complete.h"
+#include "schedule/lower.h"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
 
 namespace debubble {

@@ -1,4 +1,4 @@
-#include "schedule/progress.h"
+#include "schedule/standstill.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,7 +7,6 @@
 
 #include "schedule/communicators.h"
 #include "schedule/dependencies.h"
-#include "schedule/streams.h"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 #include <algorithm>
 #include <map>

@@ -7,8 +7,7 @@
 
 #include "schedule/checks/checks.h"
 #include "schedule/lower.h"
-#include "schedule/progress.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 namespace debubble {
 namespace {

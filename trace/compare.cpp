@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 #include "trace/steps.h"
 
 namespace debubble {

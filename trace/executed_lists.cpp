@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 #include "trace/steps.h"
 
 namespace debubble {

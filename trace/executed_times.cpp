@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "schedule/dependencies.h"
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 
 namespace debubble {
 namespace {

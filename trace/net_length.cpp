@@ -1,4 +1,4 @@
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 
 #include <algorithm>
 

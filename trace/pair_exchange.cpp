@@ -1,4 +1,4 @@
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 #include <algorithm>
 #include <map>

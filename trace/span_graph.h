@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "base/inline_vector.h"
-#include "trace/key_numbers.h"
-#include "trace/message_numbers.h"
 #include "trace/span_table.h"
 #include "trace/trace.h"
 
@@ -89,5 +87,11 @@ private:
     SpanTable collectives_;
     std::vector<std::uint32_t> last_joiner_;  ///< by index in collectives_
 };
+
+/// The length of each span without its wait for a peer: a message counts from the time when both
+/// ends were ready, a collective from the time when its last member had joined. A Send that ended
+/// before its Recv began waited for nobody. A prediction is compared with these lengths, since
+/// waits depend on the order.
+std::vector<Duration> net_lengths(const SpanGraph& graph);
 
 }  // namespace debubble

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -101,5 +102,16 @@ std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);
 std::string_view name_of(BubbleCause cause);
 std::string_view wording_of(BubbleCause cause);  ///< "waits for a stage", for reports
 std::string_view name_of(Lane lane);
+
+/// The hidden all-to-alls of a trace's pairs: the parts of each rank, summed.
+struct PairExchange {
+    std::size_t pairs = 0;
+    Duration exchange{};            ///< all-to-alls of both passes
+    Duration hidden{};              ///< part of it during which the rank computes
+    Duration hidden_under_gemms{};  ///< part of `hidden` during which GEMMs or attention run
+};
+
+/// Zero where no pair's layers alternate, or where the trace has no parts.
+PairExchange exchange_of_pairs(const Trace& trace);
 
 }  // namespace debubble

@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/communication_kind.h"
 #include "base/ids.h"
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "base/units.h"
 #include "schedule/schedule.h"
 #include "schedule/transport.h"

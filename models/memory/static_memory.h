@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "models/graph/graph.h"
 
 /// Bytes that a stage holds throughout the step, however many microbatches are in flight.

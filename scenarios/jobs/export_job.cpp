@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/printable.h"
 #include "models/network/planned_part.h"
 #include "models/read/architecture_writer.h"
 #include "scenarios/jobs/job.h"

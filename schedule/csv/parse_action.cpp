@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
 #include "schedule/dependencies.h"
 

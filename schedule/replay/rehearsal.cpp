@@ -1,4 +1,4 @@
-#include "schedule/replay/rehearsal.h"
+#include "schedule/derived_programs.h"
 
 #include <map>
 #include <set>

@@ -7,7 +7,6 @@
 
 #include "base/diagnostic.h"
 #include "schedule/dependencies.h"
-#include "schedule/replay/waiting.h"
 
 namespace debubble {
 namespace {

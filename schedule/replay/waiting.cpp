@@ -1,4 +1,4 @@
-#include "schedule/replay/waiting.h"
+#include "schedule/replay/replay.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scenarios/plan/scenario.h"
-#include "sim/anchor/measured_log.h"
+#include "sim/anchor/measured_plan.h"
+#include "sim/grid/grid.h"
 #include "sim/plan/prediction.h"
 
 /// A measured step of one plan, which corrects the predictions of its neighbours: the error of a
@@ -20,7 +22,7 @@ struct Anchor {
 /// Everything that is given of one run: a YAML file {scenario: NAME, FILE or map; set: {key:
 /// value}; measured: {step_time, tokens_per_s_per_gpu, tflops_per_gpu, allocated_memory,
 /// reserved_memory, log: LINES, profile: FILES, snapshot: FILE}}; and of the same plan, which is
-/// `own` without such a file, logs and lines of them, profiles of its step (measured_profile.h),
+/// `own` without such a file, logs and lines of them, profiles of its step (measured_plan.h),
 /// and memory snapshots of PyTorch. Where two of them have a figure the one named first counts, and
 /// a profile's last. Throws InputError.
 Anchor read_anchor(const std::vector<std::string>& files_or_lines, const scenarios::Scenario& own);
@@ -63,5 +65,11 @@ std::vector<std::string> differing_keys(const scenarios::Scenario& one,
                                         const scenarios::Scenario& other);
 /// The class of a difference in these keys.
 std::string class_of_difference(const std::vector<std::string>& keys);
+
+/// Corrects all plans of a grid by a measured step, which is recorded in its basis: rows that were
+/// corrected by another one are not continued.
+void correct_by(Grid& grid, std::shared_ptr<const AnchoredBy> anchor);
+/// Records that there is none.
+void leave_uncorrected(Grid& grid);
 
 }  // namespace debubble::sim

@@ -1,4 +1,4 @@
-#include "sim/anchor/measured_profile.h"
+#include "sim/anchor/measured_plan.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "sim/plan/priced_plan.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 

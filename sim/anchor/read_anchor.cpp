@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/anchor/anchor.h"
-#include "sim/anchor/measured_profile.h"
+#include "sim/anchor/measured_plan.h"
 #include "text/mapping_reader.h"
 #include "text/yaml_document_reader.h"
 #include "trace/profile/formats/snapshot_peaks.h"

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "schedule/costs.h"
+#include "schedule/replay/replay.h"
 #include "schedule/schedule.h"
 
 /// The plain numbers of `--costs`, counted exactly. Times inside are whole nanoseconds, so the unit
@@ -33,5 +35,9 @@ private:
     PipelineCosts costs_;
     double nanoseconds_per_unit_ = 1;
 };
+
+/// The replayed order as an SVG picture, in which a unit of cost is one millisecond. Precondition:
+/// the schedule has computes only. Throws InputError for more ranks than a picture shows.
+std::string picture_of(const Schedule& schedule, const Replay& replay, const CostUnits& units);
 
 }  // namespace debubble::sim

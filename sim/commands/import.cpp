@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/command_line/exit_status.h"
+#include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "scenarios/jobs/job.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 
 /// `debubble import`: a job of another framework as a scenario.

@@ -7,7 +7,6 @@
 #include "base/command_line/exit_status.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/commands/list.h"
 #include "sim/commands/published_plans.h"
 #include "sim/commands/terminal/output.h"
 #include "text/shipped_files.h"
@@ -78,13 +77,14 @@ constexpr const char* kListFooter = R"(Examples:
 After the scenarios, those whose authors published a step come once more, with that step beside the
 predicted one.)";
 
-}  // namespace
-
+/// The words that `debubble list` takes.
 std::vector<std::string> listed_kinds() {
     std::vector<std::string> words;
     for (const Listing& listing : kListings) words.emplace_back(listing.word);
     return words;
 }
+
+}  // namespace
 
 void add_list(CLI::App& program, ExitStatus& answer) {
     struct Arguments {

@@ -11,8 +11,6 @@
 #include "models/architecture_reader.h"
 #include "models/network/planned_part.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/report/reference/layer_words.h"
-#include "sim/report/reference/model_json.h"
 #include "sim/report/reference/model_table.h"
 
 /// `debubble model`: parameters, work and memory of a network.

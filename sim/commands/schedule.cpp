@@ -6,17 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/arguments.h"
 #include "base/command_line/exit_status.h"
-#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay/replay.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 #include "sim/commands/cost_units.h"
-#include "sim/commands/schedule_picture.h"
 #include "sim/commands/terminal/output.h"
 
 /// `debubble schedule`: the order that a generator writes, and with abstract costs its makespan,

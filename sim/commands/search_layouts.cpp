@@ -1,4 +1,4 @@
-#include "sim/commands/search_layouts.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,10 +11,9 @@
 #include "base/outputs.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/grid/layout_search.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 
 namespace debubble::sim {

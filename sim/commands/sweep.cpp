@@ -1,5 +1,5 @@
-#include "sim/grid/journals.h"
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/sweep.h"
+#include "sim/grid/results_file.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,14 +12,11 @@
 #include "base/diagnostic.h"
 #include "base/outputs.h"
 #include "scenarios/check/lacking_schedule.h"
-#include "sim/commands/terminal/choice_line.h"
-#include "sim/commands/terminal/grid_arguments.h"
-#include "sim/commands/terminal/grid_table.h"
-#include "sim/commands/terminal/interruption.h"
+#include "sim/commands/terminal/grid_verbs.h"
+#include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/progress_bar.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/grid/best_by.h"
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
+#include "sim/grid/search.h"
 
 /// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {

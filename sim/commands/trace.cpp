@@ -12,19 +12,16 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/predict.h"
 #include "sim/report/traces/profile_report.h"
-#include "sim/report/traces/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/shapes/svg.h"
-#include "trace/profile/formats/kineto_writer.h"
-#include "trace/profile/runs/any_run.h"
+#include "trace/profile/formats/profile_files.h"
+#include "trace/profile/runs/profiled_run.h"
 
 /// `debubble trace`: the actions of another framework's run, from its profiler's files.
 namespace debubble::sim {

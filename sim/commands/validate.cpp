@@ -9,11 +9,9 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "schedule/csv/csv.h"
 #include "schedule/validate.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 
 /// `debubble validate`: checks that an order finishes, and lists its violations.
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/cost/added_terms.h"
+#include "sim/cost/price_part.h"
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/plan.h"

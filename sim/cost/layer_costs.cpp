@@ -1,4 +1,4 @@
-#include "sim/cost/layer_costs.h"
+#include "sim/cost/schedule_prices.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,11 @@
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/plan.h"
-#include "sim/cost/kernels/optimizer_time.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/contention.h"
 #include "sim/cost/passes/data_parallel.h"
 #include "sim/cost/passes/muon_time.h"
-#include "sim/cost/passes/pair_order.h"
-#include "sim/network/link_use.h"
+#include "sim/cost/passes/pair_time.h"
 #include "sim/network/topology.h"
 
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/units.h"
+#include "models/graph/graph.h"
 #include "models/operators/kernel.h"
+#include "scenarios/plan/scenario.h"
+#include "schedule/action.h"
 
 /// The parts of a pass's time, which the window puts into words.
 namespace debubble::sim {
@@ -37,5 +42,22 @@ struct PricePart {
     Duration takes{};  ///< time of all of them; for communication, the exposed part
     std::variant<KernelPart, OperatorPart, CostTerm> from;
 };
+
+// Terms added to a pass's time besides its kernels and collectives, which never overlap anything.
+
+struct AddedTerm {
+    CostTerm term;
+    Duration takes{};
+};
+
+/// The terms of one pass of a stage; without a `pass`, those of a Recompute. StagePrice adds them
+/// to every price, also of calibrated machines and of pairs, and lists them among its parts.
+std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario,
+                                   const models::StageGraph& stage, std::optional<Pass> pass);
+
+/// The pass's share of the host's time between two microbatches.
+Duration host_between(const scenarios::Scenario& scenario, Pass pass);
+
+Duration sum_of(const std::vector<AddedTerm>& terms);
 
 }  // namespace debubble::sim

@@ -1,4 +1,4 @@
-#include "sim/cost/priced_stages.h"
+#include "sim/cost/schedule_prices.h"
 
 #include <algorithm>
 

@@ -5,7 +5,6 @@
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/execution_of.h"
-#include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 
 namespace debubble::sim {

@@ -4,12 +4,33 @@
 #include <memory>
 #include <vector>
 
+#include "models/partition/partition.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
-#include "sim/cost/priced_stages.h"
 #include "sim/cost/stage_price.h"
 
+/// The prices of the stages and layers of a scenario, and of the schedule made of them.
 namespace debubble::sim {
+
+/// The prices of one scenario's stages. A price depends on the machine, the layout and the stage,
+/// and neither on the schedule's order nor on the number of microbatches, so the plans of a sweep
+/// need the same prices again and again: the latest are cached for the whole process, by value.
+/// Thread-safe.
+class PricedStages {
+public:
+    /// Keeps references to its arguments.
+    PricedStages(const scenarios::Scenario& scenario, const PassPricer& pricer);
+
+    std::shared_ptr<const StagePrice> get(const models::StageContent& content, int slice,
+                                          const ScheduledPasses& passes) const;
+
+private:
+    struct Scene;
+    struct Key;
+    std::shared_ptr<const Scene> scene_;
+    const scenarios::Scenario& scenario_;
+    const PassPricer& pricer_;
+};
 
 /// The prices of every stage of a schedule: the source of both its times and its memory. Equal
 /// stages share one price.
@@ -75,5 +96,11 @@ private:
     std::vector<int> first_layer_;       ///< by stage, its number in the model
     std::vector<std::size_t> price_of_;  ///< by stage, index into distinct_
 };
+
+/// Seconds that each layer adds to all passes of a microbatch over its stage, and that the
+/// embedding and the head add to theirs, where stages have about as many layers as `stages` equal
+/// ones. An additional layer of a stage adds no launch or wait of the pass itself, and is
+/// recomputed only if the last layer of a stage is.
+models::LayerCosts layer_costs(const SchedulePrices& prices, int stages);
 
 }  // namespace debubble::sim

@@ -9,8 +9,6 @@
 #include "models/graph/graph.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
-#include "sim/cost/added_terms.h"
-#include "sim/cost/passes/fetch_time.h"
 #include "sim/cost/passes/measured_pass.h"
 #include "sim/cost/passes/muon_time.h"
 #include "sim/cost/passes/pair_layers.h"

@@ -10,8 +10,6 @@
 #include "scenarios/cluster/defaults.h"
 #include "scenarios/cluster/measured.h"
 #include "schedule/dependencies.h"
-#include "sim/explain/cluster_constants_read.h"
-#include "sim/explain/unvalidated.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/explain/ranges.h"
+#include "sim/explain/explain.h"
 
 #include <algorithm>
 

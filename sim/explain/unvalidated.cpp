@@ -1,4 +1,4 @@
-#include "sim/explain/unvalidated.h"
+#include "sim/explain/explain.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,10 @@
-#include "sim/grid/best_by.h"
+#include "sim/grid/search.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/grid/duplicates.h"
+#include "sim/grid/compare_plans.h"
 
 #include <map>
 

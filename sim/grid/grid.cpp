@@ -10,8 +10,8 @@
 #include "scenarios/check/lacking_schedule.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
+#include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
-#include "sim/explain/unvalidated.h"
 #include "sim/plan/plan_words.h"
 
 namespace debubble::sim {

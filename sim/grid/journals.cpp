@@ -1,10 +1,8 @@
-#include "sim/grid/journals.h"
+#include "sim/grid/results_file.h"
 
 #include <algorithm>
 #include <string>
 #include <system_error>
-
-#include "sim/grid/results_file.h"
 
 namespace debubble::sim {
 namespace fs = std::filesystem;

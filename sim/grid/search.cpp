@@ -12,11 +12,9 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "base/spelling.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/utilisation.h"
-#include "sim/grid/duplicates.h"
-#include "sim/grid/run_frontier.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/plan/plan_bound.h"
 
 namespace debubble::sim {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +31,7 @@ const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 struct SearchResult {
     std::optional<SweepRow> best;      ///< unset if no plan fits
     std::vector<SweepRow> duplicates;  ///< duplicates of the best, in grid order
-                                       ///< (sim/grid/duplicates.h)
+                                       ///< (sim/grid/compare_plans.h)
     /// The plans that were simulated and fit, the best among them first, then by the objective,
     /// without duplicates.
     std::vector<SweepRow> played;
@@ -47,11 +48,25 @@ struct SearchResult {
 /// The best plan of the grid: the same as best_of() of a full sweep, but plans whose bound (see
 /// plan_bound.h) cannot beat the best one found are not simulated. With `ranks` the first `ranks`
 /// rows of SearchResult::played are those of a full sweep, too. For days and cost it simulates all
-/// plans that may be on the frontier of both (sim/grid/run_frontier.h).
+/// plans that may be on the frontier of both (sim/grid/compare_plans.h).
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {},
                     std::size_t ranks = 1);
 /// The same among some points of the grid, in grid order.
 SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
                     const BatchOptions& options = {}, std::size_t ranks = 1);
+
+// The best plan for each value of a swept key.
+
+/// The index of the key among those that the grid sweeps. Throws InputError with a did-you-mean
+/// suggestion for another key.
+std::size_t place_of_swept_key(const Grid& grid, const std::string& key);
+
+/// The points of the grid with this value of the key, in grid order.
+std::vector<std::size_t> points_with(const Grid& grid, std::size_t key, std::size_t value);
+
+/// The best of the fitting rows for each value of the key, in the values' order; null where none
+/// fits.
+std::vector<const SweepRow*> best_by(std::span<const SweepRow> rows, const Grid& grid,
+                                     std::size_t key, Objective objective);
 
 }  // namespace debubble::sim

@@ -10,8 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "sim/grid/duplicates.h"
-#include "sim/grid/journals.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/grid/results_file.h"
 
 namespace debubble::sim {

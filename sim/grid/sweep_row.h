@@ -22,7 +22,7 @@ struct SweepRow {
     std::string reason;  ///< why the plan is impossible or does not fit, or whose duplicate it is,
                          ///< one line
     /// The keys that make no difference to another row, with that row's values; set once all points
-    /// are known, and empty if no duplicate comes before it in the grid (sim/grid/duplicates.h).
+    /// are known, and empty if no duplicate comes before it in the grid (sim/grid/compare_plans.h).
     std::string twin_of;
     std::string unvalidated;  ///< the words of unvalidated_features(), one line
     std::string plan = {};    ///< the settled plan in words; empty if the point is impossible

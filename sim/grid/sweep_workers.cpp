@@ -1,4 +1,4 @@
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/sweep.h"
 
 #include <algorithm>
 #include <mutex>
@@ -6,7 +6,6 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "sim/grid/journals.h"
 #include "sim/grid/results_file.h"
 
 namespace debubble::sim {

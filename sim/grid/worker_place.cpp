@@ -1,4 +1,4 @@
-#include "sim/grid/worker_place.h"
+#include "sim/grid/sweep.h"
 
 #include <algorithm>
 #include <charconv>

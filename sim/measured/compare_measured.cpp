@@ -13,8 +13,6 @@
 #include "scenarios/plan/utilisation.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/first_step.h"
-#include "sim/measured/measured_collective.h"
-#include "sim/measured/measured_kernel.h"
 
 namespace debubble::sim {
 namespace {

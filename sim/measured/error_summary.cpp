@@ -1,4 +1,4 @@
-#include "sim/measured/error_summary.h"
+#include "sim/measured/accuracy_report.h"
 
 #include <algorithm>
 #include <array>

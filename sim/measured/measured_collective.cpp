@@ -1,4 +1,4 @@
-#include "sim/measured/measured_collective.h"
+#include "sim/measured/compare_measured.h"
 
 #include "scenarios/cluster/reader.h"
 #include "sim/network/collective_cost.h"

@@ -1,4 +1,4 @@
-#include "sim/measured/measured_kernel.h"
+#include "sim/measured/compare_measured.h"
 
 #include "scenarios/cluster/kernel_table.h"
 #include "scenarios/cluster/reader.h"

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "models/operators/kernel.h"
 #include "scenarios/cluster/cluster.h"
 #include "sim/network/group.h"
 
@@ -63,5 +64,25 @@ CollectiveCost collective_cost(CollectiveKind kind, Bytes size, const GroupPlace
 BytesPerSecond node_bandwidth(const scenarios::Cluster& cluster, int members);
 /// The bandwidth of all NICs of a node together, in one direction, for large messages.
 BytesPerSecond network_bandwidth(const scenarios::Cluster& cluster);
+
+/// The tokens that an expert-parallel group sends to its experts, or receives from them.
+struct ExpertAllToAll {
+    Bytes bytes;  ///< one copy of a token per chosen expert, over all ranks of the group
+    models::Routing routing;
+    models::Dispatcher by{};
+};
+
+/// The time of the all-to-all. The collective library sends every copy of a token by itself. DeepEP
+/// and HybridEP send a token once to each node that has an expert for it, over the network, and
+/// from there once to each rank. A dispatcher that gathers sends all tokens to all ranks.
+CollectiveCost expert_all_to_all_cost(const ExpertAllToAll& exchange, const GroupPlacement& group,
+                                      const scenarios::Cluster& cluster);
+
+// The destinations of a token among the ranks or nodes that share the experts.
+
+/// The expected number of `destinations`, equal parts of the experts, to which a token is sent at
+/// least once. The router chooses groups uniformly, and experts in them uniformly: with one group
+/// it is G (1 - C(E - E/G, k) / C(E, k)) (DeepEP dd758ca, deep_ep/buffers/elastic.py).
+double expected_destinations(std::int64_t destinations, const models::Routing& routing);
 
 }  // namespace debubble::sim

@@ -1,10 +1,9 @@
-#include "sim/network/expert_all_to_all.h"
+#include "sim/network/collective_cost.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "models/execution/laws.h"
-#include "sim/network/expected_destinations.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/network/link_use.h"
+#include "sim/network/topology.h"
 
 #include "sim/network/group.h"
 

@@ -1,4 +1,4 @@
-#include "sim/report/compare_predictions.h"
+#include "sim/report/figures.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/report/figure_unit.h"
 #include "sim/report/plan_json.h"
 
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/report/expectation.h"
+#include "sim/report/figures.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
-#include "sim/report/figure_unit.h"
 #include "text/quantity.h"
 
 namespace debubble::sim {

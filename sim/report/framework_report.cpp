@@ -1,4 +1,4 @@
-#include "sim/report/framework_report.h"
+#include "sim/report/report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

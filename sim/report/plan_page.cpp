@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/plan_words.h"
-#include "sim/report/plan_sections.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/bill_rows.h"
@@ -31,5 +32,22 @@ page::Page page_of(const Prediction& prediction, Bytes memory_limit, picture::Do
 /// Maximum number of actions of a plan that is simulated again for its bill and for the other
 /// schedules.
 inline constexpr std::size_t kMostPlayedAgain = 60'000;
+
+// The parts of a plan's page below its timeline, as HTML; empty where they do not apply.
+
+std::string figures_section(const Prediction& prediction);
+std::string ranks_section(const Prediction& prediction, Bytes memory_limit);
+std::string notes_section(const Prediction& prediction);
+std::string provenance_section(const Prediction& prediction);
+std::string report_section(const scenarios::Scenario& scenario, const PredictionWithTrace& answer);
+
+/// A waterfall from the step of perfect kernels to the real one.
+std::string bill_section(const std::vector<BillRow>& rows);
+
+/// Every schedule with its small picture, which is added to `pictures`.
+std::string zoo_section(const std::vector<ZooRow>& rows, std::vector<page::SmallPicture>& pictures);
+
+std::string paragraph(std::string_view words);     ///< of text
+std::string preformatted(std::string_view words);  ///< of text
 
 }  // namespace debubble::sim

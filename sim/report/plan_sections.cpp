@@ -1,10 +1,10 @@
-#include "sim/report/plan_sections.h"
+#include "sim/report/plan_page.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 #include "trace/page/html.h"
 

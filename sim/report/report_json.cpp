@@ -1,13 +1,11 @@
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/explain/communication.h"
 #include "sim/network/group.h"
-#include "sim/report/bill_report.h"
-#include "sim/report/run_report.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 namespace debubble::sim {
 namespace {

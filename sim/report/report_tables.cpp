@@ -1,4 +1,4 @@
-#include "sim/report/report_tables.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,8 @@
 
 #include "base/check.h"
 #include "sim/network/group.h"
-#include "sim/report/bill_report.h"
-#include "sim/report/report_tables.h"
-#include "sim/report/run_report.h"
 #include "text/wording.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 namespace debubble::sim {
 namespace {

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/plan/scenario.h"
+
 /// Documents of a global batch, packed into microbatches for groups of context-parallel ranks.
 namespace debubble::sim {
 
@@ -62,5 +64,15 @@ std::vector<PackedMicroBatch> schedule_equal_groups(std::span<const Document> do
 /// single group, which Megatron-Core does not split.
 bool align_micro_batches(std::vector<PackedMicroBatch>& micro_batches, int multiple,
                          const GroupRules& rules);
+
+/// Groups that documents are packed for: of the sizes that they need, or of `context` ranks each.
+enum class Groups { Dynamic, Equal };
+
+/// The documents of a drawn step, packed into microbatches of all ranks of data x context. Both
+/// kinds of groups get the same documents. Equal groups get the sequences of the global batch
+/// unchanged, unless the scenario packs its global batch once a step. Precondition: the scenario
+/// packs in the step (scenarios/plan/packing.h).
+std::vector<PackedMicroBatch> pack_documents(const scenarios::Scenario& scenario, int draw,
+                                             Groups groups);
 
 }  // namespace debubble::sim

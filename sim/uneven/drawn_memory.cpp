@@ -5,14 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "base/cancelled.h"
 #include "base/parallel.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/engine/follow_memory.h"
 #include "sim/memory/memory_play.h"
 #include "sim/uneven/draw.h"
-#include "sim/uneven/drawn_memory_model.h"
-#include "sim/uneven/drawn_pipelines.h"
 
 namespace debubble::sim {
 namespace {

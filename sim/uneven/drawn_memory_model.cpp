@@ -1,4 +1,4 @@
-#include "sim/uneven/drawn_memory_model.h"
+#include "sim/uneven/drawn_memory.h"
 
 #include "sim/memory/pass_memory.h"
 #include "sim/uneven/draw.h"

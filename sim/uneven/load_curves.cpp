@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/overloaded.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/uneven/pack_documents.h"
+#include "sim/uneven/document_groups.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sim/uneven/packed_prices.h"
+#include "sim/uneven/packed_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/overloaded.h"
 #include "scenarios/plan/packing.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 namespace debubble::sim {
 namespace {

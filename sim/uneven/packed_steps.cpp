@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/parallel.h"
 #include "scenarios/plan/packing.h"

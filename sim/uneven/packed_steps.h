@@ -6,7 +6,7 @@
 
 #include "scenarios/plan/plan.h"
 #include "sim/engine/simulate.h"
-#include "sim/uneven/pack_documents.h"
+#include "sim/uneven/document_groups.h"
 #include "sim/uneven/packed_step.h"
 #include "sim/uneven/uneven_figures.h"
 

@@ -1,4 +1,4 @@
-#include "sim/uneven/uneven_cost_model.h"
+#include "sim/uneven/uneven_steps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,10 +7,16 @@
 
 #include "base/ids.h"
 #include "base/units.h"
-#include "sim/uneven/drawn_pipeline.h"
 
 /// The figures of steps with drawn loads.
 namespace debubble::sim {
+
+/// A pipeline of a drawn step: that of a replica of the data (parallel.data), from 0 on.
+struct DrawnPipeline {
+    int draw = 0;
+    int replica = 0;
+    friend bool operator==(const DrawnPipeline&, const DrawnPipeline&) = default;
+};
 
 /// A rank whose slowdown was given, and the step of the same draw without it.
 struct SlowRank {
@@ -57,5 +63,16 @@ struct UnevenSteps {
     }
 };
 inline constexpr std::size_t kMostSlowRanks = 8;
+
+/// The requested memory of the fullest rank of drawn steps, in each step that of its fullest
+/// pipeline: quantiles by the nearest rank.
+struct DrawnMemoryFigures {
+    int draws = 1;
+    double quantile = 1;  ///< the share of the steps that must fit
+    Bytes p50;
+    Bytes at_quantile;
+    Bytes most;
+    DrawnPipeline decides;  ///< the pipeline with `at_quantile`, which the ranks' rows describe
+};
 
 }  // namespace debubble::sim

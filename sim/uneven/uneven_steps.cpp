@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cancelled.h"
 #include "base/parallel.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/uneven/draw.h"
 
 namespace debubble::sim {
 namespace {

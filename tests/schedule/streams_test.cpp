@@ -1,4 +1,4 @@
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 #include <map>
 #include <optional>
@@ -11,7 +11,6 @@
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "schedule/progress.h"
 #include "schedule/validate.h"
 #include "tests/schedule/random_orders.h"
 

@@ -8,7 +8,7 @@
 #include "models/graph/graph.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/explain/unvalidated.h"
+#include "sim/explain/explain.h"
 #include "tests/schedule/with_offload.h"
 #include "tests/sim/engine/random_plans.h"
 #include "tests/sim/random_scenarios.h"

@@ -1,4 +1,4 @@
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 #include <filesystem>
 #include <map>
@@ -14,8 +14,6 @@
 #include "schedule/lower.h"
 #include "tests/trace/trace_of.h"
 #include "trace/io/json_cursor.h"
-#include "trace/io/trace_csv.h"
-#include "trace/io/trace_formats.h"
 
 namespace debubble {
 namespace {

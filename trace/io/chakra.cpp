@@ -1,4 +1,4 @@
-#include "trace/io/chakra.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
-#include "trace/io/chrome_trace.h"
 #include "trace/io/json_cursor.h"
+#include "trace/io/trace_formats.h"
 #include "trace/statistics.h"
 
 namespace debubble {

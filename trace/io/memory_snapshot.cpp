@@ -1,4 +1,4 @@
-#include "trace/io/memory_snapshot.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <array>

@@ -8,10 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "trace/io/chrome_trace.h"
-#include "trace/io/memory_snapshot.h"
-#include "trace/io/trace_csv.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 namespace debubble {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/profile/kernel_class.h"
+#include "trace/profile/rank_profile.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "trace/profile/operator_kernels.h"
+#include "trace/profile/formats/recorded_kernels.h"
 
 #include <algorithm>
 #include <cstddef>

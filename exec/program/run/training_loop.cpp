@@ -13,7 +13,7 @@
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/data/batches_ahead.h"
 #include "exec/program/run/layer_loads.h"
-#include "schedule/forward_only.h"
+#include "schedule/derived_programs.h"
 #include "trace/action_log.h"
 #include "trace/executed_order.h"
 

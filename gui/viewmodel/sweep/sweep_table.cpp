@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "gui/viewmodel/timeline/words.h"
 #include "scenarios/read/edit.h"
-#include "sim/grid/duplicates.h"
+#include "sim/grid/compare_plans.h"
 #include "text/csv_row.h"
 #include "text/wording.h"
 

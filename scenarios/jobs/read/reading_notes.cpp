@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "scenarios/jobs/read/reading.h"
 
 /// What is said of a job beside its scenario: notes by harm, and networks that are refused unless

@@ -1,4 +1,4 @@
-#include "sim/commands/terminal/complete.h"
+#include "sim/commands/commands.h"
 
 #include <algorithm>
 #include <regex>

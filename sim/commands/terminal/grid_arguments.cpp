@@ -1,14 +1,14 @@
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/anchor/anchored_grid.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/grid/best_by.h"
+#include "sim/anchor/anchor.h"
+#include "sim/commands/terminal/output.h"
 #include "sim/grid/first_grid.h"
+#include "sim/grid/search.h"
 
 namespace debubble::sim {
 namespace {

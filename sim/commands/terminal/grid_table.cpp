@@ -1,14 +1,13 @@
-#include "sim/commands/terminal/grid_table.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "base/units.h"
-#include "sim/grid/duplicates.h"
-#include "sim/grid/run_frontier.h"
+#include "sim/grid/compare_plans.h"
 #include "text/wording.h"
 
 namespace debubble::sim {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "base/command_line/progress_line.h"
+#include "sim/commands/terminal/output.h"
 #include "sim/grid/progress_log.h"
 
 namespace debubble::sim {
@@ -31,5 +34,23 @@ private:
 
 /// The line "[######------]  50/100  25/s  2 s left"; the rate is the mean since `begun`.
 std::string progress_line(std::size_t done, std::size_t total, std::size_t begun, double elapsed_s);
+
+/// With the progress of a batch: the choices of training.recompute: auto, where a point takes
+/// longer than a second. Thread-safe.
+class ChoiceLine {
+public:
+    void point_done(std::size_t done, std::size_t total) {
+        done_ = done;
+        total_ = total;
+        line_.restart();
+    }
+    /// Reports `done` choices of a point that is not finished.
+    void show(std::size_t done, std::size_t all);
+
+private:
+    std::atomic<std::size_t> done_{0};
+    std::atomic<std::size_t> total_{0};  ///< 0 until a point is done
+    ProgressLine line_{is_quiet()};
+};
 
 }  // namespace debubble::sim

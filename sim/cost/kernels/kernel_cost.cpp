@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "models/execution/laws.h"
-#include "sim/cost/kernels/measured_kernels.h"
 
 namespace debubble::sim {
 namespace {

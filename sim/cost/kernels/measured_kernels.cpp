@@ -1,4 +1,4 @@
-#include "sim/cost/kernels/measured_kernels.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,9 @@
-#include "sim/cost/kernels/optimizer_time.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <algorithm>
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/execution_of.h"
-#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/memory/static_level.h"
 
 namespace debubble::sim {

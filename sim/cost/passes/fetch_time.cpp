@@ -1,4 +1,4 @@
-#include "sim/cost/passes/fetch_time.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sim/cost/passes/data_parallel.h"
-#include "sim/cost/passes/sharding_prices.h"
 
 namespace debubble::sim {
 namespace {

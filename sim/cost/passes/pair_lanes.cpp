@@ -1,4 +1,4 @@
-#include "sim/cost/passes/pair_lanes.h"
+#include "sim/cost/passes/pair_time.h"
 
 #include <algorithm>
 #include <array>

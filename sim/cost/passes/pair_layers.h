@@ -58,7 +58,7 @@ enum class PairWeights : std::uint8_t {
     After,    ///< not at all: it is a backward-input, and they are a pass of their own
 };
 
-/// The waits of all-to-alls for other ranks are added by the lanes (pair_lanes.h).
+/// The waits of all-to-alls for other ranks are added by the lanes (pair_time.h).
 PairParts pair_parts(const models::StageGraph& graph, const PassPricer& pricer,
                      const scenarios::Framework& framework, LayerFold fold, PairWeights weights);
 

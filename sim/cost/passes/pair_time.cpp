@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "models/execution/laws.h"
-#include "sim/cost/passes/pair_order.h"
 
 namespace debubble::sim {
 namespace {

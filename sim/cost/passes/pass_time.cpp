@@ -7,10 +7,8 @@
 #include "base/overloaded.h"
 #include "models/execution/laws.h"
 #include "sim/cost/kernels/kernel_cost.h"
-#include "sim/cost/kernels/slowest_device.h"
 #include "sim/cost/passes/contention.h"
 #include "sim/network/collective_cost.h"
-#include "sim/network/expert_all_to_all.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/sharding_prices.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/cost/passes/contention.h"
-#include "sim/cost/passes/sharding_prices.h"
 
 namespace debubble::sim {
 

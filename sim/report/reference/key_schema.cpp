@@ -1,4 +1,4 @@
-#include "sim/report/reference/key_schema.h"
+#include "sim/report/reference/key_pages.h"
 
 #include <algorithm>
 

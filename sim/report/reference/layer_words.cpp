@@ -1,4 +1,4 @@
-#include "sim/report/reference/layer_words.h"
+#include "sim/report/reference/model_table.h"
 
 #include <algorithm>
 #include <variant>

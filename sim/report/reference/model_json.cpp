@@ -1,11 +1,10 @@
-#include "sim/report/reference/model_json.h"
+#include "sim/report/reference/model_table.h"
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "models/network/planned_part.h"
-#include "sim/report/reference/layer_words.h"
 
 namespace debubble::sim {
 namespace {

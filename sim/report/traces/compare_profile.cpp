@@ -1,4 +1,4 @@
-#include "sim/report/traces/compare_profile.h"
+#include "sim/report/traces/profile_report.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/plan_json.h"
-#include "sim/report/traces/profile_memory.h"
 #include "sim/report/traces/profile_report.h"
 
 namespace debubble::sim {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/traces/profile_memory.h"
 #include "sim/report/traces/profile_report.h"
 #include "text/wording.h"
 #include "trace/steps.h"

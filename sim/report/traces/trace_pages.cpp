@@ -1,8 +1,8 @@
-#include "sim/report/traces/trace_pages.h"
+#include "sim/report/traces/profile_report.h"
 
 #include <fmt/format.h>
 
-#include "sim/report/plan_sections.h"
+#include "sim/report/plan_page.h"
 #include "text/wording.h"
 #include "trace/steps.h"
 

@@ -7,9 +7,9 @@
 #include "scenarios/plan/execution_of.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/added_terms.h"
 #include "sim/cost/passes/measured_pass.h"
 #include "sim/cost/passes/pair_time.h"
+#include "sim/cost/price_part.h"
 #include "sim/cost/schedule_prices.h"
 #include "sim/predict.h"
 

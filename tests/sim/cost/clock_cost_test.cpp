@@ -7,7 +7,7 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/kernels/slowest_device.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
 #include "sim/predict.h"

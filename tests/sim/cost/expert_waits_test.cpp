@@ -9,7 +9,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
-#include "sim/network/expert_all_to_all.h"
+#include "sim/network/collective_cost.h"
 
 /// The time for which all-to-alls of experts wait for the last of their ranks.
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/fetch_time.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 /// Layers that overlap layers, against a trace and against the sums of their parts.
 namespace debubble::sim {

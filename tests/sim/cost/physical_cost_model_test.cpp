@@ -1,4 +1,4 @@
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/cost/passes/data_parallel.h"
-#include "sim/cost/passes/sharding_prices.h"
+#include "sim/cost/passes/sharding_time.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/physical_models.h"

@@ -1,4 +1,4 @@
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "sim/grid/duplicates.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
 #include "sim/plan/plan_bound.h"

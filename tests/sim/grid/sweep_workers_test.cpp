@@ -11,8 +11,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/grid/journals.h"
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/results_file.h"
+#include "sim/grid/sweep.h"
 
 namespace debubble::sim {
 namespace {

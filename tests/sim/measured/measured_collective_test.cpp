@@ -1,10 +1,9 @@
-#include "sim/measured/measured_collective.h"
+#include "sim/measured/compare_measured.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "sim/measured/compare_measured.h"
 
 namespace debubble::sim {
 namespace {

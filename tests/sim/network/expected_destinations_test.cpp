@@ -1,4 +1,4 @@
-#include "sim/network/expected_destinations.h"
+#include "sim/network/collective_cost.h"
 
 #include <gtest/gtest.h>
 

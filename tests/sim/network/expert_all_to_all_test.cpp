@@ -1,4 +1,4 @@
-#include "sim/network/expert_all_to_all.h"
+#include "sim/network/collective_cost.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "scenarios/cluster/reader.h"
-#include "sim/network/expected_destinations.h"
 #include "tests/sim/machines.h"
 
 namespace debubble::sim {

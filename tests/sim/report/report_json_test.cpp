@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 #include "tests/sim/report/sample_answer.h"
 
 namespace debubble::sim {

@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "tests/models/change_layers.h"
 #include "tests/sim/report/sample_answer.h"
 

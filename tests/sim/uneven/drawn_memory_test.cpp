@@ -14,8 +14,7 @@
 #include "sim/grid/search.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
-#include "sim/uneven/drawn_memory_model.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/uneven/draw.h"
 #include "tests/sim/random_scenarios.h"
 
 namespace debubble::sim {

@@ -7,11 +7,10 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/report/report.h"
+#include "sim/uneven/draw.h"
 #include "sim/uneven/uneven_steps.h"
 
 /// Drawn steps of several replicas, of which the slowest ends each.

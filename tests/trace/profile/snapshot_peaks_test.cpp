@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/pickle.h"
 
 /// Pickles as Python writes them, and the peaks in a memory snapshot of PyTorch.
 namespace debubble::profile {

@@ -5,7 +5,7 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/profile/same_statistics.h"
 #include "tests/trace/trace_of.h"
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 #include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::profile {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/profile/formats/byte_source.h"
+#include "trace/profile/formats/json_stream.h"
 
 namespace debubble::profile {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "trace/profile/formats/byte_source.h"
 #include "trace/profile/formats/json_stream.h"
 #include "trace/profile/formats/kineto_event.h"
-#include "trace/profile/formats/kineto_text.h"
 
 namespace debubble::profile {
 namespace {

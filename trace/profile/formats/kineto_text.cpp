@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_text.h"
+#include "trace/profile/formats/kineto_event.h"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/pickle.h"
+#include "trace/profile/formats/snapshot_peaks.h"
 
 #include <bit>
 #include <cmath>

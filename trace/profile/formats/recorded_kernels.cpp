@@ -9,11 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "trace/profile/formats/byte_source.h"
 #include "trace/profile/formats/json_stream.h"
 #include "trace/profile/formats/kineto_event.h"
-#include "trace/profile/formats/kineto_text.h"
-#include "trace/profile/operator_kernels.h"
 
 namespace debubble::profile {
 namespace {

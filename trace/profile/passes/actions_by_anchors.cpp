@@ -4,12 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "trace/profile/passes/anchor_items.h"
+#include "trace/profile/passes/accounts.h"
 #include "trace/profile/passes/found_pass.h"
-#include "trace/profile/passes/launch_index.h"
-#include "trace/profile/passes/pass_bounds.h"
 #include "trace/profile/passes/rank_actions.h"
-#include "trace/profile/passes/split_backward.h"
 
 namespace debubble::profile {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "schedule/csv/csv.h"
-#include "trace/profile/passes/launch_index.h"
+#include "trace/profile/passes/accounts.h"
 #include "trace/profile/passes/rank_actions.h"
 
 namespace debubble::profile {

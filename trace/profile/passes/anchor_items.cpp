@@ -1,9 +1,8 @@
-#include "trace/profile/passes/anchor_items.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 
 #include "trace/profile/passes/accounts.h"
-#include "trace/profile/passes/launch_index.h"
 
 namespace debubble::profile {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/name_messages.h"
+#include "trace/profile/passes/name_passes.h"
 
 #include <algorithm>
 #include <set>

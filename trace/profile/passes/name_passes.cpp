@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generators.h"
-#include "trace/profile/passes/name_messages.h"
 
 namespace debubble::profile {
 namespace {

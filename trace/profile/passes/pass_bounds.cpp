@@ -1,4 +1,4 @@
-#include "trace/profile/passes/pass_bounds.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/pipelines.h"
+#include "trace/profile/passes/message_ends.h"
 
 #include <algorithm>
 #include <cctype>

@@ -51,7 +51,7 @@ struct RankActions {
     /// The kinds of the passes of a step, where microbatches are not named: "FFBFB".
     std::vector<std::string> pass_kinds;  ///< by step
     int layers = 0;                       ///< attention kernels of a pass, where those were counted
-    /// By step, then by begin: transfers that anchors leave without a message (name_messages.h).
+    /// By step, then by begin: transfers that anchors leave without a message (name_passes.h).
     std::vector<std::vector<Exchange>> exchanges;
 };
 

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/split_backward.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "trace/profile/runs/any_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/byte_source.h"
-#include "trace/profile/formats/kineto_reader.h"
-#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/formats/json_stream.h"
+#include "trace/profile/formats/profile_files.h"
 
 namespace debubble::profile {
 namespace {

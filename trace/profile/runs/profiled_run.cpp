@@ -10,9 +10,9 @@
 
 #include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
+#include "trace/profile/memory_curve.h"
+#include "trace/profile/passes/message_ends.h"
 #include "trace/profile/passes/name_passes.h"
-#include "trace/profile/passes/pipelines.h"
-#include "trace/profile/runs/recorded_memory.h"
 
 namespace debubble::profile {
 namespace {

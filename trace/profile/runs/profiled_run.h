@@ -57,4 +57,24 @@ struct ProfiledRun {
 /// clocks cannot be aligned.
 ProfiledRun put_together(std::vector<RankProfile> ranks, const RunOptions& options = {});
 
+/// The kind of a trace's file, by its first bytes.
+enum class TraceKind : std::uint8_t {
+    Own,     ///< write_chrome_trace() wrote it
+    Kineto,  ///< torch.profiler wrote it
+    Nsight,  ///< `nsys export --type sqlite` wrote it
+    Other,
+};
+/// Throws InputError for a file that does not exist.
+TraceKind kind_of_trace(const std::string& file);
+
+/// The named files, and those of the named folders: every .json, .json.gz and .sqlite in them, by
+/// name. Throws InputError for a folder without any.
+std::vector<std::string> trace_files(const std::vector<std::string>& names);
+
+/// Reads the files of the ranks of one run. Throws InputError with every file's first mistake.
+ProfiledRun read_run(const std::vector<std::string>& files, const RunOptions& options = {});
+
+/// read_run(), or the fully known run in a single file of write_chrome_trace().
+ProfiledRun read_any_run(const std::vector<std::string>& files, const RunOptions& options = {});
+
 }  // namespace debubble::profile

@@ -1,4 +1,4 @@
-#include "trace/profile/runs/recorded_memory.h"
+#include "trace/profile/memory_curve.h"
 
 #include <algorithm>
 #include <map>
