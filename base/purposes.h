@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/ids.h"
 #include "base/units.h"
 
 /// The purposes of communication and of device memory, by which times and bytes are divided.
@@ -23,13 +24,13 @@ inline constexpr std::size_t kCommunicationKinds = 6;
 
 /// "tp", "cp", "ep", "dp", "pp", "host".
 constexpr std::string_view name_of(CommunicationKind kind) {
-    constexpr std::array<std::string_view, kCommunicationKinds> kNames{"tp", "cp", "ep",
-                                                                       "dp", "pp", "host"};
-    return kNames[static_cast<std::size_t>(kind)];
+    constexpr ArrayBy<CommunicationKind, std::string_view, kCommunicationKinds> kNames{
+        "tp", "cp", "ep", "dp", "pp", "host"};
+    return kNames[kind];
 }
 
 /// Time of communication, by CommunicationKind.
-using DurationByKind = std::array<Duration, kCommunicationKinds>;
+using DurationByKind = ArrayBy<CommunicationKind, Duration, kCommunicationKinds>;
 
 /// The purpose of a byte of device memory.
 enum class MemoryClass : std::uint8_t {
@@ -42,7 +43,7 @@ enum class MemoryClass : std::uint8_t {
 };
 inline constexpr std::size_t kMemoryClasses = 6;
 
-using MemoryByClass = std::array<Bytes, kMemoryClasses>;  ///< indexed by MemoryClass
+using MemoryByClass = ArrayBy<MemoryClass, Bytes, kMemoryClasses>;
 
 Bytes total(const MemoryByClass& held);
 std::string_view name_of(MemoryClass memory_class);  ///< "parameters", ...: the keys of the JSON

@@ -62,7 +62,7 @@ struct StepFigures {
     Duration makespan{};
     double bubble = 0;
     double span_bubble = 0;
-    std::array<Duration, kBubbleCauses> idle_by_cause{};  ///< sum over the ranks
+    IdleByCause idle_by_cause{};  ///< sum over the ranks
 };
 
 struct RankFigures {

@@ -49,9 +49,9 @@ Queue queue_of(const Action& action) {
 }
 
 std::string_view name_of(Queue::Kind kind) {
-    constexpr std::array<std::string_view, 7> kNames{
+    constexpr ArrayBy<Queue::Kind, std::string_view, 7> kNames{
         "computes", "sends", "receives", "gathers", "frees", "reductions", "copies"};
-    return kNames[static_cast<std::size_t>(kind)];
+    return kNames[kind];
 }
 
 using Queues = std::map<Queue, std::vector<std::size_t>>;

@@ -143,8 +143,7 @@ private:
             const Duration exposed = std::max(end - std::max(from, joined), Duration{});
             sums_.exposed += exposed;
             sums_.exposed_between += exposed;
-            sums_.exposed_between_by[static_cast<std::size_t>(purpose_of(filler.action))] +=
-                exposed;
+            sums_.exposed_between_by[purpose_of(filler.action)] += exposed;
             from = std::max(from, end);
             if (filler.end > until) break;  // it continues in the next gap
         }
@@ -164,7 +163,7 @@ private:
         if (until <= from) return;
         bubbles_.push_back({unit_.rank, from, until, cause, waited_for});
         sums_.idle += until - from;
-        sums_.idle_by_cause[static_cast<std::size_t>(cause)] += until - from;
+        sums_.idle_by_cause[cause] += until - from;
     }
 
     const SpanGraph& graph_;
@@ -261,9 +260,7 @@ Statistics in_steady_state(Statistics of_trace, Duration step_time) {
                                     BubbleCause::Collective, BubbleCause::UnevenLoad};
     static_assert(kFirstToGo.size() == kBubbleCauses);
     for (RankStatistics& rank : of_trace.ranks) {
-        const auto idle = [&](BubbleCause cause) -> Duration& {
-            return rank.idle_by_cause[static_cast<std::size_t>(cause)];
-        };
+        const auto idle = [&](BubbleCause cause) -> Duration& { return rank.idle_by_cause[cause]; };
         rank.exposed -= rank.exposed_after;
         rank.exposed_between -= rank.exposed_after;
         idle(BubbleCause::Optimizer) += std::exchange(rank.exposed_after, Duration{});
@@ -289,37 +286,37 @@ Statistics with_time_between(Statistics of_trace, Duration step_time) {
     const Duration between = step_time - of_trace.step;
     for (RankStatistics& rank : of_trace.ranks) {
         rank.idle += between;
-        rank.idle_by_cause[static_cast<std::size_t>(BubbleCause::Launch)] += between;
+        rank.idle_by_cause[BubbleCause::Launch] += between;
     }
     of_trace.step = step_time;
     return of_trace;
 }
 
-std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics) {
-    std::array<Duration, kBubbleCauses> sums{};
+IdleByCause idle_by_cause(const Statistics& statistics) {
+    IdleByCause sums{};
     for (const RankStatistics& rank : statistics.ranks)
         for (std::size_t c = 0; c < kBubbleCauses; ++c) sums[c] += rank.idle_by_cause[c];
     return sums;
 }
 
 std::string_view name_of(BubbleCause cause) {
-    constexpr std::array<std::string_view, kBubbleCauses> kNames{
+    constexpr ArrayBy<BubbleCause, std::string_view, kBubbleCauses> kNames{
         "warm-up",    "cool-down",         "stage",  "link",
         "collective", "optimizer barrier", "launch", "uneven load"};
-    return kNames[static_cast<std::size_t>(cause)];
+    return kNames[cause];
 }
 
 std::string_view name_of(Lane lane) {
-    constexpr std::array<std::string_view, 5> kNames{"compute", "send", "recv", "collective",
-                                                     "copy"};
-    return kNames[static_cast<std::size_t>(lane)];
+    constexpr ArrayBy<Lane, std::string_view, 5> kNames{"compute", "send", "recv", "collective",
+                                                        "copy"};
+    return kNames[lane];
 }
 
 std::string_view wording_of(BubbleCause cause) {
-    constexpr std::array<std::string_view, kBubbleCauses> kWords{
+    constexpr ArrayBy<BubbleCause, std::string_view, kBubbleCauses> kWords{
         "warm-up",           "cool-down",         "waits for a stage", "waits for a link",
         "waits for a group", "optimizer barrier", "host late",         "uneven load"};
-    return kWords[static_cast<std::size_t>(cause)];
+    return kWords[cause];
 }
 
 }  // namespace debubble

@@ -26,6 +26,7 @@ enum class BubbleCause : std::uint8_t {
     UnevenLoad,
 };
 inline constexpr std::size_t kBubbleCauses = 8;
+using IdleByCause = ArrayBy<BubbleCause, Duration, kBubbleCauses>;
 
 /// True for a cause that lists leave out if it takes no time.
 constexpr bool is_rare(BubbleCause cause) {
@@ -57,11 +58,11 @@ struct RankStatistics {
     Duration exposed{};          ///< exposed communication, inside computes and between them
     Duration exposed_between{};  ///< part of `exposed` outside of computes
     /// The parts of `exposed_between` before steps overlap (in_steady_state).
-    std::array<Duration, kBetween> exposed_between_by{};
+    ArrayBy<Between, Duration, kBetween> exposed_between_by{};
     Duration exposed_after{};  ///< part of `exposed_between` after the last action of the step
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
-    std::array<Duration, kBubbleCauses> idle_by_cause{};
+    IdleByCause idle_by_cause{};
     double span_bubble = 0;  ///< 1 - computes / (last compute end - first compute start)
 };
 
@@ -97,7 +98,7 @@ Statistics with_time_between(Statistics of_trace, Duration step_time);
 Duration work_of(const RankStatistics& rank);
 
 /// Sums over the ranks, by cause.
-std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);
+IdleByCause idle_by_cause(const Statistics& statistics);
 
 std::string_view name_of(BubbleCause cause);
 std::string_view wording_of(BubbleCause cause);  ///< "waits for a stage", for reports

@@ -83,9 +83,7 @@ const RankPrediction& fullest(const Prediction& prediction) {
 
 /// Memory that no pass makes: parameters, gradients and optimizer state, at the peak.
 double held(const RankPrediction& rank) {
-    const auto of = [&](MemoryClass what) {
-        return rank.memory[static_cast<std::size_t>(what)].count;
-    };
+    const auto of = [&](MemoryClass what) { return rank.memory[what].count; };
     return static_cast<double>(total(rank.memory).count - of(MemoryClass::Activations) -
                                of(MemoryClass::Workspace));
 }

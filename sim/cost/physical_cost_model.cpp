@@ -131,7 +131,7 @@ private:
         if (!link_use_) return;
         std::size_t used = 0;
         for (const Tier tier : {Tier::Node, Tier::Network, Tier::Spine}) {
-            const double length = busy[static_cast<std::size_t>(tier)];
+            const double length = busy[tier];
             if (length > 0 && (link_use_->shared(tier, rank) || length > seconds(cost.duration)))
                 cost.flows[used++] = topology_.inner_flow(tier, length, rank);
         }
@@ -230,10 +230,10 @@ bool PhysicalCostModel::pairs_in_layers() const {
 
 std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const {
     using scenarios::Exchange;
-    std::array<bool, kCommunicationKinds> hidden{};
+    ArrayBy<CommunicationKind, bool, kCommunicationKinds> hidden{};
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
     const auto set = [&](CommunicationKind kind, Exchange exchange) {
-        hidden[static_cast<std::size_t>(kind)] = hides[static_cast<std::size_t>(exchange)];
+        hidden[kind] = hides[static_cast<std::size_t>(exchange)];
     };
     if (!pairs_in_layers()) {
         set(CommunicationKind::Tensor, Exchange::Tensor);
@@ -241,7 +241,7 @@ std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const
         set(CommunicationKind::Data, Exchange::ShardedParameters);
         set(CommunicationKind::Expert, Exchange::ExpertAllToAll);
     } else {
-        hidden[static_cast<std::size_t>(CommunicationKind::Expert)] = true;
+        hidden[CommunicationKind::Expert] = true;
     }
     return hidden;
 }

@@ -36,7 +36,7 @@ public:
         const Bytes there{-stage.input().count};
         memory.held_after += there;
         memory.peak_above += there;
-        memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
+        memory.at_peak[MemoryClass::Activations] += there;
         return memory;
     }
     PassMemory overlap(const Overlap& action) const override {

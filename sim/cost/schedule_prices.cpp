@@ -24,12 +24,12 @@ ScheduledPasses scheduled_passes(const Schedule& schedule) {
     return passes;
 }
 
-std::vector<bool> recomputed_stages(const Schedule& schedule) {
-    std::vector<bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
+IndexedBy<Stage, bool> recomputed_stages(const Schedule& schedule) {
+    IndexedBy<Stage, bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
     for (const ActionList& list : schedule.ranks)
         for (const Action& action : list)
             if (const auto* again = std::get_if<Recompute>(&action))
-                recomputed[static_cast<std::size_t>(again->stage.index)] = true;
+                recomputed[again->stage] = true;
     return recomputed;
 }
 

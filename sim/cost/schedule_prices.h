@@ -47,7 +47,7 @@ public:
     const PassPricer& pricer() const { return pricer_; }
 
     const StagePrice& of(Stage stage, const MicroBatch& micro_batch) const {
-        return *distinct_[price_of_[stage.index]].slices[micro_batch.slice.value_or(0)];
+        return *distinct_[price_of_[stage]].slices[micro_batch.slice.value_or(0)];
     }
     const StagePrice& of(const Compute& c) const { return of(c.stage, c.micro_batch); }
     /// For the first slice, where the result does not depend on it.
@@ -60,10 +60,10 @@ public:
     /// The time of all passes of a microbatch over a stage of this content, as the schedule has
     /// them. The stage need not be one of the schedule's.
     Duration time_of(const models::StageContent& content) const;
-    int first_layer(Stage stage) const { return first_layer_[stage.index]; }
+    int first_layer(Stage stage) const { return first_layer_[stage]; }
     /// Whether Recompute actions recompute the stage's forward: for all its microbatches, as the
     /// executor does.
-    bool runs_again(Stage stage) const { return recomputed_[stage.index]; }
+    bool runs_again(Stage stage) const { return recomputed_[stage]; }
 
     const models::ParameterCount& elements(Stage stage) const { return of(stage).parameters().all; }
     models::ParameterCount elements_of(Rank rank) const;
@@ -91,10 +91,10 @@ private:
     PricedStages prices_;
     ScheduledPasses passes_;
     int slices_;
-    std::vector<bool> recomputed_;  ///< by stage
+    IndexedBy<Stage, bool> recomputed_;
     std::vector<Priced> distinct_;
-    std::vector<int> first_layer_;       ///< by stage, its number in the model
-    std::vector<std::size_t> price_of_;  ///< by stage, index into distinct_
+    IndexedBy<Stage, int> first_layer_;       ///< its number in the model
+    IndexedBy<Stage, std::size_t> price_of_;  ///< index into distinct_
 };
 
 /// Seconds that each layer adds to all passes of a microbatch over its stage, and that the

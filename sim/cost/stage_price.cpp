@@ -275,8 +275,8 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             time.layers += sharding.copies;
             time.exposed += sharding.exposed;
             time.hidden += sharding.hidden;
-            time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
-                sharding.exposed, layers_ + 1};
+            time.exchanges[scenarios::Exchange::ShardedParameters] = {sharding.exposed,
+                                                                      layers_ + 1};
             of_kind(time.by_kind, CommunicationKind::Data) +=
                 {sharding.exposed, sharding.hidden, sharding.bytes};
             add(time.busy, sharding.busy);

@@ -59,30 +59,28 @@ public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                const models::StageContent& content, int slice, const ScheduledPasses& passes);
 
-    const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
+    const ComputeCost& of(Pass pass) const { return costs_[pass]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
-    const PassMemory& memory(Pass pass) const { return memory_[static_cast<std::size_t>(pass)]; }
+    const PassMemory& memory(Pass pass) const { return memory_[pass]; }
     const PassMemory& memory_again() const { return memory_[kAgain]; }
     /// The parts add up to the duration of the pass, except for the rounding of each.
-    const std::vector<PricePart>& parts(Pass pass) const {
-        return parts_[static_cast<std::size_t>(pass)];
-    }
+    const std::vector<PricePart>& parts(Pass pass) const { return parts_[pass]; }
     const std::vector<PricePart>& parts_again() const { return parts_[kAgain]; }
     /// The communication of the pass by its purpose. For a measured pass only its proportions are
     /// known.
-    const TimeByKind& by_kind(Pass pass) const { return by_kind_[static_cast<std::size_t>(pass)]; }
+    const TimeByKind& by_kind(Pass pass) const { return by_kind_[pass]; }
     const TimeByKind& by_kind_again() const { return by_kind_[kAgain]; }
-    const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
+    const PassWork& work(Pass pass) const { return work_[pass]; }
     /// The time for which each tier's links are busy with the messages of the pass.
-    const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
+    const TierSeconds& busy(Pass pass) const { return busy_[pass]; }
     const TierSeconds& busy_again() const { return busy_[kAgain]; }
     TierSeconds busy_all() const;  ///< busy time of all passes together
     /// The memory that waits after the pass for its reduction (sharded_units.h).
-    const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
+    const MemoryByClass& left(Pass pass) const { return left_[pass]; }
     /// For pairs whose layers overlap layers; empty if there are none.
     const PairParts& pair_parts() const { return pair_parts_; }
     /// For the same pairs, the memory of the layers of each pass.
-    const PassPieces& pieces(Pass pass) const { return pieces_[static_cast<std::size_t>(pass)]; }
+    const PassPieces& pieces(Pass pass) const { return pieces_[pass]; }
     const StageParameters& parameters() const { return parameters_; }
     /// Computed at each call.
     std::vector<StepMatrix> matrices() const { return step_matrices(graph_, fold_); }
@@ -100,6 +98,8 @@ public:
 
 private:
     static constexpr std::size_t kAgain = 4;  // index after those of the four passes
+    template <class T>
+    using ByPass = ArrayBy<Pass, T, kAgain + 1>;
     /// The gathers of the passes within DeepSpeed's limits.
     struct Fetches {
         FetchPlan plan;
@@ -137,17 +137,17 @@ private:
     StageParameters parameters_;
     Bytes boundary_, sent_, sent_back_;
     Bytes offloaded_;  ///< bytes that are offloaded after the forward
-    std::array<ComputeCost, kAgain + 1> costs_{};
-    std::array<PassMemory, kAgain + 1> memory_{};
-    std::array<std::vector<PricePart>, kAgain + 1> parts_;
-    std::array<PassWork, kAgain + 1> work_{};
-    std::array<TimeByKind, kAgain + 1> by_kind_{};
-    std::array<TierSeconds, kAgain + 1> busy_{};
-    std::array<MemoryByClass, kAgain + 1> left_{};
-    std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
-    std::optional<Fetches> fetches_;                     ///< only while passes are priced
+    ByPass<ComputeCost> costs_{};
+    ByPass<PassMemory> memory_{};
+    ByPass<std::vector<PricePart>> parts_;
+    ByPass<PassWork> work_{};
+    ByPass<TimeByKind> by_kind_{};
+    ByPass<TierSeconds> busy_{};
+    ByPass<MemoryByClass> left_{};
+    ByPass<double> sharding_exposed_{};  ///< in seconds
+    std::optional<Fetches> fetches_;     ///< only while passes are priced
     PairParts pair_parts_;
-    std::array<PassPieces, kAgain> pieces_;
+    ArrayBy<Pass, PassPieces, kAgain> pieces_;
     std::set<std::string> unmeasured_;
 };
 

@@ -90,7 +90,7 @@ public:
     }
 
     static double waits(const RankStatistics& statistics) {
-        return seconds(statistics.idle_by_cause[static_cast<std::size_t>(BubbleCause::Link)]);
+        return seconds(statistics.idle_by_cause[BubbleCause::Link]);
     }
 
 private:
@@ -195,15 +195,13 @@ void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
                         const CostModel& costs) {
     const PlacementIndex index(placement);
     std::vector<RankCommunication> sums;
-    std::vector<std::size_t> place(placement.stages.size(), ranks.size());
+    IndexedBy<Rank, std::size_t> place(placement.stages.size(), ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         sums.emplace_back(ranks[i].rank, index, costs);
-        place[static_cast<std::size_t>(ranks[i].rank.index)] = i;
+        place[ranks[i].rank] = i;
     }
     for (Span& span : trace.spans)
-        if (const std::size_t at = place[static_cast<std::size_t>(span.rank.index)];
-            at < sums.size())
-            sums[at].add(span);
+        if (const std::size_t at = place[span.rank]; at < sums.size()) sums[at].add(span);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         ranks[i].communication = sums[i].total(statistics.ranks[i]);
         ranks[i].waits_for_links_s = RankCommunication::waits(statistics.ranks[i]);

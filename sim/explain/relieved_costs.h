@@ -11,7 +11,7 @@ namespace debubble::sim {
 
 /// The costs that are zero.
 struct Relief {
-    std::array<bool, kCommunicationKinds> communication{};
+    ArrayBy<CommunicationKind, bool, kCommunicationKinds> communication{};
     bool host = false;       ///< launching, and the time between steps
     bool optimizer = false;  ///< the optimizer's steps
     double kernels = 1;      ///< factor of the time of computes
@@ -39,9 +39,7 @@ public:
     Duration between_steps(Rank rank) const override;
 
 private:
-    bool frees(CommunicationKind kind) const {
-        return relief_.communication[static_cast<std::size_t>(kind)];
-    }
+    bool frees(CommunicationKind kind) const { return relief_.communication[kind]; }
     ComputeCost relieved(ComputeCost cost, const TimeByKind& communication) const;
 
     Relief relief_;

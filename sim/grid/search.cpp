@@ -26,8 +26,7 @@ struct ObjectiveRow {
     double sign;  ///< +1: the greatest is best
 };
 
-constexpr std::array kObjectives{
-    // indexed by Objective
+constexpr ArrayBy<Objective, ObjectiveRow, 6> kObjectives{
     ObjectiveRow{"tokens_per_s", "tokens_per_s", 1},
     ObjectiveRow{"mfu", "mfu", 1},
     ObjectiveRow{"step_time_s", "step_time_s", -1},
@@ -37,7 +36,7 @@ constexpr std::array kObjectives{
 };
 
 const ObjectiveRow& row_of(Objective objective) {
-    return kObjectives[static_cast<std::size_t>(objective)];
+    return kObjectives[objective];
 }
 
 /// The row's value of the objective, where greater is better.

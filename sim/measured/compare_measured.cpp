@@ -160,8 +160,8 @@ double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_o
 
 /// The memory of a rank at its peak that no pass makes.
 Bytes held_by(const RankPrediction& rank) {
-    return total(rank.memory) - rank.memory[static_cast<std::size_t>(MemoryClass::Activations)] -
-           rank.memory[static_cast<std::size_t>(MemoryClass::Workspace)];
+    return total(rank.memory) - rank.memory[MemoryClass::Activations] -
+           rank.memory[MemoryClass::Workspace];
 }
 
 void take_memory(MeasuredComparison& row, const Scenario& scenario, const Prediction& prediction) {
@@ -179,7 +179,7 @@ void take_memory(MeasuredComparison& row, const Scenario& scenario, const Predic
     if (step.held_gib) row.held = compare(*step.held_gib, of, held_by);
     if (step.activations_gib)
         row.activations = compare(*step.activations_gib, of, [](const RankPrediction& rank) {
-            return rank.memory[static_cast<std::size_t>(MemoryClass::Activations)];
+            return rank.memory[MemoryClass::Activations];
         });
 }
 

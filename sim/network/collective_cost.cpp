@@ -169,7 +169,7 @@ std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
     const auto at = cluster.measured->collectives.find({*of, group.size});
     if (at == cluster.measured->collectives.end()) return std::nullopt;
     CollectiveCost cost{at->second.latency, size / at->second.bandwidth, {}};
-    cost.busy[static_cast<std::size_t>(Tier::Node)] = seconds(cost.transfer);
+    cost.busy[Tier::Node] = seconds(cost.transfer);
     return cost;
 }
 

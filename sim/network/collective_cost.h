@@ -31,8 +31,8 @@ enum class CollectiveAlgorithm : std::uint8_t {
 };
 
 enum class Tier : std::uint8_t { None, Node, Network, Spine };
-/// Seconds for which each tier is busy, indexed by Tier.
-using TierSeconds = std::array<double, 4>;
+/// Seconds for which each tier is busy.
+using TierSeconds = ArrayBy<Tier, double, 4>;
 inline void add(TierSeconds& sum, const TierSeconds& more) {
     for (std::size_t tier = 0; tier < sum.size(); ++tier) sum[tier] += more[tier];
 }

@@ -17,7 +17,7 @@ LinkUse::LinkUse(const scenarios::Scenario& scenario, const PlacementIndex& plac
         const Rank rank{index};
         collectives(scenario, rank);
         for (const Tier tier : kTiers)
-            if (in_passes[static_cast<std::size_t>(tier)] > 0) use(tier, rank);
+            if (in_passes[tier] > 0) use(tier, rank);
     }
 }
 

@@ -118,7 +118,7 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
     Flow flow;
     flow.latency = cost.latency;
     flow.payload = payload;
-    const auto of = [&](Tier tier) { return cost.busy[static_cast<std::size_t>(tier)]; };
+    const auto of = [&](Tier tier) { return cost.busy[tier]; };
     std::array tiers{Tier::Node, Tier::Network, Tier::Spine};
     std::ranges::stable_sort(tiers, std::greater{}, of);
     const double longest = of(tiers.front());

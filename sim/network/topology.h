@@ -73,7 +73,7 @@ private:
 /// simulated.
 class LinkUse {
 public:
-    /// `in_passes` holds the tiers that the passes of any stage use, indexed by Tier.
+    /// `in_passes` holds the tiers that the passes of any stage use.
     LinkUse(const scenarios::Scenario& scenario, const PlacementIndex& placement,
             const Topology& topology, const TierSeconds& in_passes);
 

@@ -49,9 +49,7 @@ void blame_uneven_loads(Statistics& statistics, const Trace& trace, const Statis
         bubbles.push_back(bubble);
         const auto row =
             std::ranges::lower_bound(statistics.ranks, bubble.rank, {}, &RankStatistics::rank);
-        const auto at = [&](BubbleCause cause) -> Duration& {
-            return row->idle_by_cause[static_cast<std::size_t>(cause)];
-        };
+        const auto at = [&](BubbleCause cause) -> Duration& { return row->idle_by_cause[cause]; };
         at(BubbleCause::OtherStage) -= uneven;
         at(BubbleCause::UnevenLoad) += uneven;
     }

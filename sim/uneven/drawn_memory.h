@@ -27,12 +27,13 @@ public:
 
     /// By layer with experts.
     std::span<const double> of(Stage stage, const MicroBatch& mb) const {
-        return shares_[static_cast<std::size_t>(stage.index)][static_cast<std::size_t>(mb.index)];
+        return shares_[stage][mb];
     }
     std::span<const double> of(const Compute& c) const { return of(c.stage, c.micro_batch); }
 
 private:
-    std::vector<std::vector<std::vector<double>>> shares_;  ///< by stage, microbatch, layer
+    /// By layer, as of().
+    IndexedBy<Stage, IndexedBy<MicroBatch, std::vector<double>>> shares_;
 };
 
 /// The memory of one pipeline: passes by their own loads, everything else as in the even step. For

@@ -47,9 +47,7 @@ public:
     const CostModel& even() const { return even_; }
     const scenarios::Scenario& scenario() const { return scenario_; }
     /// Layers with experts of a stage, those of multi-token prediction too.
-    const std::vector<int>& routed(Stage stage) const {
-        return routed_[static_cast<std::size_t>(stage.index)];
-    }
+    const std::vector<int>& routed(Stage stage) const { return routed_[stage]; }
     /// By the load of experts; null where nothing is drawn or the stage has no experts.
     const Curve* by_expert_load(const Work& work, Rank rank) const;
     /// By the share of pairs of tokens in the causal mask.
@@ -61,7 +59,7 @@ private:
 
     const scenarios::Scenario& scenario_;
     const CostModel& even_;
-    std::vector<std::vector<int>> routed_;
+    IndexedBy<Stage, std::vector<int>> routed_;
     Curves by_expert_load_;
     Curves by_attended_;
 };

@@ -60,10 +60,8 @@ public:
     const scenarios::Scenario& even_scenario() const { return even_scenario_; }
     const RankStages& even() const { return even_; }
     const models::StageGraph& graph(const Compute& c) const { return *stages_[row(c)].loads.even; }
-    const std::vector<LayerRows>& rows(Stage stage) const {
-        return rows_[static_cast<std::size_t>(stage.index)];
-    }
-    bool runs_again(Stage stage) const { return again_[static_cast<std::size_t>(stage.index)]; }
+    const std::vector<LayerRows>& rows(Stage stage) const { return rows_[stage]; }
+    bool runs_again(Stage stage) const { return again_[stage]; }
 
     PassSums of(const Compute& c, std::span<const double> shares) const;
     /// For a forward that a Recompute repeats.
@@ -79,8 +77,8 @@ private:
     struct StagePasses {
         TwoLoads loads;
         std::vector<std::optional<std::size_t>> layers;  ///< by tensor
-        std::array<std::optional<LoadedPiece>, 4> whole;
-        std::array<std::optional<LoadedTurns>, 4> turns;
+        ArrayBy<Pass, std::optional<LoadedPiece>, 4> whole;
+        ArrayBy<Pass, std::optional<LoadedTurns>, 4> turns;
         std::optional<LoadedPiece> again;
     };
     std::size_t row(const Compute& c) const;
@@ -97,10 +95,10 @@ private:
     RankStages even_;
     RankStages higher_;
     int slices_;
-    std::vector<std::size_t> built_as_;         ///< by stage: the first one with its graph
-    std::vector<StagePasses> stages_;           ///< by such a stage and slice
-    std::vector<std::vector<LayerRows>> rows_;  ///< by stage
-    std::vector<bool> again_;                   ///< by stage: whether its forward is recomputed
+    IndexedBy<Stage, std::size_t> built_as_;  ///< the first stage with its graph
+    std::vector<StagePasses> stages_;         ///< by such a stage and slice
+    IndexedBy<Stage, std::vector<LayerRows>> rows_;
+    IndexedBy<Stage, bool> again_;  ///< whether its forward is recomputed
     bool are_lines_ = true;
 };
 

@@ -145,7 +145,7 @@ const ComputeCost& PackedStep::cost(int micro_batch, int position, std::size_t w
 
 Duration PackedStep::wait(int micro_batch, int position, Rank rank) const {
     return priced_[static_cast<std::size_t>(micro_batch)]
-        .wait[static_cast<std::size_t>(position)][static_cast<std::size_t>(rank.index)];
+        .wait[static_cast<std::size_t>(position)][rank];
 }
 
 double PackedStep::tokens() const {

@@ -95,7 +95,7 @@ private:
     struct Priced {
         std::vector<int> set_of;                      ///< by position
         std::vector<std::vector<ComputeCost>> costs;  ///< by set, then by work
-        std::vector<std::vector<Duration>> wait;      ///< by position, then by pipeline rank
+        std::vector<IndexedBy<Rank, Duration>> wait;  ///< by position, then by pipeline rank
     };
     Priced priced(const PackedMicroBatch& micro_batch, int block) const;
     void find_waits(int positions);

@@ -78,7 +78,7 @@ private:
         constexpr std::int64_t kAlignment = 512;  // of PyTorch's allocator
         const Block block{next_, size};
         next_ += (size + kAlignment - 1) / kAlignment * kAlignment;
-        blocks_[static_cast<std::size_t>(sample.held_as)].push_back(block);
+        blocks_[sample.held_as].push_back(block);
         event("alloc", block, sample);
     }
 
@@ -110,7 +110,7 @@ private:
     Pickle& out_;
     std::vector<const Span*> computes_;
     std::array<std::int64_t, kMemoryClasses> levels_{};
-    std::array<std::vector<Block>, kMemoryClasses> blocks_;
+    ArrayBy<MemoryClass, std::vector<Block>, kMemoryClasses> blocks_;
     std::int64_t next_ = std::int64_t{1} << 32U;
 };
 

@@ -29,7 +29,7 @@ double hidden_by_kernels(const PassWork& one, const PassWork& other,
 }
 
 double sharding_of(const PassWork& work) {
-    return work.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)].seconds;
+    return work.exchanges[scenarios::Exchange::ShardedParameters].seconds;
 }
 
 }  // namespace

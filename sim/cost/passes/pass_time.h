@@ -20,7 +20,7 @@ struct ExposedExchanges {
     double seconds = 0;
     int count = 0;
 };
-using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
+using ExposedByKind = ArrayBy<scenarios::Exchange, ExposedExchanges, scenarios::kExchanges>;
 
 /// Seconds of one kernel, not multiplied by the layers that it represents.
 struct KernelTime {

@@ -30,7 +30,7 @@ struct ShardingTime {
 /// Tier::None, and the least in which each tier can carry them, latency included.
 using ShardingSeconds = TierSeconds;
 inline double alone(const ShardingSeconds& seconds) {
-    return seconds[static_cast<std::size_t>(Tier::None)];
+    return seconds[Tier::None];
 }
 inline ShardingSeconds operator+(ShardingSeconds one, const ShardingSeconds& other) {
     add(one, other);

@@ -27,7 +27,7 @@ MemoryPeak peak_of(const Trace& trace, Rank rank, const std::vector<MemoryPoint>
     const auto most = std::ranges::max_element(points, {}, &MemoryPoint::held);
     MemoryPeak peak;
     peak.at = Instant{Duration{most->at}};
-    peak.held[static_cast<std::size_t>(MemoryClass::Activations)] = Bytes{most->held};
+    peak.held[MemoryClass::Activations] = Bytes{most->held};
     for (const Span& span : trace.spans)
         if (span.rank == rank && span.lane == Lane::Compute && span.begin <= peak.at &&
             peak.at <= span.end)
