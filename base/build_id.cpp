@@ -27,7 +27,7 @@ std::string digits_of(std::string_view bytes) {
     return digits.substr(0, kDigits);
 }
 
-/// The build id among the notes; empty if none of them is one.
+/// The build id in the notes; empty if they have none.
 std::string_view build_id_among(std::string_view notes) {
     const auto padded = [](std::size_t size) { return (size + 3) / 4 * 4; };
     ElfW(Nhdr) head;

@@ -5,7 +5,7 @@
 namespace debubble {
 namespace {
 
-/// The path without that of the project's root, which this file's own path tells.
+/// Path relative to the project's root, which this file's own path reveals.
 std::string_view in_project(std::string_view file) {
     constexpr std::string_view kHere = __FILE__;
     constexpr std::string_view kName = "base/check.cpp";

@@ -5,8 +5,8 @@
 
 namespace debubble {
 
-/// debubble itself is wrong: exit code 3. what() names the place, the sentence that ought to be
-/// true and the condition that is not.
+/// A defect of debubble itself: exit code 3. what() names the place, the sentence that ought to be
+/// true and the condition that is false.
 class Defect : public std::logic_error {
     using std::logic_error::logic_error;
 };
@@ -18,7 +18,7 @@ class Defect : public std::logic_error {
 }  // namespace debubble
 
 /// An assertion that is on in every build: throws Defect if the condition is false. `sentence` says
-/// what ought to be true; it is made only if it is not, hence it may be formatted. An `assert` is
+/// what ought to be true; it is only evaluated on failure, so it may be formatted. An `assert` is
 /// for loops over elements, and for destructors, which must not throw.
 #define DEBUBBLE_CHECK(condition, sentence)                                        \
     do {                                                                           \

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
-
 namespace debubble {
 namespace {
 

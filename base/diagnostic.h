@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -54,5 +56,19 @@ private:
 class WorldError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+
+/// The known word that `word` was probably meant to be, if one is close enough (Levenshtein
+/// distance at most a third of its length, at least 1).
+std::optional<std::string> did_you_mean(std::string_view word, std::span<const std::string> known);
+
+// Text from elsewhere, before a terminal shows it: a control character in it could move the
+// cursor, rename the window or hide the text before it.
+
+/// True if the text has no control character (C0, DEL, or C1 in UTF-8). Line feeds and tabs do not
+/// count as such.
+bool is_printable(std::string_view text);
+
+/// The text with control characters replaced by "\x1b" and the like.
+std::string printable(std::string_view text);
 
 }  // namespace debubble

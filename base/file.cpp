@@ -54,7 +54,7 @@ fs::path linked(const fs::path& path) {
     return error ? path : target;
 }
 
-/// The paths as they were named; two names of one file do no harm.
+/// Paths as they were named; two names of one file do no harm.
 struct FilesRead {
     std::mutex mutex;
     std::set<fs::path> paths;

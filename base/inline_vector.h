@@ -10,7 +10,7 @@
 
 namespace debubble {
 
-/// At most `Most` values, held in place: nothing is allocated.
+/// At most `Most` values, stored in place: nothing is allocated.
 template <class T, std::size_t Most>
 class InlineVector {
     static_assert(Most < 256);
@@ -35,7 +35,7 @@ public:
     constexpr bool full() const { return size_ == Most; }
     constexpr const T& front() const { return values_[0]; }
 
-    /// Unused places hold the value of an empty one, so that whole vectors can be compared.
+    /// Unused elements are value-initialised, so that whole vectors can be compared.
     friend constexpr auto operator<=>(const InlineVector&, const InlineVector&) = default;
 
 private:

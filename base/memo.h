@@ -9,12 +9,12 @@
 namespace debubble {
 
 /// A cache of values that are pure functions of their keys, so that only the running time shows
-/// whether they were kept. Keeps the most recently used. Thread-safe; a thread that asks for a
-/// value which another thread is making waits for it. Where values have weights, it keeps no more
-/// than `most_weight` of them together, but always the one that was asked for last.
+/// whether they were cached. Keeps the most recently used. Thread-safe; a thread that asks for a
+/// value which another thread is making waits for it. Where values have weights, the cache holds at
+/// most `most_weight` of them together, but always the latest one.
 ///
-/// One for the whole process is a reference to a new object that nobody deletes: taking its values
-/// apart at the end would be 4 % of a sweep's work.
+/// A process-wide cache is a reference to a new object that nobody deletes: destroying its values
+/// at exit would be 4 % of a sweep's work.
 template <class Key, class Value>
 class Memo {
 public:

@@ -1,4 +1,4 @@
-#include "base/memory_class.h"
+#include "base/purposes.h"
 
 namespace debubble {
 
@@ -9,9 +9,9 @@ Bytes total(const MemoryByClass& held) {
 }
 
 std::string_view name_of(MemoryClass memory_class) {
-    constexpr std::array<std::string_view, kMemoryClasses> kNames{
+    constexpr ArrayBy<MemoryClass, std::string_view, kMemoryClasses> kNames{
         "parameters", "gradients", "optimizer", "activations", "buffers", "workspace"};
-    return kNames[static_cast<std::size_t>(memory_class)];
+    return kNames[memory_class];
 }
 
 }  // namespace debubble

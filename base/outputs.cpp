@@ -8,7 +8,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "base/printable.h"
 
 namespace debubble {
 namespace fs = std::filesystem;

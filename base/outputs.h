@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-/// The one rule for where the results of a command go: none of them replaces another one or a file
-/// from which the results are made.
+/// The one rule for the outputs of a command: none of them overwrites another one or a file from
+/// which the results are made.
 namespace debubble {
 
 class Outputs {
 public:
     /// `option` is the name that a person uses, such as "--json". An empty `where` means that the
-    /// output was not asked for, and "-" is standard output.
+    /// output was not requested, and "-" is standard output.
     void add(std::string_view option, const std::string& where);
 
     /// Call it when all inputs have been read and before anything is written. Throws InputError if
@@ -29,7 +29,7 @@ private:
 };
 
 /// A file name inside a folder, made from a name that a person wrote. Throws InputError, which
-/// calls the name a `what`, if it would lead out of the folder or is not the name of a file.
+/// calls the name a `what`, if the name leads out of the folder or is not a file name.
 std::string file_name_of(std::string_view name, std::string_view what);
 
 }  // namespace debubble

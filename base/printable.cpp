@@ -1,11 +1,11 @@
-#include "base/printable.h"
+#include "base/diagnostic.h"
 
 #include <fmt/format.h>
 
 namespace debubble {
 namespace {
 
-/// Bytes of the control character at `at`; 0 if there is none.
+/// Number of bytes of the control character at `at`; 0 if there is none.
 std::size_t control_at(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     if (text[at] == '\n' || text[at] == '\t') return 0;

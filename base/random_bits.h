@@ -23,7 +23,7 @@ public:
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
         return z ^ (z >> 31);
     }
-    /// The next number as a share: in [0, 1), in steps of 2^-53.
+    /// The next number as a fraction: in [0, 1), in steps of 2^-53.
     double share() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
 
 private:

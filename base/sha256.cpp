@@ -25,7 +25,7 @@ void Sha256::Free::operator()(void* context) const {
 }
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-    // A digest that is fetched once spares each sum the search among OpenSSL's providers.
+    // A digest that is fetched once saves a lookup among OpenSSL's providers for each sum.
     static const EVP_MD* const kDigest = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     demand(kDigest && context_ &&
            EVP_DigestInit_ex(digest_context(context_.get()), kDigest, nullptr));

@@ -9,7 +9,7 @@ namespace debubble {
 /// SHA-256 of the bytes, as 64 lower-case hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// The SHA-256 of bytes that come piece by piece.
+/// The SHA-256 of bytes that arrive in parts.
 class Sha256 {
 public:
     Sha256();

@@ -24,7 +24,7 @@ public:
     bool contains(const Key& key) const { return entries().contains(key); }
     const Value& at(const Key& key) const { return entries().at(key); }
 
-    /// The value of a key, which is added if there is none. Ends the sharing.
+    /// The value of a key, which is inserted if missing. Ends the sharing.
     Value& operator[](const Key& key) {
         if (!entries_ || entries_.use_count() > 1) entries_ = std::make_shared<Entries>(entries());
         return (*entries_)[key];

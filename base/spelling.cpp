@@ -1,4 +1,4 @@
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> did_you_mean(std::string_view word, std::span<const std::string> known) {
-    constexpr std::size_t kLongestWord = 64;  // a longer word is not a typing error
+    constexpr std::size_t kLongestWord = 64;  // a longer word is not a typo
     if (word.size() > kLongestWord) return std::nullopt;
     std::optional<std::string> nearest;
     std::size_t best = std::max<std::size_t>(1, word.size() / 3);

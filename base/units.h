@@ -7,8 +7,8 @@
 
 namespace debubble {
 
-/// Time: whole nanoseconds, so that equal instants compare equal and a run
-/// gives the same trace on every machine.
+/// Time: whole nanoseconds, so that equal instants compare equal and a run gives the same trace on
+/// every machine.
 using Duration = std::chrono::nanoseconds;
 
 struct SimClock {
@@ -25,10 +25,10 @@ inline double seconds(Duration d) {
 }
 
 /// The longest time that is accepted, some eleven days: the sum over a step of all ranks stays far
-/// from the end of 63 bits of nanoseconds.
+/// below 2^63 nanoseconds.
 inline constexpr double kLongestSeconds = 1e6;
 
-/// Throws InputError: a step of such a length comes from mistaken rates and sizes.
+/// Throws InputError: a step of such a length results from mistaken rates and sizes.
 [[noreturn]] void refuse_time(double s);
 
 /// The nearest whole nanosecond. This is the one place where real seconds become time. Throws
@@ -72,7 +72,7 @@ struct BytesPerSecond {
     friend constexpr auto operator<=>(const BytesPerSecond&, const BytesPerSecond&) = default;
 };
 
-/// The time that `size` takes at `rate`. Rounds up: no transfer is free. Throws as from_seconds
+/// The time to transfer `size` at `rate`. Rounds up: no transfer is free. Throws as from_seconds
 /// does.
 inline Duration operator/(Bytes size, BytesPerSecond rate) {
     const double nanoseconds = static_cast<double>(size.count) * 1e9 / rate.value;

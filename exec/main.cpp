@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/command_line/unknown_argument.h"
+#include "base/command_line/arguments.h"
 #include "base/diagnostic.h"
 #include "exec/core/communicator/communicator.h"
 #include "exec/program/commands/commands.h"

@@ -7,7 +7,7 @@
 namespace debubble {
 namespace {
 
-/// Writes one action's text piece by piece, into a buffer that holds the longest.
+/// Writes the text of an action in parts, into a buffer that holds the longest.
 class TextWriter {
 public:
     std::string_view text() const {
@@ -84,8 +84,8 @@ private:
 }  // namespace
 
 char letter_of(Pass pass) {
-    constexpr std::array kLetters{'F', 'B', 'I', 'W'};
-    return kLetters[static_cast<std::size_t>(pass)];
+    constexpr ArrayBy<Pass, char, 4> kLetters{'F', 'B', 'I', 'W'};
+    return kLetters[pass];
 }
 
 std::string to_text(const MicroBatch& mb) {

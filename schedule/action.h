@@ -9,13 +9,22 @@
 
 #include "base/ids.h"
 #include "base/overloaded.h"
-#include "schedule/message.h"
 
-/// One thing that one rank does. Its cost and its execution are not known here: the simulator and
-/// the executor each give it a meaning.
+/// An action of one rank. Its cost and its execution are not known here: the simulator and the
+/// executor each give it a meaning.
 namespace debubble {
 
-/// F, B (both halves of backward at once), I (backward-input), W (backward-weight).
+/// A tensor that crosses a stage boundary. A Send and a Recv belong together exactly when their
+/// messages are equal.
+struct Message {
+    enum class Kind : std::uint8_t { Activation, Gradient };
+    Kind kind{};
+    Stage producer;  ///< the stage that computed it; its consumer is the next (previous) one
+    MicroBatch micro_batch;
+    friend auto operator<=>(const Message&, const Message&) = default;
+};
+
+/// F, B (the full backward), I (backward-input), W (backward-weight).
 enum class Pass : std::uint8_t { Forward, Backward, BackwardInput, BackwardWeight };
 
 struct Compute {
@@ -25,7 +34,7 @@ struct Compute {
     friend auto operator<=>(const Compute&, const Compute&) = default;
 };
 
-/// Runs a stage's forward again from its saved input, just before its backward.
+/// Recomputes a stage's forward from its saved input, just before its backward.
 struct Recompute {
     Stage stage;
     MicroBatch micro_batch;

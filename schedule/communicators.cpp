@@ -14,11 +14,11 @@ struct Key {
     friend auto operator<=>(const Key&, const Key&) = default;
 };
 constexpr int kNone = -1;
-constexpr int kReduces = 2;  ///< below it are the kinds of messages
+constexpr int kReduces = 2;  ///< smaller values are the kinds of messages
 constexpr int kTied = 3;
 constexpr int kNorm = 4;
 
-/// Of the purpose kNone for an action that does not communicate.
+/// Has the purpose kNone for an action that does not communicate.
 Key key_of(const Action& action, int rank) {
     if (const auto* s = std::get_if<Send>(&action))
         return {static_cast<int>(s->message.kind), rank, s->to.index};
@@ -34,7 +34,7 @@ Key key_of(const Action& action, int rank) {
 
 Communicators::Communicators(const Program& program) {
     std::map<Key, int> known;
-    /// Of one rank, which has a handful.
+    /// The communicators of one rank, of which there are few.
     std::vector<std::pair<Key, Part>> joined;
     const auto join = [&](const Key& key, int r) {
         const auto [entry, is_new] = known.try_emplace(key, static_cast<int>(all_.size()));

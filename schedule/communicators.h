@@ -9,8 +9,8 @@
 
 namespace debubble {
 
-/// Ranks that communicate in one order: a channel (from, to, kind of message),
-/// the holders of a stage for its gradient, those of the tied tensor, or all.
+/// Ranks that communicate in one order: a channel (from, to, kind of message), the holders of a
+/// stage for its gradient, the holders of the tied tensor, or all ranks.
 struct Communicator {
     struct Side {
         Rank rank;
@@ -20,7 +20,7 @@ struct Communicator {
     bool is_channel = false;
 };
 
-/// An action's part in a communicator: the n-th of one of its sides.
+/// The index of an action among the actions of one side of its communicator.
 struct Part {
     int communicator = -1;  ///< -1 for an action that does not communicate
     int side = 0;
@@ -40,7 +40,7 @@ public:
 private:
     std::vector<Communicator> all_;
     std::vector<std::vector<Part>> parts_;    ///< part of each action, by rank and position
-    std::vector<std::vector<Part>> of_rank_;  ///< parts by rank; their number is 0
+    std::vector<std::vector<Part>> of_rank_;  ///< indexed by rank; without parts
 };
 
 }  // namespace debubble

@@ -1,11 +1,10 @@
-#include "schedule/complete.h"
+#include "schedule/lower.h"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "schedule/lower.h"
 #include "schedule/passes/edit.h"
 
 namespace debubble {
@@ -28,7 +27,7 @@ bool has_several_holders(const Schedule& schedule) {
     return std::ranges::any_of(holders, [](const auto& h) { return h.second > 1; });
 }
 
-/// The actions of a list that sum gradients up or use the sums.
+/// The actions of a list that reduce gradients or use the result.
 std::vector<std::string> sums_in(const ActionList& list) {
     std::vector<std::string> texts;
     for (const Action& action : list)

@@ -9,7 +9,7 @@
 
 namespace debubble {
 
-/// The cost of one microbatch in one stage.
+/// The cost of a microbatch in a stage.
 struct StageCosts {
     Duration forward{};
     Duration backward_input{};
@@ -28,8 +28,8 @@ struct StageCosts {
     }
 };
 
-/// Abstract costs of a pipeline: enough to compare orders without a model or a
-/// cluster. Written as plain numbers, one unit is one second.
+/// Abstract costs of a pipeline, to compare orders without a model or a cluster. Written as plain
+/// numbers, one unit is one second.
 struct PipelineCosts {
     std::vector<StageCosts> stages;   ///< one per stage, or a single one for all
     Duration link{};                  ///< delay of a message between two ranks

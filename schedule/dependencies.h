@@ -9,7 +9,7 @@
 #include "schedule/schedule.h"
 
 /// The data flow of a pipeline: the results that each compute needs. Replay, validation and the
-/// placing of sends and receives all read it from here.
+/// placement of sends and receives all read it from here.
 ///
 ///   F(s)   needs F(s-1), and F(s) of the slice before it (keys and values)
 ///   I, B   need F(s), I or B of s+1, and I or B of the slice after it (dK, dV)
@@ -36,7 +36,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The result of the neighbouring stage that `c` needs, which a Recv brings if another rank
+/// The result of the neighbouring stage that `c` needs, which a Recv delivers if another rank
 /// computes it. None at the ends of the pipeline, and for W.
 std::optional<Message> neighbour_input_of(const Compute& c, int stage_count);
 
@@ -49,12 +49,12 @@ inline Stage consumer_of(const Message& m) {
 }
 
 /// True if the compute that is, or is part of, the action at `position` is the last one that adds
-/// to its stage's gradients before they are summed (ReduceGrad). False for a pass that adds
+/// to its stage's gradients before they are reduced (ReduceGrad). False for a pass that adds
 /// nothing.
 bool reduction_follows(const ActionList& list, std::size_t position, const Compute& compute);
 
-/// Numbers every result of a schedule, and so also every forward and backward,
-/// from 0: the index of flat arrays.
+/// Numbers every result of a schedule, and thus also every forward and backward, from 0: the index
+/// of flat arrays.
 class ResultIndex {
 public:
     explicit ResultIndex(const Schedule& schedule)
@@ -100,12 +100,12 @@ private:
 /// which sends and receives its messages.
 class Owners {
 public:
-    /// Ignores computes outside the shape. The first of several equal ones counts.
+    /// Ignores computes outside the shape. Of several equal ones the first counts.
     explicit Owners(const Schedule& schedule);
 
     /// The rank whose F (or I, B) makes the message; nothing if there is none.
     std::optional<Rank> producer_of(const Message& message) const;
-    /// The rank whose F (or I, B) takes the message; nothing if there is none.
+    /// The rank whose F (or I, B) consumes the message; nothing if there is none.
     std::optional<Rank> consumer_of(const Message& message) const;
 
 private:

@@ -1,4 +1,4 @@
-#include "schedule/forward_only.h"
+#include "schedule/derived_programs.h"
 
 #include <algorithm>
 

@@ -69,7 +69,7 @@ constexpr std::array kPasses{
                  true, has<Send, Recv>, receive_in_time},
 };
 
-/// The placements to try, the best first; the last one is taken whether it finishes or not. Streams
+/// The placements to try, the best first; the last one is used whether it finishes or not. Streams
 /// that messages share (Pair, Group) always have them in step, as PyTorch has.
 std::vector<MessagePlacement> placements_for(Transport transport) {
     using enum MessagePlacement;
@@ -89,7 +89,8 @@ Lowering lowered(std::span<const LoweringPass> passes, const Schedule& order,
     return lowering;
 }
 
-/// "SEND" of "0SEND_F2", "F" of "0F2", "OVERLAP_F_B" of a pair: the letters and bars of the text.
+/// "SEND" for "0SEND_F2", "F" for "0F2", "OVERLAP_F_B" for a pair: the letters and bars of the
+/// text.
 std::string word_of(const Action& action) {
     if (std::holds_alternative<Send>(action)) return "SEND";
     if (std::holds_alternative<Recv>(action)) return "RECV";
@@ -99,8 +100,8 @@ std::string word_of(const Action& action) {
     return word;
 }
 
-/// Compares the lists by the texts of their actions: those that are new, and those that stand after
-/// another one than before, of the actions that both lists have.
+/// Compares the lists by the texts of their actions: the new ones, and those of the actions in both
+/// lists that follow another one than before.
 void add_changes(const ActionList& before, const ActionList& after, PassChanges& changes) {
     std::map<std::string, std::size_t> known;
     for (const Action& action : before) ++known[to_text(action)];
@@ -114,7 +115,7 @@ void add_changes(const ActionList& before, const ActionList& after, PassChanges&
             ++changes.added[word_of(action)];
         }
     }
-    std::multiset<std::string> ahead;  // of those that follow in `before`
+    std::multiset<std::string> ahead;  // its successors in `before`
     std::size_t at = 0;
     for (const std::string& text : kept) {
         for (; at < before.size(); ++at) {

@@ -8,10 +8,10 @@
 
 namespace debubble {
 
-/// The position of a Recv before the compute that needs it.
+/// The position of a Recv relative to the compute that needs it.
 enum class ReceivePlacement {
     Late,   ///< directly before it
-    Early,  ///< before the compute ahead of that one, so that the link works meanwhile
+    Early,  ///< before the preceding compute, so that the transfer overlaps it
 };
 
 /// The actions at the end of a step.
@@ -25,7 +25,7 @@ struct LowerOptions {
     ReceivePlacement receive = ReceivePlacement::Early;
     Transport transport = Transport::Own;  ///< on which the program must finish
     OptimizerPlacement optimizer = OptimizerPlacement::Synchronized;
-    bool data_parallel = false;   ///< gradients are shared over data x context ranks, or holders
+    bool data_parallel = false;   ///< gradients are reduced over data x context ranks, or holders
     int zero_stage = 0;           ///< 0 to 3 (Rajbhandari et al. 2020)
     bool shard_by_stage = false;  ///< ZeRO-3 by Unshard, Reshard and ReduceGrad (`wrap: stage`);
                                   ///< otherwise all three happen inside the computes
@@ -33,19 +33,19 @@ struct LowerOptions {
     friend bool operator==(const LowerOptions&, const LowerOptions&) = default;
 };
 
-/// The place of messages in the lists of their two ranks.
+/// The positions of messages in the lists of their two ranks.
 enum class MessagePlacement {
     AtComputes,  ///< a send after its compute, a receive where LowerOptions::receive says
-    InBatches,   ///< as Megatron-LM's schedules call for them
+    InBatches,   ///< as Megatron-LM's schedules issue them
     InStep,      ///< as PyTorch's pipelining places them
 };
 
-/// A program on its way through the passes.
+/// A program that is being lowered.
 struct Lowering {
     Schedule schedule;
     LowerOptions options;
     MessagePlacement messages = MessagePlacement::AtComputes;
-    bool finishes = true;  ///< under LowerOptions::transport, as far as a pass has looked
+    bool finishes = true;  ///< under LowerOptions::transport, as far as a pass has checked
 };
 
 }  // namespace debubble

@@ -10,6 +10,26 @@
 
 namespace debubble {
 
+/// The number of ranks p, stages per rank v, microbatches m and sequence slices of a pipeline.
+struct PipelineShape {
+    int ranks = 1;
+    int stages_per_rank = 1;
+    int micro_batches = 1;
+    int slices = 1;  ///< above 1, every MicroBatch carries its slice
+    friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
+
+    int stages() const { return ranks * stages_per_rank; }
+    /// The number of computes with a split backward. A real number, since a wrong shape may have
+    /// too many to count.
+    double computes() const {
+        return 3.0 * ranks * stages_per_rank * static_cast<double>(micro_batches) * slices;
+    }
+};
+
+/// The number of computes of the largest step that can be planned: its simulation needs some eight
+/// gigabytes.
+inline constexpr double kMostComputes = 2e7;
+
 /// The assignment of stages to ranks: row r names the stages of rank r. Several ranks may hold a
 /// stage (bidirectional schedules have two copies of it).
 ///
@@ -21,11 +41,11 @@ struct Placement {
     friend bool operator==(const Placement&, const Placement&) = default;
 
     int ranks() const { return static_cast<int>(stages.size()); }
-    /// 1 + the greatest stage named. Looks at every entry.
+    /// 1 + the greatest stage named. Reads every entry.
     int stage_count() const;
     std::span<const Stage> stages_of(Rank rank) const { return stages[rank.index]; }
-    /// Every holder of the stage, in rank order. Looks at every entry: for questions about many
-    /// stages make a PlacementIndex.
+    /// Every holder of the stage, in rank order. Reads every entry: for questions about many stages
+    /// make a PlacementIndex.
     std::vector<Rank> ranks_of(Stage stage) const;
     /// "loop", "v", "bidirectional" or "custom".
     std::string name() const;
@@ -36,8 +56,8 @@ Placement v_placement(int ranks);              ///< two stages per rank in a V
 Placement bidirectional_placement(int ranks);  ///< precondition: `ranks` is even
 
 /// The entries of a placement, numbered rank by rank, and the holders of every stage: the index of
-/// tables over a program. Built in one walk over the entries; a look-up then takes the same time
-/// however many ranks there are. Does not follow later changes of the placement.
+/// tables over a program. Built in one pass over the entries; a look-up then takes constant time
+/// for any number of ranks. Does not follow later changes of the placement.
 class PlacementIndex {
 public:
     explicit PlacementIndex(const Placement& placement);
@@ -61,8 +81,8 @@ private:
     int held_ = 0;  ///< number of stages that some rank holds
 };
 
-/// The number of placement entries that this thread has read so far. A test bounds the cost of
-/// large pipelines by it.
+/// The number of placement entries that this thread has read. A test bounds the cost of large
+/// pipelines by it.
 std::int64_t placement_entries_read();
 
 }  // namespace debubble

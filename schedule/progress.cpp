@@ -1,4 +1,4 @@
-#include "schedule/progress.h"
+#include "schedule/standstill.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,14 +7,12 @@
 
 #include "schedule/communicators.h"
 #include "schedule/dependencies.h"
-#include "schedule/streams.h"
 
 namespace debubble {
 namespace {
 
 struct RankState {
-    std::size_t position = 0;              ///< position of the first action that it has not got
-                                           ///< past
+    std::size_t position = 0;              ///< position of the first action that is not done
     std::vector<std::size_t> issued;       ///< positions of communications, in list order
     std::size_t started = 0;               ///< number of these that have started, if they start in
                                            ///< that order
@@ -105,7 +103,7 @@ private:
     }
     bool is_channel(const Part& p) const { return communicators_[p.communicator].is_channel; }
 
-    /// A rank that is going through its list looks at what has changed by itself, if its
+    /// A rank that is stepping through its list notices by itself what has changed, if its
     /// communications start in their order.
     void wake(int rank) {
         if (queued_[rank]) return;
@@ -114,7 +112,7 @@ private:
         queue_.push_back(rank);
     }
 
-    /// Goes through the list until an action cannot run yet.
+    /// Steps through the list until an action cannot run yet.
     void advance(int rank) {
         const ActionList& list = program_.ranks[rank];
         RankState& state = ranks_[rank];
@@ -131,7 +129,7 @@ private:
         }
     }
 
-    /// The first result that the action needs and the rank does not have.
+    /// The first result that the action needs and that is not on the rank.
     std::optional<Message> missing_input(const ListPosition& at) const {
         std::optional<Message> missing;
         for_each_compute(action(at), [&](const Compute& c) {
@@ -221,7 +219,7 @@ private:
         return send.message == recv.message;
     }
 
-    /// The place at which the rank stops; nothing if it gets to its end.
+    /// The place at which the rank stops; nothing if it finishes.
     std::optional<ListPosition> unfinished(int rank) const {
         if (const auto place = waits_at(rank)) return place;
         for (const Part& mine : communicators_.of(Rank{rank})) {
@@ -233,7 +231,7 @@ private:
         return std::nullopt;
     }
 
-    /// The communication that a rank in the midst of its list waits for.
+    /// The communication that a rank waits for in its list.
     std::optional<ListPosition> waits_at(int rank) const {
         const RankState& state = ranks_[rank];
         if (state.position == program_.ranks[rank].size()) return std::nullopt;
@@ -277,7 +275,7 @@ private:
         return {at.rank, state.collectives[state.collectives_done]};
     }
 
-    /// Follows the waits until a place comes again, or the chain ends.
+    /// Follows the waits until a place recurs, or the chain ends.
     std::vector<ListPosition> chain_from(ListPosition place) const {
         std::vector<ListPosition> path{place};
         while (const auto to = next(path.back())) {
@@ -305,7 +303,7 @@ private:
         return std::nullopt;
     }
 
-    /// Starts the receive before anything else that its rank has not started.
+    /// Starts the receive before everything else that its rank has not started.
     Move receive_now(const ListPosition& recv) {
         RankState& state = ranks_[recv.rank];
         std::size_t before = state.position;
@@ -319,7 +317,7 @@ private:
         return {Rank{recv.rank}, recv.position, before};
     }
 
-    /// `path` is a chain; in a cycle its last place is its first.
+    /// `path` is a chain; in a cycle its last place equals its first.
     Standstill describe(std::vector<ListPosition> path) const {
         const bool cycle = path.size() > 1 && path.front() == path.back();
         if (cycle) {
@@ -355,9 +353,9 @@ private:
     std::vector<bool> arrived_;                  ///< by result, on the rank that receives it
     std::vector<ListPosition> send_of_;
     std::vector<ListPosition> receive_of_;
-    std::deque<int> queue_;  ///< ranks that may be able to go on
+    std::deque<int> queue_;  ///< ranks that may be able to continue
     std::vector<bool> queued_;
-    int active_ = kNobody;  ///< the rank that is going through its list
+    int active_ = kNobody;  ///< the rank that is stepping through its list
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "schedule/action.h"
-#include "schedule/pipeline_shape.h"
 #include "schedule/placement.h"
 
 /// The order in which each rank computes, for one training step.

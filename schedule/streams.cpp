@@ -1,4 +1,4 @@
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 #include <algorithm>
 #include <map>
@@ -14,8 +14,8 @@
 namespace debubble {
 namespace {
 
-using Node = std::int32_t;
-constexpr Node kNoNode = -1;
+using Node = Id<struct MessageGraphNode>;
+constexpr Node kNoNode{-1};
 
 bool is_message(const Action& action) {
     return std::holds_alternative<Send>(action) || std::holds_alternative<Recv>(action);
@@ -58,84 +58,82 @@ public:
     MessageGraph(const Program& program, Transport transport)
         : program_(program), transport_(transport), index_(program) {
         for (const ActionList& list : program.ranks) {
-            first_.push_back(static_cast<Node>(spots_.size()));
+            first_.push_back(static_cast<std::int32_t>(spots_.size()));
             for (std::size_t i = 0; i < list.size(); ++i)
                 spots_.push_back({static_cast<int>(first_.size()) - 1, i});
         }
         message_of_.assign(spots_.size(), kNoNode);
-        nodes_ = static_cast<Node>(spots_.size());
+        nodes_ = static_cast<std::int32_t>(spots_.size());
         for (const auto& [ranks, messages] : directed_messages(program, false)) {
             const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
             for (std::size_t k = 0; k < both; ++k) join(messages.sends[k], messages.receives[k]);
         }
         waits_.resize(static_cast<std::size_t>(nodes_));
-        for (std::size_t end = 0; end < message_of_.size(); ++end)
-            if (message_of_[end] != kNoNode) wait(message_of_[end], static_cast<Node>(end));
+        for (Node end; is_action(end); ++end.index)
+            if (message_of_[end] != kNoNode) wait(message_of_[end], end);
         for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) add_rank(rank);
     }
 
-    Node nodes() const { return nodes_; }
-    bool is_action(Node node) const { return node < static_cast<Node>(spots_.size()); }
-    Spot spot(Node node) const { return spots_[static_cast<std::size_t>(node)]; }
+    std::int32_t nodes() const { return nodes_; }
+    bool is_action(Node node) const {
+        return node.index < static_cast<std::int32_t>(spots_.size());
+    }
+    Spot spot(Node node) const { return spots_[node]; }
     const Action& action(Node node) const {
         const Spot at = spot(node);
         return program_.ranks[static_cast<std::size_t>(at.rank)][at.position];
     }
-    std::span<const Node> waits_for(Node node) const {
-        return waits_[static_cast<std::size_t>(node)];
-    }
+    std::span<const Node> waits_for(Node node) const { return waits_[node]; }
     /// The end of a message that is on this rank.
     Node end_on(Node message, int rank) const {
-        const auto [send, recv] = ends_[static_cast<std::size_t>(message) - spots_.size()];
+        const auto [send, recv] = ends_[position_of(message) - spots_.size()];
         return spot(send).rank == rank ? send : recv;
     }
 
-    /// Nodes in an order in which each comes after all that it waits for; those that wait in a
-    /// cycle, or for one, are left out.
+    /// Nodes in an order in which each follows all that it waits for; nodes in a cycle of waits,
+    /// and those that wait for one, are left out.
     std::vector<Node> in_order() const {
-        std::vector<std::int32_t> open(static_cast<std::size_t>(nodes_));
-        std::vector<std::vector<Node>> after(static_cast<std::size_t>(nodes_));
-        for (Node node = 0; node < nodes_; ++node) {
-            open[static_cast<std::size_t>(node)] =
-                static_cast<std::int32_t>(waits_for(node).size());
-            for (const Node before : waits_for(node))
-                after[static_cast<std::size_t>(before)].push_back(node);
+        IndexedBy<Node, std::int32_t> open(static_cast<std::size_t>(nodes_));
+        IndexedBy<Node, std::vector<Node>> after(static_cast<std::size_t>(nodes_));
+        for (Node node; node.index < nodes_; ++node.index) {
+            open[node] = static_cast<std::int32_t>(waits_for(node).size());
+            for (const Node before : waits_for(node)) after[before].push_back(node);
         }
         std::vector<Node> order;
         order.reserve(static_cast<std::size_t>(nodes_));
-        for (Node node = 0; node < nodes_; ++node)
-            if (open[static_cast<std::size_t>(node)] == 0) order.push_back(node);
+        for (Node node; node.index < nodes_; ++node.index)
+            if (open[node] == 0) order.push_back(node);
         for (std::size_t i = 0; i < order.size(); ++i)
-            for (const Node next : after[static_cast<std::size_t>(order[i])])
-                if (--open[static_cast<std::size_t>(next)] == 0) order.push_back(next);
+            for (const Node next : after[order[i]])
+                if (--open[next] == 0) order.push_back(next);
         return order;
     }
 
 private:
     Node node_of(Spot at) const {
-        return first_[static_cast<std::size_t>(at.rank)] + static_cast<Node>(at.position);
+        return {first_[static_cast<std::size_t>(at.rank)] + static_cast<std::int32_t>(at.position)};
     }
     void join(Spot send, Spot recv) {
-        const Node message = nodes_++;
+        const Node message{nodes_++};
         ends_.emplace_back(node_of(send), node_of(recv));
-        message_of_[static_cast<std::size_t>(node_of(send))] = message;
-        message_of_[static_cast<std::size_t>(node_of(recv))] = message;
+        message_of_[node_of(send)] = message;
+        message_of_[node_of(recv)] = message;
     }
     void wait(Node node, Node for_node) {
-        if (for_node != kNoNode) waits_[static_cast<std::size_t>(node)].push_back(for_node);
+        if (for_node != kNoNode) waits_[node].push_back(for_node);
     }
 
     void add_rank(int rank) {
         const ActionList& list = program_.ranks[static_cast<std::size_t>(rank)];
         std::map<int, Node> on_stream;    // the last message, by peer
-        std::vector<Node> batch;          // the messages since the last compute
-        std::map<Message, Node> brought;  // by what the lists call it
-        Node last = kNoNode;              // the last action that is no message
+        std::vector<Node> batch;          // messages since the last compute
+        std::map<Message, Node> brought;  // by their name in the lists
+        Node last = kNoNode;              // last action that is not a message
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Node node = node_of({rank, i});
             wait(node, last);
             if (is_message(list[i])) {
-                const Node message = message_of_[static_cast<std::size_t>(node)];
+                const Node message = message_of_[node];
                 if (const auto* recv = std::get_if<Recv>(&list[i]))
                     brought[recv->message] = message;
                 if (transport_ == Transport::Batched) {
@@ -167,36 +165,36 @@ private:
     const Program& program_;
     Transport transport_;
     ResultIndex index_;
-    Node nodes_ = 0;
-    std::vector<Node> first_;  ///< node of each rank's first action
-    std::vector<Spot> spots_;  ///< by node of an action
-    std::vector<Node> message_of_;
+    std::int32_t nodes_ = 0;
+    std::vector<std::int32_t> first_;  ///< index of the node of each rank's first action
+    IndexedBy<Node, Spot> spots_;      ///< of the nodes of actions
+    IndexedBy<Node, Node> message_of_;
     std::vector<std::pair<Node, Node>> ends_;  ///< of each message: send, receive
-    std::vector<std::vector<Node>> waits_;
+    IndexedBy<Node, std::vector<Node>> waits_;
 };
 
 /// A cycle of waits among nodes that no order reaches, each waiting for the next.
 std::vector<Node> cycle_in(const MessageGraph& graph, const std::vector<Node>& order) {
-    std::vector<bool> reached(static_cast<std::size_t>(graph.nodes()));
-    for (const Node node : order) reached[static_cast<std::size_t>(node)] = true;
-    Node at = 0;
-    while (reached[static_cast<std::size_t>(at)]) ++at;
-    std::vector<std::int32_t> place(static_cast<std::size_t>(graph.nodes()), kNoNode);
+    IndexedBy<Node, bool> reached(static_cast<std::size_t>(graph.nodes()));
+    for (const Node node : order) reached[node] = true;
+    Node at;
+    while (reached[at]) ++at.index;
+    constexpr std::int32_t kNotOnPath = -1;
+    IndexedBy<Node, std::int32_t> place(static_cast<std::size_t>(graph.nodes()), kNotOnPath);
     std::vector<Node> path;
-    while (place[static_cast<std::size_t>(at)] == kNoNode) {
-        place[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(path.size());
+    while (place[at] == kNotOnPath) {
+        place[at] = static_cast<std::int32_t>(path.size());
         path.push_back(at);
         const auto waits = graph.waits_for(at);
-        // A compute's own inputs say more than the compute before it.
-        at = *std::find_if(waits.rbegin(), waits.rend(),
-                           [&](Node node) { return !reached[static_cast<std::size_t>(node)]; });
+        // A compute's own inputs explain more than the compute before it.
+        at = *std::find_if(waits.rbegin(), waits.rend(), [&](Node node) { return !reached[node]; });
     }
-    path.erase(path.begin(), path.begin() + place[static_cast<std::size_t>(at)]);
+    path.erase(path.begin(), path.begin() + place[at]);
     return path;
 }
 
-/// The cycle by the ends of messages alone: what lies between two of them is how one waits for the
-/// other.
+/// The cycle in terms of the ends of messages alone: the nodes between two of them explain how one
+/// waits for the other.
 Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
     const auto is_end = [&](Node node) {
         return graph.is_action(node) && is_message(graph.action(node));
@@ -214,7 +212,7 @@ Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
     const Spot first = graph.spot(cycle.front());
     std::string text;
     Node from = cycle.front();
-    bool computes = false;  // lie between the two ends
+    bool computes = false;  // between the two ends
     for (std::size_t i = 1; i + 1 < cycle.size(); ++i) {
         if (graph.is_action(cycle[i])) {
             computes = computes || !is_end(cycle[i]);
@@ -223,8 +221,8 @@ Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
         const Node own = graph.end_on(cycle[i], graph.spot(from).rank);
         const Node next = cycle[i + 1];
         if (own != from)
-            text +=
-                fmt::format(", which {} {}", computes ? "comes after" : "stands behind", name(own));
+            text += fmt::format(", which {} {}", computes ? "comes after" : "is queued after",
+                                name(own));
         if (next != own)
             text +=
                 fmt::format(", which waits for {} on rank {}", name(next), graph.spot(next).rank);
@@ -260,7 +258,7 @@ std::vector<Exchanged> exchanged_messages(const Program& program, Transport tran
 std::optional<Standstill> find_standstill_on_streams(const Program& program, Transport transport) {
     const MessageGraph graph(program, transport);
     const std::vector<Node> order = graph.in_order();
-    if (static_cast<Node>(order.size()) == graph.nodes()) return std::nullopt;
+    if (static_cast<std::int32_t>(order.size()) == graph.nodes()) return std::nullopt;
     return describe(graph, cycle_in(graph, order));
 }
 
@@ -268,16 +266,15 @@ Duration makespan_on_streams(const Program& program, Transport transport,
                              const PipelineCosts& costs) {
     const MessageGraph graph(program, transport);
     const std::vector<Node> order = graph.in_order();
-    if (static_cast<Node>(order.size()) < graph.nodes())
+    if (static_cast<std::int32_t>(order.size()) < graph.nodes())
         throw InputError("the order never finishes: " +
                          describe(graph, cycle_in(graph, order)).sentence);
-    std::vector<Duration> ends(order.size());
+    IndexedBy<Node, Duration> ends(order.size());
     Duration first = Duration::max();
     Duration last{};
     for (const Node node : order) {
         Duration begin{};
-        for (const Node before : graph.waits_for(node))
-            begin = std::max(begin, ends[static_cast<std::size_t>(before)]);
+        for (const Node before : graph.waits_for(node)) begin = std::max(begin, ends[before]);
         Duration takes = graph.is_action(node) ? Duration{} : costs.link;
         if (graph.is_action(node)) {
             const auto* overlap = std::get_if<Overlap>(&graph.action(node));
@@ -288,7 +285,7 @@ Duration makespan_on_streams(const Program& program, Transport transport,
             if (overlap != nullptr && costs.overlap) takes = *costs.overlap / program.shape.slices;
             if (takes > Duration{}) last = std::max(last, begin + takes);
         }
-        ends[static_cast<std::size_t>(node)] = begin + takes;
+        ends[node] = begin + takes;
     }
     return last > first ? last - first : Duration{};
 }

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
-/// How the messages between stages travel, which is part of what an order means: the same lists
-/// finish on one transport, wait for ever on another, and exchange their data on a third. The rules
-/// are those of NCCL: a send and its receive meet by their order on a communicator, a communicator
-/// has one stream, and what is on a stream begins when what is before it has ended.
+/// How the messages between stages are transferred, which is part of the meaning of an order: the
+/// same lists finish on one transport, deadlock on another, and exchange their data on a third. The
+/// rules are NCCL's: a send and its receive match by their order on a communicator, a communicator
+/// has one stream, and work on a stream starts when the work enqueued before it has ended.
 namespace debubble {
 
 enum class Transport {
@@ -22,11 +22,11 @@ enum class Transport {
                    ///< (Megatron-LM's batch_isend_irecv)
 };
 
-/// The transports that an order is judged by, and the words for them.
+/// The transports that an order is checked on, and the words for them.
 struct NamedTransport {
     std::string_view name;
     Transport transport;
-    std::string_view software;  ///< who moves messages so
+    std::string_view software;  ///< software that transfers messages so
 };
 inline constexpr std::array<NamedTransport, 5> kTransports{
     {{"own", Transport::Own, "debubble"},

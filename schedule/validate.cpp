@@ -7,8 +7,7 @@
 
 #include "schedule/checks/checks.h"
 #include "schedule/lower.h"
-#include "schedule/progress.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 namespace debubble {
 namespace {
@@ -21,8 +20,8 @@ bool has_messages(const Schedule& schedule) {
     });
 }
 
-/// The position in `list` of the action at `position` of `lowered`, which has some sends and
-/// receives more; for one of these, the position of the next action that `list` has.
+/// The position in `list` of the action at `position` of `lowered`, which has additional sends and
+/// receives; for one of these, the position of the next action that `list` has.
 std::size_t position_without_messages(const ActionList& lowered, std::size_t position,
                                       const ActionList& list) {
     std::size_t without = 0;
@@ -32,7 +31,7 @@ std::size_t position_without_messages(const ActionList& lowered, std::size_t pos
     return std::min(without, list.size());
 }
 
-/// The order with its sends and receives, as lower() would place them if it has none.
+/// The order with its sends and receives, placed as by lower() if it has none.
 Program sent_over(const Schedule& schedule, Transport transport) {
     if (has_messages(schedule)) return schedule;
     LowerOptions options;
@@ -43,8 +42,8 @@ Program sent_over(const Schedule& schedule, Transport transport) {
     return lower_by(of_messages, schedule, options);
 }
 
-/// What never meets on the transport, or meets what it should not. Precondition: nothing else is
-/// wrong with the order.
+/// Messages that never match on the transport, or that match the wrong ones. Precondition: nothing
+/// else is wrong with the order.
 std::vector<Violation> waits_on(const Schedule& schedule, const Program& program,
                                 Transport transport) {
     const bool lowered = has_messages(schedule);
@@ -61,14 +60,14 @@ std::vector<Violation> waits_on(const Schedule& schedule, const Program& program
     if (transport != Transport::Buffered)
         for (const Exchanged& two : exchanged_messages(program, transport))
             add(Violation::Kind::Exchanged, two.to, two.position, two.sentence);
-    // Edges of their own are played by the names of messages, which do not meet here.
+    // Edges of their own match messages by name, which cannot mismatch here.
     if (!violations.empty() && !shares_streams(transport)) return violations;
     if (const auto stop = find_standstill(program, transport))
         add(Violation::Kind::Deadlock, stop->rank, stop->position, stop->sentence);
     return violations;
 }
 
-/// Precondition: lower() places messages alike for all of the transports.
+/// Precondition: lower() places messages in the same way for all of the transports.
 std::vector<Violation> validate(const Schedule& schedule, std::span<const Transport> transports) {
     Findings findings;
     if (schedule.placement.ranks() != static_cast<int>(schedule.ranks.size())) {

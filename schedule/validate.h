@@ -12,8 +12,8 @@ namespace debubble {
 /// implied: as lower() would place them for that transport) and lowered programs.
 std::vector<Violation> validate(const Schedule& schedule, Transport transport);
 
-/// The violations under the transports of this project's executor, and with buffered sends; one
-/// that several share is listed once.
+/// The violations under the transports of this project's executor, and with buffered sends; a
+/// violation of several is listed once.
 std::vector<Violation> validate(const Schedule& schedule);
 
 /// An order on one transport.

@@ -17,7 +17,7 @@ struct Violation {
         Order,      ///< before an action of its own rank that it needs
         Unmatched,  ///< a send without its receive, or a receive without its send
         Deadlock,   ///< waits forever; the message is the cycle
-        Exchanged,  ///< sends and receives of a communicator meet in unlike order: wrong data
+        Exchanged,  ///< sends and receives of a communicator match in different orders: wrong data
         Sharding,   ///< a compute outside its stage's Unshard..Reshard, or these do not alternate
         Leftover,   ///< memory is still held, or a message in flight, at the end of the step
     };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/plan/derived.h"
-#include "sim/explain/ranges.h"
+#include "sim/explain/explain.h"
 #include "sim/memory/memory_play.h"
 
 namespace debubble::sim {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
 #include "base/parallel.h"
 #include "scenarios/plan/recompute_choices.h"
 #include "sim/plan/plan_bound.h"

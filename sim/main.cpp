@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/command_line/unknown_argument.h"
+#include "base/command_line/arguments.h"
 #include "base/diagnostic.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/terminal/complete.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/sibling.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/plan/derived.h"
@@ -14,13 +14,12 @@
 #include "sim/allocators_later.h"
 #include "sim/choose_cut.h"
 #include "sim/choose_recompute.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain/bill.h"
 #include "sim/explain/communication.h"
 #include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
-#include "sim/explain/ranges.h"
 #include "sim/plan/drawn_loads.h"
 #include "sim/plan/link_lanes.h"
 #include "sim/plan/pass_operators.h"

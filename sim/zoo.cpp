@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/parallel.h"
 #include "schedule/generators/generators.h"

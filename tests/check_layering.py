@@ -104,8 +104,7 @@ MAY_INCLUDE = {
     "exec/program/commands": PLANNING | {"exec/program", "exec/cpu", "exec/cuda", "exec/io"},
     "python/native": PLANNING
     | {"scenarios/jobs", "sim", "sim/report", "sim/grid", "sim/anchor", "sim/commands/cost_units.h",
-       "sim/commands/plan_pages.h",
-       "sim/commands/schedule_picture.h"},
+       "sim/commands/plan_pages.h"},
     "gui/viewmodel": PLANNING | {"scenarios/jobs", "sim"},
     "gui/widgets": {"gui/viewmodel"} | PLANNING | {"sim"},
 }

@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/printable.h"
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 #include "text/quantity.h"
 
 namespace debubble::text {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 
 namespace debubble::text {
 namespace {

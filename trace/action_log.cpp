@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "schedule/dependencies.h"
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 
 namespace debubble {
 namespace {
@@ -66,7 +66,7 @@ ActionLog log_of(const ActionList& list, int stage_count) {
 
 std::optional<std::string> first_difference(const ActionLog& expected, const ActionLog& log) {
     if (auto difference = first_difference(expected.actions, log.actions, "ran")) return difference;
-    if (auto difference = first_difference(expected.receives, log.receives, "asked for"))
+    if (auto difference = first_difference(expected.receives, log.receives, "requested"))
         return difference;
     return first_difference(expected.results, log.results, "took");
 }

@@ -8,23 +8,23 @@
 
 namespace debubble {
 
-/// The actions of one rank in a step, reported by the parts that did the work and not taken from
-/// the list that they were to carry out: a stage reports which pass its operators ran, the training
-/// which collective and step it began, the messages what was sent, requested and handed on. It
-/// checks every step of a run, where a trace (executed_in_order) checks one, with its times.
+/// The actions of one rank in a step, reported by the code that did the work and not taken from the
+/// list to carry out: a stage reports which pass its operators ran, the training which collective
+/// and step it started, the messages what was sent, requested and delivered. It checks every step
+/// of a run, whereas a trace (executed_in_order) checks one, with its times.
 struct ActionLog {
     /// Passes, sends, collectives, copies and optimizer steps, in the order of the rank's thread.
     /// An Overlap appears as both of its passes.
     std::vector<Action> actions;
     std::vector<Recv> receives;    ///< in the order in which they were requested
-    std::vector<Message> results;  ///< the messages that computes and sends used, in that order
+    std::vector<Message> results;  ///< messages that computes and sends used, in that order
     friend bool operator==(const ActionLog&, const ActionLog&) = default;
 
     void clear();
 };
 
-/// The log of a rank that does what its list says, in that order. A receive may be requested ahead
-/// of its turn, but not ahead of another receive.
+/// The log of a rank that carries out its list in order. A receive may be requested early, but not
+/// before another receive.
 ActionLog log_of(const ActionList& list, int stage_count);
 
 /// The first place where the log differs from the expected one, as the end of a sentence about the

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 #include "trace/steps.h"
 
 namespace debubble {
@@ -23,7 +23,7 @@ public:
         : trace_(median_step(trace)), graph_(trace_), statistics_(statistics(trace_)) {
         step_time_ = trace_.header.step_time;
         if (step_time_ == Duration{}) step_time_ = statistics_.step;
-        // True if an action of a step runs at the same time as the next step: the steps overlap.
+        // True if an action of a step overlaps the next step: the steps overlap.
         const bool overlapping = std::ranges::any_of(
             statistics_.ranks,
             [](const RankStatistics& rank) { return rank.exposed_after > Duration{}; });
@@ -97,7 +97,7 @@ private:
     Duration step_time_{};
 };
 
-/// Walks through both sides at once and adds up the actions that both have.
+/// Walks through both sides in parallel and sums the actions in both.
 void compare_actions(const std::vector<Side::Timed>& simulated,
                      const std::vector<Side::Timed>& executed, Comparison& out) {
     ErrorSums sums;

@@ -1,4 +1,4 @@
-#include "trace/error_sums.h"
+#include "trace/compare.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 
 #include <fmt/format.h>
 

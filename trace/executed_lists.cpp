@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 #include "trace/steps.h"
 
 namespace debubble {
 namespace {
 
 /// A sequence of actions that run one after the other on a rank. A Reshard only frees memory: each
-/// stage has a queue of its own for it.
+/// stage has its own queue for it.
 struct Queue {
     enum class Kind { Computes, Sends, Recvs, Gathers, Frees, Reductions, Copies };
     Kind kind{};
@@ -49,9 +49,9 @@ Queue queue_of(const Action& action) {
 }
 
 std::string_view name_of(Queue::Kind kind) {
-    constexpr std::array<std::string_view, 7> kNames{
+    constexpr ArrayBy<Queue::Kind, std::string_view, 7> kNames{
         "computes", "sends", "receives", "gathers", "frees", "reductions", "copies"};
-    return kNames[static_cast<std::size_t>(kind)];
+    return kNames[kind];
 }
 
 using Queues = std::map<Queue, std::vector<std::size_t>>;
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    /// True if as many actions were executed as listed. If not, some queue tells which.
+    /// True if as many actions were executed as listed. If not, some queue shows which.
     bool complete(const Queues& executed) const {
         std::size_t count = 0;
         for (const auto& [queue, spans] : executed) count += spans.size();
@@ -116,7 +116,7 @@ private:
         }
     }
 
-    /// True if an action was left out, executed too often or not listed at all.
+    /// True if an action was left out, executed too often or is not listed at all.
     bool count_differs(const std::vector<std::size_t>& positions,
                        const std::vector<std::size_t>& spans) {
         std::map<Action, std::pair<std::size_t, std::size_t>> times;  // number of times listed,
@@ -149,7 +149,7 @@ private:
     std::vector<std::size_t> spans_;
 };
 
-/// Adds a sentence for each executor without any recorded span, as many as may be listed.
+/// Adds a sentence for each executor without a recorded span, up to the limit.
 void add_silent_executors(const Program& program, std::map<Executor, Queues>& executors) {
     std::set<std::int32_t> replicas;
     for (const auto& [executor, queues] : executors) replicas.insert(executor.replica);

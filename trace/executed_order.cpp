@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "trace/executed_checks.h"
-
 namespace debubble {
 namespace {
 

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "schedule/dependencies.h"
-#include "trace/executed_checks.h"
+#include "trace/executed_order.h"
 
 namespace debubble {
 namespace {
 
-/// One step of one replica, for the check of what each of its spans had to wait for.
+/// One step of one replica, to check the preconditions of each of its spans.
 class StepTimes {
 public:
     StepTimes(const Program& program, const Trace& trace, Sentences& sentences)

@@ -1,4 +1,4 @@
-#include "trace/key_numbers.h"
+#include "trace/span_table.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "trace/message_numbers.h"
+#include "trace/span_table.h"
 
 #include <algorithm>
 

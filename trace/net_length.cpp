@@ -1,11 +1,11 @@
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 
 #include <algorithm>
 
 namespace debubble {
 namespace {
 
-/// The part of the span from `joined` on, if it still ran then.
+/// The part of the span from `joined` on, if it was still running then.
 Duration since(const Span& span, Instant joined) {
     return joined > span.end ? span.length() : span.end - std::max(span.begin, joined);
 }

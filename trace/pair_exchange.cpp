@@ -1,4 +1,4 @@
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@ struct RankParts {
     std::vector<const PairPart*> exchanges;
 };
 
-/// Adds the time of `exchange` during which one of `computes` runs, which do not overlap each
+/// Adds the time of `exchange` that is overlapped by one of `computes`, which do not overlap each
 /// other.
 void add(const PairPart& exchange, const std::vector<const PairPart*>& computes,
          PairExchange& sum) {
@@ -24,7 +24,7 @@ void add(const PairPart& exchange, const std::vector<const PairPart*>& computes,
         const Duration both =
             std::min((*at)->end, exchange.end) - std::max((*at)->begin, exchange.begin);
         sum.hidden += both;
-        sum.beside_products += std::chrono::duration_cast<Duration>(both * (*at)->products);
+        sum.hidden_under_gemms += std::chrono::duration_cast<Duration>(both * (*at)->products);
     }
 }
 

@@ -15,7 +15,7 @@ bool is_collective(const Action& action) {
            std::holds_alternative<GradNorm>(action);
 }
 
-/// The span of a list that comes directly before `span`, if there is one.
+/// The span of a list that directly precedes `span`, if there is one.
 std::optional<std::size_t> before(const std::vector<std::uint32_t>& list, std::size_t span) {
     const auto found = std::ranges::lower_bound(list, static_cast<std::uint32_t>(span));
     if (found == list.begin()) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<std::size_t> ended_at(const Trace& trace, const std::vector<std::u
 }
 
 /// The members of one collective have one key: the action, except for a tied tensor, whose holders
-/// are different stages. A gather is among the replicas of a rank.
+/// are different stages. A gather involves the replicas of a rank.
 KeyNumbers::Key key_of_collective(const Span& span) {
     std::uint64_t stage = 0;
     if (const auto* unshard = std::get_if<Unshard>(&span.action))
@@ -77,7 +77,7 @@ void SpanGraph::reserve() {
 void SpanGraph::add_units() {
     KeyNumbers numbers;
     std::vector<Unit> seen;
-    // The number of the unit seen last under the low bits of its rank, which spares most lookups.
+    // The number of the unit seen last under the low bits of its rank, which saves most lookups.
     std::array<std::uint32_t, 64> latest{};
     for (std::uint32_t i = 0; i < trace_->spans.size(); ++i) {
         const Span& span = trace_->spans[i];
@@ -126,8 +126,8 @@ void SpanGraph::find_last_joiners() {
     }
 }
 
-/// The time from which the member of a collective had nothing else to do. Members that begin
-/// together, as in a simulation, differ only in this.
+/// The time from which the member of a collective was idle. Members that begin together, as in a
+/// simulation, differ only in this.
 Instant SpanGraph::ready(std::size_t i) const {
     Instant at = Instant::min();
     for (const auto found : own_predecessors(i)) {

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "base/inline_vector.h"
-#include "trace/key_numbers.h"
-#include "trace/message_numbers.h"
 #include "trace/span_table.h"
 #include "trace/trace.h"
 
@@ -54,8 +52,8 @@ public:
     using Arrivals = InlineVector<Arrival, 2>;
     Arrivals arrivals_of(std::size_t compute) const;
 
-    /// The member of a collective that joined last: before it began, the others only waited. `span`
-    /// itself if it has no peers.
+    /// The last member to join a collective: before it began, the others only waited. `span` itself
+    /// if it has no peers.
     std::size_t last_to_join(std::size_t span) const;
 
     /// The last of a unit's sends (collectives, copies) that ended in (after, until].
@@ -63,8 +61,8 @@ public:
     std::optional<std::size_t> gather_ended_in(const Unit& unit, Instant after,
                                                Instant until) const;
 
-    /// The spans that must have ended before a span, at most a handful: the one that ended last is
-    /// the reason why it did not begin earlier.
+    /// The spans that must have ended before a span, of which there are few: the one that ended
+    /// last is the reason why it did not begin earlier.
     std::vector<std::size_t> predecessors_of(std::size_t span) const;
 
 private:
@@ -89,5 +87,11 @@ private:
     SpanTable collectives_;
     std::vector<std::uint32_t> last_joiner_;  ///< by index in collectives_
 };
+
+/// The length of each span without its wait for a peer: a message counts from the time when both
+/// ends were ready, a collective from the time when its last member had joined. A Send that ended
+/// before its Recv began waited for nobody. A prediction is compared with these lengths, since
+/// waits depend on the order.
+std::vector<Duration> net_lengths(const SpanGraph& graph);
 
 }  // namespace debubble

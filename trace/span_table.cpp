@@ -21,7 +21,7 @@ void SpanTable::close(const Trace& trace, std::size_t numbers) {
     std::vector<std::uint32_t> next = first_;
     for (const Added& added : added_) spans_[next[added.number]++] = added.span;
     added_ = {};
-    // A trace is sorted by begin, and then there is nothing left to do.
+    // A trace is sorted by begin, and then nothing remains to be done.
     for (std::size_t number = 0; number < numbers; ++number) {
         const auto one = std::span(spans_).subspan(first_[number], group(number).size());
         if (!std::ranges::is_sorted(one, {}, when(trace))) std::ranges::sort(one, {}, when(trace));

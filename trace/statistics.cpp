@@ -61,7 +61,7 @@ public:
 private:
     const std::vector<Span>& spans() const { return graph_.trace().spans; }
 
-    /// Adds the time of a span after `free`: no nanosecond counts twice, even if the spans of a
+    /// Adds the time of a span after `free`: no nanosecond is counted twice, even if the spans of a
     /// foreign trace overlap.
     Instant take(const Span& span, Instant free) {
         const Duration length = std::max(span.end - std::max(span.begin, free), Duration{});
@@ -76,7 +76,7 @@ private:
         return span.end;
     }
 
-    /// The rank was free from `from` and went on with span `next`.
+    /// The rank was free from `from` and continued with span `next`.
     void gap_before(std::size_t next, Instant from) {
         const Span& span = spans()[next];
         const Instant until = span.begin;
@@ -96,7 +96,7 @@ private:
         idle(drained, until, BubbleCause::Optimizer, spans().size());
     }
 
-    /// The time between two computes: first the other rank computes, then its message is under way,
+    /// The time between two computes: first the other rank computes, then its message is in flight,
     /// then another action of this rank runs, then only the host is late.
     void wait_for_inputs(std::size_t next, Instant from) {
         const Instant until = spans()[next].begin;
@@ -104,7 +104,7 @@ private:
         Instant arrived = Instant::min();
         for (const SpanGraph::Arrival& arrival : graph_.arrivals_of(next)) {
             const Instant at = arrival.recv ? spans()[*arrival.recv].end : until;
-            // Of a pair's two inputs, where nothing says when they arrived, the one made last.
+            // Of a pair's two inputs, where the arrivals are unknown, the one made last.
             const auto made = [&](const SpanGraph::Arrival& a) {
                 return a.producer ? spans()[*a.producer].end : Instant::min();
             };
@@ -143,15 +143,14 @@ private:
             const Duration exposed = std::max(end - std::max(from, joined), Duration{});
             sums_.exposed += exposed;
             sums_.exposed_between += exposed;
-            sums_.exposed_between_by[static_cast<std::size_t>(purpose_of(filler.action))] +=
-                exposed;
+            sums_.exposed_between_by[purpose_of(filler.action)] += exposed;
             from = std::max(from, end);
             if (filler.end > until) break;  // it continues in the next gap
         }
         bubble(from, until, cause, waited_for);
     }
 
-    /// The time at which the last member joined a collective, which all gaps before it ask for.
+    /// The time at which the last member joined a collective, which all gaps before it need.
     Instant joined_at(std::uint32_t collective) {
         if (last_asked_ != collective) {
             last_asked_ = collective;
@@ -164,7 +163,7 @@ private:
         if (until <= from) return;
         bubbles_.push_back({unit_.rank, from, until, cause, waited_for});
         sums_.idle += until - from;
-        sums_.idle_by_cause[static_cast<std::size_t>(cause)] += until - from;
+        sums_.idle_by_cause[cause] += until - from;
     }
 
     const SpanGraph& graph_;
@@ -180,8 +179,8 @@ private:
     std::vector<Bubble> bubbles_;
 };
 
-/// The spans from the one that ends last back to one that waited for nobody, always to the
-/// predecessor that ended last.
+/// The spans from the one that ends last back to one that did not wait, always to the predecessor
+/// that ended last.
 std::vector<std::size_t> critical_path(const SpanGraph& graph) {
     const std::vector<Span>& spans = graph.trace().spans;
     std::vector<std::size_t> path;
@@ -192,7 +191,8 @@ std::vector<std::size_t> critical_path(const SpanGraph& graph) {
         seen[*at] = true;
         path.push_back(*at);
         std::optional<std::size_t> latest;
-        // A Recv ends with its Send; every other span begins when the span it waited for has ended.
+        // A Recv ends with its Send; every other span begins when the span for which it waited has
+        // ended.
         const bool recv = std::holds_alternative<Recv>(spans[*at].action);
         const Instant by = recv ? spans[*at].end : spans[*at].begin;
         for (const std::size_t p : graph.predecessors_of(*at))
@@ -260,9 +260,7 @@ Statistics in_steady_state(Statistics of_trace, Duration step_time) {
                                     BubbleCause::Collective, BubbleCause::UnevenLoad};
     static_assert(kFirstToGo.size() == kBubbleCauses);
     for (RankStatistics& rank : of_trace.ranks) {
-        const auto idle = [&](BubbleCause cause) -> Duration& {
-            return rank.idle_by_cause[static_cast<std::size_t>(cause)];
-        };
+        const auto idle = [&](BubbleCause cause) -> Duration& { return rank.idle_by_cause[cause]; };
         rank.exposed -= rank.exposed_after;
         rank.exposed_between -= rank.exposed_after;
         idle(BubbleCause::Optimizer) += std::exchange(rank.exposed_after, Duration{});
@@ -276,8 +274,7 @@ Statistics in_steady_state(Statistics of_trace, Duration step_time) {
         for (const BubbleCause cause : kFirstToGo) take_from(idle(cause));
         rank.exposed -= take_from(rank.exposed_between);
         if (left < Duration{})
-            idle(BubbleCause::WarmUp) -= left;  // it waits longer than at the
-                                                // first step
+            idle(BubbleCause::WarmUp) -= left;  // it waits longer than at the first step
         rank.idle = Duration{};
         for (const Duration part : rank.idle_by_cause) rank.idle += part;
     }
@@ -289,37 +286,37 @@ Statistics with_time_between(Statistics of_trace, Duration step_time) {
     const Duration between = step_time - of_trace.step;
     for (RankStatistics& rank : of_trace.ranks) {
         rank.idle += between;
-        rank.idle_by_cause[static_cast<std::size_t>(BubbleCause::Launch)] += between;
+        rank.idle_by_cause[BubbleCause::Launch] += between;
     }
     of_trace.step = step_time;
     return of_trace;
 }
 
-std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics) {
-    std::array<Duration, kBubbleCauses> sums{};
+IdleByCause idle_by_cause(const Statistics& statistics) {
+    IdleByCause sums{};
     for (const RankStatistics& rank : statistics.ranks)
         for (std::size_t c = 0; c < kBubbleCauses; ++c) sums[c] += rank.idle_by_cause[c];
     return sums;
 }
 
 std::string_view name_of(BubbleCause cause) {
-    constexpr std::array<std::string_view, kBubbleCauses> kNames{
+    constexpr ArrayBy<BubbleCause, std::string_view, kBubbleCauses> kNames{
         "warm-up",    "cool-down",         "stage",  "link",
         "collective", "optimizer barrier", "launch", "uneven load"};
-    return kNames[static_cast<std::size_t>(cause)];
+    return kNames[cause];
 }
 
 std::string_view name_of(Lane lane) {
-    constexpr std::array<std::string_view, 5> kNames{"compute", "send", "recv", "collective",
-                                                     "copy"};
-    return kNames[static_cast<std::size_t>(lane)];
+    constexpr ArrayBy<Lane, std::string_view, 5> kNames{"compute", "send", "recv", "collective",
+                                                        "copy"};
+    return kNames[lane];
 }
 
 std::string_view wording_of(BubbleCause cause) {
-    constexpr std::array<std::string_view, kBubbleCauses> kWords{
+    constexpr ArrayBy<BubbleCause, std::string_view, kBubbleCauses> kWords{
         "warm-up",           "cool-down",         "waits for a stage", "waits for a link",
         "waits for a group", "optimizer barrier", "host late",         "uneven load"};
-    return kWords[static_cast<std::size_t>(cause)];
+    return kWords[cause];
 }
 
 }  // namespace debubble

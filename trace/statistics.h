@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,7 @@
 /// The figures of a trace. They are defined in the README.
 namespace debubble {
 
-/// The reason why a rank does nothing. Every idle nanosecond of the step has one cause. While a
+/// The reason why a rank is idle. Every idle nanosecond of the step has one cause. While a
 /// collective or a copy of its own runs and no compute does, a rank is not idle: that communication
 /// is exposed.
 enum class BubbleCause : std::uint8_t {
@@ -20,13 +21,14 @@ enum class BubbleCause : std::uint8_t {
     Collective,  ///< waits for the peers of a gather or reduction
     Optimizer,   ///< no rank computes any more: the barrier at the optimizer, and after it
     Launch,      ///< all inputs are ready: the host is late
-    /// Waits for another rank's compute longer than if all loads were even. Only predictions of
-    /// loads that are not even have it (sim/uneven).
+    /// Waits for another rank's compute longer than with even loads. Occurs only in predictions
+    /// with uneven loads (sim/uneven).
     UnevenLoad,
 };
 inline constexpr std::size_t kBubbleCauses = 8;
+using IdleByCause = ArrayBy<BubbleCause, Duration, kBubbleCauses>;
 
-/// True for a cause that lists leave out where it takes no time.
+/// True for a cause that lists leave out if it takes no time.
 constexpr bool is_rare(BubbleCause cause) {
     return cause == BubbleCause::UnevenLoad;
 }
@@ -40,7 +42,7 @@ struct Bubble {
     friend bool operator==(const Bubble&, const Bubble&) = default;
 };
 
-/// What a communication between computes is for.
+/// The purpose of a communication between computes.
 enum class Between : std::uint8_t {
     Replicas,  ///< gathers, reductions, the gradients' norm
     Stages,    ///< the gradients that two stages share
@@ -52,15 +54,15 @@ inline constexpr std::size_t kBetween = 3;
 struct RankStatistics {
     Rank rank;
     std::int32_t replica = 0;
-    Duration busy{};     ///< compute, its exposed communication excluded
-    Duration exposed{};  ///< communication that nothing hides, inside computes and between them
+    Duration busy{};             ///< compute, without its exposed communication
+    Duration exposed{};          ///< exposed communication, inside computes and between them
     Duration exposed_between{};  ///< part of `exposed` outside of computes
-    /// The parts of `exposed_between` before steps run into each other (in_steady_state).
-    std::array<Duration, kBetween> exposed_between_by{};
+    /// The parts of `exposed_between` before steps overlap (in_steady_state).
+    ArrayBy<Between, Duration, kBetween> exposed_between_by{};
     Duration exposed_after{};  ///< part of `exposed_between` after the last action of the step
     Duration optimizer{};
     Duration idle{};  ///< busy + exposed + optimizer + idle = step time
-    std::array<Duration, kBubbleCauses> idle_by_cause{};
+    IdleByCause idle_by_cause{};
     double span_bubble = 0;  ///< 1 - computes / (last compute end - first compute start)
 };
 
@@ -75,7 +77,7 @@ struct Statistics {
                                              ///< it
 };
 
-/// The statistics of a trace, O(n log n) in the spans. The critical path costs a quarter of the
+/// The statistics of a trace, O(n log n) in the spans. The critical path takes a quarter of the
 /// time, and stays empty if `with_critical_path` is false.
 Statistics statistics(const Trace& trace, bool with_critical_path = true);
 
@@ -86,9 +88,9 @@ Statistics statistics(const Trace& trace, bool with_critical_path = true);
 /// bubbles remain those of the trace. Precondition: no rank works longer than `step_time`.
 Statistics in_steady_state(Statistics of_trace, Duration step_time);
 
-/// The account of a step with the time that passes before the next one begins: what it is longer
-/// than the trace is the host's, before the first action and after the last one. Precondition:
-/// `step_time` is at least the step's own.
+/// The account of a step with the time until the next one begins: the time by which it exceeds the
+/// trace is the host's, before the first action and after the last one. Precondition: `step_time`
+/// is at least the step's own.
 Statistics with_time_between(Statistics of_trace, Duration step_time);
 
 /// The time of a rank's computes and optimizer, including the waits inside its computes: no two of
@@ -96,10 +98,21 @@ Statistics with_time_between(Statistics of_trace, Duration step_time);
 Duration work_of(const RankStatistics& rank);
 
 /// Sums over the ranks, by cause.
-std::array<Duration, kBubbleCauses> idle_by_cause(const Statistics& statistics);
+IdleByCause idle_by_cause(const Statistics& statistics);
 
 std::string_view name_of(BubbleCause cause);
 std::string_view wording_of(BubbleCause cause);  ///< "waits for a stage", for reports
 std::string_view name_of(Lane lane);
+
+/// The hidden all-to-alls of a trace's pairs: the parts of each rank, summed.
+struct PairExchange {
+    std::size_t pairs = 0;
+    Duration exchange{};            ///< all-to-alls of both passes
+    Duration hidden{};              ///< part of it during which the rank computes
+    Duration hidden_under_gemms{};  ///< part of `hidden` during which GEMMs or attention run
+};
+
+/// Zero where no pair's layers alternate, or where the trace has no parts.
+PairExchange exchange_of_pairs(const Trace& trace);
 
 }  // namespace debubble

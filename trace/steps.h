@@ -20,13 +20,13 @@ struct SplitSteps {
     std::size_t median = 0;    ///< the one of median length, the shorter of two middle ones
 };
 /// Where the header has no step time, that of a step is the distance of its end to the end of the
-/// step before it, and the median one's the median distance. A trace of one step is returned as it
-/// is.
+/// step before it, and the median one's the median distance. A trace of one step is returned
+/// unchanged.
 SplitSteps split_steps(const Trace& trace);
 
 /// The step of median length (the shorter of two middle ones), with its memory. Its header gets the
 /// median distance between the ends of steps as step time, if it has none. A trace of one step is
-/// returned as it is.
+/// returned unchanged.
 Trace median_step(const Trace& trace);
 
 }  // namespace debubble

@@ -6,16 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/communication_kind.h"
 #include "base/ids.h"
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "base/units.h"
 #include "schedule/schedule.h"
 #include "schedule/transport.h"
 
-/// A record of what ran, when and where, and of the memory that it held. The simulator predicts
-/// one, the executor measures one; everything downstream (reports, window, comparison) treats both
-/// alike.
+/// A record of the actions that ran, where and when, and of the memory that was held. The simulator
+/// predicts one, the executor measures one; everything downstream (reports, window, comparison)
+/// handles both in the same way.
 namespace debubble {
 
 /// The part of a rank on which a span ran. Lanes of one rank run at the same time.
@@ -28,52 +27,52 @@ struct Span {
     Action action;
     Instant begin;
     Instant end;
-    Duration exposed{};  ///< communication inside a compute that nothing hides
+    Duration exposed{};  ///< exposed communication inside a compute
     Bytes bytes;         ///< bytes that a communication moves, 0 for a compute
-    /// Processor time of the rank's thread in what a pass computed itself, that is, in the length
-    /// less what is exposed; 0 where nobody knows, as for computes of a device.
+    /// Processor time of the rank's thread in the own computing of a pass, that is, in the length
+    /// less the exposed time; 0 where it is unknown, as for computes of a device.
     Duration on_core{};
-    /// The parts of `exposed` by what they serve; all are 0 where nobody knows.
+    /// The parts of `exposed` by purpose; all are 0 where they are unknown.
     DurationByKind exposed_by{};
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// The step of a layer that a part runs. A layer without experts exchanges nothing, and its MLP
-/// stands for them.
+/// The step of a layer that a part runs. A layer without experts has no all-to-all, and its MLP
+/// takes their place.
 enum class PairStep : std::uint8_t {
-    Outside,    ///< what comes before the layers and after them
+    Outside,    ///< before the layers and after them
     Attention,  ///< with norms, shared experts, router and permutation
-    Dispatch,   ///< rows on their way to experts
+    Dispatch,   ///< all-to-all of tokens to experts
     Experts,
-    Combine,           ///< rows on their way back, with what follows that
-    AttentionWeights,  ///< weight gradients that are delayed
+    Combine,           ///< all-to-all of tokens back, with the work after it
+    AttentionWeights,  ///< delayed weight gradients
     ExpertWeights,
 };
 inline constexpr std::size_t kPairSteps = 7;
 std::string_view name_of(PairStep step);  ///< "attention", "attention weights", ...
 std::optional<PairStep> pair_step_named(std::string_view name);
 
-/// A part of one of the two passes of an Overlap whose layers take turns: while one computes, the
-/// other exchanges tokens between experts. It lies inside the span of the Overlap.
+/// A part of one of the two passes of an Overlap whose layers alternate: while one computes, the
+/// other runs its all-to-all. It lies inside the span of the Overlap.
 struct PairPart {
     Rank rank;
     std::int32_t replica = 0;
-    Lane lane = Lane::Compute;  ///< Compute, or Collective for an exchange
+    Lane lane = Lane::Compute;  ///< Compute, or Collective for an all-to-all
     PairStep step = PairStep::Outside;
     Compute pass;
     std::int32_t layer = -1;  ///< number in the model; -1 before the layers and after them
     Instant begin;
     Instant end;
-    /// The part of its time in which products or attention run; 0 where nobody knows. Files do not
+    /// The part of its time in which GEMMs or attention run; 0 where it is unknown. Files do not
     /// have it.
     double products = 0;
     friend bool operator==(const PairPart&, const PairPart&) = default;
 };
 
 /// From `at` until its next sample of this class, a rank holds `held` bytes of it. Inside a compute
-/// that is the greatest value reached there; the buffers of messages under way are included when
-/// the next compute begins or ends.
+/// that is the maximum reached there; the buffers of messages in flight are included when the next
+/// compute begins or ends.
 struct MemorySample {
     Instant at;
     Bytes held;
@@ -82,7 +81,7 @@ struct MemorySample {
     friend bool operator==(const MemorySample&, const MemorySample&) = default;
 };
 
-/// The greatest sum that a rank held, inside actions too.
+/// The greatest sum that a rank held, also inside actions.
 struct MemoryPeak {
     Instant at;
     MemoryByClass held;
@@ -106,7 +105,7 @@ struct TraceHeader {
     int context = 1;
     int data = 1;
     int pipeline = 1;
-    bool folded = true;  ///< one pipeline stands for all its symmetric replicas
+    bool folded = true;  ///< one pipeline represents all its symmetric replicas
     /// Steady-state distance of two training steps; 0 where it is the trace's own length.
     Duration step_time{};
     Transport transport = Transport::Own;
@@ -114,8 +113,8 @@ struct TraceHeader {
     bool copies_block = false;      ///< offloads and reloads run between the computes
     bool reductions_block = false;  ///< the next compute waits for a ReduceGrad listed before it
     ClockError clock_error = {};
-    /// The cores of a host for each thread that computes on it, at most 1: where ranks are more
-    /// than cores, they cannot all have one.
+    /// The cores of a host for each thread that computes on it, at most 1: where ranks outnumber
+    /// cores, they cannot all have one.
     double cores_per_thread = 1;
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };

@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "base/diagnostic.h"
-#include "base/printable.h"
 
 namespace debubble {
 

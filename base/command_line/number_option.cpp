@@ -1,10 +1,10 @@
-#include "base/command_line/number_option.h"
+#include "base/command_line/arguments.h"
 
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 
 namespace debubble {
 

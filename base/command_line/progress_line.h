@@ -8,9 +8,9 @@
 
 namespace debubble {
 
-/// A line that says how far long work has come, on standard error. It says nothing in the first
-/// second. On a terminal it is written anew in its place, ten times a second, and erased at the
-/// end; elsewhere, as in the log of a job, a line is added every ten seconds. Thread-safe.
+/// A line on standard error that shows the progress of long work. It shows nothing in the first
+/// second. On a terminal it is rewritten in place, ten times a second, and erased at the end;
+/// elsewhere, as in the log of a job, a line is added every ten seconds. Thread-safe.
 class ProgressLine {
 public:
     using Clock = std::chrono::steady_clock;
@@ -23,8 +23,7 @@ public:
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(std::string_view words);
-    /// Another piece of work has begun, which may be short: it is as if the line had just been
-    /// made.
+    /// Starts another task, which may be short, as if the line had just been made.
     void restart();
 
 private:

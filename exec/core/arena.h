@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "exec/core/tensor.h"
 
 /// The memory of one rank: a range of addresses from which every tensor of a step is allocated, and

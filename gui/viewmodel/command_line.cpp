@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 
 namespace debubble::gui {
 namespace {

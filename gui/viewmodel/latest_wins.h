@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 
 namespace debubble::gui {
 

@@ -10,7 +10,7 @@
 #include "sim/report/traces/profile_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::gui {
 namespace {

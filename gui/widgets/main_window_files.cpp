@@ -12,9 +12,9 @@
 #include <QStatusBar>
 #include <QUrl>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/copied.h"
 #include "gui/viewmodel/export.h"
 #include "gui/widgets/main_window.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "models/execution/execution.h"
 #include "models/graph/turns.h"
 #include "models/network/architecture.h"

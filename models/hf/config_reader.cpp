@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 #include "models/hf/config.h"
 #include "models/network/architecture_limits.h"
 #include "text/mapping_reader.h"

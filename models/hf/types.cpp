@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 #include "models/hf/config.h"
 
 /// The names by which config.json calls kinds of networks (`model_type`), each with its reader. A

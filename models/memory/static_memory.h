@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "models/graph/graph.h"
 
 /// Bytes that a stage holds throughout the step, independent of the microbatches in flight.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 #include "models/architecture_reader.h"
 #include "python/native/request.h"
 #include "python/native/verbs.h"
@@ -12,10 +11,10 @@
 #include "schedule/generators/generators.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/report/reference/key_pages.h"
-#include "sim/report/reference/model_json.h"
+#include "sim/report/reference/model_table.h"
 #include "sim/report/traces/profile_report.h"
 #include "text/shipped_files.h"
-#include "trace/profile/runs/any_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 /// What other programs wrote: networks, jobs and profiles; and the names of what is shipped.
 namespace debubble::python {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 #include "python/native/debubble.h"
 #include "python/native/verbs.h"
 #include "scenarios/plan/plan.h"

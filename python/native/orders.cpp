@@ -9,7 +9,6 @@
 #include "schedule/lower.h"
 #include "schedule/validate.h"
 #include "sim/commands/cost_units.h"
-#include "sim/commands/schedule_picture.h"
 #include "sim/predict.h"
 
 /// Orders of passes.

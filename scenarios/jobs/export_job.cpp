@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/printable.h"
 #include "models/network/weight_format.h"
 #include "models/read/architecture_words.h"
 #include "scenarios/jobs/job.h"

@@ -9,7 +9,6 @@
 #include "models/partition/partition.h"
 #include "scenarios/plan/derived.h"
 #include "scenarios/software/reader.h"
-#include "schedule/complete.h"
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"

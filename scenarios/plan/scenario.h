@@ -14,7 +14,6 @@
 #include "scenarios/plan/rank_order.h"
 #include "scenarios/plan/run_options.h"
 #include "scenarios/software/framework.h"
-#include "schedule/pipeline_shape.h"
 #include "schedule/placement.h"
 
 /// A scenario: a model, a cluster, a way to cut one over the other, a schedule and a training

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "scenarios/read/scenario_tree.h"
 #include "text/document_readers.h"
 #include "text/mapping_reader.h"

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Violation::Kind;
 
-/// The facts about one stage that one rank's list gives.
+/// Facts about one stage, as one rank's list shows them.
 struct StageFacts {
     bool named = false;
     bool held = false;
@@ -68,8 +68,8 @@ private:
         for (const Stage stage : named_) visit(stage, stages_[stage.index]);
     }
 
-    /// Looks from the end: parameters are gathered at first unless the first action that concerns
-    /// them is an Unshard.
+    /// Searches from the end: parameters are gathered at first unless the first action that
+    /// concerns them is an Unshard.
     void find_initial_state(const Action& action) {
         for_each_compute(action, [&](const Compute& c) { facts(c.stage).at_first = true; });
         if (const auto* u = std::get_if<Unshard>(&action)) {
@@ -135,7 +135,7 @@ private:
             add(Kind::Order, i, fmt::format("{} comes after {}TIED_GRAD", text, c.stage.index));
     }
 
-    /// Every action that changes gradients comes before those that use all of them.
+    /// Every action that changes gradients comes before the actions that use all gradients.
     void check_unused(std::size_t i, const Action& action) {
         if (norms_[rank_] > 0)
             add(Kind::Order, i, fmt::format("{} comes after GRAD_NORM", to_text(action)));
@@ -159,7 +159,7 @@ private:
                         stage.index));
     }
 
-    /// The step leaves sharded parameters to be gathered again.
+    /// The step leaves sharded parameters gathered as they were at its start.
     void visit_step(std::size_t i) {
         if (steps_[rank_]++ > 0) add(Kind::Duplicate, i, "OPTIMIZER_STEP is listed twice");
         for_each_named([&](Stage s, StageFacts& stage) {
@@ -207,10 +207,10 @@ private:
     Findings& findings_;
     PlacementIndex index_;
     int rank_ = 0;
-    std::vector<StageFacts> stages_;  ///< facts of the current rank
-    std::vector<Stage> named_;        ///< the stages that the rank names
+    std::vector<StageFacts> stages_;  ///< facts about the current rank
+    std::vector<Stage> named_;        ///< stages that the rank names
     StageFacts nowhere_;
-    std::vector<int> reductions_;  ///< by stage, reductions of the holder seen last; -1 for none
+    std::vector<int> reductions_;  ///< reductions by stage of the holder seen last; -1 for none
     std::vector<int> norms_;       ///< GRAD_NORMs by rank
     std::vector<int> steps_;
 };

@@ -1,4 +1,4 @@
-#include "schedule/checks/findings.h"
+#include "schedule/checks/checks.h"
 
 #include <fmt/format.h>
 

@@ -70,7 +70,7 @@ void Mistakes::add_for_file(std::string message) {
 
 void Mistakes::throw_if_any() {
     if (diagnostics_.empty()) return;
-    if (left_out_ > 0) {  // at the place of the last one shown, so that it is read last
+    if (left_out_ > 0) {  // located at the last mistake shown, so that it is read last
         const Diagnostic& last = diagnostics_.back();
         diagnostics_.push_back({last.where,
                                 fmt::format("{} more mistakes are not shown", left_out_),

@@ -23,7 +23,7 @@ using CellRow = std::vector<Cell>;
 /// end are not rows. Skips a byte order mark.
 std::vector<CellRow> split_cells(std::string_view text);
 
-/// Gathers the mistakes of one file. A hostile file cannot make it grow without bound: beyond a
+/// Collects the mistakes of one file. A hostile file cannot make it grow without bound: above a
 /// limit, mistakes are only counted.
 class Mistakes {
 public:

@@ -11,15 +11,15 @@
 namespace debubble {
 namespace {
 
-/// The longest file: 2^26 bytes hold a schedule of some ten million actions.
+/// Maximum length of a file: 2^26 bytes hold a schedule of some ten million actions.
 constexpr std::size_t kLongestFile = 64u << 20;
 constexpr std::size_t kMostRanks = 1u << 14;
-/// A file may lack computes (validate() says which), but not so many that the
-/// table of its stages and microbatches would dwarf it.
+/// A file may lack computes (validate() reports which), but not so many that the table of its
+/// stages and microbatches would dwarf the file.
 constexpr std::size_t kMostSlotsPerCompute = 16;
 constexpr std::size_t kFreeSlots = 1u << 16;
 
-/// Whether the letters by which the dialects differ occur in the file.
+/// The letters in which the dialects differ, and whether the file has them.
 struct Letters {
     bool input = false;          // I
     bool weight = false;         // W

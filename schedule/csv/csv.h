@@ -10,13 +10,13 @@
 /// The exchange format: PyTorch's pipeline schedule CSV, one row per rank.
 namespace debubble {
 
-/// The limits of a file: far beyond any pipeline, small enough that products of them fit.
+/// Limits of a file: far above any pipeline, small enough that products of them fit.
 inline constexpr int kMostStages = 1 << 14;
 
 /// Until 2.5, PyTorch wrote `B` for backward-input and `BW` for the full backward.
 enum class Dialect { Current, UntilPyTorch25 };
 
-/// The action of one cell, or a sentence that says what is wrong; trailing text is an error. The
+/// The action of one cell, or a sentence that describes the mistake; trailing text is an error. The
 /// peer of a SEND or RECV is not written; read_csv() fills it in, this function leaves it Rank{0}.
 /// `parse_action(to_text(a))` gives `a` again except for that peer.
 std::variant<Action, std::string> parse_action(std::string_view text,
@@ -25,15 +25,15 @@ std::variant<Action, std::string> parse_action(std::string_view text,
 struct CsvOptions {
     std::string file;                    ///< name of the file in diagnostics
     std::string name = "imported";       ///< name of the schedule
-    std::optional<Placement> placement;  ///< taken from the rows if not given
-    /// The dialect; taken from the cells if not given: without any `I`, a file with both `B` and
+    std::optional<Placement> placement;  ///< derived from the rows if not given
+    /// The dialect; derived from the cells if not given: without any `I`, a file with both `B` and
     /// `W` means the old one, since a `W` needs its `I`.
     std::optional<Dialect> dialect = {};
 };
 
 struct CsvResult {
     Schedule schedule;
-    Dialect dialect = Dialect::Current;  ///< the dialect that the file is written in
+    Dialect dialect = Dialect::Current;  ///< the dialect of the file
 };
 
 /// Reads both dialects, compute-only and lowered files. Throws InputError with

@@ -6,14 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "base/spelling.h"
+#include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
 #include "schedule/dependencies.h"
 
 namespace debubble {
 namespace {
 
-// Limits far beyond any pipeline, like kMostStages.
+// Limits far above any pipeline, like kMostStages.
 constexpr int kMostMicroBatches = 1 << 20;
 constexpr int kMostSlices = 1 << 10;
 
@@ -161,7 +161,7 @@ std::string unknown_word(std::string_view word) {
     return sentence + fmt::format("; known: {}", fmt::join(known, ", "));
 }
 
-/// The reason why a message from or to before the first stage is impossible.
+/// The reason why a message to or from a stage before the first one is impossible.
 std::string_view impossible(const Action& action) {
     if (const auto* recv = std::get_if<Recv>(&action); recv && recv->message.producer.index < 0)
         return "stage 0 receives no activation";
@@ -170,7 +170,7 @@ std::string_view impossible(const Action& action) {
     return {};
 }
 
-/// The current word for a word of the dialect.
+/// The current word for a word of either dialect.
 std::string_view current(std::string_view word, Dialect dialect) {
     if (dialect == Dialect::Current) return word;
     return word == "BW" ? "B" : word == "B" ? "I" : word;
@@ -206,7 +206,7 @@ Compute compute_of(Reader& reader, Dialect dialect) {
     return {};
 }
 
-/// Reads "(0F7;7B3)OVERLAP_F_B", after the '('.
+/// Reads the rest of "(0F7;7B3)OVERLAP_F_B" after the '('.
 Action overlap(Reader& reader, Dialect dialect) {
     Overlap both;
     both.first = compute_of(reader, dialect);

@@ -40,7 +40,7 @@ Placement read_placement(std::string_view text, const std::string& file) {
     Mistakes mistakes(text, file);
     Placement placement;
     const auto rows = split_cells(text);
-    std::vector<int> last_line(kMostStages, 0);  // line in which a stage was seen last
+    std::vector<int> last_line(kMostStages, 0);  // the last line with the stage
     if (rows.empty()) mistakes.add_for_file("no stage in it; one row per rank is expected");
     for (std::size_t r = 0; r < rows.size(); ++r) {
         auto& row = placement.stages.emplace_back();

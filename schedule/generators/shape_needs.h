@@ -4,7 +4,7 @@
 #include <string>
 
 #include "schedule/generators/generator_options.h"
-#include "schedule/pipeline_shape.h"
+#include "schedule/placement.h"
 
 /// The sentences that several generators share for shapes that do not suit them.
 namespace debubble {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 #include "schedule/generators/generators.h"
 
 namespace debubble {

@@ -10,7 +10,7 @@
 namespace debubble {
 
 /// Changes to one rank's list, by position in the unchanged list. Edits at one position keep the
-/// order in which they were asked for.
+/// order in which they were requested.
 class Edit {
 public:
     explicit Edit(const ActionList& list)
@@ -42,7 +42,7 @@ public:
 
 private:
     static constexpr std::uint32_t kNone = UINT32_MAX;
-    /// What later passes append to a list: its norm and its step.
+    /// The actions that later passes append to a list: its norm and its step.
     static constexpr std::size_t kAppended = 2;
     struct Added {
         Action action;
@@ -63,7 +63,7 @@ inline bool is_compute(const Action& action) {
     return std::holds_alternative<Compute>(action) || std::holds_alternative<Overlap>(action);
 }
 
-/// True for W and B, which make a stage's weight gradient.
+/// True for W and B, which compute a stage's weight gradient.
 inline bool makes_weight_gradient(const Compute& c) {
     return c.pass == Pass::BackwardWeight || c.pass == Pass::Backward;
 }

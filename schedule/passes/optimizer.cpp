@@ -4,7 +4,7 @@ namespace debubble {
 
 /// Synchronised: every rank waits for the norm of all gradients. Post-validated (zero-bubble paper,
 /// section 4): each rank steps as soon as its own gradients are complete, and the norm, which
-/// arrives later, confirms the step or undoes it.
+/// arrives later, confirms the step or rolls it back.
 Schedule add_optimizer(Schedule schedule, const LowerOptions& options) {
     if (options.optimizer == OptimizerPlacement::None) return schedule;
     const bool synchronized = options.optimizer == OptimizerPlacement::Synchronized;

@@ -2,8 +2,7 @@
 
 #include "schedule/passes/edit.h"
 #include "schedule/passes/passes.h"
-#include "schedule/progress.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 namespace debubble {
 

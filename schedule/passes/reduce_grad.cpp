@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-/// The number of reductions of each stage that each of its holders takes part in.
+/// The number of reductions of each stage in which each of its holders takes part.
 std::vector<int> reductions_of(const Schedule& schedule, bool after_every_backward) {
     std::vector<int> most(schedule.stage_count(), 0);
     std::vector<int> here(schedule.stage_count());
@@ -40,14 +40,14 @@ std::vector<Slot> slots_of(const ActionList& list, Stage stage, int reductions,
                 slots.push_back({after_sends(list, i), static_cast<int>(slots.size()), stage});
         });
     if (!after_every_backward && slots.size() > 1) slots = {{slots.back().position, 0, stage}};
-    // A holder with fewer microbatches than another adds nothing to the rest.
+    // A holder with fewer microbatches than another adds nothing to the other reductions.
     while (static_cast<int>(slots.size()) < reductions)
         slots.push_back({list.size(), static_cast<int>(slots.size()), stage});
     return slots;
 }
 
-/// Reductions over several ranks must come in one order on all of them, else
-/// they wait for each other: by number, then by stage, each as early as that allows.
+/// Reductions over several ranks must have one order on all of them, else they deadlock: by number,
+/// then by stage, each as early as that allows.
 void align(std::vector<Slot>& shared) {
     std::ranges::sort(shared, {}, [](const Slot& s) { return std::pair(s.number, s.stage); });
     std::size_t earliest = 0;
@@ -56,10 +56,10 @@ void align(std::vector<Slot>& shared) {
 
 }  // namespace
 
-/// ZeRO-0 and 1: once, after the last W or B of the stage. ZeRO-2 and 3: after
-/// every one, so that gradients stay sharded. Where parameters are wrapped layer
-/// by layer (ZeRO-3 without shard_by_stage) it happens inside the computes. A
-/// stage with several holders is reduced over them even without data parallelism.
+/// ZeRO-0 and 1: once, after the last W or B of the stage. ZeRO-2 and 3: after every one, so that
+/// gradients stay sharded. Where parameters are wrapped by layer (ZeRO-3 without shard_by_stage) it
+/// happens inside the computes. A stage with several holders is reduced over them even without data
+/// parallelism.
 Schedule add_reduce_grad(Schedule schedule, const LowerOptions& options) {
     const int zero = options.data_parallel ? options.zero_stage : 0;
     const bool inside_computes = zero == 3 && !options.shard_by_stage;

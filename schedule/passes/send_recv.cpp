@@ -9,10 +9,10 @@
 namespace debubble {
 namespace {
 
-/// The other rank, and the kind of message that one rank sends to it or receives from it.
+/// Another rank, and the kind of message that a rank sends to it or receives from it.
 using Channel = std::pair<Rank, Message::Kind>;
 
-/// What a rank has on each of its channels, which are a handful.
+/// A value for each channel of a rank, of which there are few.
 template <class What>
 using OnChannels = std::vector<std::pair<Channel, What>>;
 
@@ -23,7 +23,7 @@ What& on(OnChannels<What>& all, const Channel& channel) {
     return all.emplace_back(channel, What{}).second;
 }
 
-/// For each result, its place among the messages of its channel, in sending order.
+/// For each result, its index among the messages of its channel, in sending order.
 std::vector<std::size_t> sending_order(const Schedule& schedule, const ResultIndex& index,
                                        const Owners& owners) {
     std::vector<std::size_t> order(index.size(), 0);
@@ -42,7 +42,7 @@ std::vector<std::size_t> sending_order(const Schedule& schedule, const ResultInd
     return order;
 }
 
-/// A receive and the position of the compute that it comes before.
+/// A receive and the position of the compute that it precedes.
 struct Arrival {
     std::size_t position;
     std::size_t order;
@@ -111,7 +111,7 @@ private:
 
 }  // namespace
 
-/// A Send comes directly after the compute that makes its message.
+/// A Send directly follows the compute that makes its message.
 Schedule add_send_recv(Schedule schedule, const LowerOptions& options) {
     const ReceivePlacer placer(schedule, options);
     std::vector<ActionList> lowered;

@@ -25,7 +25,7 @@ public:
     }
 
 private:
-    /// Plays the next action of each rank if it may; false if there was none.
+    /// Executes the next action of each rank that can run; false if there was none.
     template <class May>
     bool play_turn(const May& may) {
         bool any = false;
@@ -66,7 +66,7 @@ private:
     ResultIndex index_;
     Owners owners_;
     std::vector<bool> made_;
-    std::vector<std::size_t> played_;  ///< number of actions played, by rank
+    std::vector<std::size_t> played_;  ///< number of executed actions, by rank
     std::vector<ActionList> lowered_;
 };
 

@@ -5,9 +5,8 @@
 
 namespace debubble {
 
-/// Once per rank that holds a copy, after the last backward of its copies and
-/// after its reductions: that is one order of collectives on all ranks. The
-/// action names the first of the copies.
+/// Once per rank that holds a copy, after the last backward of its copies and after its reductions:
+/// that is one order of collectives on all ranks. The action names the first of the copies.
 Schedule add_tied_grad(Schedule schedule, const LowerOptions& options) {
     const auto tied = [&](Stage stage) {
         return std::ranges::find(options.tied, stage) != options.tied.end();

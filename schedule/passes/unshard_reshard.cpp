@@ -6,7 +6,7 @@
 namespace debubble {
 namespace {
 
-/// ZeRO-1 and 2: the step leaves each rank a part of its new parameters.
+/// ZeRO-1 and 2: after the step each rank has a part of its new parameters.
 void gather_after_step(ActionList& list, const std::vector<Stage>& held) {
     const auto step = std::ranges::find_if(
         list, [](const Action& a) { return std::holds_alternative<OptimizerStep>(a); });
@@ -16,10 +16,9 @@ void gather_after_step(ActionList& list, const std::vector<Stage>& held) {
     list.insert(step + 1, unshards.begin(), unshards.end());
 }
 
-/// Positions in a list between which a stage's parameters are gathered.
+/// Range of positions in a list during which a stage's parameters are gathered.
 struct Use {
-    std::size_t gather;  ///< position of the compute before the first one, to gather at the same
-                         ///< time
+    std::size_t gather;  ///< position of the compute before the first one, to gather during it
     std::size_t last;    ///< position of the last compute of the stage
 };
 

@@ -1,4 +1,4 @@
-#include "schedule/replay/rehearsal.h"
+#include "schedule/derived_programs.h"
 
 #include <map>
 #include <set>
@@ -11,8 +11,8 @@ namespace debubble {
 
 namespace {
 
-/// The microbatch that a rank takes for each of its stages: the first, or the first that is
-/// offloaded. Where a stage passes its result to the next one on the same rank, both take the same.
+/// The microbatch that a rank uses for each of its stages: the first, or the first that is
+/// offloaded. Where a stage passes its result to the next one on the same rank, both use the same.
 class Chosen {
 public:
     explicit Chosen(const ActionList& list) {
@@ -44,7 +44,7 @@ private:
         const auto chosen = chosen_.find(stage);
         return chosen != chosen_.end() && chosen->second == index;
     }
-    /// True if the rank waits for a result that it makes itself, but not in the rehearsal.
+    /// True if the rank waits for a result that it computes itself, but not in the rehearsal.
     bool waits_in_vain(const std::pair<const Stage, int>& one) const {
         const auto& [stage, index] = one;
         for (const Stage neighbour : {Stage{stage.index - 1}, Stage{stage.index + 1}})

@@ -7,7 +7,6 @@
 
 #include "base/diagnostic.h"
 #include "schedule/dependencies.h"
-#include "schedule/replay/waiting.h"
 
 namespace debubble {
 namespace {
@@ -33,8 +32,8 @@ public:
     std::vector<std::vector<Replay::Times>> run() {
         times_.resize(schedule_.ranks.size());
         for (std::size_t r = 0; r < times_.size(); ++r) times_[r].resize(schedule_.ranks[r].size());
-        // Each round takes every rank as far as it gets; ranks depend on their neighbours only, so
-        // the rounds stay few.
+        // Each round advances every rank as far as possible; ranks depend on their neighbours only,
+        // so there are few rounds.
         for (bool progress = true; progress;) {
             progress = false;
             for (std::size_t r = 0; r < next_.size(); ++r)
@@ -47,7 +46,7 @@ public:
     }
 
 private:
-    /// Runs the rank's next action; false if an input of it is still missing.
+    /// Runs the rank's next action; false if one of its inputs is missing.
     bool step(int rank) {
         const Action& action = schedule_.ranks[rank][next_[rank]];
         Instant begin = free_[rank];
@@ -86,7 +85,7 @@ private:
         return sum;
     }
 
-    /// A slice's share to the nanosecond, so that the shares sum to the whole.
+    /// A slice's share in whole nanoseconds, so that the shares sum to the whole.
     Duration share(Duration whole, const MicroBatch& mb) const {
         const int slices = index_.slices();
         const bool takes_remainder = mb.slice.value_or(0) < whole.count() % slices;
@@ -123,8 +122,8 @@ private:
     const PipelineCosts& costs_;
     ResultIndex index_;
     std::vector<Produced> produced_;
-    std::vector<std::size_t> next_;  ///< per rank, the first action that has not run
-    std::vector<Instant> free_;      ///< per rank, the end of its last action
+    std::vector<std::size_t> next_;  ///< first action that has not run, by rank
+    std::vector<Instant> free_;      ///< end of the last action, by rank
     std::vector<std::vector<Replay::Times>> times_;
 };
 

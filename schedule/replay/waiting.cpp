@@ -1,4 +1,4 @@
-#include "schedule/replay/waiting.h"
+#include "schedule/replay/replay.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,8 +8,8 @@
 namespace debubble {
 namespace {
 
-/// The ranks on the chain of waits from `rank`, until one comes again or the chain ends. `closed`
-/// tells which.
+/// The ranks on the chain of waits from `rank`, until one recurs or the chain ends. `closed` says
+/// which.
 std::vector<Rank> follow(const std::vector<std::optional<Wait>>& waits, Rank rank, bool& closed) {
     std::vector<Rank> path;
     std::vector<bool> seen(waits.size(), false);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr double kMostTimes = 1000;
 constexpr int kMostPairs = 10'000'000;
-/// The plan itself took what it took.
+/// The plan that was measured took exactly its measured time.
 const Carry kItself{"nothing", 0, 1, 1, 1};
 
 const std::vector<Carry>& shipped_carries() {
@@ -53,7 +53,7 @@ const std::vector<Carry>& shipped_carries() {
     return kShipped;
 }
 
-/// That of the class, else of plans that differ in several ways.
+/// The carry of the class, else of plans that differ in several ways.
 Carry carry_of(const std::string& difference) {
     if (difference == kItself.differs) return kItself;
     const std::vector<Carry>& known = shipped_carries();
@@ -81,16 +81,14 @@ const RankPrediction& fullest(const Prediction& prediction) {
     return *std::ranges::max_element(prediction.ranks, {}, &RankPrediction::needs);
 }
 
-/// What no pass makes: of parameters, gradients and optimizer state, at the peak.
+/// Memory that no pass makes: parameters, gradients and optimizer state, at the peak.
 double held(const RankPrediction& rank) {
-    const auto of = [&](MemoryClass what) {
-        return rank.memory[static_cast<std::size_t>(what)].count;
-    };
+    const auto of = [&](MemoryClass what) { return rank.memory[what].count; };
     return static_cast<double>(total(rank.memory).count - of(MemoryClass::Activations) -
                                of(MemoryClass::Workspace));
 }
 
-/// The predicted parts in the mean of all ranks, or of those named.
+/// The predicted parts, as the mean over all ranks, or over the named ones.
 StepParts parts_of(const Prediction& prediction, const std::vector<Rank>* only = nullptr) {
     StepParts parts;
     for (const RankPrediction& rank : prediction.ranks) {
@@ -171,7 +169,7 @@ void AnchoredBy::take_memory(const Prediction& own) {
         over(*measured.reserved, *measured.allocated) / over(rank.needs(), rank.peak_memory);
 }
 
-/// Seconds of the step that it has in the prediction.
+/// Seconds of the predicted step.
 double AnchoredBy::step_of(const Prediction& prediction) const {
     if (!parts_) return time_ratio_.value_or(1) * prediction.step_time_s;
     return whole_ * corrected(*parts_, parts_of(prediction));
@@ -213,8 +211,8 @@ void AnchoredBy::correct(const scenarios::Scenario& scenario, Prediction& predic
                             : !prediction.fits
                                 ? prediction.reason
                                 : fmt::format(
-                                      "{:.2f} GiB by the measured plan are more than a "
-                                      "device has",
+                                      "by the measured plan it needs {:.2f} GiB, more "
+                                      "than a device has",
                                       gib(figures.needs));
         prediction.fits = fits;
     }

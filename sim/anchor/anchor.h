@@ -1,16 +1,17 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "scenarios/plan/scenario.h"
-#include "sim/anchor/measured_log.h"
+#include "sim/anchor/measured_plan.h"
+#include "sim/grid/grid.h"
 #include "sim/plan/prediction.h"
 
-/// A measured step of one plan, by which the predictions of its neighbours are corrected: what a
-/// prediction has wrong of a model on some machines by some software it mostly has wrong of the
-/// plans beside it too.
+/// A measured step of one plan, which corrects the predictions of its neighbours: the error of a
+/// prediction for a model on certain machines and software is mostly the same for similar plans.
 namespace debubble::sim {
 
 struct Anchor {
@@ -18,12 +19,12 @@ struct Anchor {
     MeasuredPlan measured;
 };
 
-/// All that is given of one run: a YAML file {scenario: NAME, FILE or map; set: {key: value};
-/// measured: {step_time, tokens_per_s_per_gpu, tflops_per_gpu, allocated_memory, reserved_memory,
-/// log: LINES, profile: FILES, snapshot: FILE}}; and of the same plan, which is `own` without such
-/// a file, logs and lines of them, profiles of its step (measured_profile.h), and memory snapshots
-/// of PyTorch. Of a figure that two of them have the one named first counts, and a profile's last.
-/// Throws InputError.
+/// Everything that is given of one run: a YAML file {scenario: NAME, FILE or map; set: {key:
+/// value}; measured: {step_time, tokens_per_s_per_gpu, tflops_per_gpu, allocated_memory,
+/// reserved_memory, log: LINES, profile: FILES, snapshot: FILE}}; and of the same plan, which is
+/// `own` without such a file, logs and lines of them, profiles of its step (measured_plan.h),
+/// and memory snapshots of PyTorch. Where two of them have a figure the one named first counts, and
+/// a profile's last. Throws InputError.
 Anchor read_anchor(const std::vector<std::string>& files_or_lines, const scenarios::Scenario& own);
 
 /// An anchor with its own prediction.
@@ -31,8 +32,8 @@ class AnchoredBy {
 public:
     explicit AnchoredBy(Anchor anchor);
 
-    /// Measured over predicted: of the step, and of what the fullest rank holds beside parameters,
-    /// gradients and optimizer state, by whichever peak was measured.
+    /// Measured over predicted: for the step, and for the memory of the fullest rank besides
+    /// parameters, gradients and optimizer state, by whichever peak was measured.
     std::optional<double> time_ratio() const { return time_ratio_; }
     std::optional<double> memory_ratio() const { return memory_ratio_; }
     std::optional<double> allocator_ratio() const { return allocator_ratio_; }
@@ -40,9 +41,9 @@ public:
     const scenarios::Scenario& scenario() const { return anchor_.scenario; }
 
     AnchoredFigures of(const scenarios::Scenario& scenario, const Prediction& prediction) const;
-    /// Puts them in the place of the prediction's step, rates, range, and memory left.
+    /// Replaces the prediction's step, rates, range, and memory left by the corrected ones.
     void correct(const scenarios::Scenario& scenario, Prediction& prediction) const;
-    /// No plan's step becomes shorter than this share of its prediction.
+    /// No corrected step is shorter than this share of its prediction.
     double least_ratio() const;
 
 private:
@@ -59,10 +60,16 @@ private:
     double whole_ = 1;  ///< the measured step over the sum of its corrected parts
 };
 
-/// The keys in which two plans differ, as `parallel.tensor`.
+/// The keys in which two plans differ, such as `parallel.tensor`.
 std::vector<std::string> differing_keys(const scenarios::Scenario& one,
                                         const scenarios::Scenario& other);
-/// The class of a difference in such keys.
+/// The class of a difference in these keys.
 std::string class_of_difference(const std::vector<std::string>& keys);
+
+/// Corrects all plans of a grid by a measured step, which is recorded in its basis: rows that were
+/// corrected by another one are not continued.
+void correct_by(Grid& grid, std::shared_ptr<const AnchoredBy> anchor);
+/// Records that there is none.
+void leave_uncorrected(Grid& grid);
 
 }  // namespace debubble::sim

@@ -1,4 +1,4 @@
-#include "sim/anchor/anchored_grid.h"
+#include "sim/anchor/anchor.h"
 
 #include <utility>
 

@@ -35,7 +35,8 @@ std::string class_of_difference(const std::vector<std::string>& keys) {
         if (in("schedule")) return "schedule";
         return "cut";
     };
-    // Replicas follow from the number of GPUs and the cut, and the batch is mostly theirs.
+    // Replicas follow from the number of GPUs and the partition, and the batch mostly follows from
+    // them.
     std::set<std::string> classes;
     for (const std::string& key : keys)
         if (key != "parallel.data") classes.insert(class_of(key));

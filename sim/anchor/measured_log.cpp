@@ -1,4 +1,4 @@
-#include "sim/anchor/measured_log.h"
+#include "sim/anchor/measured_plan.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "sim/anchor/measured_profile.h"
+#include "sim/anchor/measured_plan.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,14 +8,14 @@
 #include "base/diagnostic.h"
 #include "sim/plan/priced_plan.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 
 namespace debubble::sim {
 namespace {
 
-/// Passes that nothing names are named by the plan.
+/// Passes without names are named by the plan.
 profile::ProfiledRun run_of(const std::vector<std::string>& files,
                             const scenarios::Scenario& plan) {
     const PricedPlan priced = price(plan);

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/anchor/anchor.h"
-#include "sim/anchor/measured_profile.h"
+#include "sim/anchor/measured_plan.h"
 #include "text/document_readers.h"
 #include "text/mapping_reader.h"
 #include "trace/profile/formats/snapshot_peaks.h"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr double kMostRate = 1e12;
 
-/// The file as seen from the one that names it.
+/// The path of a file relative to the file that names it.
 std::string beside(const std::string& file, const std::string& named) {
     const fs::path path = fs::path(file).parent_path() / named;
     std::error_code error;
@@ -34,7 +34,7 @@ MeasuredPlan of_snapshot(const std::string& file) {
     return plan;
 }
 
-/// The files that a measured section names, which are read once the plan is known.
+/// The files named by a measured section, which are read once the plan is known.
 struct NamedFiles {
     std::vector<std::string> profiles;
     std::string snapshot;
@@ -80,7 +80,8 @@ std::vector<scenarios::Override> read_overrides(text::MappingReader& in) {
         if (entry.value->is(text::Node::Kind::Scalar))
             overrides.emplace_back(entry.key, entry.value->scalar);
         else
-            in.complain("set", fmt::format("'{}' of 'set' is no word and no number", entry.key));
+            in.complain("set",
+                        fmt::format("'{}' of 'set' is neither a word nor a number", entry.key));
     }
     return overrides;
 }
@@ -100,7 +101,7 @@ Anchor read_document(const std::string& text, const std::string& file,
     in.finish();
     mistakes.throw_if_any();
     if (!scenario && !overrides.empty())
-        throw InputError(fmt::format("{}: 'set' is of the 'scenario', which the file lacks", file));
+        throw InputError(fmt::format("{}: 'set' needs 'scenario', which the file lacks", file));
     if (scenario && scenario->is(text::Node::Kind::Map))
         anchor.scenario = scenarios::scenario_of_map(scenario, file, overrides);
     else if (scenario)
@@ -117,15 +118,15 @@ bool is_document(const std::string& file) {
     return file.ends_with(".yaml") || file.ends_with(".yml");
 }
 
-/// What one of the files or lines says of the plan.
+/// The figures of the plan in one of the files or lines.
 MeasuredPlan measured_of(const std::string& file_or_line) {
     std::error_code error;
     if (!fs::is_regular_file(file_or_line, error)) {
         const MeasuredPlan measured = read_log(file_or_line);
         if (measured.says_anything()) return measured;
         throw InputError(
-            fmt::format("--anchor '{}' is no file, and no line that Megatron-LM, torchtitan or "
-                        "Primus print: give a YAML file with 'measured', a log, a profile, a "
+            fmt::format("--anchor '{}' is neither a file nor a line that Megatron-LM, torchtitan "
+                        "or Primus print: give a YAML file with 'measured', a log, a profile, a "
                         "memory snapshot, or a line such as 'mem 73.3 GiB, 11,600 tps'",
                         file_or_line));
     }
@@ -133,7 +134,7 @@ MeasuredPlan measured_of(const std::string& file_or_line) {
     const MeasuredPlan measured = read_log(read_file(file_or_line));
     if (!measured.says_anything())
         throw InputError(
-            fmt::format("{}: no line of it has a time or a peak of memory as "
+            fmt::format("{}: no line has a time or a peak of memory as "
                         "Megatron-LM, torchtitan or Primus print them",
                         file_or_line));
     return measured;
@@ -154,15 +155,15 @@ Anchor read_anchor(const std::vector<std::string>& files_or_lines, const scenari
         if (it == document) continue;
         if (is_document(*it) && fs::is_regular_file(*it, error))
             throw InputError(
-                fmt::format("{} and {} are both files of a measured plan: an anchor "
-                            "is one run",
+                fmt::format("{} and {} both describe a measured plan: an anchor "
+                            "is a single run",
                             *document, *it));
         if (is_profile(*it))
-            profiles.push_back(*it);  // a rank each
+            profiles.push_back(*it);  // one per rank
         else
             anchor.measured.fill_from(measured_of(*it));
     }
-    if (!profiles.empty())  // last: a step under a profiler is longer than the one that a log has
+    if (!profiles.empty())  // last: a step under a profiler is longer than the step in a log
         anchor.measured.fill_from(read_profile(profiles, anchor.scenario));
     return anchor;
 }

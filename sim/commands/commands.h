@@ -1,5 +1,9 @@
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/command_line/exit_status.h"
 
 namespace CLI {
@@ -16,5 +20,13 @@ void add_verbs(CLI::App& program, ExitStatus& answer);
 
 /// Comes after all other verbs, whose help it shows.
 void add_help(CLI::App& program, ExitStatus& answer);
+
+// The completions that a shell offers while a command line is typed.
+
+std::vector<std::string> verb_names(const CLI::App& program);
+
+/// The words that may replace the last of `words`, which follow the program's name; the last one
+/// may be empty or partial. Empty where only a file is possible.
+std::vector<std::string> completions(const CLI::App& program, std::span<const std::string> words);
 
 }  // namespace debubble::sim

@@ -9,17 +9,14 @@
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/report/compare_predictions.h"
-#include "sim/report/traces/beside_prediction.h"
+#include "sim/report/figures.h"
 #include "sim/report/traces/compare_report.h"
-#include "sim/report/traces/trace_pages.h"
+#include "sim/report/traces/profile_report.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/shapes/svg.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 #include "trace/steps.h"
 
 /// `debubble compare`: the comparison of a prediction with an executed run.
@@ -53,29 +50,29 @@ std::string picture(const Trace& simulated, const Trace& executed, const Compare
     return std::move(out).str();
 }
 
-/// A profiler's files of a run of the program that the first trace is of: named by it, and both
-/// reduced to what both show.
+/// A profiler's files of a run of the first trace's program: named by the program, and both traces
+/// reduced to their common kinds of actions.
 std::optional<OnCommonGround> profiled(const CompareArguments& args, const Trace& simulated) {
     const std::vector<std::string> files = profile::trace_files({args.executed});
     const auto kind = profile::kind_of_trace(files.front());
     if (kind != profile::TraceKind::Kineto && kind != profile::TraceKind::Nsight)
         return std::nullopt;
     if (simulated.program.ranks.empty())
-        throw InputError(
-            fmt::format("{} holds no program that {} could be of", args.simulated, args.executed));
+        throw InputError(fmt::format("{} holds no program with which {} could be compared",
+                                     args.simulated, args.executed));
     profile::RunOptions options;
     options.program = simulated.program;
     const profile::ProfiledRun run = profile::read_run(files, options);
     return on_common_ground(simulated, run.trace, simulated.program);
 }
 
-/// Two predictions of `simulate --json`, if both files are such.
+/// Compares two predictions of `simulate --json`, if both files are such.
 std::optional<ExitStatus> compare_plans(const CompareArguments& args) {
     const auto before = read_prediction(args.simulated);
     if (!before) return std::nullopt;
     const auto after = read_prediction(args.executed);
     if (!after)
-        throw InputError(fmt::format("{} is a prediction of `simulate --json`, and {} is none",
+        throw InputError(fmt::format("{} is a prediction of `simulate --json`, and {} is not",
                                      args.simulated, args.executed));
     if (!args.svg.empty())
         throw InputError("--svg: predictions of `simulate --json` have no timeline; traces do");

@@ -2,15 +2,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "schedule/costs.h"
+#include "schedule/replay/replay.h"
 #include "schedule/schedule.h"
 
-/// The plain numbers of `--costs`, counted exactly. Times inside are whole
-/// nanoseconds, so the unit is chosen such that every cost, and the share of
-/// it that one sequence slice takes, is a whole number: a third stays a third,
-/// and a makespan of 24 units is printed as 24.
+/// The plain numbers of `--costs`, counted exactly. Times inside are whole nanoseconds, so the unit
+/// is chosen such that every cost, and its share for one sequence slice, is a whole number: a third
+/// stays a third, and a makespan of 24 units is printed as 24.
 namespace debubble::sim {
 
 /// A fraction written as "3", "0.25" or "1/3"; not negative. Precondition of the type: denominator
@@ -23,7 +24,7 @@ struct Fraction {
 class CostUnits {
 public:
     /// `costs` is F,I,W,C of one stage's op (B = I + W, C per link); `overlap` is the cost of an
-    /// Overlap, if it is not the sum. Throws InputError.
+    /// Overlap, if it differs from the sum. Throws InputError.
     CostUnits(std::string_view costs, std::optional<std::string_view> overlap,
               const PipelineShape& shape);
 
@@ -34,5 +35,9 @@ private:
     PipelineCosts costs_;
     double nanoseconds_per_unit_ = 1;
 };
+
+/// The replayed order as an SVG picture, in which a unit of cost is one millisecond. Precondition:
+/// the schedule has computes only. Throws InputError for more ranks than a picture shows.
+std::string picture_of(const Schedule& schedule, const Replay& replay, const CostUnits& units);
 
 }  // namespace debubble::sim

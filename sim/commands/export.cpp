@@ -9,10 +9,9 @@
 #include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "scenarios/jobs/write/exported.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/sibling.h"
 #include "sim/predict.h"
@@ -43,7 +42,7 @@ void export_checkpoint(const ExportArguments& args) {
     become_sibling(checkpoint_exporter(), argv.data());
 }
 
-/// The scenario with what `auto` and `balanced` choose, since a job has neither.
+/// The scenario with the choices of `auto` and `balanced`, which jobs cannot express.
 scenarios::Scenario settled_scenario(const ExportArguments& args) {
     ProgressLine line;
     return with_choices_made(
@@ -57,7 +56,7 @@ ExitStatus carry_out(const ExportArguments& args) {
     if (std::ranges::find(formats, args.format) == formats.end())
         throw InputError(fmt::format("--format is '{}'; it can be {}, or hf for a checkpoint",
                                      args.format, fmt::join(formats, ", ")));
-    if (!args.type.empty()) throw InputError("--type is of checkpoints, with --format hf");
+    if (!args.type.empty()) throw InputError("--type is for checkpoints, with --format hf");
     const jobs::Exported exported = jobs::export_job(settled_scenario(args), args.format);
     Outputs outputs;
     outputs.add("--out", args.out);
@@ -93,7 +92,7 @@ void add_export(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out,
                      "the job's file, standard output if not given; a new or empty folder for hf");
     verb->add_option("--type", args->type,
-                     "of hf: fp32, bf16 or fp16; the training's if not given");
+                     "for hf: fp32, bf16 or fp16; the training's if not given");
     verb->footer(kExportFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

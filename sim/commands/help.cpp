@@ -4,19 +4,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/command_line/unknown_argument.h"
+#include "base/command_line/arguments.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/terminal/complete.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/sibling.h"
 #include "sim/report/reference/key_pages.h"
-#include "sim/report/reference/key_schema.h"
-#include "sim/report/reference/man_pages.h"
 
-/// `debubble help`: what a key of a scenario means, and the help of a verb.
+/// `debubble help`: the meaning of a scenario's key, and the help of a verb.
 namespace debubble::sim {
 namespace {
 

@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/command_line/exit_status.h"
+#include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "scenarios/jobs/job.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 
 /// `debubble import`: a job of another framework as a scenario.
@@ -35,7 +35,7 @@ void print_notes(const jobs::Imported& imported, bool all) {
         all || imported.notes.size() <= kNotesShown ? imported.notes.size() : kNotesShown - 1;
     for (std::size_t i = 0; i < shown; ++i) fmt::print(stderr, "note: {}\n", imported.notes[i]);
     if (shown < imported.notes.size())
-        fmt::print(stderr, "{} more notes: --explain shows them, and the scenario has them.\n",
+        fmt::print(stderr, "{} more notes are in the scenario; --explain shows them too.\n",
                    imported.notes.size() - shown);
 }
 
@@ -52,8 +52,8 @@ ExitStatus carry_out(const ImportArguments& args) {
     write_output(out, imported.text);
     print_notes(imported, args.explain);
     if (imported.silent > 0)
-        fmt::print(stderr, "{} setting{} of the job change{} no plan.\n", imported.silent,
-                   imported.silent == 1 ? "" : "s", imported.silent == 1 ? "s" : "");
+        fmt::print(stderr, "{} setting{} of the job {} not affect the plan.\n", imported.silent,
+                   imported.silent == 1 ? "" : "s", imported.silent == 1 ? "does" : "do");
     if (out != "-")
         fmt::print("{} is the plan of {}, a job of {}.\n", printable(args.out), printable(args.job),
                    imported.format);
@@ -64,7 +64,7 @@ constexpr const char* kImportFooter =
     R"(A JOB is a launch script or configuration of another framework, which is recognised or named by
 --from. Nothing in it is executed. What a job cannot know comes by --set: cluster=NAME, gpus=N,
 vocab=N, any key of a scenario. With what a script is started comes by --env and after --. A flag that
-makes another network than the one that would be planned is refused by its name; --allow leaves it out.
+changes the model in a way that cannot be planned is refused by its name; --allow leaves it out.
 What the framework itself would refuse is noted first, and the plan goes on.
 
 Examples:
@@ -91,10 +91,11 @@ void add_import(CLI::App& program, ExitStatus& answer) {
                      "the arguments with which the script starts, after --");
     verb->add_option("--out", args->out, "the scenario's file; standard output if not given");
     verb->add_option("--allow", args->allow,
-                     "a flag of the job that makes another network, which is planned without it")
+                     "a flag of the job that changes the model, and that the plan ignores")
         ->type_name("FLAG")
         ->allow_extra_args(false);
-    verb->add_flag("--explain", args->explain, "show all notes, and not the ten that matter most");
+    verb->add_flag("--explain", args->explain,
+                   "show all notes instead of the ten that matter most");
     verb->footer(kImportFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });
 }

@@ -7,15 +7,14 @@
 #include "base/command_line/exit_status.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/commands/list.h"
 #include "sim/commands/published_plans.h"
 #include "sim/commands/terminal/output.h"
 #include "text/document_readers.h"
 #include "text/shipped_files.h"
 #include "text/wording.h"
 
-/// `debubble list`: what is shipped, a line each; of plans whose authors published a step also that
-/// step beside the predicted one.
+/// `debubble list`: the shipped files, one per line; for plans with a published step, that step and
+/// the predicted one.
 namespace debubble::sim {
 namespace {
 
@@ -78,13 +77,14 @@ constexpr const char* kListFooter = R"(Examples:
 After the scenarios, those whose authors published a step come once more, with that step beside the
 predicted one.)";
 
-}  // namespace
-
+/// The words that `debubble list` takes.
 std::vector<std::string> listed_kinds() {
     std::vector<std::string> words;
     for (const Listing& listing : kListings) words.emplace_back(listing.word);
     return words;
 }
+
+}  // namespace
 
 void add_list(CLI::App& program, ExitStatus& answer) {
     struct Arguments {

@@ -12,8 +12,6 @@
 #include "models/counts/counts.h"
 #include "models/network/weight_format.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/report/reference/layer_words.h"
-#include "sim/report/reference/model_json.h"
 #include "sim/report/reference/model_table.h"
 
 /// `debubble model`: parameters, work and memory of a network.
@@ -57,7 +55,7 @@ std::string other_parts(const models::Architecture& a, const models::StageConten
     return content.head ? "head" : "";
 }
 
-/// The sums of the table, where they differ from the published number, and why.
+/// The sums of the table, and the reason where they differ from the published number.
 std::string sums_text(const models::Architecture& a, const models::Execution& e,
                       const ParameterSums& sums, std::size_t stages) {
     std::string text;
@@ -73,7 +71,7 @@ std::string sums_text(const models::Architecture& a, const models::Execution& e,
     return text + fmt::format("the stages below sum to {} parameters: {}\n", sums.listed, why);
 }
 
-/// A line for each kind of layer.
+/// One line for each kind of layer.
 std::string layers_text(const models::Architecture& a) {
     std::string text;
     const std::vector<LayerKind> kinds = layer_kinds(a);
@@ -86,7 +84,7 @@ std::string layers_text(const models::Architecture& a) {
     return text;
 }
 
-/// Layers of a stage that are alike, with the figures of one of them.
+/// Layers of a stage that are equal, with the figures of one of them.
 struct LayerRow {
     std::vector<int> layers;
     LayerFigures one;
@@ -96,13 +94,13 @@ std::vector<LayerRow> folded(const models::Architecture& a, const StageFigures& 
     std::vector<LayerRow> rows;
     for (const LayerFigures& figures : stage.layers) {
         if (!figures.layer) continue;
-        const auto alike = [&](const LayerRow& row) {
+        const auto identical = [&](const LayerRow& row) {
             LayerFigures other = row.one;
             other.layer = figures.layer;
             return a.layers.kind_of(row.layers.front()) == a.layers.kind_of(*figures.layer) &&
                    other == figures;
         };
-        const auto row = std::ranges::find_if(rows, alike);
+        const auto row = std::ranges::find_if(rows, identical);
         if (row == rows.end())
             rows.push_back({{*figures.layer}, figures});
         else
@@ -125,14 +123,14 @@ std::string stage_text(const models::Architecture& a, const StageFigures& stage,
            fmt::format("   static {:.2f} GiB\n", gib(stage.static_memory));
 }
 
-/// What the published network has beside what is planned.
+/// The parts of the published network that are not planned.
 std::string left_out_text(const models::Architecture& a, std::int64_t parameters) {
     std::string text;
     for (const std::string& part : a.left_out)
         text += fmt::format("{}{}", text.empty() ? "left out: " : "; ", part);
     if (!text.empty()) text += "\n";
     if (a.tower_parameters > 0)
-        text += fmt::format("the part that sees has {} parameters, and both together {}\n",
+        text += fmt::format("the vision tower has {} parameters, and both together have {}\n",
                             a.tower_parameters, parameters + a.tower_parameters);
     return text;
 }

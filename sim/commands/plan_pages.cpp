@@ -8,7 +8,7 @@
 namespace debubble::sim {
 namespace {
 
-/// Every schedule that the plan could have.
+/// Every schedule that the plan could use.
 std::vector<ZooRow> zoo_of(const AskedScenario& asked, const scenarios::Scenario& scenario) {
     ZooRequest request;
     request.present = scenario.schedule.name;

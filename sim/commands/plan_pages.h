@@ -10,7 +10,7 @@
 /// `debubble simulate --html`.
 namespace debubble::sim {
 
-/// A scenario as a person asked for it, so that the same plan can be asked for with other keys.
+/// A scenario as a person requested it, so that the same plan can be requested with other keys.
 struct AskedScenario {
     std::string name;              ///< a file, a shipped scenario, or - for standard input
     std::string piped;             ///< the text that came from there
@@ -19,9 +19,9 @@ struct AskedScenario {
 scenarios::Scenario read_scenario_of(const AskedScenario& asked,
                                      const std::vector<scenarios::Override>& overrides);
 
-/// The page of the plans. One alone is played again for its bill and by the other schedules, if it
-/// has at most kMostPlayedAgain actions: `asked` says which plan that is. Unless it is to be quiet,
-/// standard error says so meanwhile.
+/// The page of the plans. A single plan is simulated again for its bill and with the other
+/// schedules, if it has at most kMostPlayedAgain actions: `asked` says which plan that is. Standard
+/// error reports this, unless the program is quiet.
 std::string plan_pages(const AskedScenario& asked, std::span<const scenarios::Scenario> scenarios,
                        std::span<const PredictionWithTrace> answers, bool quiet);
 

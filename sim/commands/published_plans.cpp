@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFolder = "scenarios";
 constexpr std::string_view kTitle = "published plan";
 
-/// The scenarios whose file has the key itself: a grid that includes one has none of its own.
+/// The scenarios whose file has the key itself: a grid that includes one has no published figure.
 std::vector<std::string> published_names() {
     std::vector<std::string> names;
     for (const std::string& name : text::shipped_names(kFolder)) {
@@ -40,7 +40,7 @@ double published_seconds(const scenarios::Scenario& scenario) {
            (*published.tflops_per_gpu * 1e12 * scenario.gpus);
 }
 
-PublishedPlan beside_prediction(const std::string& name) {
+PublishedPlan compare_published(const std::string& name) {
     const scenarios::Scenario scenario = scenarios::read_scenario(name);
     PredictOptions options;
     options.keep_trace = options.hash_program = options.explain = false;
@@ -53,7 +53,7 @@ PublishedPlan beside_prediction(const std::string& name) {
             prediction.memory_left};
 }
 
-/// In tenths, and none of them below zero where it is nothing.
+/// In tenths, and not negative where it rounds to zero.
 double percent_of(const PublishedPlan& plan) {
     return std::round(1000 * plan.difference()) / 10 + 0.0;
 }
@@ -67,7 +67,7 @@ std::string memory_text(const PublishedPlan& plan) {
 
 std::vector<PublishedPlan> published_plans() {
     std::vector<PublishedPlan> plans;
-    for (const std::string& name : published_names()) plans.push_back(beside_prediction(name));
+    for (const std::string& name : published_names()) plans.push_back(compare_published(name));
     return plans;
 }
 

@@ -6,21 +6,20 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/arguments.h"
 #include "base/command_line/exit_status.h"
-#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay/replay.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 #include "sim/commands/cost_units.h"
-#include "sim/commands/schedule_picture.h"
 #include "sim/commands/terminal/output.h"
 
-/// `debubble schedule`: the order that a generator writes, and with plain
-/// costs its makespan, bubbles and live activations.
+/// `debubble schedule`: the order that a generator writes, and with abstract costs its makespan,
+/// bubbles and live activations.
 namespace debubble::sim {
 namespace {
 
@@ -43,7 +42,7 @@ struct ScheduleArguments {
     std::string svg;
 };
 
-/// `--option key=value` as a map; of a key that is given twice, the last value holds.
+/// `--option key=value` as a map; of a repeated key the last value counts.
 std::map<std::string, std::string> parse_options(const std::vector<std::string>& texts) {
     std::map<std::string, std::string> values;
     for (const std::string& text : texts) {
@@ -69,7 +68,7 @@ PipelineShape shape_of(const ScheduleArguments& args) {
     return shape;
 }
 
-/// Rounds sums of shares of 1/k, which carry rounding noise in the last digits.
+/// Rounds sums of shares of 1/k, whose last digits are rounding errors.
 std::vector<double> without_noise(std::vector<double> values) {
     for (double& value : values) value = std::round(value * 1e9) / 1e9;
     return values;

@@ -1,4 +1,4 @@
-#include "sim/commands/schedule_picture.h"
+#include "sim/commands/cost_units.h"
 
 #include <algorithm>
 #include <sstream>

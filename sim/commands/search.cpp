@@ -9,26 +9,17 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/command_line/arguments.h"
 #include "base/command_line/exit_status.h"
-#include "base/command_line/number_option.h"
 #include "base/command_line/progress_line.h"
 #include "base/diagnostic.h"
 #include "base/outputs.h"
-#include "sim/commands/search_layouts.h"
-#include "sim/commands/terminal/choice_line.h"
-#include "sim/commands/terminal/grid_arguments.h"
-#include "sim/commands/terminal/grid_table.h"
-#include "sim/commands/terminal/interruption.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/progress_bar.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/grid/best_by.h"
-#include "sim/grid/not_apart.h"
-#include "sim/grid/run_frontier.h"
-#include "sim/grid/twins.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 /// `debubble search`: the best plan of a grid that fits in memory.
 namespace debubble::sim {
@@ -62,7 +53,7 @@ std::string ruled_out(const SearchResult& result) {
     return text;
 }
 
-/// The overrides that make the scenario the best plan.
+/// The overrides that turn the scenario into the best plan.
 std::string set_options(const SweepRow& best, const Grid& grid, const GridArguments& args) {
     std::string text = args.tokens.empty() ? "" : fmt::format(" --tokens {}", args.tokens);
     for (const std::string& given : args.set) text += fmt::format(" --set '{}'", given);
@@ -71,20 +62,20 @@ std::string set_options(const SweepRow& best, const Grid& grid, const GridArgume
     return text;
 }
 
-std::string twins_text(const SearchResult& result, const Grid& grid) {
+std::string duplicates_text(const SearchResult& result, const Grid& grid) {
     constexpr std::size_t kShown = 3;
     std::string text;
     const std::vector<std::string> keys = grid.keys();
-    for (std::size_t i = 0; i < std::min(kShown, result.twins.size()); ++i)
-        text +=
-            fmt::format("the same plan: {}\n", difference_of(*result.best, result.twins[i], keys));
-    if (result.twins.size() > kShown)
+    for (std::size_t i = 0; i < std::min(kShown, result.duplicates.size()); ++i)
+        text += fmt::format("the same plan: {}\n",
+                            difference_of(*result.best, result.duplicates[i], keys));
+    if (result.duplicates.size() > kShown)
         text += fmt::format("and {} more points that make the same plan; --json lists them\n",
-                            result.twins.size() - kShown);
+                            result.duplicates.size() - kShown);
     return text;
 }
 
-/// Unless plans are chosen by their memory, whose range the report has.
+/// Unless plans are chosen by their memory, whose range is in the report.
 NotApart not_apart(const SearchResult& result, const SearchArguments& args,
                    std::span<const std::string> keys) {
     if (parse_objective(args.objective) == Objective::PeakMemory) return {};
@@ -103,7 +94,7 @@ Json not_apart_json(const NotApart& plans, std::span<const std::string> keys) {
     return {{"plans", plans.plans}, {"worth_measuring", std::move(points)}};
 }
 
-/// The plans of days against cost, where the whole training is asked for.
+/// The plans of days against cost, where the whole training is requested.
 Json frontier_json(const SearchResult& result, std::span<const std::string> keys) {
     Json points = Json::array();
     for (const SweepRow* row : run_frontier(result.played)) {
@@ -119,21 +110,21 @@ Json frontier_json(const SearchResult& result, std::span<const std::string> keys
     return points;
 }
 
-/// What is said of one best plan.
+/// The text about one best plan.
 Json best_json(const SearchResult& result, const scenarios::Scenario& scenario,
                const PredictionWithTrace& prediction, const Grid& grid) {
     Json point;
     for (std::size_t i = 0; i < result.best->values.size(); ++i)
         point[grid.sweep.keys[i].key] = result.best->values[i];
-    Json twins = Json::array();
+    Json duplicates = Json::array();
     const std::vector<std::string> keys = grid.keys();
-    for (const SweepRow& twin : result.twins)
-        twins.push_back(difference_of(*result.best, twin, keys));
+    for (const SweepRow& duplicate : result.duplicates)
+        duplicates.push_back(difference_of(*result.best, duplicate, keys));
     return {{"plan", plan_json(scenario)},
             {"point", point},
             {"points", result.points},
             {"predicted", result.predicted},
-            {"twins", std::move(twins)},
+            {"twins", std::move(duplicates)},
             {"unvalidated", result.best->unvalidated},
             {"prediction", report_json(prediction)}};
 }
@@ -147,7 +138,7 @@ PredictionWithTrace predict_best(const Grid& grid, const scenarios::Scenario& sc
     return best;
 }
 
-/// Searches some points of the grid. Ends by the signal that stopped it.
+/// Searches some points of the grid. Ends by the signal that stopped it, if any.
 SearchResult searched(const Grid& grid, const SearchArguments& args,
                       std::span<const std::size_t> points, std::size_t ranks = 1) {
     const Objective objective = parse_objective(args.objective);
@@ -201,7 +192,7 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
     return any ? ExitStatus::Done : ExitStatus::No;
 }
 
-/// The best plan; of a grid that nobody has chosen, the ten best.
+/// The best plan; for a generated grid, the ten best.
 std::vector<const SweepRow*> shown_of(const SearchResult& result, std::size_t shown) {
     std::vector<const SweepRow*> rows;
     for (const SweepRow& row : result.played)
@@ -218,7 +209,8 @@ std::string words_of_made(std::span<const std::string> left_out) {
 
 ExitStatus carry_out(const SearchArguments& args) {
     if (args.layouts && !args.grid.by.empty())
-        throw InputError("--by is of a grid, and --layouts searches one scenario: give only one");
+        throw InputError(
+            "--by needs a grid, and --layouts searches a single scenario: give only one");
     if (args.days && !is_of_run(parse_objective(args.objective)))
         throw InputError("--days is for --objective cost or days");
     if (args.layouts) return search_and_print_layouts(args.grid, args.json);
@@ -255,7 +247,7 @@ ExitStatus carry_out(const SearchArguments& args) {
     print_report(fmt::format(
         "{}{}\n\nbest by {}:\n{}{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
         left_out ? words_of_made(*left_out) : std::string(), args.objective, table_of(best, grid),
-        run_frontier_text(result.played, grid), twins_text(result, grid),
+        run_frontier_text(result.played, grid), duplicates_text(result, grid),
         not_apart_text(
             not_apart(result, args, keys), keys,
             fmt::format("of the {} plans that were played and fit", result.played.size())),
@@ -288,13 +280,14 @@ void add_search(CLI::App& program, ExitStatus& answer) {
                      fmt::format("{}", fmt::join(objective_names(), ", ")))
         ->capture_default_str();
     verb->add_option("--days", args->days,
-                     "the most days that the whole training may take, in the median of drawn runs")
+                     "maximum number of days of the whole training, in the median of drawn runs")
         ->check(real_number(0.001, 1e6))
         ->type_name("NUMBER");
     verb->add_option("--json", args->json, "write the best plan as JSON; - is standard output");
     verb->add_flag("--layouts", args->layouts,
                    "search over cuts of the layers into stages instead of a grid");
-    verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
+    verb->add_flag("--explain", args->explain,
+                   "end the report with the definitions of its figures");
     add_style_options(*verb);
     verb->footer(kSearchFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -1,4 +1,4 @@
-#include "sim/commands/search_layouts.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,10 +11,9 @@
 #include "base/outputs.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/grid/layout_search.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 
 namespace debubble::sim {
@@ -63,7 +62,7 @@ Json json_of(const LayoutSearch& search) {
     return json;
 }
 
-/// The command that shows more of the cut.
+/// The command that shows details of the cut.
 std::string command_of(const scenarios::Scenario& scenario, const std::string& name,
                        const LayoutRow& row) {
     const std::string layout = scenario.parallel.layout.empty() ? "" : " --set parallel.layout=";
@@ -71,13 +70,13 @@ std::string command_of(const scenarios::Scenario& scenario, const std::string& n
                        fmt::join(row.layers_per_stage, ", "));
 }
 
-/// What was found, and how to look at it.
+/// The result, and the command to see it.
 std::string verdict(const scenarios::Scenario& scenario, const std::string& name,
                     const LayoutSearch& search) {
     const LayoutRow& last = search.rows.back();
     if (search.fits) return command_of(scenario, name, last);
     const LayoutRow& fastest = search.rows[search.rows.size() - 2];
-    std::string text = fmt::format("no cut fits: the smallest needs {} GiB too much{}\n",
+    std::string text = fmt::format("no cut fits: the smallest exceeds the memory by {} GiB{}\n",
                                    text::gib_text(Bytes{-last.prediction.memory_left.count}),
                                    fastest.layers_per_stage == last.layers_per_stage
                                        ? ", and it is the fastest too"
@@ -88,10 +87,10 @@ std::string verdict(const scenarios::Scenario& scenario, const std::string& name
 }
 
 std::string how_searched(const LayoutSearch& search) {
-    if (search.all) return "all that there are";
-    return search.fits ? "no move of one layer makes the best one better"
-                       : "no move of one layer makes the fastest one faster or the smallest "
-                         "smaller";
+    if (search.all) return "every possible cut";
+    return search.fits ? "moving one layer does not improve the best cut"
+                       : "moving one layer makes neither the fastest cut faster nor the "
+                         "smallest smaller";
 }
 
 LayoutSearch search_with_progress(const scenarios::Scenario& scenario, int jobs) {

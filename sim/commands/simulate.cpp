@@ -14,25 +14,18 @@
 #include "base/file.h"
 #include "base/outputs.h"
 #include "base/parallel.h"
-#include "base/printable.h"
 #include "sim/anchor/anchor.h"
 #include "sim/commands/plan_pages.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/explain/plan_run.h"
 #include "sim/plan/plan_kernels.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
-#include "sim/report/expectation.h"
-#include "sim/report/framework_report.h"
+#include "sim/report/figures.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "text/document_readers.h"
-#include "trace/io/chakra.h"
-#include "trace/io/chrome_trace.h"
-#include "trace/io/trace_csv.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/shapes/svg.h"
 
@@ -58,7 +51,7 @@ struct SimulateArguments {
     std::vector<std::string> anchors;
     std::optional<std::string> expect;
     std::string tokens;
-    std::string piped = {};  ///< what came from standard input
+    std::string piped = {};  ///< text from standard input
     bool explain = false;
     bool bill = false;
     bool framework_checks = false;
@@ -77,7 +70,7 @@ std::string read_piped() {
     char buffer[1 << 14];
     for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
         text.append(buffer, got);
-        if (text.size() > text::kLongestDocument) break;  // which the reader says
+        if (text.size() > text::kLongestDocument) break;  // which the reader reports
     }
     return text;
 }
@@ -101,7 +94,7 @@ std::vector<scenarios::Scenario> read_all(SimulateArguments& args) {
     return read;
 }
 
-/// The picture and the trace that go to --out; none without it.
+/// The picture and the trace that are written to --out; none without it.
 std::vector<std::string> files_in_folder(const SimulateArguments& args,
                                          const scenarios::Scenario& scenario) {
     if (args.out.empty()) return {};
@@ -110,7 +103,7 @@ std::vector<std::string> files_in_folder(const SimulateArguments& args,
     return {start + ".svg", start + ".trace.json"};
 }
 
-/// The file of a rank, as ASTRA-sim looks for it.
+/// The file of a rank, under the name that ASTRA-sim expects.
 std::string chakra_file(const SimulateArguments& args, std::size_t rank) {
     return fmt::format("{}.{}.et", args.chakra, rank);
 }
@@ -120,15 +113,15 @@ void check_outputs(const SimulateArguments& args,
     if (scenarios.size() > 1 && (!args.svg.empty() || !args.trace.empty() || !args.csv.empty() ||
                                  !args.kernels.empty() || !args.chakra.empty()))
         throw InputError(
-            "--svg, --trace, --csv, --kernels and --chakra are of one scenario, and there are "
-            "several: give --out DIR, which gets a picture and a trace of each, or --html, whose "
-            "page has them all");
+            "--svg, --trace, --csv, --kernels and --chakra take a single scenario, and there are "
+            "several: give --out DIR for a picture and a trace of each, or --html for a page of "
+            "them all");
     std::map<std::string, int> times;
     for (const scenarios::Scenario& scenario : scenarios)
         if (!args.out.empty() && ++times[scenario.name] == 2)
             throw InputError(
-                fmt::format("two scenarios are named '{}': their files in {} would be "
-                            "the same",
+                fmt::format("two scenarios are named '{}': their files in {} would have "
+                            "the same names",
                             scenario.name, args.out));
     Outputs outputs;
     outputs.add("--json", args.json);
@@ -138,7 +131,7 @@ void check_outputs(const SimulateArguments& args,
     outputs.add("--html", args.html);
     outputs.add("--kernels", args.kernels);
     if (args.chakra_replicas && args.chakra.empty())
-        throw InputError("--chakra-replicas says which files --chakra writes: give that too");
+        throw InputError("--chakra-replicas needs --chakra");
     if (!args.chakra.empty()) {
         const scenarios::Parallel& parallel = scenarios.front().parallel;
         TraceHeader header;
@@ -180,7 +173,8 @@ std::vector<PredictionWithTrace> predict_all(const SimulateArguments& args,
     run_parallel(scenarios.size(), 0, nullptr, [&](std::size_t i) {
         try {
             PredictOptions own = options;
-            own.keep_trace |= scenarios[i].schedule.pairs_layers;  // the report says what it hides
+            own.keep_trace |= scenarios[i].schedule.pairs_layers;  // the report says how much it
+                                                                   // hides
             own.choosing = [&](std::size_t done, std::size_t all) {
                 line.show(fmt::format("{}: {}", scenarios[i].name, choices_words(done, all)));
             };
@@ -213,7 +207,7 @@ std::string spans_of(const PredictionWithTrace& answer) {
     return std::move(out).str();
 }
 
-/// The trace in the format that its file asks for; one for Perfetto says of which plan it is.
+/// The trace in the format of its file's ending; one for Perfetto records its plan.
 std::string trace_of(const scenarios::Scenario& scenario, const PredictionWithTrace& answer,
                      const std::string& file) {
     const TraceFormat* const format = trace_format_named(file);
@@ -264,7 +258,7 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
     }
 }
 
-/// A line or a log is of the plan that the scenario's file has, without --set.
+/// A line or a log belongs to the plan of the scenario's file, without --set.
 void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scenario>& scenarios,
                 Answers& answers) {
     if (args.anchors.empty()) return;
@@ -278,7 +272,7 @@ void add_anchor(const SimulateArguments& args, const std::vector<scenarios::Scen
         plan_run(answers[i].played, answers[i].prediction);
 }
 
-/// Says of each plan what it does not meet; true if there is nothing.
+/// Prints the expectations that each plan does not meet; true if there are none.
 bool meets_all(const std::vector<Expectation>& expected,
                const std::vector<scenarios::Scenario>& scenarios, const Answers& answers) {
     bool all = true;
@@ -349,8 +343,8 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--csv", args->csv, "write the trace as a table, one row per action");
     verb->add_option("--svg", args->svg, "write the picture");
     verb->add_option("--html", args->html,
-                     "write a page to mail: the step to zoom and to play, and all figures; of "
-                     "several, on one clock");
+                     "write a page to mail: the step to zoom and to play, and all figures; "
+                     "several steps share one clock");
     verb->add_option(
         "--kernels", args->kernels,
         "write the shapes of kernels, a line of JSON each, for bench/measure_kernels.py");
@@ -359,9 +353,9 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
             "write Chakra execution traces for ASTRA-sim: PREFIX.RANK.et, PREFIX.groups.json")
         ->type_name("PREFIX");
     verb->add_flag("--chakra-replicas", args->chakra_replicas,
-                   "write the traces of all ranks and not of one pipeline's");
+                   "write the traces of all ranks instead of one pipeline's");
     verb->add_flag("--framework-checks", args->framework_checks,
-                   "say what the framework's own checks would refuse of the plan");
+                   "list the settings that the framework's own checks would refuse");
     verb->add_option("--anchor", args->anchors,
                      "a measured step: a YAML file, a log of Megatron-LM, torchtitan or Primus, or "
                      "a line of one, a profile, or a memory snapshot of PyTorch, of the scenario "
@@ -369,13 +363,15 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
         ->type_name("FILE")
         ->allow_extra_args(false);
     verb->add_flag("--bill", args->bill,
-                   "say what the step is paid for, and the step if each of it were free");
-    verb->add_option("--expect", args->expect,
-                     "what the plan must keep, as 'step<15.5s, peak<70GiB, fits'; else the exit "
-                     "code is 1. Figures: step, exposed, idle, peak, left, tokens_per_s, "
-                     "tokens_per_s_per_gpu, mfu, bubble")
+                   "list the costs of the step, and the step time if each were free");
+    verb->add_option(
+            "--expect", args->expect,
+            "conditions that the plan must meet, as 'step<15.5s, peak<70GiB, fits'; else the exit "
+            "code is 1. Figures: step, exposed, idle, peak, left, tokens_per_s, "
+            "tokens_per_s_per_gpu, mfu, bubble")
         ->type_name("TEXT");
-    verb->add_flag("--explain", args->explain, "end the report with what its figures mean");
+    verb->add_flag("--explain", args->explain,
+                   "end the report with the definitions of its figures");
     add_style_options(*verb);
     verb->footer(kSimulateFooter);
     verb->callback([args, &answer] { answer = carry_out(*args); });

@@ -1,5 +1,5 @@
-#include "sim/grid/journals.h"
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/sweep.h"
+#include "sim/grid/results_file.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,14 +12,11 @@
 #include "base/diagnostic.h"
 #include "base/outputs.h"
 #include "scenarios/check/framework_checks.h"
-#include "sim/commands/terminal/choice_line.h"
-#include "sim/commands/terminal/grid_arguments.h"
-#include "sim/commands/terminal/grid_table.h"
-#include "sim/commands/terminal/interruption.h"
+#include "sim/commands/terminal/grid_verbs.h"
+#include "sim/commands/terminal/output.h"
 #include "sim/commands/terminal/progress_bar.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/grid/best_by.h"
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
+#include "sim/grid/search.h"
 
 /// `debubble sweep`: every plan of a grid, each as one row of a CSV file.
 namespace debubble::sim {
@@ -33,7 +30,7 @@ struct SweepArguments {
     std::string worker;
 };
 
-/// The worker's place by --worker, else by what a launcher set; unset for a sweep by itself.
+/// The worker's place by --worker, else by a launcher's variables; unset for a sweep by itself.
 std::optional<WorkerPlace> place_of(const SweepArguments& args) {
     if (!args.worker.empty()) return parse_worker_place(args.worker);
     return launched_place([](const char* name) { return std::getenv(name); });
@@ -58,7 +55,7 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
                     fit, result.rows.size() - fit - impossible - lacking, impossible);
     text += lacking_text(lacking);
     if (fitting.empty()) return text + fmt::format("the reasons are in {}\n", out);
-    text += twins_text(result.rows, grid.keys());
+    text += duplicates_text(result.rows, grid.keys());
     const std::size_t shown = std::min(kShown, fitting.size());
     text +=
         fmt::format("\nthe best {}:\n{}", shown, table_of(std::span(fitting).first(shown), grid));
@@ -146,7 +143,7 @@ void add_sweep(CLI::App& program, ExitStatus& answer) {
     add_grid_arguments(*verb, args->grid);
     verb->add_option("--out", args->out, "results file (CSV)")->required();
     verb->add_option("--worker", args->worker,
-                     "this one's place among several processes, as 3/8; by default that of an MPI "
+                     "this process's place among several, as 3/8; by default that of an MPI "
                      "rank, or of a task of a Slurm array");
     add_style_options(*verb);
     verb->footer(kSweepFooter);

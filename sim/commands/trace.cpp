@@ -12,21 +12,18 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/predict.h"
 #include "sim/report/traces/profile_report.h"
-#include "sim/report/traces/trace_pages.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
 #include "trace/picture/shapes/svg.h"
-#include "trace/profile/formats/kineto_writer.h"
-#include "trace/profile/runs/any_run.h"
+#include "trace/profile/formats/profile_files.h"
+#include "trace/profile/runs/profiled_run.h"
 
-/// `debubble trace`: what a run of another framework did, from its profiler's files.
+/// `debubble trace`: the actions of another framework's run, from its profiler's files.
 namespace debubble::sim {
 namespace {
 
@@ -144,8 +141,8 @@ ExitStatus carry_out(const TraceArguments& args) {
         !args.out.empty() || !args.svg.empty() || !args.html.empty() || !args.kineto.empty();
     if (report.step.spans.empty() && (writes || !args.as_fast.empty()))
         throw InputError(
-            fmt::format("{}: no passes were found, so that there is no trace to "
-                        "write: neither does a range name one nor attention show one",
+            fmt::format("{}: no passes were found, so there is no trace to "
+                        "write: no range names a pass, and no attention kernel shows one",
                         args.files.front()));
     Outputs outputs;
     outputs.add("--out", args.out);
@@ -194,11 +191,13 @@ void add_trace(CLI::App& program, ExitStatus& answer) {
     verb->add_option("--out", args->out, "write the trace; by its ending: " + trace_endings());
     verb->add_option("--json", args->json, "write the figures; - is standard output");
     verb->add_option("--svg", args->svg, "write the picture");
-    verb->add_option("--html", args->html,
-                     "write a page to mail: the step to zoom and to play, below its prediction "
-                     "if there is a scenario, and all figures");
-    verb->add_option("--as-fast-as-others", args->as_fast,
-                     "what if this pipeline rank computed as fast as the others; several by commas")
+    verb->add_option(
+        "--html", args->html,
+        "write a page to mail: the step to zoom and to play, below its prediction if there "
+        "is a scenario, and all figures");
+    verb->add_option(
+            "--as-fast-as-others", args->as_fast,
+            "the step if this pipeline rank computed as fast as the others; several with commas")
         ->delimiter(',')
         ->allow_extra_args(false);
     verb->add_option("--kineto", args->kineto,

@@ -9,11 +9,9 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "base/printable.h"
 #include "schedule/csv/csv.h"
 #include "schedule/validate.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 
 /// `debubble validate`: checks that an order finishes, and lists its violations.
 namespace debubble::sim {
@@ -30,7 +28,7 @@ struct ValidateArguments {
     std::string transport;
 };
 
-/// A named placement takes its size from the file's rows.
+/// A named placement whose size is that of the file's rows.
 Placement placement_of(const std::string& name, const Schedule& inferred) {
     const int ranks = inferred.placement.ranks();
     const int stages = inferred.stage_count();
@@ -92,7 +90,7 @@ std::string sentence_of(const std::vector<TransportVerdict>& all) {
     return text.empty() ? text : text + "\n";
 }
 
-/// Which software moves messages so, and what becomes of the order there.
+/// The software with this transport, and the outcome of the order there.
 std::string transports_text(const Schedule& schedule, const std::vector<TransportVerdict>& all) {
     std::string text;
     const bool all_finish =
@@ -153,7 +151,7 @@ Json verdict_json(const Schedule& schedule, const std::vector<Violation>& violat
             {"transports", judged}};
 }
 
-/// What decides the exit code: the transport that is named, else those of this project's executor.
+/// The transports that decide the exit code: the named one, else those of this project's executor.
 std::vector<Violation> violations_of(const Schedule& schedule, const std::string& transport) {
     return transport.empty() ? validate(schedule)
                              : validate(schedule, transport_named(transport).value());
@@ -201,10 +199,11 @@ void add_validate(CLI::App& program, ExitStatus& answer) {
     verb->add_option("FILE", args->file, "schedule CSV")->required();
     verb->add_option("--placement", args->placement,
                      "loop, v, bidirectional, or a file with one row of stages per rank "
-                     "(default: read off the rows)");
+                     "(default: derived from the rows)");
     std::vector<std::string> names;
     for (const NamedTransport& named : kTransports) names.emplace_back(named.name);
-    verb->add_option("--transport", args->transport, "how messages travel: decides the exit code")
+    verb->add_option("--transport", args->transport,
+                     "how messages are transferred: decides the exit code")
         ->check(CLI::IsMember(names));
     verb->add_option("--json", args->json, "write the verdict as JSON; - is standard output");
     add_style_options(*verb);

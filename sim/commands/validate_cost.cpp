@@ -5,14 +5,12 @@
 #include <CLI/CLI.hpp>
 
 #include "base/command_line/exit_status.h"
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
-#include "base/printable.h"
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
-#include "sim/commands/terminal/style.h"
 #include "sim/measured/accuracy_report.h"
-#include "sim/measured/accuracy_svg.h"
 #include "sim/measured/published_runs.h"
 
 /// `debubble validate-cost`: the comparison of predictions with tables of measured training steps.

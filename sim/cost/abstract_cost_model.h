@@ -5,7 +5,7 @@
 
 namespace debubble::sim {
 
-/// F, I, W and link delays as given: for comparing orders, for checking published figures, and as
+/// Given costs of F, I, W and link delays: to compare orders, to check published figures, and as
 /// the oracle of the engine (its times are the longest path's).
 class AbstractCostModel final : public CostModel {
 public:

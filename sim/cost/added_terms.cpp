@@ -1,4 +1,4 @@
-#include "sim/cost/added_terms.h"
+#include "sim/cost/price_part.h"
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/plan.h"
@@ -24,7 +24,8 @@ std::vector<AddedTerm> added_terms(const scenarios::Scenario& scenario, const mo
                                    std::optional<Pass> pass) {
     std::vector<AddedTerm> terms;
     const auto& measured = scenario.cluster.measured;
-    const bool timed = scenarios::measures_operators(measured);  // the overhead of a pass has it
+    const bool timed = scenarios::measures_operators(measured);  // already in the overhead of a
+                                                                 // pass
     if (pass && !timed && scenarios::host_waits_for_messages(scenario))
         terms.push_back({kWaitingHost, host_between(scenario, *pass)});
     if (measured) terms.push_back({kInterpreter, measured->pass_overhead});

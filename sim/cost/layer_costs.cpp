@@ -1,4 +1,4 @@
-#include "sim/cost/layer_costs.h"
+#include "sim/cost/schedule_prices.h"
 
 #include <algorithm>
 #include <map>
@@ -21,8 +21,8 @@ public:
                                                   (layers_.count() + stages - 1) / stages}))) {}
 
     models::LayerCosts costs() const {
-        // Layers of a kind cost the same; the last of each stands for all, so that most have as
-        // many layers before them as in a stage.
+        // Layers of a kind have the same cost; the last of each kind represents all, so that most
+        // have as many layers before them as in a stage.
         using Kind = std::pair<std::size_t, bool>;
         const auto kind_of = [&](int layer) {
             return Kind{layers_.kind_of(layer), low_precision_.quantises(layer)};
@@ -47,7 +47,7 @@ private:
     }
     static double more(double with, double without) { return std::max(0.0, with - without); }
 
-    /// Layers whose input takes features of a vision tower in the first stage.
+    /// Layers whose input receives features of a vision tower in the first stage.
     static int features_of(const models::Architecture& model) {
         return model.tower ? static_cast<int>(model.tower->deepstack.size()) : 0;
     }

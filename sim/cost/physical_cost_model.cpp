@@ -1,4 +1,4 @@
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,11 @@
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/plan.h"
-#include "sim/cost/kernels/optimizer_time.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/contention.h"
 #include "sim/cost/passes/data_parallel.h"
 #include "sim/cost/passes/muon_time.h"
-#include "sim/cost/passes/pair_order.h"
-#include "sim/network/link_use.h"
+#include "sim/cost/passes/pair_time.h"
 #include "sim/network/topology.h"
 
 namespace debubble::sim {
@@ -119,7 +118,7 @@ public:
     }
 
 private:
-    /// On a processor, nothing that it does itself runs at the same time as anything else.
+    /// On a processor, nothing overlaps its own work.
     void find_shared_links() {
         if (scenario_.cluster.gpu.threads) return;
         TierSeconds all{};
@@ -127,13 +126,12 @@ private:
         if (std::ranges::any_of(all, [](double busy) { return busy > 0; }))
             link_use_.emplace(scenario_, PlacementIndex(prices_->placement()), topology_, all);
     }
-    /// The flows of a pass over links where others may be in its way, or that take longer than the
-    /// pass itself.
+    /// The flows of a pass over links with contention, or that take longer than the pass itself.
     void sends(ComputeCost& cost, const TierSeconds& busy, Rank rank) const {
         if (!link_use_) return;
         std::size_t used = 0;
         for (const Tier tier : {Tier::Node, Tier::Network, Tier::Spine}) {
-            const double length = busy[static_cast<std::size_t>(tier)];
+            const double length = busy[tier];
             if (length > 0 && (link_use_->shared(tier, rank) || length > seconds(cost.duration)))
                 cost.flows[used++] = topology_.inner_flow(tier, length, rank);
         }
@@ -144,8 +142,8 @@ private:
                                                    prices_->of(stage).of(Pass::Forward).duration);
     }
     PartlyHidden reducing(Stage stage, std::span<const Rank> holders) const {
-        // Gradients are reduced in the passes too, over the replicas of one holder; the reduction
-        // between holders is left.
+        // Gradients are also reduced in the passes, over the replicas of one holder; the reduction
+        // between holders remains.
         if (scenario_.parallel.gathers_in_passes())
             return {between_replicas_.reduce_between_holders(
                         prices_->elements(stage).total() / scenario_.parallel.shards(), holders),
@@ -163,8 +161,8 @@ private:
         last.reductions = count_of(units);
         return last;
     }
-    /// The time for which a pass stands still for reductions of its gradients, one of which the
-    /// Program lists after it.
+    /// The time for which a pass stops for reductions of its gradients, one of which the Program
+    /// lists after it.
     Duration reduced_in(const Compute& pass, Rank rank) const {
         const scenarios::Parallel& parallel = scenario_.parallel;
         if (!parallel.shares_gradients() || parallel.gathers_in_passes() || several_holders_ ||
@@ -202,13 +200,13 @@ private:
         return most;
     }
 
-    /// Whether the layers of a pair's passes are priced side by side.
+    /// Whether the layers of a pair's passes overlap in its price.
     bool pairs_in_layers() const;
     bool scatters_messages() const {
         return scenario_.framework.point_to_point == scenarios::PointToPoint::ScatterGather &&
                scenario_.parallel.tensor > 1 && !scenario_.parallel.sequence;
     }
-    /// The receiver's time to put the pieces of a scattered message together.
+    /// The receiver's time to reassemble a scattered message.
     Duration tensor_gather() const {
         if (!scatters_messages()) return {};
         return prices_->pricer().collective({models::Collective::Kind::AllGather,
@@ -232,10 +230,10 @@ bool PhysicalCostModel::pairs_in_layers() const {
 
 std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const {
     using scenarios::Exchange;
-    std::array<bool, kCommunicationKinds> hidden{};
+    ArrayBy<CommunicationKind, bool, kCommunicationKinds> hidden{};
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
     const auto set = [&](CommunicationKind kind, Exchange exchange) {
-        hidden[static_cast<std::size_t>(kind)] = hides[static_cast<std::size_t>(exchange)];
+        hidden[kind] = hides[static_cast<std::size_t>(exchange)];
     };
     if (!pairs_in_layers()) {
         set(CommunicationKind::Tensor, Exchange::Tensor);
@@ -243,7 +241,7 @@ std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const
         set(CommunicationKind::Data, Exchange::ShardedParameters);
         set(CommunicationKind::Expert, Exchange::ExpertAllToAll);
     } else {
-        hidden[static_cast<std::size_t>(CommunicationKind::Expert)] = true;
+        hidden[CommunicationKind::Expert] = true;
     }
     return hidden;
 }
@@ -259,8 +257,8 @@ std::vector<PairPart> PhysicalCostModel::pair_parts(const Overlap& action, Rank 
     return parts;
 }
 
-/// The passes run one after the other, unless the framework runs exchanges of each during kernels
-/// of the other.
+/// The passes run one after the other, unless the framework overlaps all-to-alls of each with
+/// kernels of the other.
 ComputeCost PhysicalCostModel::overlap(const Overlap& action, Rank rank) const {
     ComputeCost both = CostModel::overlap(action, rank);
     TierSeconds busy{};

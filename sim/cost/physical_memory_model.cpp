@@ -1,4 +1,4 @@
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,7 @@ public:
     }
     Bytes optimizer_transient(Rank rank) const override { return level(rank).optimizer_step; }
 
-    /// The forward of a stage that is run again keeps its input, and the tensors that later slices
+    /// The forward of a stage that is recomputed keeps its input, and the tensors that later slices
     /// read.
     PassMemory compute(const Compute& action) const override {
         const StagePrice& stage = prices_->of(action);
@@ -29,14 +29,14 @@ public:
             memory.held_after = stage.left_to_run_again();
         return memory;
     }
-    /// The input exists already; every other tensor that the forward keeps is made again.
+    /// The input exists already; every other saved tensor of the forward is recomputed.
     PassMemory recompute(const Recompute& action) const override {
         const StagePrice& stage = prices_->of(action.stage, action.micro_batch);
         PassMemory memory = stage.memory_again();
         const Bytes there{-stage.input().count};
         memory.held_after += there;
         memory.peak_above += there;
-        memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
+        memory.at_peak[MemoryClass::Activations] += there;
         return memory;
     }
     PassMemory overlap(const Overlap& action) const override {

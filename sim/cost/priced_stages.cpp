@@ -1,4 +1,4 @@
-#include "sim/cost/priced_stages.h"
+#include "sim/cost/schedule_prices.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 
 namespace debubble::sim {
 
-/// What a price depends on besides the stage: the same for all stages of a scenario. The members
-/// that differ most often come first in the comparison.
+/// The inputs of a price besides the stage: the same for all stages of a scenario. The members that
+/// differ most often come first in the comparison.
 struct PricedStages::Scene {
     models::Execution execution;
     scenarios::Parallel parallel;
@@ -19,14 +19,14 @@ struct PricedStages::Scene {
     friend bool operator==(const Scene&, const Scene&) = default;
 };
 
-/// Everything that a price may depend on.
+/// All inputs of a price.
 struct PricedStages::Key {
     models::StageContent content;
-    PassesAsked asked;
+    ScheduledPasses passes;
     int slice = 0;
     std::shared_ptr<const Scene> scene;
     friend bool operator==(const Key& a, const Key& b) {
-        return a.content == b.content && a.asked == b.asked && a.slice == b.slice &&
+        return a.content == b.content && a.passes == b.passes && a.slice == b.slice &&
                (a.scene == b.scene || *a.scene == *b.scene);
     }
 };
@@ -38,8 +38,8 @@ constexpr std::size_t kMostPricesKept = 512;
 /// Of all of them together; some 2.5 kB for each.
 constexpr std::size_t kMostOperatorsKept = 100'000;
 
-/// The partition and the distribution of stages show in their contents. Of the chunks of a rank a
-/// price knows only whether there are several, by which some frameworks choose how messages are
+/// Partition and distribution of stages show in their contents. Of the chunks of a rank a price
+/// depends only on whether there are several, by which some frameworks choose how messages are
 /// sent.
 scenarios::Parallel without_partition(scenarios::Parallel parallel) {
     parallel.stages_per_rank = std::min(parallel.stages_per_rank, 2);
@@ -67,12 +67,12 @@ PricedStages::PricedStages(const scenarios::Scenario& scenario, const PassPricer
       pricer_(pricer) {}
 
 std::shared_ptr<const StagePrice> PricedStages::get(const models::StageContent& content, int slice,
-                                                    const PassesAsked& asked) const {
+                                                    const ScheduledPasses& passes) const {
     static auto& prices = *new Memo<Key, const StagePrice>(
         kMostPricesKept, kMostOperatorsKept,
         [](const StagePrice& price) { return price.graph().operators.size(); });
-    return prices.get(Key{content, asked, slice, scene_}, [&] {
-        return std::make_unique<const StagePrice>(scenario_, pricer_, content, slice, asked);
+    return prices.get(Key{content, passes, slice, scene_}, [&] {
+        return std::make_unique<const StagePrice>(scenario_, pricer_, content, slice, passes);
     });
 }
 

@@ -5,32 +5,31 @@
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
-#include "sim/cost/priced_stages.h"
 #include "sim/memory/alike_stages.h"
 
 namespace debubble::sim {
 namespace {
 
-PassesAsked passes_asked(const Schedule& schedule) {
-    PassesAsked asked;
+ScheduledPasses scheduled_passes(const Schedule& schedule) {
+    ScheduledPasses passes;
     for (const ActionList& list : schedule.ranks)
         for (const Action& action : list) {
-            asked.again = asked.again || std::holds_alternative<Recompute>(action);
+            passes.again = passes.again || std::holds_alternative<Recompute>(action);
             for_each_compute(action, [&](const Compute& c) {
-                asked.fused = asked.fused || c.pass == Pass::Backward;
-                asked.split = asked.split || c.pass == Pass::BackwardInput;
+                passes.fused = passes.fused || c.pass == Pass::Backward;
+                passes.split = passes.split || c.pass == Pass::BackwardInput;
             });
         }
-    asked.several_holders = has_several_holders(schedule.placement);
-    return asked;
+    passes.several_holders = has_several_holders(schedule.placement);
+    return passes;
 }
 
-std::vector<bool> recomputed_stages(const Schedule& schedule) {
-    std::vector<bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
+IndexedBy<Stage, bool> recomputed_stages(const Schedule& schedule) {
+    IndexedBy<Stage, bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
     for (const ActionList& list : schedule.ranks)
         for (const Action& action : list)
             if (const auto* again = std::get_if<Recompute>(&action))
-                recomputed[static_cast<std::size_t>(again->stage.index)] = true;
+                recomputed[again->stage] = true;
     return recomputed;
 }
 
@@ -43,18 +42,18 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
       placement_(schedule.placement),
       pricer_(scenario_),
       prices_(scenario_, pricer_),
-      asked_(passes_asked(schedule)),
+      passes_(scheduled_passes(schedule)),
       slices_(schedule.shape.slices),
       recomputed_(recomputed_stages(schedule)) {
     assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
-    asked_.pairs = scenario.schedule.pairs_layers;
-    asked_.backwards_follow =
+    passes_.pairs = scenario.schedule.pairs_layers;
+    passes_.backwards_follow =
         scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
-    if (asked_.pairs && !asked_.fused)
-        asked_.weights = PairWeights::After;
+    if (passes_.pairs && !passes_.fused)
+        passes_.weights = PairWeights::After;
     else if (scenario.schedule.delays_weights() &&
              !scenarios::measures_operators(scenario.cluster.measured))
-        asked_.weights = PairWeights::Delayed;
+        passes_.weights = PairWeights::Delayed;
     const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
     for (const models::StageContent& content : stages) {
         const auto known = std::ranges::find_if(distinct_, [&](const Priced& priced) {
@@ -65,7 +64,7 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};
         for (int slice = 0; slice < slices_; ++slice)
-            priced.slices.push_back(prices_.get(content, slice, asked_));
+            priced.slices.push_back(prices_.get(content, slice, passes_));
         distinct_.push_back(std::move(priced));
     }
 }
@@ -73,9 +72,9 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
 Duration SchedulePrices::time_of(const models::StageContent& content) const {
     Duration sum{};
     for (int slice = 0; slice < slices_; ++slice) {
-        const auto price = prices_.get(content, slice, asked_);
+        const auto price = prices_.get(content, slice, passes_);
         sum += price->of(Pass::Forward).duration + price->again().duration;
-        if (asked_.fused)
+        if (passes_.fused)
             sum += price->of(Pass::Backward).duration;
         else
             sum +=

@@ -17,7 +17,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr int kLayersBuilt = 3;  ///< of a run: the first, one that stands for all inner ones, and
+constexpr int kLayersBuilt = 3;  ///< of a run: the first, one that represents all inner ones, and
                                  ///< the last
 
 /// "mlp.c_fc" of "h.3.mlp.c_fc".
@@ -28,10 +28,10 @@ std::string without_layer(const models::Operator& op) {
     return at == std::string::npos ? op.name : op.name.substr(at + number.size());
 }
 
-/// The longest run of layers that compute alike, and of which all or none run again or travel.
+/// The longest run of equal layers, of which all or none are recomputed or offloaded.
 models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::Execution& how,
                              const models::StageContent& content) {
-    const auto alike = [&](int one, int other) {
+    const auto identical = [&](int one, int other) {
         const int before_one = one - content.first_layer;
         const int before_other = other - content.first_layer;
         return how.low_precision.quantises(one) == how.low_precision.quantises(other) &&
@@ -44,26 +44,27 @@ models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::
          models::runs_of(scenario.model.layers, content.first_layer, content.layers)) {
         const int end = run.first + run.count;
         for (int first = run.first, next = first; first < end; first = next) {
-            while (next < end && alike(next, first)) ++next;
+            while (next < end && identical(next, first)) ++next;
             if (next - first > longest.count) longest = {first, next - first};
         }
     }
     return longest;
 }
 
-/// Layers after a run lie nearer by those that were taken out of it.
+/// Shifts the indices of layers after `run` down by the layers taken out of it.
 void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) {
     const int after = run.first + run.count;
     if (range.first >= after) range.first -= taken;
     if (range.end >= after) range.end -= taken;
 }
 
-/// Of the first `layers` of a stage, those that are left. A run lies before their end or after it.
+/// How many of the first `layers` of a stage remain after folding `run`, which lies before their
+/// end or after it.
 void shorten(int& layers, const models::LayerRun& run, int first_of_stage, int taken) {
     if (layers > run.first - first_of_stage) layers -= taken;
 }
 
-/// The layers that add features of a vision tower (DeepStack) are not like those behind them.
+/// The layers that add features of a vision tower (DeepStack) differ from those after them.
 models::LayerRun without_features(const scenarios::Scenario& scenario,
                                   const models::StageContent& content, models::LayerRun run) {
     if (!scenario.model.tower || !content.embedding) return run;
@@ -84,13 +85,14 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     const models::LayerRun longest =
         without_features(scenario, content, longest_run(scenario, execution, content));
     // A sharding table may name one of the layers, which then differs.
-    // Layers are not alike where several run again together, nor where limits of what ZeRO-3 keeps
-    // leave other parameters from one to the next.
-    // What a part reads grows with the layers before it where sums are put by.
-    const bool alike = execution.recompute_extent.together == 1 &&
-                       scenario.model.residual_block == 0 &&
-                       !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
-    const int folded = scenario.model.sharding.empty() && alike ? longest.count - kLayersBuilt : 0;
+    // Layers differ where several are recomputed together, and where limits of what ZeRO-3 keeps
+    // leave different parameters from one to the next.
+    // The operands of a part grow with the layers before it where sums are stored.
+    const bool identical =
+        execution.recompute_extent.together == 1 && scenario.model.residual_block == 0 &&
+        !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
+    const int folded =
+        scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
     if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
     shorten(execution.low_precision.wide_first, longest, folded);
     shorten(execution.low_precision.wide_last, longest, folded);
@@ -108,7 +110,8 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
 }
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
-                       const models::StageContent& content, int slice, const PassesAsked& asked)
+                       const models::StageContent& content, int slice,
+                       const ScheduledPasses& passes)
     : layers_(content.layers) {
     FoldedStage folded = folded_stage(scenario, content, slice);
     graph_ = std::move(folded.graph);
@@ -121,29 +124,29 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     sent_back_ = graph_.input_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
-        price(scenario, pricer, steps, which, asked);
+        price(scenario, pricer, steps, which, passes);
     };
     // The forward is the same for a fused and for a split backward.
-    const auto steps = models::steps_of(graph_, asked.split);
-    plan_fetches(scenario, steps[0], steps[1], asked);
+    const auto steps = models::steps_of(graph_, passes.split);
+    plan_fetches(scenario, steps[0], steps[1], passes);
     priced(steps[0], at(Pass::Forward));
-    if (asked.again) priced(steps[0], kAgain);
-    if (asked.split) {
+    if (passes.again) priced(steps[0], kAgain);
+    if (passes.split) {
         priced(steps[1], at(Pass::BackwardInput));
         priced(steps[2], at(Pass::BackwardWeight));
     }
-    if (asked.fused && asked.split) {
+    if (passes.fused && passes.split) {
         const models::PassSteps backward = models::backward_steps(graph_);
-        plan_fetches(scenario, steps[0], backward, asked);
+        plan_fetches(scenario, steps[0], backward, passes);
         priced(backward, at(Pass::Backward));
-    } else if (asked.fused) {
+    } else if (passes.fused) {
         priced(steps[1], at(Pass::Backward));
     }
     fetches_.reset();
-    if (asked.pairs)
-        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, asked.weights);
+    if (passes.pairs)
+        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, passes.weights);
     if (scenarios::measures_operators(scenario.cluster.measured))
-        take_measured(scenario, pricer, asked);
+        take_measured(scenario, pricer, passes);
 }
 
 TierSeconds StagePrice::busy_all() const {
@@ -198,7 +201,7 @@ double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size
 
 KindTime StagePrice::copies_of_host(const scenarios::Scenario& scenario, std::size_t which,
                                     double exposed) const {
-    // A weight pass reads what the pass before it has brought back.
+    // A weight pass reads the tensors that the pass before it has reloaded.
     const bool copies = which != kAgain && which != static_cast<std::size_t>(Pass::BackwardWeight);
     if (!copies || offloaded_ == Bytes{}) return {};
     const auto bytes = static_cast<double>(offloaded_.count);
@@ -227,13 +230,13 @@ const FetchPass* StagePrice::Fetches::pass_of(std::size_t which) const {
 }
 
 void StagePrice::plan_fetches(const scenarios::Scenario& scenario, const models::PassSteps& forward,
-                              const models::PassSteps& backward, const PassesAsked& asked) {
+                              const models::PassSteps& backward, const ScheduledPasses& passes) {
     const auto limits = scenarios::gather_limits(scenario);
     if (!limits) return;
     const FetchLanes lanes =
         fetches_ ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
     fetches_ = Fetches{
-        fetch_plan(scenario, *limits, graph_, fold_, forward, backward, asked.backwards_follow),
+        fetch_plan(scenario, *limits, graph_, fold_, forward, backward, passes.backwards_follow),
         lanes};
 }
 
@@ -241,7 +244,7 @@ ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const 
                                      PassUse use, std::size_t which) {
     const FetchPass* const pass = fetches_ ? fetches_->pass_of(which) : nullptr;
     if (pass == nullptr) return sharding_time(scenario, parameters_.units, time, use);
-    // A backward finds on its way what its forward has asked for.
+    // Prefetches issued by the forward may still be in flight.
     const bool backward = pass == &fetches_->plan.backward;
     FetchLanes lanes =
         backward ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
@@ -252,7 +255,7 @@ ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const 
 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which,
-                       const PassesAsked& asked) {
+                       const ScheduledPasses& passes) {
     PassTime time = pricer.time(steps.kernels, fold_);
     const double waits = waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
     time.exposed += waits;
@@ -264,7 +267,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     if (scenario.parallel.shares_gradients()) {
         const ShardedUnits& units = parameters_.units;
         const PassUse use =
-            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), asked.several_holders);
+            which == kAgain ? PassUse{} : use_of(static_cast<Pass>(which), passes.several_holders);
         if (scenario.parallel.gathers_in_passes()) {
             const ShardingTime sharding = sharding_of(scenario, time, use, which);
             collectives += sharding.collectives;
@@ -272,8 +275,8 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             time.layers += sharding.copies;
             time.exposed += sharding.exposed;
             time.hidden += sharding.hidden;
-            time.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)] = {
-                sharding.exposed, layers_ + 1};
+            time.exchanges[scenarios::Exchange::ShardedParameters] = {sharding.exposed,
+                                                                      layers_ + 1};
             of_kind(time.by_kind, CommunicationKind::Data) +=
                 {sharding.exposed, sharding.hidden, sharding.bytes};
             add(time.busy, sharding.busy);
@@ -282,7 +285,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         left_[which] = left_unreduced(scenario, units, use);
     }
     memory_[which] = play(graph_, steps, fold_, which == kAgain, held);
-    if (asked.pairs && which != kAgain) pieces_[which] = pieces_of(graph_, steps, fold_, held);
+    if (passes.pairs && which != kAgain) pieces_[which] = pieces_of(graph_, steps, fold_, held);
     if (which == static_cast<std::size_t>(Pass::Forward))
         memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];
@@ -347,7 +350,7 @@ void StagePrice::keep_parts(const MeasuredPass& pass, const std::vector<AddedTer
 
 /// The measured times include the interpreter's host work.
 void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
-                               const PassesAsked& asked) {
+                               const ScheduledPasses& passes) {
     const auto take = [&](const std::vector<models::OperatorRun>& runs, std::size_t which) {
         MeasuredPass pass =
             measured_pass(*scenario.cluster.measured, graph_, runs, which == kAgain, fold_, pricer);
@@ -357,7 +360,7 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         cost.duration = pass.duration + sum_of(terms) + sharding;
         cost.exposed = std::min(cost.duration, from_seconds(pass.exposed) + sharding);
         cost.host = {};
-        // The measurement does not tell which part is communication that a pair could hide.
+        // The measurement does not show which part is communication that a pair could hide.
         work_[which] = {};
         work_[which].added = seconds(sum_of(terms));
         work_[which].kernels = seconds(cost.duration - sum_of(terms) - cost.exposed);
@@ -370,9 +373,9 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const models::RunsByPass fused = models::operator_runs(graph_, false);
     take(fused[0], at(Pass::Forward));
-    if (asked.again) take(fused[0], kAgain);
-    if (asked.fused) take(fused[1], at(Pass::Backward));
-    if (!asked.split) return;
+    if (passes.again) take(fused[0], kAgain);
+    if (passes.fused) take(fused[1], at(Pass::Backward));
+    if (!passes.split) return;
     const models::RunsByPass split = models::operator_runs(graph_, true);
     take(split[1], at(Pass::BackwardInput));
     take(split[2], at(Pass::BackwardWeight));

@@ -9,8 +9,6 @@
 #include "models/graph/graph.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
-#include "sim/cost/added_terms.h"
-#include "sim/cost/passes/fetch_time.h"
 #include "sim/cost/passes/measured_pass.h"
 #include "sim/cost/passes/muon_time.h"
 #include "sim/cost/passes/pair_layers.h"
@@ -24,16 +22,16 @@
 
 namespace debubble::sim {
 
-/// The number of elements that this rank holds of a stage when nothing is sharded over
+/// The number of elements of a stage that this rank holds when nothing is sharded over
 /// data-parallel ranks.
 struct StageParameters {
     ShardedUnits units;
     models::ParameterCount all;
-    models::ParameterCount whole;  ///< of these, what stays whole within DeepSpeed's limits
+    models::ParameterCount whole;  ///< part of these that stays whole within DeepSpeed's limits
 };
 
 /// A stage's graph with at most three layers of its longest run of equal ones: the middle one
-/// stands for all inner layers of the run. Layers after it have lower numbers than in the model.
+/// represents all inner layers of the run. Layers after it have lower numbers than in the model.
 struct FoldedStage {
     models::StageGraph graph;
     LayerFold fold;
@@ -41,54 +39,53 @@ struct FoldedStage {
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
                          int slice);
 
-/// The passes that a schedule asks for, so that no others are priced, and their placement.
-struct PassesAsked {
+/// The passes of a schedule, so that no others are priced, and their placement.
+struct ScheduledPasses {
     bool fused = false;             ///< B
     bool split = false;             ///< I and W
     bool again = false;             ///< Recompute actions
     bool several_holders = false;   ///< several ranks hold its stages
-    bool pairs = false;             ///< pairs whose layers run beside layers
+    bool pairs = false;             ///< pairs whose layers overlap layers
     PairWeights weights{};          ///< of such a pair
-    bool backwards_follow = false;  ///< each backward comes right after its forward
-    friend bool operator==(const PassesAsked&, const PassesAsked&) = default;
+    bool backwards_follow = false;  ///< each backward directly follows its forward
+    friend bool operator==(const ScheduledPasses&, const ScheduledPasses&) = default;
 };
 
-/// Prices of all work of a stage inside a compute, for one slice of the sequence. Stages of
-/// the same kinds of layers and with the same ends have the same prices, wherever they lie
-/// (alike_stages.h). Keeps no reference to its arguments.
+/// The time and memory of every pass of a stage, for one slice of the sequence. Stages with the
+/// same kinds of layers and the same ends have the same prices, wherever they are (alike_stages.h).
+/// Keeps no reference to its arguments.
 class StagePrice {
 public:
     StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
-               const models::StageContent& content, int slice, const PassesAsked& asked);
+               const models::StageContent& content, int slice, const ScheduledPasses& passes);
 
-    const ComputeCost& of(Pass pass) const { return costs_[static_cast<std::size_t>(pass)]; }
+    const ComputeCost& of(Pass pass) const { return costs_[pass]; }
     const ComputeCost& again() const { return costs_[kAgain]; }
-    const PassMemory& memory(Pass pass) const { return memory_[static_cast<std::size_t>(pass)]; }
+    const PassMemory& memory(Pass pass) const { return memory_[pass]; }
     const PassMemory& memory_again() const { return memory_[kAgain]; }
     /// The parts add up to the duration of the pass, except for the rounding of each.
-    const std::vector<PricePart>& parts(Pass pass) const {
-        return parts_[static_cast<std::size_t>(pass)];
-    }
+    const std::vector<PricePart>& parts(Pass pass) const { return parts_[pass]; }
     const std::vector<PricePart>& parts_again() const { return parts_[kAgain]; }
-    /// The communication of the pass by what it serves. A measured pass has its proportions alone.
-    const TimeByKind& by_kind(Pass pass) const { return by_kind_[static_cast<std::size_t>(pass)]; }
+    /// The communication of the pass by its purpose. For a measured pass only its proportions are
+    /// known.
+    const TimeByKind& by_kind(Pass pass) const { return by_kind_[pass]; }
     const TimeByKind& by_kind_again() const { return by_kind_[kAgain]; }
-    const PassWork& work(Pass pass) const { return work_[static_cast<std::size_t>(pass)]; }
+    const PassWork& work(Pass pass) const { return work_[pass]; }
     /// The time for which each tier's links are busy with the messages of the pass.
-    const TierSeconds& busy(Pass pass) const { return busy_[static_cast<std::size_t>(pass)]; }
+    const TierSeconds& busy(Pass pass) const { return busy_[pass]; }
     const TierSeconds& busy_again() const { return busy_[kAgain]; }
     TierSeconds busy_all() const;  ///< busy time of all passes together
     /// The memory that waits after the pass for its reduction (sharded_units.h).
-    const MemoryByClass& left(Pass pass) const { return left_[static_cast<std::size_t>(pass)]; }
-    /// For pairs whose layers run beside layers; empty if none were asked for.
+    const MemoryByClass& left(Pass pass) const { return left_[pass]; }
+    /// For pairs whose layers overlap layers; empty if there are none.
     const PairParts& pair_parts() const { return pair_parts_; }
-    /// Of the same pairs, what the layers of each pass hold.
-    const PassPieces& pieces(Pass pass) const { return pieces_[static_cast<std::size_t>(pass)]; }
+    /// For the same pairs, the memory of the layers of each pass.
+    const PassPieces& pieces(Pass pass) const { return pieces_[pass]; }
     const StageParameters& parameters() const { return parameters_; }
-    /// Made anew at each call.
+    /// Computed at each call.
     std::vector<StepMatrix> matrices() const { return step_matrices(graph_, fold_); }
-    /// The bytes that a forward which will be run again leaves: the input that a stage before it
-    /// sends, and the tensors that later slices read.
+    /// The bytes that a recomputed forward keeps: the input that a stage before it sends, and the
+    /// tensors that later slices read.
     Bytes left_to_run_again() const { return input() + memory(Pass::Forward).stays; }
     Bytes input() const;
     Bytes boundary() const { return boundary_; }    ///< bytes of one residual stream, per rank
@@ -101,27 +98,29 @@ public:
 
 private:
     static constexpr std::size_t kAgain = 4;  // index after those of the four passes
-    /// What the passes gather within DeepSpeed's limits.
+    template <class T>
+    using ByPass = ArrayBy<Pass, T, kAgain + 1>;
+    /// The gathers of the passes within DeepSpeed's limits.
     struct Fetches {
         FetchPlan plan;
         FetchLanes after_forward;
         const FetchPass* pass_of(std::size_t which) const;
     };
     void plan_fetches(const scenarios::Scenario& scenario, const models::PassSteps& forward,
-                      const models::PassSteps& backward, const PassesAsked& asked);
+                      const models::PassSteps& backward, const ScheduledPasses& passes);
     ShardingTime sharding_of(const scenarios::Scenario& scenario, const PassTime& time, PassUse use,
                              std::size_t which);
     void count_parameters();
     void count_offloads();
-    /// Seconds that the host's copies of offloaded tensors take beyond the kernels of a pass.
+    /// Seconds by which the host's copies of offloaded tensors exceed the kernels of a pass.
     double waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
                           double kernels) const;
-    /// Those copies, of which so many seconds are exposed.
+    /// Those copies, of which `exposed` seconds are exposed.
     KindTime copies_of_host(const scenarios::Scenario& scenario, std::size_t which,
                             double exposed) const;
     Bytes seen_by_later_slices() const;
     void price(const scenarios::Scenario& scenario, const PassPricer& pricer,
-               const models::PassSteps& steps, std::size_t which, const PassesAsked& asked);
+               const models::PassSteps& steps, std::size_t which, const ScheduledPasses& passes);
     double host_seconds(const scenarios::Scenario& scenario, std::size_t which,
                         int collectives) const;
     void keep_parts(std::span<const models::Kernel> kernels, const PassTime& time,
@@ -130,25 +129,25 @@ private:
                     std::size_t which);
     std::vector<AddedTerm> terms_of(const scenarios::Scenario& scenario, std::size_t which) const;
     void take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
-                       const PassesAsked& asked);
+                       const ScheduledPasses& passes);
 
     int layers_;
     LayerFold fold_;
     models::StageGraph graph_;
     StageParameters parameters_;
     Bytes boundary_, sent_, sent_back_;
-    Bytes offloaded_;  ///< bytes that go to the host after the forward
-    std::array<ComputeCost, kAgain + 1> costs_{};
-    std::array<PassMemory, kAgain + 1> memory_{};
-    std::array<std::vector<PricePart>, kAgain + 1> parts_;
-    std::array<PassWork, kAgain + 1> work_{};
-    std::array<TimeByKind, kAgain + 1> by_kind_{};
-    std::array<TierSeconds, kAgain + 1> busy_{};
-    std::array<MemoryByClass, kAgain + 1> left_{};
-    std::array<double, kAgain + 1> sharding_exposed_{};  ///< in seconds
-    std::optional<Fetches> fetches_;                     ///< only while passes are priced
+    Bytes offloaded_;  ///< bytes that are offloaded after the forward
+    ByPass<ComputeCost> costs_{};
+    ByPass<PassMemory> memory_{};
+    ByPass<std::vector<PricePart>> parts_;
+    ByPass<PassWork> work_{};
+    ByPass<TimeByKind> by_kind_{};
+    ByPass<TierSeconds> busy_{};
+    ByPass<MemoryByClass> left_{};
+    ByPass<double> sharding_exposed_{};  ///< in seconds
+    std::optional<Fetches> fetches_;     ///< only while passes are priced
     PairParts pair_parts_;
-    std::array<PassPieces, kAgain> pieces_;
+    ArrayBy<Pass, PassPieces, kAgain> pieces_;
     std::set<std::string> unmeasured_;
 };
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 
 namespace debubble::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "sim/engine/cost_model.h"
 #include "sim/engine/simulate.h"
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 

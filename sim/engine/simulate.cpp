@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "sim/engine/build_task_graph.h"
 #include "sim/engine/event_queue.h"
 #include "sim/engine/flow_network.h"

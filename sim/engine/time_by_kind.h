@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "base/communication_kind.h"
+#include "base/purposes.h"
 
 namespace debubble::sim {
 

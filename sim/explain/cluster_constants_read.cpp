@@ -1,4 +1,4 @@
-#include "sim/explain/cluster_constants_read.h"
+#include "sim/explain/explain.h"
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@ namespace {
 
 using Hides = std::array<bool, kCommunicationKinds>;
 
-/// Seconds of a flow that has its links to itself.
+/// Seconds of a flow without contention.
 double seconds_alone(const Flow& flow, const CostModel& costs) {
     double transfer = 0;
     for (const Link link : flow.links)
@@ -27,7 +27,7 @@ double sum_of(const TimeByKind& all, auto&& seconds_of) {
                            [&](double sum, const KindTime& one) { return sum + seconds_of(one); });
 }
 
-/// Hides `taken` exposed seconds, at first those of the kinds that a pair hides.
+/// Hides `taken` exposed seconds, first those of the kinds that a pair hides.
 void hide(TimeByKind& all, double taken, const Hides& hides) {
     const auto exposed = [](const KindTime& one) { return one.exposed; };
     double first = 0;
@@ -44,7 +44,7 @@ void hide(TimeByKind& all, double taken, const Hides& hides) {
     }
 }
 
-/// Exposes so many more seconds, in proportion to the time of each kind.
+/// Exposes `seconds` more, in proportion to the time of each kind.
 void expose(TimeByKind& all, double more, CommunicationKind otherwise) {
     const double time = sum_of(all, [](const KindTime& one) { return one.seconds(); });
     if (time <= 0) {
@@ -74,7 +74,7 @@ public:
     TimeByKind total(const RankStatistics& statistics) {
         double between = 0;
         for (const Duration part : statistics.exposed_between_by) between += seconds(part);
-        // Where steps run into each other, less is exposed than in the one that was played.
+        // Where steps overlap, less is exposed than in the simulated one.
         const double kept = between > 0 ? seconds(statistics.exposed_between) / between : 0;
         constexpr std::array kKinds{CommunicationKind::Data, CommunicationKind::Pipeline,
                                     CommunicationKind::Host};
@@ -90,7 +90,7 @@ public:
     }
 
     static double waits(const RankStatistics& statistics) {
-        return seconds(statistics.idle_by_cause[static_cast<std::size_t>(BubbleCause::Link)]);
+        return seconds(statistics.idle_by_cause[BubbleCause::Link]);
     }
 
 private:
@@ -145,7 +145,7 @@ private:
         }
         add_between(Between::Replicas, time->second, span);
     }
-    // What waits for others before it begins is told from its own time by what is exposed of it.
+    // The exposed time separates its wait for others before it begins from its own time.
     void add_between(const TiedGradReduce&, const Span& span) {
         add_between(Between::Stages, 0, span);
     }
@@ -195,15 +195,13 @@ void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
                         const CostModel& costs) {
     const PlacementIndex index(placement);
     std::vector<RankCommunication> sums;
-    std::vector<std::size_t> place(placement.stages.size(), ranks.size());
+    IndexedBy<Rank, std::size_t> place(placement.stages.size(), ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         sums.emplace_back(ranks[i].rank, index, costs);
-        place[static_cast<std::size_t>(ranks[i].rank.index)] = i;
+        place[ranks[i].rank] = i;
     }
     for (Span& span : trace.spans)
-        if (const std::size_t at = place[static_cast<std::size_t>(span.rank.index)];
-            at < sums.size())
-            sums[at].add(span);
+        if (const std::size_t at = place[span.rank]; at < sums.size()) sums[at].add(span);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         ranks[i].communication = sums[i].total(statistics.ranks[i]);
         ranks[i].waits_for_links_s = RankCommunication::waits(statistics.ranks[i]);

@@ -11,15 +11,13 @@
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reader.h"
 #include "schedule/dependencies.h"
-#include "sim/explain/cluster_constants_read.h"
-#include "sim/explain/unvalidated.h"
 
 namespace debubble::sim {
 namespace {
 
 using scenarios::Scenario;
 
-/// The share of all compute time that the host's launching alone adds.
+/// The share of all compute time that is due to the host's launches alone.
 double host_share(const Program& program, const CostModel& costs) {
     Duration host{};
     Duration all{};
@@ -37,7 +35,7 @@ void say_what_sets_the_pace(Prediction& out, double host) {
     constexpr double kWorthSaying = 0.2;
     if (host < kWorthSaying) return;
     out.notes.push_back(
-        fmt::format("the host sets the pace: {:.0f} % of the compute time is the framework's "
+        fmt::format("the host is the bottleneck: {:.0f} % of the compute time is the framework's "
                     "launching of small kernels; a larger training.micro_batch would hide it",
                     100 * host));
 }
@@ -51,14 +49,15 @@ void say_what_the_device_lacks(Prediction& out, const Scenario& scenario) {
                     gpu.name));
 }
 
-/// Parts of the plan that the measured steps behind its range do not have; without any such steps,
-/// those that no measured step has.
+/// Parts of the plan that are not covered by the measured steps behind its range; without such
+/// steps, those that no measured step covers.
 void say_how_near(Prediction& out, const Scenario& scenario) {
     const std::vector<std::string> features = unvalidated_features(scenario);
     if (features.empty()) return;
-    out.notes.push_back(
-        fmt::format("{} measured training step {}: {}", out.range ? "no" : "unvalidated, no",
-                    out.range ? "behind the range has" : "covers", fmt::join(features, ", ")));
+    out.notes.push_back(fmt::format("{}: {}",
+                                    out.range ? "not covered by the measured steps behind the range"
+                                              : "unvalidated by any measured training step",
+                                    fmt::join(features, ", ")));
 }
 
 /// Constants that take their default because the cluster's file does not give them are assumptions
@@ -71,7 +70,7 @@ void say_what_was_not_given(Prediction& out, const Scenario& scenario) {
                  fmt::format("not given, so {}: {}", constant.value, constant.source)});
 }
 
-/// What the laws hold for every cluster, with the value.
+/// The laws' constants for every cluster, with their values.
 void say_what_laws_hold(Prediction& out, const Scenario& scenario) {
     for (const models::LawConstant& constant : models::law_constants())
         if (reads_law(scenario, constant.name))
@@ -79,7 +78,7 @@ void say_what_laws_hold(Prediction& out, const Scenario& scenario) {
                                       constant.value + ": " + constant.source});
 }
 
-/// Medians of a busy machine are too long, in every prediction that is made of them.
+/// Medians of a busy machine are too long, and so are all predictions from them.
 void say_if_measured_on_a_busy_machine(Prediction& out, const scenarios::Cluster& cluster) {
     const std::optional<double>& share = cluster.measured->core_share;
     if (!share) return;
@@ -128,7 +127,7 @@ std::vector<double> work_of_kinds(const Scenario& scenario) {
     return work;
 }
 
-/// Of a hybrid whose stages have equal numbers of layers.
+/// For a hybrid whose stages have equal numbers of layers.
 std::string unlike_layers(const Scenario& scenario) {
     const std::vector<models::Layer>& kinds = scenario.model.layers.kinds();
     const bool hybrid = std::ranges::any_of(kinds, [](const models::Layer& layer) {

@@ -1,4 +1,4 @@
-#include "sim/explain/ranges.h"
+#include "sim/explain/explain.h"
 
 #include <algorithm>
 
@@ -9,11 +9,11 @@
 namespace debubble::sim {
 namespace {
 
-/// What the memory of a run by this program, or on a machine that it calibrated, differs from its
-/// plan by; tests hold it.
+/// The relative difference between the memory of a run by this program, or on a machine that it
+/// calibrated, and its plan; tests check it.
 constexpr double kOwnError = 0.01;
 
-/// Why the plan does not fit: the rank, its operator and by how much.
+/// The reason why the plan does not fit: the rank, its operator and the excess.
 std::string reason_of(const Prediction& out, const RankPrediction& worst, Bytes limit) {
     const Bytes needs = worst.needs();
     std::string reason = fmt::format("rank {} needs {:.2f} GiB at {}", worst.rank.index,
@@ -44,7 +44,7 @@ MemoryVerdict verdict_of(Bytes low, Bytes high, Bytes room) {
 }
 
 /// Where the requested memory fits and the reserved memory does not, PyTorch returns unused
-/// segments and asks the device again, step after step: such a plan is not worth starting, and yet
+/// segments and requests them again, step after step: such a plan is not worth starting, although
 /// published ones ran.
 void judge_memory(Prediction& out, const scenarios::Scenario& scenario) {
     const auto worst = std::ranges::max_element(out.ranks, {}, &RankPrediction::needs);

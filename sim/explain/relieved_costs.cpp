@@ -14,7 +14,7 @@ Duration scaled_by(Duration time, double factor) {
     return Duration{std::llround(static_cast<double>(time.count()) * factor)};
 }
 
-/// A cost of which what computes is longer or shorter by a factor.
+/// A cost whose computes are scaled by a factor.
 ComputeCost with_factor(ComputeCost cost, double factor) {
     cost.duration = scaled_by(cost.duration, factor);
     cost.exposed = std::min(cost.duration, scaled_by(cost.exposed, factor));
@@ -42,7 +42,7 @@ ComputeCost RelievedCosts::relieved(ComputeCost cost, const TimeByKind& communic
         cost.exposed -= less;
         cost.duration -= less;
     }
-    // What is sent over links that others use too is not told apart by kind.
+    // Communication over shared links is not divided by kind.
     if (all > 0 && freed > 0)
         for (InnerFlow& flow : cost.flows)
             flow.bytes = Bytes{std::llround(static_cast<double>(flow.bytes.count) *
@@ -73,47 +73,52 @@ ComputeCost RelievedCosts::overlap(const Overlap& action, Rank rank) const {
 }
 
 Flow RelievedCosts::transfer(const Message& message, Rank from, Rank to) const {
-    return frees(CommunicationKind::Pipeline) ? Flow{} : CostsBeside::transfer(message, from, to);
+    return frees(CommunicationKind::Pipeline) ? Flow{}
+                                              : DelegatingCostModel::transfer(message, from, to);
 }
 
 Flow RelievedCosts::unshard(Stage stage, Rank rank) const {
-    return frees(CommunicationKind::Data) ? Flow{} : CostsBeside::unshard(stage, rank);
+    return frees(CommunicationKind::Data) ? Flow{} : DelegatingCostModel::unshard(stage, rank);
 }
 
 Flow RelievedCosts::reduce_grad(Stage stage, std::span<const Rank> holders) const {
-    return frees(CommunicationKind::Data) ? Flow{} : CostsBeside::reduce_grad(stage, holders);
+    return frees(CommunicationKind::Data) ? Flow{}
+                                          : DelegatingCostModel::reduce_grad(stage, holders);
 }
 
 HiddenPart RelievedCosts::unshard_hidden(Stage stage, Rank rank) const {
-    return frees(CommunicationKind::Data) ? HiddenPart{} : CostsBeside::unshard_hidden(stage, rank);
+    return frees(CommunicationKind::Data) ? HiddenPart{}
+                                          : DelegatingCostModel::unshard_hidden(stage, rank);
 }
 
 HiddenPart RelievedCosts::reduce_grad_hidden(Stage stage, std::span<const Rank> holders) const {
     return frees(CommunicationKind::Data) ? HiddenPart{}
-                                          : CostsBeside::reduce_grad_hidden(stage, holders);
+                                          : DelegatingCostModel::reduce_grad_hidden(stage, holders);
 }
 
 Flow RelievedCosts::tied_grad(Stage stage, std::span<const Rank> holders) const {
-    return frees(CommunicationKind::Pipeline) ? Flow{} : CostsBeside::tied_grad(stage, holders);
+    return frees(CommunicationKind::Pipeline) ? Flow{}
+                                              : DelegatingCostModel::tied_grad(stage, holders);
 }
 
 Flow RelievedCosts::grad_norm() const {
-    return frees(CommunicationKind::Data) ? Flow{} : CostsBeside::grad_norm();
+    return frees(CommunicationKind::Data) ? Flow{} : DelegatingCostModel::grad_norm();
 }
 
 Flow RelievedCosts::offload(Stage stage, Rank rank) const {
-    return frees(CommunicationKind::Host) ? Flow{} : CostsBeside::offload(stage, rank);
+    return frees(CommunicationKind::Host) ? Flow{} : DelegatingCostModel::offload(stage, rank);
 }
 
 Duration RelievedCosts::optimizer_step(Rank rank) const {
-    return relief_.optimizer ? Duration{} : CostsBeside::optimizer_step(rank);
+    return relief_.optimizer ? Duration{} : DelegatingCostModel::optimizer_step(rank);
 }
 
 Duration RelievedCosts::between_steps(Rank rank) const {
-    return relief_.host ? Duration{} : CostsBeside::between_steps(rank);
+    return relief_.host ? Duration{} : DelegatingCostModel::between_steps(rank);
 }
 
-LevelledCosts::LevelledCosts(const CostModel& costs, const Program& program) : CostsBeside(costs) {
+LevelledCosts::LevelledCosts(const CostModel& costs, const Program& program)
+    : DelegatingCostModel(costs) {
     const auto note = [&](Kind kind, Stage stage, auto&& cost) {
         const auto [own, is_new] = own_.try_emplace({kind, stage});
         if (!is_new) return;
@@ -152,7 +157,7 @@ ComputeCost LevelledCosts::recompute(const Recompute& action, Rank rank) const {
                        factor({kAgainKind, action.micro_batch.slice.value_or(0)}, action.stage));
 }
 
-/// A pair changes as both of its passes one after the other would.
+/// A pair changes by as much as both of its passes one after the other would.
 ComputeCost LevelledCosts::overlap(const Overlap& action, Rank rank) const {
     double now = 0;
     double levelled = 0;

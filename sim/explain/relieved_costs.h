@@ -4,24 +4,24 @@
 #include <map>
 #include <tuple>
 
-#include "sim/uneven/costs_beside.h"
+#include "sim/uneven/delegating_cost_model.h"
 
-/// The costs of a plan with some of them at zero.
+/// The costs of a plan, some of them zero.
 namespace debubble::sim {
 
-/// What is free.
+/// The costs that are zero.
 struct Relief {
-    std::array<bool, kCommunicationKinds> communication{};
+    ArrayBy<CommunicationKind, bool, kCommunicationKinds> communication{};
     bool host = false;       ///< launching, and the time between steps
     bool optimizer = false;  ///< the optimizer's steps
-    double kernels = 1;      ///< factor of what passes compute
+    double kernels = 1;      ///< factor of the time of computes
 };
 
-class RelievedCosts : public CostsBeside {
+class RelievedCosts : public DelegatingCostModel {
 public:
     /// `costs` must outlive it.
     RelievedCosts(const CostModel& costs, const Relief& relief)
-        : CostsBeside(costs), relief_(relief) {}
+        : DelegatingCostModel(costs), relief_(relief) {}
 
     bool per_micro_batch() const override { return beside().per_micro_batch(); }
     ComputeCost compute(const Compute& action, Rank rank) const override;
@@ -39,17 +39,15 @@ public:
     Duration between_steps(Rank rank) const override;
 
 private:
-    bool frees(CommunicationKind kind) const {
-        return relief_.communication[static_cast<std::size_t>(kind)];
-    }
+    bool frees(CommunicationKind kind) const { return relief_.communication[kind]; }
     ComputeCost relieved(ComputeCost cost, const TimeByKind& communication) const;
 
     Relief relief_;
 };
 
-/// The costs with every pass of every stage as long as the mean of that pass over the stages, so
-/// that stages are even and the work of all ranks together is the same.
-class LevelledCosts : public CostsBeside {
+/// The costs with every pass of every stage as long as the mean of that pass over the stages:
+/// stages are even and the total work of the ranks is the same.
+class LevelledCosts : public DelegatingCostModel {
 public:
     /// `costs` must outlive it. Precondition: the passes of the program are priced by them.
     LevelledCosts(const CostModel& costs, const Program& program);
@@ -72,11 +70,11 @@ private:
     std::map<Kind, Mean> means_;
 };
 
-/// The costs of passes of one model, beside all others of another: a plan without recompute.
-class OtherPasses : public CostsBeside {
+/// The costs of passes from one model, and all others from another: a plan without recompute.
+class OtherPasses : public DelegatingCostModel {
 public:
     OtherPasses(const CostModel& costs, const CostModel& passes)
-        : CostsBeside(costs), passes_(passes) {}
+        : DelegatingCostModel(costs), passes_(passes) {}
 
     bool per_micro_batch() const override { return passes_.per_micro_batch(); }
     ComputeCost compute(const Compute& action, Rank rank) const override {

@@ -1,4 +1,4 @@
-#include "sim/explain/unvalidated.h"
+#include "sim/explain/explain.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 using scenarios::Provenance;
 
-/// True if one of these constants is set, and none of them was measured or fitted.
+/// True if one of these constants is set, but none of them was measured or fitted.
 bool is_assumed(const scenarios::Cluster& cluster,
                 std::initializer_list<std::string_view> constants) {
     return std::ranges::any_of(constants, [&](std::string_view constant) {
@@ -21,12 +21,12 @@ bool is_assumed(const scenarios::Cluster& cluster,
     });
 }
 
-/// The assumed shares of the datasheet's rates that this plan's kernels depend on: of products, of
-/// flash attention, of memory-bound kernels.
+/// The assumed shares of the datasheet's rates that this plan's kernels depend on: for GEMMs, flash
+/// attention, and memory-bound kernels.
 std::string assumed_rates(const scenarios::Scenario& scenario) {
     const scenarios::Cluster& cluster = scenario.cluster;
     std::vector<std::string_view> names;
-    if (is_assumed(cluster, {"gpu.gemm_efficiency"})) names.emplace_back("products");
+    if (is_assumed(cluster, {"gpu.gemm_efficiency"})) names.emplace_back("GEMMs");
     if (scenario.training.attention == models::AttentionKernel::Flash &&
         is_assumed(cluster,
                    {"gpu.attention_forward_efficiency", "gpu.attention_backward_efficiency"}))
@@ -37,7 +37,7 @@ std::string assumed_rates(const scenarios::Scenario& scenario) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Profiles and schedules of five or more of the published steps in bench/measured.
+/// Profiles and schedules of at least five published steps in bench/measured.
 constexpr std::array<std::string_view, 6> kMeasuredFrameworks{"megatron-2021", "megatron-2024",
                                                               "megatron-2026", "pytorch-fsdp1",
                                                               "pytorch-fsdp2", "pytorch-compile"};

@@ -1,16 +1,15 @@
-#include "sim/grid/best_by.h"
+#include "sim/grid/search.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
 
 namespace debubble::sim {
 namespace {
 
-/// The place of the point's value among those of the key.
+/// The index of the point's value among those of the key.
 std::size_t value_of(const scenarios::Sweep& sweep, std::size_t point, std::size_t key) {
     for (std::size_t later = sweep.keys.size() - 1; later > key; --later)
         point /= sweep.keys[later].values.size();

@@ -10,8 +10,8 @@
 #include "scenarios/check/framework_checks.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
+#include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
-#include "sim/explain/unvalidated.h"
 #include "sim/plan/plan_words.h"
 
 namespace debubble::sim {
@@ -40,13 +40,12 @@ std::vector<std::string> values_of(const std::vector<scenarios::Override>& point
     return values;
 }
 
-/// True if the mistake is in the key of "key=value" and not in the value, which follows it.
+/// True if the mistake is in the key of "key=value" and not in the value after it.
 bool is_about_key(const Diagnostic& mistake, std::string_view swept) {
     return std::cmp_less_equal(mistake.where.column, swept.size());
 }
 
-/// A mistake in a swept key or value, which a point sets like `--set`, located at its place in the
-/// grid.
+/// A mistake in a swept key or value, which a point sets like `--set`, located in the grid.
 Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
     for (const scenarios::SweepKey& key : sweep.keys)
         for (std::size_t i = 0; i < key.values.size(); ++i) {
@@ -93,7 +92,7 @@ scenarios::Sweep with_keys(scenarios::Sweep sweep, const std::vector<scenarios::
     return sweep;
 }
 
-/// A value that is listed twice makes the same point twice; one is enough.
+/// A value that is listed twice makes the same point twice; one point suffices.
 scenarios::Sweep without_repetition(scenarios::Sweep sweep) {
     for (scenarios::SweepKey& key : sweep.keys) {
         scenarios::SweepKey once{key.key, {}, {}, key.place};
@@ -205,20 +204,21 @@ std::optional<std::size_t> same_without_recompute(const Grid& grid, std::size_t 
 
 namespace {
 
-/// The figures of a row that is known are those of its twin, unless words or a measured step that
-/// depend on the keys belong to them.
-bool has_figures_of(const Grid& grid, const scenarios::Scenario& scenario, const SweepRow& twin) {
-    return twin.possible() && !grid.correction &&
+/// The figures of a known row are those of its duplicate, unless words or a measured step that
+/// depend on the keys are among them.
+bool has_figures_of(const Grid& grid, const scenarios::Scenario& scenario,
+                    const SweepRow& duplicate) {
+    return duplicate.possible() && !grid.correction &&
            scenario.parallel.partition != scenarios::Partition::Balanced;
 }
 
 void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& scenario,
                   const ChoicesDone& choosing, const KnownRow& known) {
-    const auto twin = same_without_recompute(grid, row.index, scenario);
-    if (twin)
+    const auto duplicate = same_without_recompute(grid, row.index, scenario);
+    if (duplicate)
         row.reason =
             fmt::format("the same plan as {}=none: flash attention keeps no scores", kRecomputeKey);
-    const auto same = twin && known ? known(*twin) : std::nullopt;
+    const auto same = duplicate && known ? known(*duplicate) : std::nullopt;
     if (same && has_figures_of(grid, scenario, *same)) {
         row.figures = same->figures;
         row.fits = same->fits;

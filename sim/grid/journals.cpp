@@ -1,10 +1,8 @@
-#include "sim/grid/journals.h"
+#include "sim/grid/results_file.h"
 
 #include <algorithm>
 #include <string>
 #include <system_error>
-
-#include "sim/grid/results_file.h"
 
 namespace debubble::sim {
 namespace fs = std::filesystem;
@@ -42,7 +40,7 @@ std::vector<SweepRow> rows_in_journals(const fs::path& results, const Grid& grid
     std::vector<bool> seen(grid.sweep.points(), false);
     for (const fs::path& journal : journals_beside(results)) {
         std::vector<SweepRow> of_journal = rows_in(journal, grid);
-        if (of_journal.empty()) continue;  // its worker has just begun
+        if (of_journal.empty()) continue;  // its worker has just started
         keep_basis(journal, basis, false);
         for (SweepRow& row : of_journal) {
             if (seen[row.index]) continue;

@@ -1,4 +1,4 @@
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@ namespace debubble::sim {
 namespace {
 
 constexpr std::size_t kWorthMeasuring = 3;
-constexpr std::string_view kSamePlan = "training.";  ///< keys that neither cut nor schedule
+constexpr std::string_view kSamePlan = "training.";  ///< keys of neither partition nor schedule
 
-/// The throughput, if its step took one of the ends of its range.
+/// The throughput if the step took one end of its range.
 double throughput_at(const SweepRow& row, std::string_view end) {
     return row.figure("tokens_per_s") * row.figure("step_time_s") / row.figure(end);
 }
@@ -58,9 +58,10 @@ std::string not_apart_text(const NotApart& plans, std::span<const std::string> k
                            const std::string& of) {
     if (plans.plans == 0) return "";
     std::string text = fmt::format(
-        "\n{} other {} {} not apart from the best: {:.0f} % of measured steps like theirs lie in "
-        "ranges that overlap with its own\n",
-        plans.plans, of, plans.plans == 1 ? "is" : "are", 100 * kResidualShare);
+        "\n{} other{} {} cannot be told from the best: the ranges in which {:.0f} % of measured "
+        "steps "
+        "like theirs lie overlap its own\n",
+        plans.plans, plans.plans == 1 ? "" : "s", of, 100 * kResidualShare);
     if (plans.worth_measuring.size() < 2) return text;
     text += "worth measuring:\n";
     for (const SweepRow* row : plans.worth_measuring)

@@ -10,8 +10,8 @@
 
 namespace debubble::sim {
 
-/// Writes the progress of a batch as a line at fixed times, also while no point is done: for the
-/// log of a job, which no person watches.
+/// Writes the progress of a batch as a line at fixed times, even while no point is done: for the
+/// log of a job that nobody watches.
 class ProgressLog {
 public:
     ProgressLog(std::FILE* log, std::chrono::milliseconds between);
@@ -30,13 +30,13 @@ private:
     std::size_t first_done_ = 0;  ///< points done by an earlier run
     std::size_t done_ = 0;
     std::size_t total_ = 0;  ///< 0 until the first point is done
-    std::jthread writer_;    ///< joined before the rest goes
+    std::jthread writer_;    ///< joined before the other members are destroyed
 };
 
 /// "12 min 05 s", "1.5 h".
 std::string duration_words(double seconds);
 
-/// "50 of 100 points, 25/s, 2 s left"; the pace is that since `begun`.
+/// "50 of 100 points, 25/s, 2 s left"; the rate is the mean since `begun`.
 std::string progress_words(std::size_t done, std::size_t total, std::size_t begun,
                            double elapsed_s);
 

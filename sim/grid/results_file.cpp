@@ -27,7 +27,7 @@ using Fields = std::vector<std::string>;
     throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-/// The point of the grid that has these values.
+/// The point of the grid with these values.
 std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
     std::size_t index = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -40,7 +40,7 @@ std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
     return index;
 }
 
-/// Removes the temporary files that a killed process left in write_file().
+/// Removes the temporary files that a killed process left behind in write_file().
 void remove_leftovers(const fs::path& path) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const std::string start = path.filename().string() + ".debubble-tmp-";
@@ -51,7 +51,7 @@ void remove_leftovers(const fs::path& path) {
 
 constexpr std::size_t kLongestResults = std::size_t{1} << 32;
 
-/// Rows of a file, and how many of its bytes are the header and whole rows.
+/// Rows of a file, and the length in bytes of its header and whole rows.
 struct Parsed {
     std::vector<SweepRow> rows;
     std::size_t whole = 0;  ///< 0 if it ends within the header
@@ -98,7 +98,7 @@ std::vector<SweepRow> rows_in(const fs::path& path, const Grid& grid) {
         content = read_file(path, kLongestResults);
     } catch (const WorldError&) {
         if (fs::exists(path, error)) throw;
-        return {};  // it has just been merged
+        return {};  // it was just merged
     } catch (const InputError&) {
         if (fs::exists(path, error)) throw;
         return {};
@@ -133,7 +133,7 @@ void ResultsFile::open_locked() {
             ::close(fd_);
             throw ResultsInUse(fmt::format("{}: another sweep is writing it", path_.string()));
         }
-        // Between open and lock, another sweep may have ended and replaced the file.
+        // Between open and lock, another sweep may have finished and replaced the file.
         struct stat held {};
         struct stat named {};
         if (::fstat(fd_, &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&

@@ -11,20 +11,20 @@
 /// killed at any moment with at most one row lost.
 namespace debubble::sim {
 
-/// Another process writes the file.
+/// Another process is writing the file.
 class ResultsInUse : public WorldError {
 public:
     using WorldError::WorldError;
 };
 
 /// The whole rows in a file that another process may be writing, each point once; none if there is
-/// no file. Throws InputError if it holds the results of another grid.
+/// no file. Throws InputError if it has the results of another grid.
 std::vector<SweepRow> rows_in(const std::filesystem::path& path, const Grid& grid);
 
 class ResultsFile {
 public:
     /// Opens or makes the file, for this process alone, and reads the rows of an earlier run; an
-    /// incomplete last row is cut off. Throws InputError if it holds the results of another grid,
+    /// incomplete last row is cut off. Throws InputError if it has the results of another grid,
     /// ResultsInUse if it is in use.
     ResultsFile(std::filesystem::path path, const Grid& grid);
     ~ResultsFile();
@@ -50,5 +50,19 @@ private:
     int fd_ = -1;
     std::mutex mutex_;
 };
+
+// The journals of workers next to the results of a sweep: rows that are not merged yet.
+
+/// "results.csv.worker-3".
+std::filesystem::path journal_of(const std::filesystem::path& results, int worker);
+
+/// The rows of all journals next to the results, each point once, as far as they are written.
+/// Throws InputError if one belongs to another grid or scenario.
+std::vector<SweepRow> rows_in_journals(const std::filesystem::path& results, const Grid& grid,
+                                       const Basis& basis);
+
+/// Removes the journals, whose rows are in the results. A journal that a worker still has open may
+/// be removed.
+void remove_journals(const std::filesystem::path& results);
 
 }  // namespace debubble::sim

@@ -1,4 +1,4 @@
-#include "sim/grid/run_frontier.h"
+#include "sim/grid/compare_plans.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,11 +12,9 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "base/spelling.h"
 #include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
-#include "sim/grid/run_frontier.h"
-#include "sim/grid/twins.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/plan/plan_bound.h"
 
 namespace debubble::sim {
@@ -28,8 +26,7 @@ struct ObjectiveRow {
     double sign;  ///< +1: the greatest is best
 };
 
-constexpr std::array kObjectives{
-    // indexed by Objective
+constexpr ArrayBy<Objective, ObjectiveRow, 6> kObjectives{
     ObjectiveRow{"tokens_per_s", "tokens_per_s", 1},
     ObjectiveRow{"mfu", "mfu", 1},
     ObjectiveRow{"step_time_s", "step_time_s", -1},
@@ -39,14 +36,14 @@ constexpr std::array kObjectives{
 };
 
 const ObjectiveRow& row_of(Objective objective) {
-    return kObjectives[static_cast<std::size_t>(objective)];
+    return kObjectives[objective];
 }
 
 /// The row's value of the objective, where greater is better.
 double score(const SweepRow& row, Objective objective) {
     const double figure = row.figure(row_of(objective).figure);
     if (std::isnan(figure))
-        throw InputError(fmt::format("there is no {} to choose by: {}", row_of(objective).name,
+        throw InputError(fmt::format("cannot choose by {}: {}", row_of(objective).name,
                                      is_of_run(objective)
                                          ? "it takes training.tokens (--tokens), and cost also "
                                            "price.gpu_hour"
@@ -54,16 +51,16 @@ double score(const SweepRow& row, Objective objective) {
     return row_of(objective).sign * figure;
 }
 
-/// A plan that may still be the best, and the best score that it can reach: by its own bound, or by
-/// that of the plan that computes nothing again, which is faster.
+/// A plan that may still be the best, and an upper bound of its score: by its own bound, or by that
+/// of the plan without recomputation, which is faster.
 struct Candidate {
     std::size_t index = 0;
     double promise = 0;
     bool own = true;
-    RunPoint run = {};  ///< what the whole training takes at least
+    RunPoint run = {};  ///< minimum of the whole training's days
 };
 
-/// The whole training at the bound of the step, if nothing stopped it.
+/// The whole training at the bound of the step, without any stop.
 RunPoint least_run(const PlanBound& bound, const scenarios::Scenario& scenario) {
     if (!scenario.training.run.tokens) return {};
     const auto per_step = static_cast<double>(scenario.training.global_batch) *
@@ -101,20 +98,20 @@ public:
 
     SearchResult run() {
         std::vector<Candidate> candidates = bound_all();
-        // The most promising come first: then the others are ruled out soonest.
+        // The most promising come first, so that the others are ruled out as soon as possible.
         std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
             return a.promise != b.promise ? a.promise > b.promise : a.index < b.index;
         });
         run_parallel(candidates.size(), options_.jobs, options_.stop,
                      [&](std::size_t i) { play(candidates[i]); });
-        find_twins();
+        find_duplicates();
         sort_played();
-        result_.finished = settled_ == result_.points;
+        result_.finished = decided_ == result_.points;
         return std::move(result_);
     }
 
 private:
-    /// The points that compute nothing again first: their bounds are bounds of the others.
+    /// The points without recomputation first: their bounds are bounds of the others.
     std::vector<Candidate> bound_all() {
         std::vector<std::size_t> first;
         std::vector<Candidate> later;
@@ -142,7 +139,7 @@ private:
         return candidates;
     }
 
-    /// A point with its own bound; nothing where that settles it.
+    /// A point with its own bound; nothing where that rules it out.
     std::optional<Candidate> bound(std::size_t index) {
         try {
             const scenarios::Scenario scenario = grid_.instantiate(index);
@@ -158,9 +155,9 @@ private:
             promises_[index] = promise;
             const RunPoint run = least_run(bound, scenario);
             if (!bound.fits())
-                settle(result_.too_big);
+                record(result_.too_big);
             else if (options_.most_days && run.days > *options_.most_days)
-                settle(result_.too_late);
+                record(result_.too_late);
             else
                 return Candidate{index, promise, true, run};
         } catch (const InputError&) {
@@ -171,7 +168,7 @@ private:
         return std::nullopt;
     }
 
-    /// What a measured step leaves of a bound: of memory only the device's limit.
+    /// The bounds that remain valid with a measured step: of memory only the device's limit.
     PlanBound corrected(PlanBound bound) const {
         bound.step_time_s *= grid_.correction->least;
         bound.memory = Bytes{};
@@ -180,19 +177,19 @@ private:
 
     void rule_out_impossible() {
         const std::lock_guard lock(mutex_);
-        settle(result_.impossible);
+        record(result_.impossible);
     }
 
     void leave_out() {
         const std::lock_guard lock(mutex_);
-        settle(result_.lacking);
+        record(result_.lacking);
     }
 
-    /// Settles a point that cannot be among the best.
+    /// Records a point that cannot be among the best.
     bool is_too_slow(const Candidate& candidate) {
         const std::lock_guard lock(mutex_);
         if (!cannot_win(candidate)) return false;
-        settle(result_.too_slow);
+        record(result_.too_slow);
         return true;
     }
 
@@ -204,7 +201,7 @@ private:
         }
         const SweepRow row = evaluate(grid_, candidate.index, options_.choosing);
         const std::lock_guard lock(mutex_);
-        settle(row.possible() ? result_.predicted : result_.impossible);
+        record(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
         if (options_.most_days && row.figure("days") > *options_.most_days) {
             result_.played.push_back(row);
@@ -213,7 +210,7 @@ private:
         }
         const double of_row = score(row, objective_);
         if (std::ranges::none_of(result_.played,
-                                 [&](const SweepRow& known) { return are_twins(known, row); }))
+                                 [&](const SweepRow& known) { return are_duplicates(known, row); }))
             rank(of_row);
         result_.played.push_back(row);
         const double of_best = result_.best ? score(*result_.best, objective_) : of_row;
@@ -223,7 +220,7 @@ private:
         result_.best = *std::ranges::min_element(as_good_, {}, &SweepRow::index);
     }
 
-    /// Notes the score of a plan that is no twin of an earlier one.
+    /// Records the score of a plan that is not a duplicate of an earlier one.
     void rank(double score) {
         best_scores_.insert(std::ranges::upper_bound(best_scores_, score, std::ranges::greater{}),
                             score);
@@ -242,20 +239,21 @@ private:
         });
     }
 
-    /// No twin of the best is ruled out by its bound, which promises the same score.
-    void find_twins() {
+    /// A duplicate of the best is never ruled out by its bound, which promises the same score.
+    void find_duplicates() {
         if (!result_.best) return;
-        std::ranges::copy_if(as_good_, std::back_inserter(result_.twins), [&](const SweepRow& row) {
-            return row.index != result_.best->index && are_twins(row, *result_.best);
-        });
-        std::ranges::sort(result_.twins, {}, &SweepRow::index);
+        std::ranges::copy_if(
+            as_good_, std::back_inserter(result_.duplicates), [&](const SweepRow& row) {
+                return row.index != result_.best->index && are_duplicates(row, *result_.best);
+            });
+        std::ranges::sort(result_.duplicates, {}, &SweepRow::index);
     }
 
-    /// Of twins the first in the grid stays.
+    /// Of duplicates the first in the grid stays.
     void sort_played() {
         std::vector<SweepRow>& rows = result_.played;
         std::ranges::sort(rows, {}, &SweepRow::index);
-        const auto first_of = twins_in(rows);
+        const auto first_of = duplicates_in(rows);
         std::vector<SweepRow> once;
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (!first_of[i]) once.push_back(std::move(rows[i]));
@@ -264,10 +262,10 @@ private:
         rows = std::move(once);
     }
 
-    void settle(std::size_t& count) {
+    void record(std::size_t& count) {
         ++count;
-        ++settled_;
-        if (options_.progress) options_.progress(settled_, result_.points);
+        ++decided_;
+        if (options_.progress) options_.progress(decided_, result_.points);
     }
 
     const Grid& grid_;
@@ -275,12 +273,13 @@ private:
     Objective objective_;
     const BatchOptions& options_;
     std::size_t ranks_;
-    std::vector<double> best_scores_;  ///< the greatest first, as many as are asked for
+    std::vector<double> best_scores_;  ///< the greatest first, as many as requested
     std::mutex mutex_;
-    std::unordered_map<std::size_t, double> promises_;  ///< by index, of points with their own
+    std::unordered_map<std::size_t, double> promises_;  ///< by index, of points with bounds of
+                                                        ///< their own
     SearchResult result_;
     std::vector<SweepRow> as_good_;  ///< rows with the score of the best one
-    std::size_t settled_ = 0;
+    std::size_t decided_ = 0;
 };
 
 }  // namespace

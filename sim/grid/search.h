@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace debubble::sim {
 
-/// The figure by which a plan is chosen. Only plans that fit are chosen.
-/// Days and cost are those of the whole training (training.tokens), in the median of drawn runs.
+/// The figure by which a plan is chosen. Only plans that fit are chosen. Days and cost are those of
+/// the whole training (training.tokens), in the median of drawn runs.
 enum class Objective { TokensPerS, Mfu, StepTime, PeakMemory, Days, Cost };
 constexpr bool is_of_run(Objective objective) {
     return objective == Objective::Days || objective == Objective::Cost;
@@ -24,17 +25,18 @@ Objective parse_objective(const std::string& name);
 /// True if the row fits and beats `best`, which is null where none is known.
 bool is_better(const SweepRow& row, const SweepRow* best, Objective objective);
 
-/// The best of the fitting rows; among equals, the one that comes first in the grid.
+/// The best of the fitting rows; among equals, the first one in the grid.
 const SweepRow* best_of(std::span<const SweepRow> rows, Objective objective);
 
 struct SearchResult {
-    std::optional<SweepRow> best;  ///< unset if no plan fits
-    std::vector<SweepRow> twins;   ///< twins of the best, in grid order (sim/grid/twins.h)
-    /// The plans that were played and fit, the best among them first, then by the objective; the
-    /// twins left out.
+    std::optional<SweepRow> best;      ///< unset if no plan fits
+    std::vector<SweepRow> duplicates;  ///< duplicates of the best, in grid order
+                                       ///< (sim/grid/compare_plans.h)
+    /// The plans that were simulated and fit, the best among them first, then by the objective,
+    /// without duplicates.
     std::vector<SweepRow> played;
     std::size_t points = 0;      ///< number of points that the grid admits
-    std::size_t predicted = 0;   ///< number that was played event by event
+    std::size_t predicted = 0;   ///< number that was simulated event by event
     std::size_t too_big = 0;     ///< number ruled out by the memory that they hold throughout
     std::size_t too_slow = 0;    ///< number ruled out by the work of their ranks alone
     std::size_t impossible = 0;  ///< number of plans that cannot be built
@@ -43,14 +45,28 @@ struct SearchResult {
     bool finished = true;        ///< false if it was stopped
 };
 
-/// The best plan of the grid: the same as best_of() a full sweep, but plans
-/// whose bound (see plan_bound.h) cannot beat the best one found are not played. With `ranks` the
-/// first so many of SearchResult::played are those of a full sweep, too. Of days and cost it plays all
-/// plans that may be on the frontier of both (sim/grid/run_frontier.h).
+/// The best plan of the grid: the same as best_of() of a full sweep, but plans whose bound (see
+/// plan_bound.h) cannot beat the best one found are not simulated. With `ranks` the first `ranks`
+/// rows of SearchResult::played are those of a full sweep, too. For days and cost it simulates all
+/// plans that may be on the frontier of both (sim/grid/compare_plans.h).
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {},
                     std::size_t ranks = 1);
 /// The same among some points of the grid, in grid order.
 SearchResult search(const Grid& grid, std::span<const std::size_t> points, Objective objective,
                     const BatchOptions& options = {}, std::size_t ranks = 1);
+
+// The best plan for each value of a swept key.
+
+/// The index of the key among those that the grid sweeps. Throws InputError with a did-you-mean
+/// suggestion for another key.
+std::size_t place_of_swept_key(const Grid& grid, const std::string& key);
+
+/// The points of the grid with this value of the key, in grid order.
+std::vector<std::size_t> points_with(const Grid& grid, std::size_t key, std::size_t value);
+
+/// The best of the fitting rows for each value of the key, in the values' order; null where none
+/// fits.
+std::vector<const SweepRow*> best_by(std::span<const SweepRow> rows, const Grid& grid,
+                                     std::size_t key, Objective objective);
 
 }  // namespace debubble::sim

@@ -10,15 +10,14 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "sim/grid/journals.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/grid/results_file.h"
-#include "sim/grid/twins.h"
 
 namespace debubble::sim {
 namespace {
 
-/// A small set of rows in which every value of every key occurs that occurs in the rows at all;
-/// possible plans are preferred, since they have more figures.
+/// A small set of rows that has every value of every key which any row has; possible plans are
+/// preferred, since they have more figures.
 std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows) {
     std::set<std::pair<std::size_t, std::string>> held;
     std::vector<const SweepRow*> chosen;
@@ -36,7 +35,7 @@ std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows
 /// Compares old rows with new ones: a scenario, model, cluster or schedule file may have changed
 /// since the earlier run, or this program, and then old and new rows must not be in one file. Each
 /// value may name a file that no other value does, so a row of each is computed again, even if the
-/// sweep is asked to stop: rows that were not checked are not reported.
+/// sweep was asked to stop: unchecked rows are not reported.
 void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
                       const std::filesystem::path& results, const BatchOptions& options) {
     const std::vector<const SweepRow*> asked = one_of_each_value(found);
@@ -63,7 +62,7 @@ std::vector<std::size_t> still_to_do(const Grid& grid, const std::vector<SweepRo
     return to_do;
 }
 
-/// Adds what workers have predicted and nobody has merged yet.
+/// Adds rows that workers have predicted and nobody has merged yet.
 void take_up_journals(ResultsFile& file, std::vector<SweepRow>& rows,
                       const std::vector<SweepRow>& journals) {
     std::set<std::size_t> known;
@@ -112,7 +111,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
     std::ranges::sort(result.rows, {}, &SweepRow::index);
     if (!result.finished()) return result;
     const std::vector<SweepRow> before = result.rows;
-    mark_twins(result.rows, grid.keys());
+    mark_duplicates(result.rows, grid.keys());
     mark_pareto(result.rows);
     if (!to_do.empty() || result.rows != before) file.replace(result.rows);
     remove_journals(results);

@@ -1,4 +1,4 @@
-#include "sim/grid/sweep_basis.h"
+#include "sim/grid/grid.h"
 
 #include <algorithm>
 #include <string_view>

@@ -40,7 +40,7 @@ std::string reserved(const Prediction& p) {
     return most.count > 0 ? text_of(most) : std::string();
 }
 
-/// Empty where the allocator was not played.
+/// Empty where the allocator was not simulated.
 std::string left(const Prediction& p) {
     return reserved(p).empty() ? std::string() : text_of(p.memory_left);
 }
@@ -239,16 +239,15 @@ void mark_pareto(std::vector<SweepRow>& rows) {
             candidates.push_back(
                 {row.figure("tokens_per_s"), row.figure("peak_memory_bytes"), &row});
     }
-    // Fastest first; a row is beaten if a faster one, or an equally fast one
-    // before it, holds less.
+    // Fastest first; a row is beaten if a faster one, or an equally fast one before it, holds less.
     std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
         return a.tokens_per_s != b.tokens_per_s ? a.tokens_per_s > b.tokens_per_s : a.peak < b.peak;
     });
     double least = std::numeric_limits<double>::infinity();
     double fastest_with_least = 0;
     for (const Candidate& c : candidates) {
-        const bool twin = c.peak == least && c.tokens_per_s == fastest_with_least;
-        if (c.peak >= least && !twin) continue;
+        const bool equal = c.peak == least && c.tokens_per_s == fastest_with_least;
+        if (c.peak >= least && !equal) continue;
         least = c.peak;
         fastest_with_least = c.tokens_per_s;
         c.row->pareto = "true";

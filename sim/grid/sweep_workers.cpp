@@ -1,4 +1,4 @@
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/sweep.h"
 
 #include <algorithm>
 #include <mutex>
@@ -6,14 +6,13 @@
 
 #include "base/diagnostic.h"
 #include "base/parallel.h"
-#include "sim/grid/journals.h"
 #include "sim/grid/results_file.h"
 
 namespace debubble::sim {
 namespace fs = std::filesystem;
 namespace {
 
-/// Points that a worker does of others' shares before it looks again what they have done.
+/// Number of points of other shares that a worker predicts before it reads the journals again.
 constexpr std::size_t kTakenUpAtOnce = 64;
 
 class Worker {
@@ -30,7 +29,7 @@ public:
         keep_basis(journal_of(results, place.index), basis_, journal_.found().empty());
     }
 
-    /// All points that are known when there is nothing left to do, or it was stopped.
+    /// All known points, when nothing is left to do or the sweep was stopped.
     std::vector<SweepRow> run() {
         look();
         found_ = known_.size();
@@ -39,7 +38,7 @@ public:
             look();
             std::vector<std::size_t> left = missing();
             if (left.empty() || stopped()) return known_;
-            // Each begins at another place, so that few points are predicted twice.
+            // Each starts at another index, so that few points are predicted twice.
             const auto count = static_cast<std::size_t>(place_.count);
             const std::size_t first = left.size() * static_cast<std::size_t>(place_.index) / count;
             std::ranges::rotate(left, left.begin() + static_cast<std::ptrdiff_t>(first));
@@ -52,7 +51,7 @@ public:
 private:
     bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
-    /// Reads what this and the other workers have written by now.
+    /// Reads the rows that this and the other workers have written so far.
     void look() {
         known_ = rows_in_journals(results_, grid_, basis_);
         std::error_code error;

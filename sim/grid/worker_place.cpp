@@ -1,4 +1,4 @@
-#include "sim/grid/worker_place.h"
+#include "sim/grid/sweep.h"
 
 #include <algorithm>
 #include <charconv>
@@ -24,7 +24,7 @@ std::optional<long> number_of(const Variable& variable, const char* name) {
     const char* text = variable(name);
     if (text == nullptr || *text == '\0') return std::nullopt;
     const auto value = number_in(text);
-    if (!value) throw InputError(fmt::format("{} is '{}', which is no number", name, text));
+    if (!value) throw InputError(fmt::format("{}: '{}' is not a number", name, text));
     return value;
 }
 

@@ -1,4 +1,4 @@
-#include "sim/measured/accuracy_svg.h"
+#include "sim/measured/accuracy_report.h"
 
 #include <algorithm>
 #include <array>
@@ -15,15 +15,15 @@ namespace {
 
 using Rows = std::vector<const MeasuredComparison*>;
 
-constexpr double kSide = 560;    ///< of a panel's square, in pixels
-constexpr double kLeft = 70;     ///< for the words of the vertical axis
+constexpr double kSide = 560;    ///< side of a panel's square, in pixels
+constexpr double kLeft = 70;     ///< for the label of the vertical axis
 constexpr double kTop = 44;      ///< for the title
-constexpr double kBelow = 56;    ///< for the words of the horizontal axis
+constexpr double kBelow = 56;    ///< for the label of the horizontal axis
 constexpr double kBetween = 40;  ///< two panels
 constexpr double kLegend = 250;  ///< columns of the legend
-constexpr double kBand = 0.10;   ///< error of the band
+constexpr double kBand = 0.10;   ///< error at the edge of the band
 constexpr double kFontSize = 12;
-/// Colours and shapes tell tables apart: seven colours of Okabe and Ito (2008) times three shapes.
+/// Colours and shapes distinguish tables: seven colours of Okabe and Ito (2008) times three shapes.
 constexpr std::array<std::string_view, 7> kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#000000"};
 
@@ -55,7 +55,7 @@ std::string line_of(double x1, double y1, double x2, double y2, std::string_view
                        svg::number(y1), svg::number(x2), svg::number(y2), stroke);
 }
 
-/// A circle, a square or a triangle about the point.
+/// A circle, a square or a triangle around the point.
 std::string mark(std::size_t table, double x, double y, const std::string& title) {
     const std::string_view colour = kColours[table % kColours.size()];
     const std::string says = fmt::format("><title>{}</title>", svg::escaped(title));
@@ -74,7 +74,7 @@ std::string mark(std::size_t table, double x, double y, const std::string& title
     }
 }
 
-/// "10 ms": few digits, in the unit that gives a figure of at least one.
+/// "10 ms": few digits, in a unit with a value of at least one.
 std::string tick_text(double seconds) {
     if (seconds >= 1) return fmt::format("{:g} s", seconds);
     if (seconds >= 1e-3) return fmt::format("{:g} ms", 1e3 * seconds);

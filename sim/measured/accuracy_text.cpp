@@ -16,7 +16,7 @@ std::vector<const MeasuredComparison*> all_of(const AccuracyReport& report) {
     return rows;
 }
 
-/// Seconds; as many digits as tell a microsecond.
+/// Seconds; with enough digits for a microsecond.
 std::string time_cell(double s) {
     return fmt::format("{:.{}f}", s, s < 0.1 ? 6 : 3);
 }
@@ -44,7 +44,7 @@ std::string summary_line(const ErrorSummary& errors) {
 }
 
 /// The reasons why rows are not predicted, each with the number of its rows and without the list of
-/// the words that are known.
+/// known words.
 std::string unsaid_lines(const AccuracyReport& report) {
     std::map<std::string, int> reasons;
     for (const MeasuredComparison& row : report.rows)

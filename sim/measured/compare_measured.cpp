@@ -13,8 +13,6 @@
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/first_step.h"
-#include "sim/measured/measured_collective.h"
-#include "sim/measured/measured_kernel.h"
 
 namespace debubble::sim {
 namespace {
@@ -29,13 +27,14 @@ constexpr int kMostChunks = 64;
 
 using text::at;
 
-/// One of the plans that a row may stand for.
+/// One of the plans that a row may describe.
 struct RowCandidate {
     std::vector<Override> overrides;
     std::string words;
 };
 
-/// True if the schedule takes any number of stages per rank, and neither it nor the cut says one.
+/// True if the schedule takes any number of stages per rank, and neither it nor the partition
+/// specifies one.
 bool interleaves(const text::NodePtr& scenario) {
     const text::NodePtr schedule = at(scenario, "schedule");
     const text::NodePtr name =
@@ -65,14 +64,14 @@ std::vector<RowCandidate> with_key(const std::vector<RowCandidate>& all, const s
     return more;
 }
 
-/// Rows whose batch nobody states measured tokens per second, which need not know it: pipelines are
+/// Rows with an unstated batch measured tokens per second, which hardly depend on it: pipelines are
 /// filled as in the Zero Bubble paper, whose tables have up to eight microbatches per rank.
 constexpr int kMicroBatchesPerRank = 8;
-/// What frameworks' recipes train on where they say nothing else.
+/// The sequence lengths of frameworks' recipes where they state nothing else.
 constexpr int kUsualSequence = 4096;
 
-/// A row says too little of a plan for one prediction: all that it may stand for. `usual` sequences
-/// are those that a network with fewer positions refuses.
+/// All candidates of a row that does not specify a single plan. `usual` sequences are those that a
+/// network with fewer positions refuses.
 std::vector<RowCandidate> candidates_of(const text::NodePtr& scenario, bool usual) {
     std::vector<RowCandidate> all{{}};
     const auto says = [&](const char* key) { return at(scenario, key) != nullptr; };
@@ -100,9 +99,8 @@ bool leaves_open(const MeasuredStep& step, const char* key) {
            !at(step.scenario, fmt::format("framework.{}", key));
 }
 
-/// The recipes of NVIDIA's NeMo containers are tuned for each GPU: what their pages do not state of
-/// graphs and dispatchers is the fastest of what such recipes take. Other software has neither
-/// unless it is told to.
+/// The recipes of NVIDIA's NeMo containers are tuned for each GPU: unstated graphs and dispatchers
+/// are the fastest of those that such recipes use. Other software has neither unless configured.
 std::vector<RowCandidate> with_tuned_keys(const MeasuredStep& step, std::vector<RowCandidate> all) {
     const text::NodePtr release = at(step.scenario, "framework.release");
     if (!release || !release->scalar.starts_with("nemo ")) return all;
@@ -114,11 +112,11 @@ std::vector<RowCandidate> with_tuned_keys(const MeasuredStep& step, std::vector<
     return all;
 }
 
-/// Pieces of a SentencePiece vocabulary, as T5 and Llama have it.
+/// Entries of a SentencePiece vocabulary, as in T5 and Llama.
 constexpr int kSentencePieces = 32'000;
 
 /// A vocabulary that the source does not state is the scenario's or the usual smaller one,
-/// whichever is faster: only time can tell. Memory that is compared would tell it, and keeps the
+/// whichever is faster: only the time can tell. Compared memory would tell it, and keeps the
 /// scenario's.
 std::vector<RowCandidate> with_vocabularies(const MeasuredStep& step,
                                             std::vector<RowCandidate> all) {
@@ -131,10 +129,9 @@ std::vector<RowCandidate> with_vocabularies(const MeasuredStep& step,
     return with_key(all, "model.vocab", std::array{words->scalar, std::to_string(kSentencePieces)});
 }
 
-/// Gradients travel in 16 bits where a launch says so (--grad-reduce-in-bf16), which
+/// Gradients are reduced in 16 bits where a launch says so (--grad-reduce-in-bf16), which
 /// Megatron-FSDP's guide recommends (Megatron-LM d98e8a6,
-/// docs/user-guide/features/megatron_fsdp.md); what the source does not state is whichever is
-/// faster.
+/// docs/user-guide/features/megatron_fsdp.md); an unstated setting is the faster one.
 std::vector<RowCandidate> with_wires(const MeasuredStep& step, std::vector<RowCandidate> all) {
     if (std::ranges::count(step.not_stated, "communication_dtype") == 0 ||
         at(step.scenario, "parallel.communication_dtype"))
@@ -145,7 +142,7 @@ std::vector<RowCandidate> with_wires(const MeasuredStep& step, std::vector<RowCa
     return all;
 }
 
-/// GiB of the rank that was measured, or of the one that has most.
+/// GiB of the rank that was measured, or of the fullest one.
 template <class BytesOf>
 double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_of) {
     const auto gib = [&](const RankPrediction& rank) {
@@ -161,10 +158,10 @@ double gib_of(const Prediction& prediction, MeasuredPeak::Of of, BytesOf bytes_o
     return most;
 }
 
-/// What a rank holds at its peak that no pass makes.
+/// The memory of a rank at its peak that no pass makes.
 Bytes held_by(const RankPrediction& rank) {
-    return total(rank.memory) - rank.memory[static_cast<std::size_t>(MemoryClass::Activations)] -
-           rank.memory[static_cast<std::size_t>(MemoryClass::Workspace)];
+    return total(rank.memory) - rank.memory[MemoryClass::Activations] -
+           rank.memory[MemoryClass::Workspace];
 }
 
 void take_memory(MeasuredComparison& row, const Scenario& scenario, const Prediction& prediction) {
@@ -182,11 +179,11 @@ void take_memory(MeasuredComparison& row, const Scenario& scenario, const Predic
     if (step.held_gib) row.held = compare(*step.held_gib, of, held_by);
     if (step.activations_gib)
         row.activations = compare(*step.activations_gib, of, [](const RankPrediction& rank) {
-            return rank.memory[static_cast<std::size_t>(MemoryClass::Activations)];
+            return rank.memory[MemoryClass::Activations];
         });
 }
 
-/// The seconds of the measured step; from rates where the source states nothing else.
+/// The seconds of the measured step; derived from rates where the source states nothing else.
 std::optional<double> measured_seconds(const MeasuredStep& step, const Scenario& scenario,
                                        const Prediction& prediction) {
     if (step.step_s) return step.step_s;
@@ -258,7 +255,7 @@ double sum_of_errors(const std::vector<double>& rates, double constant) {
     return sum;
 }
 
-/// The rate whose mean absolute error is least: it is that of one of the rows, since the error is
+/// The rate with the least mean absolute error: it is that of one of the rows, since the error is
 /// monotone between them.
 double best_constant(const std::vector<double>& rates) {
     return *std::ranges::min_element(

@@ -1,4 +1,4 @@
-#include "sim/measured/error_summary.h"
+#include "sim/measured/accuracy_report.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ std::string value_of(const MeasuredComparison& row, const std::string& key) {
     return value->is(text::Node::Kind::Scalar) ? value->scalar : text::to_flow(*value);
 }
 
-/// What has to be equal for two rows to be the same job.
+/// The fields in which rows of the same job are equal.
 std::string job_of(const MeasuredComparison& row) {
     std::string job;
     for (const char* key : {"model", "cluster", "gpus", "nodes", "training.global_batch",

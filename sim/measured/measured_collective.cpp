@@ -1,4 +1,4 @@
-#include "sim/measured/measured_collective.h"
+#include "sim/measured/compare_measured.h"
 
 #include "scenarios/cluster/reader.h"
 #include "sim/network/collective_cost.h"
@@ -40,7 +40,7 @@ AskedCollective read(const text::NodePtr& scenario) {
     return asked;
 }
 
-/// The bytes on the bus of each GPU for every byte of the whole tensor.
+/// The bytes on the bus of each GPU per byte of the whole tensor.
 double bus_share(CollectiveKind kind, int gpus) {
     const double others = static_cast<double>(gpus - 1) / gpus;
     switch (kind) {

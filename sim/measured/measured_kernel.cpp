@@ -1,4 +1,4 @@
-#include "sim/measured/measured_kernel.h"
+#include "sim/measured/compare_measured.h"
 
 #include "scenarios/cluster/kernel_table.h"
 #include "scenarios/cluster/reader.h"
@@ -31,7 +31,7 @@ AskedKernel kernel_asked(const text::NodePtr& scenario) {
     in.word("attention", kernel, scenarios::kFusedAttentions);
     in.finish();
     if (in.good() && std::holds_alternative<std::monostate>(asked.work))
-        in.complain("kernel", "only products and attentions are priced one by one");
+        in.complain("kernel", "only GEMMs and attention can be priced by themselves");
     mistakes.throw_if_any();
     scenarios::Gpu& gpu = asked.cluster.gpu;
     if (auto* attention = std::get_if<models::FlashAttention>(&asked.work)) {

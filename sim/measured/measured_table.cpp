@@ -24,7 +24,7 @@ bool says(std::string_view text, std::string_view word) {
     return text.find(word) != std::string_view::npos;
 }
 
-/// Tables say in words which peak they have: "reserved, max over ranks", "allocated, last rank".
+/// Tables specify their peak in words: "reserved, max over ranks", "allocated, last rank".
 MeasuredPeak peak_of(double gib, std::string_view words) {
     MeasuredPeak peak{gib};
     const bool allocated = says(words, "allocated");
@@ -32,7 +32,8 @@ MeasuredPeak peak_of(double gib, std::string_view words) {
     if (allocated != reserved)
         peak.kind = allocated ? MeasuredPeak::Kind::Allocated : MeasuredPeak::Kind::Reserved;
     peak.first_step = says(words, "after iteration 1");
-    // A peak that grew until there was no more is no peak, but for that of an iteration before.
+    // A peak that ended in an out-of-memory error is not a peak, except that of an iteration
+    // before.
     if (says(words, "out of memory") && !peak.first_step) peak.kind = MeasuredPeak::Kind::Unknown;
     if (says(words, "rank 0"))
         peak.of = MeasuredPeak::Of::FirstRank;
@@ -66,7 +67,7 @@ void read_figures(const NodePtr& map, MeasuredStep& step, Mistakes& mistakes) {
                          step.peak || step.held_gib || step.activations_gib;
     const bool of_part = step.time_s || step.busbw_gb_per_s;
     if (!of_step && !of_part)
-        mistakes.add(map->place, "the row measures nothing");
+        mistakes.add(map->place, "the row has no measured figure");
     else if (step.is_kernel() && !step.time_s)
         mistakes.add(map->place, "a kernel is measured by time_s");
     else if (step.is_part() ? of_step : of_part)

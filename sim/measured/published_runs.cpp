@@ -25,7 +25,7 @@ using text::NodePtr;
 
 constexpr int kMostMachines = 1'000'000;
 
-/// Saves that are not described by bytes take the pause that is stated.
+/// Saves that are not described by bytes take the stated pause.
 CheckpointTraffic no_bytes() {
     CheckpointTraffic traffic;
     traffic.adapters = traffic.host_link = 1;
@@ -138,7 +138,7 @@ bool has_published_runs(const std::string& text) {
         const NodePtr row = text::parse_json(line, "row");
         return row->is(Node::Kind::Map) && row->get("run") != nullptr;
     } catch (const InputError&) {
-        return false;  // which the reader of steps says
+        return false;  // which the reader of steps reports
     }
 }
 

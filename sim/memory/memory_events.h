@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "schedule/schedule.h"
 #include "sim/memory/memory_model.h"
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "models/memory/allocator.h"
 #include "scenarios/software/framework.h"
 #include "schedule/action.h"

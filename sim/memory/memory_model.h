@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "schedule/action.h"
 
 namespace debubble::sim {

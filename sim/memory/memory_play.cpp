@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 #include "sim/memory/alike_ranks.h"
 #include "sim/memory/allocator_player.h"
 #include "sim/memory/memory_events.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "base/units.h"
 #include "schedule/action.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "models/graph/graph.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/action.h"

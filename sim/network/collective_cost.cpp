@@ -24,7 +24,7 @@ double share(int members) {
     return static_cast<double>(members - 1) / members;
 }
 
-/// The bytes that every member of a ring sends for the whole tensor.
+/// The bytes that every member of a ring sends, relative to the whole tensor.
 double ring_volume(CollectiveKind kind, int members) {
     switch (kind) {
         case CollectiveKind::AllReduce: return 2 * share(members);
@@ -64,7 +64,7 @@ public:
         phases.latency = latency(protocol.near_hop * (hops - far), protocol.far_hop * far);
         phases.node = in_node(volume);
         // Every ring enters and leaves each node (and each leaf) once; in an all-to-all, everything
-        // that is meant for other nodes crosses.
+        // for other nodes crosses.
         double crossing = volume;
         if (kind_ == CollectiveKind::AllToAll)
             crossing = group_.per_node * static_cast<double>(group_.size - group_.per_node) /
@@ -107,8 +107,8 @@ private:
         return volume * size_ / (node_bandwidth(cluster_, group_.per_node).value * of_kind()) *
                (1 + std::sqrt(half / message()));
     }
-    /// The bytes that a share of the bandwidth goes with: the whole tensor, or of an all-to-all,
-    /// whose whole no member has, one member's buffer.
+    /// The size on which the share of the bandwidth depends: the whole tensor, or for an
+    /// all-to-all, whose whole no member holds, one member's buffer.
     double message() const {
         return kind_ == CollectiveKind::AllToAll ? size_ / group_.size : size_;
     }
@@ -160,7 +160,7 @@ std::optional<models::Collective::Kind> measured_kind(CollectiveKind kind) {
     return std::nullopt;
 }
 
-/// The cost of a group of exactly that size inside a node, on a calibrated machine.
+/// The cost of a group of exactly this size inside a node, on a calibrated machine.
 std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
                                             const GroupPlacement& group,
                                             const scenarios::Cluster& cluster) {
@@ -169,7 +169,7 @@ std::optional<CollectiveCost> measured_cost(CollectiveKind kind, Bytes size,
     const auto at = cluster.measured->collectives.find({*of, group.size});
     if (at == cluster.measured->collectives.end()) return std::nullopt;
     CollectiveCost cost{at->second.latency, size / at->second.bandwidth, {}};
-    cost.busy[static_cast<std::size_t>(Tier::Node)] = seconds(cost.transfer);
+    cost.busy[Tier::Node] = seconds(cost.transfer);
     return cost;
 }
 

@@ -15,7 +15,8 @@ using scenarios::DimensionSizes;
 using scenarios::Parallel;
 using scenarios::Scenario;
 
-/// The bins of `width` consecutive global ranks that hold members, and the most members of a bin.
+/// The bins of `width` consecutive global ranks that hold members, and the largest number of
+/// members in a bin.
 struct Spread {
     int bins = 0;
     int most = 0;

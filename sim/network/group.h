@@ -19,10 +19,11 @@ namespace debubble::sim {
 struct GroupPlacement {
     int size = 1;
     int nodes = 1;            ///< nodes that hold a member
-    int per_node = 1;         ///< members in the node that holds the most
-    int groups_per_node = 1;  ///< groups of the same kind that work in a node and share its NICs
+    int per_node = 1;         ///< members in the node with the most
+    int groups_per_node = 1;  ///< groups of the same kind that communicate in a node and share its
+                              ///< NICs
     int leaves = 1;           ///< leaf switches that hold a member
-    int groups_per_leaf = 1;  ///< groups of the same kind that work under one leaf
+    int groups_per_leaf = 1;  ///< groups of the same kind that communicate under one leaf
     friend bool operator==(const GroupPlacement&, const GroupPlacement&) = default;
 };
 
@@ -60,18 +61,18 @@ private:
     InlineVector<Progression, 4> levels_;  ///< neighbours that continue each other are one
 };
 
-/// `rivals` are the ranks that do the same thing at the same time, each in a group of the same
+/// `rivals` are the ranks that do the same work at the same time, each in a group of the same
 /// shape.
 GroupPlacement place(const RankSet& group, const RankSet& rivals,
                      const scenarios::Cluster& cluster);
 
-/// The ranks of a pipeline rank: all its replicas, with the ranks that cut them.
+/// The ranks of a pipeline rank: all its replicas, with the ranks that shard them.
 RankSet ranks_of_pipeline_rank(const scenarios::Parallel& parallel, int pipeline);
 
-/// The groups that work at the same time: those of the whole job, or of the pipeline rank.
+/// The groups that communicate at the same time: those of the whole job, or of the pipeline rank.
 enum class Rivals { Job, PipelineRank };
 
-/// The groups of pipeline rank `pipeline`, of its first replica. The cost of tensor, context and
+/// The groups of pipeline rank `pipeline`, in its first replica. The cost of tensor, context and
 /// expert groups counts those of the whole job; gradient groups (data x context) compete with those
 /// of their own pipeline rank only: other ranks' reductions are flows of their own.
 GroupPlacement tensor_group(const scenarios::Scenario& scenario, int pipeline,
@@ -83,8 +84,8 @@ GroupPlacement context_inner_group(const scenarios::Scenario& scenario, int pipe
                                    Rivals rivals = Rivals::Job);
 GroupPlacement context_outer_group(const scenarios::Scenario& scenario, int pipeline,
                                    Rivals rivals = Rivals::Job);
-/// The replicas of a parameter, those over which ZeRO cuts it (neighbours), or those with the same
-/// shard (Parallel::shard).
+/// The replicas of a parameter, those over which ZeRO shards it (neighbours), or those with the
+/// same shard (Parallel::shard).
 enum class ReplicaGroup { All, Shards, Copies };
 GroupPlacement gradient_group(const scenarios::Scenario& scenario, int pipeline,
                               ReplicaGroup which = ReplicaGroup::All);
@@ -99,7 +100,7 @@ GroupPlacement expert_gradient_group(const scenarios::Scenario& scenario, int pi
                                      ReplicaGroup which = ReplicaGroup::All);
 /// Two pipeline ranks and their replicas, pair by pair (tied tensors, bidirectional copies).
 GroupPlacement pair_group(const scenarios::Scenario& scenario, int pipeline, int other);
-/// The ranks that one replica's pipeline runs through.
+/// The ranks of one replica's pipeline.
 GroupPlacement pipeline_group(const scenarios::Scenario& scenario);
 GroupPlacement whole_job(const scenarios::Scenario& scenario);
 

@@ -1,4 +1,4 @@
-#include "sim/network/link_use.h"
+#include "sim/network/topology.h"
 
 #include "sim/network/group.h"
 
@@ -17,7 +17,7 @@ LinkUse::LinkUse(const scenarios::Scenario& scenario, const PlacementIndex& plac
         const Rank rank{index};
         collectives(scenario, rank);
         for (const Tier tier : kTiers)
-            if (in_passes[static_cast<std::size_t>(tier)] > 0) use(tier, rank);
+            if (in_passes[tier] > 0) use(tier, rank);
     }
 }
 
@@ -32,7 +32,7 @@ void LinkUse::messages(const PlacementIndex& placement) {
     for (Stage stage{0}; stage.index + 1 < stages; ++stage.index)
         for (const Rank from : placement.ranks_of(stage))
             for (const Rank to : placement.ranks_of(Stage{stage.index + 1})) messages(from, to);
-    // The sums between the holders of one stage, or of a tied tensor.
+    // The reductions between the holders of one stage, or of a tied tensor.
     for (Stage stage{0}; stage.index < stages; ++stage.index) {
         const auto holders = placement.ranks_of(stage);
         messages(holders.front(), holders.back());

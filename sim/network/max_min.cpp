@@ -7,7 +7,7 @@
 namespace debubble::sim {
 namespace {
 
-// Links whose shares differ by rounding only are full at the same moment.
+// Links whose shares differ only by rounding are saturated at the same moment.
 constexpr double kSameShare = 1 + 1e-12;
 
 }  // namespace
@@ -54,7 +54,7 @@ void MaxMinSolver::solve(std::span<const double> capacity, std::span<const FlowL
     open(capacity, flows, rates);
     while (!waiting_.empty()) {
         const double share = smallest_share();
-        // The full links are determined before any flow is frozen, since freezing changes the
+        // The saturated links are determined before any flow is frozen, since freezing changes the
         // shares.
         for (const std::int32_t link : crossed_) {
             Load& load = loads_[link];

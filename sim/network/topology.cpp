@@ -80,7 +80,7 @@ Topology::Ways Topology::ways_of(const RankSet& ranks) {
     ways.nic_in = nic.in;
 
     if (leaf > 0) {
-        // The rate that each of the GPUs gets of the uplinks, in the unit of the cards.
+        // The share of the uplinks of each of the GPUs, in the unit of the cards.
         const double uplinks =
             network_bandwidth(cluster_).value * network.nodes_per_leaf / network.oversubscription;
         const Shared shared = find_or_add(leaves_, first / leaf, uplinks / under_leaf);
@@ -118,7 +118,7 @@ Flow Topology::collective(const CollectiveCost& cost, Bytes payload,
     Flow flow;
     flow.latency = cost.latency;
     flow.payload = payload;
-    const auto of = [&](Tier tier) { return cost.busy[static_cast<std::size_t>(tier)]; };
+    const auto of = [&](Tier tier) { return cost.busy[tier]; };
     std::array tiers{Tier::Node, Tier::Network, Tier::Spine};
     std::ranges::stable_sort(tiers, std::greater{}, of);
     const double longest = of(tiers.front());

@@ -4,7 +4,7 @@
 
 #include "models/partition/partition.h"
 #include "scenarios/plan/plan.h"
-#include "sim/cost/layer_costs.h"
+#include "sim/cost/schedule_prices.h"
 #include "sim/plan/priced_plan.h"
 
 namespace debubble::sim {

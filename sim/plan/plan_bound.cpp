@@ -13,11 +13,10 @@
 #include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
-#include "sim/cost/physical_cost_model.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/plan/cuts_to_choose_from.h"
 #include "sim/plan/priced_plan.h"
-#include "sim/uneven/uneven_cost_model.h"
+#include "sim/uneven/uneven_steps.h"
 
 namespace debubble::sim {
 namespace {

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "schedule/placement.h"
 #include "sim/engine/time_by_kind.h"
 #include "sim/plan/chosen_recompute.h"
 #include "sim/plan/residuals.h"
 #include "sim/run_plan/run_plan.h"
-#include "sim/uneven/drawn_memory_figures.h"
 #include "sim/uneven/uneven_figures.h"
 
 /// What a scenario's step takes and holds, as `simulate --json` writes it.

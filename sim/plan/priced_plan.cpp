@@ -13,8 +13,7 @@
 #include "scenarios/plan/derived.h"
 #include "scenarios/plan/packing.h"
 #include "schedule/generators/generators.h"
-#include "sim/cost/physical_cost_model.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/uneven/document_groups.h"
 
 namespace debubble::sim {

@@ -1,4 +1,4 @@
-#include "sim/report/bill_report.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>

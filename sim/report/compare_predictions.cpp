@@ -1,4 +1,4 @@
-#include "sim/report/compare_predictions.h"
+#include "sim/report/figures.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/report/figure_unit.h"
 #include "sim/report/plan_json.h"
 
 namespace debubble::sim {
@@ -33,7 +32,7 @@ constexpr std::array kHeld{"parameters",  "gradients", "optimizer",
                            "activations", "buffers",   "workspace"};
 
 [[noreturn]] void refuse(const PredictionFigures& of, std::string_view what) {
-    throw InputError(fmt::format("{}: it has no '{}' as predictions do", of.file, what));
+    throw InputError(fmt::format("{}: '{}' is missing, which predictions have", of.file, what));
 }
 
 std::optional<double> number(const Json& json, std::string_view key) {
@@ -111,7 +110,7 @@ std::optional<PredictionFigures> read_prediction(const std::string& file) {
     try {
         text = read_file(file);
     } catch (const InputError&) {
-        return std::nullopt;  // whoever reads it otherwise says what is wrong
+        return std::nullopt;  // its reader reports the mistake
     }
     const std::string_view start = std::string_view(text).substr(0, 4096);
     if (start.find("\"debubble/prediction\"") == std::string_view::npos) return std::nullopt;
@@ -152,7 +151,7 @@ PredictionChange compare_predictions(const PredictionFigures& before,
     }
     change.plan = plan_changes(before, after);
     const auto fits = [](const PredictionFigures& of) { return of.json.value("fits", true); };
-    if (fits(before) && !fits(after)) change.fits.emplace_back("it does not fit any more");
+    if (fits(before) && !fits(after)) change.fits.emplace_back("it no longer fits");
     if (!fits(before) && fits(after)) change.fits.emplace_back("it fits now");
     return change;
 }
@@ -168,7 +167,7 @@ std::string to_text(const PredictionFigures& before, const PredictionFigures& af
                             figure_text(one.before, unit), figure_text(one.after, unit),
                             moved_by(one, unit));
     }
-    text += change.plan.empty() ? "\nthe plans are one\n" : "\nthe plans differ:\n";
+    text += change.plan.empty() ? "\nthe plans are equal\n" : "\nthe plans differ:\n";
     for (const std::string& key : change.plan) text += "  " + key + "\n";
     for (const std::string& sentence : change.fits) text += sentence + "\n";
     if (!change.moved) text += "no figure has moved\n";

@@ -1,4 +1,4 @@
-#include "sim/report/expectation.h"
+#include "sim/report/figures.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/diagnostic.h"
-#include "base/spelling.h"
-#include "sim/report/figure_unit.h"
 #include "text/quantity.h"
 
 namespace debubble::sim {
@@ -77,9 +75,9 @@ const Figure& figure_named(std::string_view name, std::string_view words) {
     std::vector<std::string> known{"fits"};
     for (const Figure& figure : kFigures) known.emplace_back(figure.name);
     const auto guess = did_you_mean(name, known);
-    refuse(words, guess ? fmt::format("no figure is called '{}'; did you mean '{}'?", name, *guess)
-                        : fmt::format("no figure is called '{}'; known: {}", name,
-                                      fmt::join(known, ", ")));
+    refuse(words,
+           guess ? fmt::format("unknown figure '{}'; did you mean '{}'?", name, *guess)
+                 : fmt::format("unknown figure '{}'; known: {}", name, fmt::join(known, ", ")));
 }
 
 template <class T>
@@ -133,7 +131,7 @@ bool meets(const Expectation& one, double value) {
 std::vector<Expectation> parse_expectations(std::string_view text) {
     std::vector<Expectation> all;
     while (!text.empty()) {
-        // A comma inside of a number, as in 60,000, is followed by a digit.
+        // A comma inside a number, as in 60,000, is followed by a digit.
         std::size_t end = text.find(',');
         while (end != std::string_view::npos && end + 1 < text.size() && text[end + 1] >= '0' &&
                text[end + 1] <= '9')

@@ -1,4 +1,4 @@
-#include "sim/report/figure_unit.h"
+#include "sim/report/figures.h"
 
 #include <fmt/format.h>
 

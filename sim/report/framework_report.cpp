@@ -1,4 +1,4 @@
-#include "sim/report/framework_report.h"
+#include "sim/report/report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ nlohmann::ordered_json framework_checks_json(const scenarios::Scenario& scenario
 std::string framework_checks_text(const scenarios::Scenario& scenario) {
     const auto broken = scenarios::framework_refusals(scenario);
     if (broken.empty())
-        return fmt::format("\nFramework checks: {} breaks no rule that is known here.\n",
+        return fmt::format("\nFramework checks: {} has no known rule that the plan breaks.\n",
                            scenario.framework.name);
     std::string text = "\nFramework checks\n";
     for (const scenarios::FrameworkRefusal& one : broken)

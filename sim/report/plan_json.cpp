@@ -31,7 +31,7 @@ Json cut_json(const scenarios::Scenario& s) {
     return json;
 }
 
-/// The layout string of stages that are listed; others follow from the model.
+/// The layout string of a list of stages; other layouts follow from the model.
 std::string listed_layout(const scenarios::Scenario& s) {
     std::vector<models::StageContent> stages;
     for (const int layers : s.parallel.layers_per_stage)
@@ -60,7 +60,7 @@ Json training_json(const scenarios::Scenario& s) {
               {"compute", models::name_of(t.precision.compute)},
               {"recompute", scenarios::recompute_text(t)},
               {"attention", flash ? "flash" : "unfused"}};
-    if (scenarios::packs_in_step(s)) json.erase("micro_batches");  // every step has others
+    if (scenarios::packs_in_step(s)) json.erase("micro_batches");  // each step differs
     return json;
 }
 

@@ -8,19 +8,19 @@
 
 #include "scenarios/plan/scenario.h"
 
-/// What every JSON output begins with: its schema, the schema's version, and the plan that it is
-/// about. Keys are added within a version, never renamed.
+/// The head of every JSON output: its schema, the schema's version, and its plan. Keys are added
+/// within a version, never renamed.
 namespace debubble::sim {
 
 /// {"schema": "debubble/<name>", "version": 1}
 nlohmann::ordered_json schema_json(std::string_view name);
 
-/// Model, cluster, cut, batch and schedule, as settled when the scenario was read, and under
-/// `given` every key that the scenario gave, as it gave it: plans that differ differ there.
+/// Model, cluster, partition, batch and schedule, as settled when the scenario was read, and under
+/// `given` every key of the scenario as it was given: plans that differ differ there.
 nlohmann::ordered_json plan_json(const scenarios::Scenario& scenario);
 
 /// The values of such a plan by dotted key, given ones where nothing settled has the key; without
-/// words, and without the nodes, which follow from the number of GPUs.
+/// texts, and without the nodes, which follow from the number of GPUs.
 std::map<std::string, std::string> plan_values(nlohmann::ordered_json plan);
 
 }  // namespace debubble::sim

@@ -4,8 +4,7 @@
 
 #include "sim/plan/plan_words.h"
 #include "sim/report/beside_section.h"
-#include "sim/report/plan_sections.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 

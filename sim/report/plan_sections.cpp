@@ -1,10 +1,10 @@
-#include "sim/report/plan_sections.h"
+#include "sim/report/plan_page.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 #include "trace/page/html.h"
 
@@ -172,7 +172,7 @@ std::string bill_section(const std::vector<BillRow>& bill) {
     if (bill.empty()) return {};
     std::string rows;
     for (const BillRow& row : bill) {
-        // Browsers that do not know themes in a colour take the first one.
+        // Browsers that do not know light-dark() colours use the first one.
         const std::string colour = fmt::format("background:{0};background:light-dark({0},{1})",
                                                hex(row.light), hex(row.dark));
         rows += fmt::format(

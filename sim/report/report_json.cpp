@@ -1,13 +1,11 @@
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/explain/communication.h"
 #include "sim/network/group.h"
-#include "sim/report/bill_report.h"
-#include "sim/report/run_report.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 namespace debubble::sim {
 namespace {
@@ -138,7 +136,7 @@ Json json_of(const RankPrediction& rank) {
     };
 }
 
-/// The groups of more than one rank, and where the first one of each kind lies.
+/// The groups of more than one rank, and the placement of the first one of each kind.
 Json groups_of(const scenarios::Scenario& scenario) {
     Json json = Json::array();
     for (const PlacedGroup& group : placed_groups(scenario))
@@ -229,7 +227,7 @@ Json report_json(const PredictionWithTrace& answer) {
         json["pairs"] = {{"pairs", sum.pairs},
                          {"exchange_s", seconds(sum.exchange)},
                          {"hidden_s", seconds(sum.hidden)},
-                         {"beside_products_s", seconds(sum.beside_products)}};
+                         {"beside_products_s", seconds(sum.hidden_under_gemms)}};
     if (p.anchored) json["anchored"] = json_of(*p.anchored);
     if (p.recompute) json["chosen_recompute"] = json_of(*p.recompute);
     if (p.cut)

@@ -1,4 +1,4 @@
-#include "sim/report/report_tables.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,13 @@ struct RankRow {
     std::string times;
     std::string peak;
     std::string op;
-    bool over = false;  ///< needs more memory than there is
+    bool over = false;  ///< exceeds the memory of its device
 
     static std::string without_digits(std::string text) {
         std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
         return text;
     }
-    /// The same but for the peak's size, and for the numbers of stages and microbatches at it.
+    /// The same except for the peak's size, and for the numbers of stages and microbatches at it.
     bool is_like(const RankRow& other) const {
         return times == other.times && over == other.over &&
                without_digits(op) == without_digits(other.op);
@@ -41,7 +41,7 @@ RankRow row_of(const RankPrediction& r, const Prediction& p, Bytes memory_limit)
             text::gib_text(r.peak_memory), r.peak_op, r.needs() + p.headroom > memory_limit};
 }
 
-/// The one line of ranks that are like `first`.
+/// The one line for ranks that are like `first`.
 std::string folded(std::span<const RankPrediction> ranks, const RankRow& first) {
     const auto [least, most] =
         std::ranges::minmax(ranks, {}, [](const RankPrediction& r) { return r.peak_memory; });

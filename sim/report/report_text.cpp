@@ -1,4 +1,4 @@
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,8 @@
 
 #include "base/check.h"
 #include "sim/network/group.h"
-#include "sim/report/bill_report.h"
-#include "sim/report/report_tables.h"
-#include "sim/report/run_report.h"
 #include "text/wording.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 namespace debubble::sim {
 namespace {
@@ -50,7 +47,7 @@ private:
 
     void line(const std::string& words = {}) { out_ += words + "\n"; }
 
-    /// Words broken at spaces to the width of the page, later lines indented.
+    /// Words wrapped at spaces to the width of the page, later lines indented.
     void paragraph(const std::string& words, std::size_t indent, Ink ink = Ink::Plain) {
         for (const std::string& part : text::wrapped(words, text::kReportColumns, indent))
             line(inked(ink, part));
@@ -130,7 +127,7 @@ private:
         line();
     }
 
-    /// What steps of drawn loads hold, of which the memory below is the one that decides.
+    /// The memory of steps with drawn loads, of which the memory below is the deciding one.
     void drawn_memory(const DrawnMemoryFigures& memory) {
         const std::string decides = fmt::format("P{:.4g}", 100 * memory.quantile);
         paragraph(fmt::format("  {:<12}P50 {}, {} {}, at most {} GiB of {} drawn steps; {} decides "
@@ -141,18 +138,19 @@ private:
                   14);
     }
 
-    /// What pairs hide whose layers take turns.
+    /// The overlap of pairs whose layers alternate.
     void pairs() {
         const PairExchange sum = exchange_of_pairs(answer_.trace);
         if (sum.exchange <= Duration{}) return;
         const auto share = [&](Duration of_it) {
             return text::percent(seconds(of_it) / seconds(sum.exchange));
         };
-        figure("pairs",
-               fmt::format("{} of exchange in each, {} of it beside computing, {} beside products "
-                           "and attention",
-                           text::time_text(seconds(sum.exchange) / static_cast<double>(sum.pairs)),
-                           share(sum.hidden), share(sum.beside_products)));
+        figure(
+            "pairs",
+            fmt::format("{} of all-to-all in each, {} of it hidden under computes, {} under GEMMs "
+                        "and attention",
+                        text::time_text(seconds(sum.exchange) / static_cast<double>(sum.pairs)),
+                        share(sum.hidden), share(sum.hidden_under_gemms)));
     }
 
     void recompute(const ChosenRecompute& chosen) {
@@ -164,7 +162,7 @@ private:
         paragraph(fmt::format("  {:<12}{}: {}", "recompute", chosen.words, why), 14);
     }
 
-    /// What the loads that are not even cost, and which rank's slow-down how much of it.
+    /// The cost of uneven loads, and each slow rank's part of it.
     void uneven(const UnevenSteps& steps) {
         const text::TimeUnit unit = text::unit_of(p_.step_time_s);
         const auto time = [&](double s) { return text::time_text(s, unit); };
@@ -190,7 +188,7 @@ private:
                       14);
     }
 
-    /// The groups that documents were packed for, and what groups of one size would take.
+    /// The groups that documents were packed for, and the time of groups of one size.
     void packed(const PackedFigures& packed) {
         const text::TimeUnit unit = text::unit_of(p_.step_time_s);
         const auto time = [&](double s) { return text::time_text(s, unit); };
@@ -308,7 +306,7 @@ private:
         table(run_table(plan));
     }
 
-    /// The first line of a table, and the others.
+    /// The first line of a table, and the other lines.
     void table(const std::vector<TableLine>& lines) {
         for (std::size_t i = 0; i < lines.size(); ++i)
             line(inked(i == 0 ? Ink::Bold : lines[i].bad ? Ink::Bad : Ink::Plain, lines[i].words));
@@ -393,12 +391,12 @@ std::string anchored_words(const AnchoredFigures& anchored) {
             fmt::format(" (kernels {:.3f}, exposed communication {:.3f}, idle {:.3f})",
                         anchored.parts->compute, anchored.parts->exposed, anchored.parts->idle);
     if (anchored.memory_ratio)
-        words += fmt::format("{}{:.3f} times the memory beside its parameters and optimizer state",
+        words += fmt::format("{}{:.3f} times the memory besides its parameters and optimizer state",
                              anchored.time_ratio ? ", and " : " ", *anchored.memory_ratio);
     if (anchored.keys.empty()) return words + "; it is this plan";
     words += fmt::format("; what differs: {}", fmt::join(anchored.keys, ", "));
     if (anchored.carry.pairs == 0)
-        return words + ". No published pair of steps differs so: nobody knows how far that carries";
+        return words + ". No published pair of steps differs in this way: the error is unknown";
     return words + fmt::format(". 80 % of {} published pairs that differ in {} lie in that range",
                                anchored.carry.pairs, anchored.carry.differs);
 }

@@ -1,4 +1,4 @@
-#include "sim/report/run_report.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,12 +31,12 @@ std::string save_words(const RunPlan& run) {
     const RunJob& job = run.figures.job;
     const double interval = static_cast<double>(job.save_every) * job.step;
     std::string words =
-        fmt::format("{:.3g} TB, saved every {}{} ({} step{}), which holds all ranks up for {}",
+        fmt::format("{:.3g} TB, saved every {}{} ({} step{}), which pauses all ranks for {}",
                     static_cast<double>(run.checkpoint.count) / 1e12, span_words(interval),
-                    run.chose_interval ? ", where least is lost" : "", job.save_every,
+                    run.chose_interval ? ", the interval of least loss" : "", job.save_every,
                     job.save_every == 1 ? "" : "s", span_words(job.save.pause));
     if (job.save.persist > 0)
-        words += fmt::format("; storage has it {} later", span_words(job.save.persist));
+        words += fmt::format("; it is in storage {} later", span_words(job.save.persist));
     if (job.save.in_memory)
         words += fmt::format(", and gets every {}",
                              job.remote_every == 1 ? "one" : fmt::format("{}th", job.remote_every));

@@ -11,8 +11,8 @@ int ranks_of(const PackedMicroBatch& micro_batch) {
     return ranks;
 }
 
-/// Gives the first of the smallest groups the next larger size until all ranks have documents, or
-/// makes one group of them that has all ranks.
+/// Enlarges the first of the smallest groups to the next size until all ranks have documents, or
+/// makes one group of all ranks.
 void spread_over_all(PackedMicroBatch& micro_batch, const GroupRules& rules) {
     const int all = rules.sizes.back();
     while (ranks_of(micro_batch) < all) {
@@ -35,8 +35,8 @@ void spread_over_all(PackedMicroBatch& micro_batch, const GroupRules& rules) {
     }
 }
 
-/// The groups of the first half of the ranks stay, and the others are returned, each of both
-/// spread over all ranks.
+/// The groups of the first half of the ranks stay, and the others are returned, both spread over
+/// all ranks.
 PackedMicroBatch split_off(PackedMicroBatch& micro_batch, const GroupRules& rules) {
     const int half = rules.sizes.back() / 2;
     auto second = micro_batch.begin() + 1;

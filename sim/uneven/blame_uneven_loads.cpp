@@ -7,7 +7,8 @@
 namespace debubble::sim {
 namespace {
 
-/// A wait of a rank for another one's compute, which it waits for once in a step.
+/// A wait of a rank for another one's compute, identified by that compute, which it awaits once in
+/// a step.
 using Wait = std::pair<Rank, Action>;
 
 bool is_wait(const Bubble& bubble, const Trace& trace) {
@@ -48,9 +49,7 @@ void blame_uneven_loads(Statistics& statistics, const Trace& trace, const Statis
         bubbles.push_back(bubble);
         const auto row =
             std::ranges::lower_bound(statistics.ranks, bubble.rank, {}, &RankStatistics::rank);
-        const auto at = [&](BubbleCause cause) -> Duration& {
-            return row->idle_by_cause[static_cast<std::size_t>(cause)];
-        };
+        const auto at = [&](BubbleCause cause) -> Duration& { return row->idle_by_cause[cause]; };
         at(BubbleCause::OtherStage) -= uneven;
         at(BubbleCause::UnevenLoad) += uneven;
     }

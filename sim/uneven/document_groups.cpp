@@ -16,8 +16,8 @@ double work_of(std::int64_t length, int ranks) {
     return tokens * tokens / ranks;
 }
 
-/// A microbatch while it is filled. Groups are made of the first free ranks, so that those in use
-/// are always the first ones.
+/// A microbatch during packing. Groups are made of the first free ranks, so that those in use are
+/// always the first ones.
 class Filling {
 public:
     Filling(const GroupRules& rules, const Document& longest)
@@ -28,10 +28,10 @@ public:
         open(longest, ranks_needed(longest.length, rules));
     }
 
-    /// True if some group can take a document of this length, and then a shorter one too.
+    /// True if some group has room for a document of this length, and thus for a shorter one.
     bool can_take(std::int64_t length) const { return place_of(length).has_value(); }
 
-    /// Precondition: some group can take the document.
+    /// Precondition: some group has room for the document.
     void take(const Document& document) {
         const std::optional<Place> best = place_of(document.length);
         if (best->group)
@@ -58,7 +58,7 @@ public:
 
 private:
     struct Place {
-        double work;  ///< of a rank of the group, with the document
+        double work;  ///< work of a rank of the group, with the document
         int ranks;
         std::optional<std::size_t> group;  ///< unset: a new one
     };
@@ -80,7 +80,7 @@ private:
 
     int all_ranks() const { return rules_.sizes.back(); }
 
-    /// The first of those that leave the fullest rank the least full.
+    /// The first of those whose fullest rank stays the least full.
     void improve(std::optional<Place>& best, const Place& place) const {
         const double fullest = std::max(fullest_, place.work);
         if (fullest > most_work_) return;
@@ -108,7 +108,7 @@ private:
             if (groups_[g].ranks == ranks) roomiest = std::max(roomiest, room_[g]);
     }
 
-    /// The first of the smallest groups gets the next larger size.
+    /// Enlarges the first of the smallest groups to the next size.
     bool enlarge_one() {
         const auto smallest = std::ranges::min_element(groups_, {}, &DocumentGroup::ranks);
         const auto size = std::ranges::upper_bound(rules_.sizes, smallest->ranks);
@@ -127,11 +127,11 @@ private:
     PackedMicroBatch groups_;
     std::vector<double> work_;            ///< of a rank, by group
     std::vector<std::int64_t> room_;      ///< tokens, by group
-    std::vector<std::int64_t> roomiest_;  ///< the most of any group of a size, by rules_.sizes
+    std::vector<std::int64_t> roomiest_;  ///< maximum of any group of a size, by rules_.sizes
 };
 
-/// Documents, longest first, of which some have been packed. What asks for the next one that fits
-/// skips the others: with n documents a packing takes n log n steps and not n for each microbatch.
+/// Documents, longest first, some of them packed. A search for the next one that fits skips these:
+/// with n documents a packing takes n log n steps and not n for each microbatch.
 class Waiting {
 public:
     explicit Waiting(std::span<const Document> documents)
@@ -143,14 +143,14 @@ public:
     std::size_t end() const { return documents_.size(); }
     const Document& operator[](std::size_t at) const { return documents_[at]; }
 
-    /// The first one that waits here or behind; end() if none does.
+    /// The first waiting document here or after; end() if there is none.
     std::size_t first(std::size_t at) {
         std::size_t found = at;
         while (next_[found] != found) found = next_[found];
         while (next_[at] != found) at = std::exchange(next_[at], found);
         return found;
     }
-    /// The same of those whose length fits. Where a length does, shorter ones do.
+    /// The same among those whose length fits; shorter ones then fit, too.
     std::size_t first(std::size_t at, const auto& fits) {
         at = first(at);
         if (at == end() || fits(documents_[at].length)) return at;
@@ -167,7 +167,7 @@ private:
     std::vector<std::size_t> next_;  ///< itself while the document waits, else a later one
 };
 
-/// One group of all ranks, with the documents that it can hold, longest first.
+/// One group of all ranks, with the documents that fit into it, longest first.
 DocumentGroup group_of_all(Waiting& waiting, const GroupRules& rules,
                            std::vector<std::size_t>& taken) {
     DocumentGroup group{0, rules.sizes.back(), {}};

@@ -12,13 +12,13 @@ namespace {
 
 enum class Of : std::uint64_t { Load, Documents, Jitter, Sample };
 
-/// A lognormal distribution with this mean and this standard deviation over it.
+/// A lognormal distribution with this mean and this standard deviation relative to it.
 std::lognormal_distribution<double> lognormal(double mean, double spread) {
     const double variance = std::log1p(spread * spread);
     return std::lognormal_distribution<double>(std::log(mean) - variance / 2, std::sqrt(variance));
 }
 
-/// The first replica of a draw has the draw's own numbers.
+/// The first replica of a draw uses the draw's own numbers.
 std::uint64_t draw_word(int draw, int replica) {
     return static_cast<std::uint64_t>(draw) | static_cast<std::uint64_t>(replica) << 32U;
 }

@@ -5,21 +5,18 @@
 #include <optional>
 #include <utility>
 
-#include "base/cancelled.h"
 #include "base/parallel.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/engine/follow_memory.h"
 #include "sim/memory/memory_play.h"
 #include "sim/uneven/draw.h"
-#include "sim/uneven/drawn_memory_model.h"
-#include "sim/uneven/drawn_pipelines.h"
 
 namespace debubble::sim {
 namespace {
 
 using scenarios::Scenario;
 
-/// A rank's events in order of time, and what of it no load changes.
+/// A rank's events in order of time, and their parts that no load changes.
 struct LedgerOfRank {
     Rank rank;
     std::vector<MemoryEvent> events;
@@ -78,7 +75,7 @@ private:
     PassSums sums_;
 };
 
-/// The highest load of all that are drawn.
+/// The highest load that is drawn.
 double highest_drawn(const Scenario& scenario, const DrawnPipelines& pipelines) {
     double most = 1;
     const int layers = scenario.model.layers.count() + scenario.model.mtp_layers;
@@ -108,7 +105,8 @@ DrawnMemory::DrawnMemory(const Scenario& scenario, const scenarios::Plan& plan,
     find_deciding(*passes_);
 }
 
-/// Where levels are no lines, all steps are planned for the highest load that any of them draws.
+/// Where bytes are not linear in loads, all steps are planned for the highest load that any of them
+/// draws.
 void DrawnMemory::find_deciding(const LoadedStages& passes) {
     const DrawnPipelines pipelines(scenario_, program_);
     figures_.draws = pipelines.draws();

@@ -1,4 +1,4 @@
-#include "sim/uneven/drawn_memory_model.h"
+#include "sim/uneven/drawn_memory.h"
 
 #include "sim/memory/pass_memory.h"
 #include "sim/uneven/draw.h"
@@ -40,7 +40,7 @@ PassMemory DrawnMemoryModel::recompute(const Recompute& r) const {
     const Bytes there{-stages_.input_of(forward).count};
     memory.held_after += there;
     memory.peak_above += there;
-    memory.at_peak[static_cast<std::size_t>(MemoryClass::Activations)] += there;
+    memory.at_peak[MemoryClass::Activations] += there;
     return memory;
 }
 

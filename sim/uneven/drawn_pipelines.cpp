@@ -1,4 +1,4 @@
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/uneven/draw.h"
 
 #include <algorithm>
 #include <random>

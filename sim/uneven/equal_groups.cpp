@@ -22,7 +22,7 @@ Bins fill_in_order(std::span<const Document> documents, std::int64_t room) {
     return bins;
 }
 
-/// Moves last documents of the last full bins into bins of their own, until their number is a
+/// Moves last documents of the last full bins into bins of their own, until the number of bins is a
 /// multiple.
 void move_last(Bins& bins, std::size_t multiple) {
     std::size_t from = bins.size();

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/overloaded.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 namespace debubble::sim {
 namespace {
@@ -15,8 +15,8 @@ using scenarios::Scenario;
 constexpr std::size_t kMostPrices = 8;
 constexpr std::int64_t kShortestPriced = 64;  ///< tokens of a document
 
-/// Loads at which passes are priced. Kernels come in whole waves and tiles, so that two points
-/// would not do.
+/// Loads at which passes are priced. Kernels come in whole waves and tiles, so two points are not
+/// enough.
 std::vector<double> priced_loads(const Scenario& scenario) {
     const double mean = scenario.training.expert_load;
     std::vector<double> loads = scenario.imbalance.router_loads;
@@ -39,8 +39,8 @@ std::vector<double> priced_loads(const Scenario& scenario) {
     return loads;
 }
 
-/// Numbers of equal documents in a sequence at which passes are priced: halves of halves, as long
-/// as ranks can cut them.
+/// Numbers of equal documents in a sequence at which passes are priced: powers of two, as long as
+/// ranks can cut them.
 std::vector<int> priced_documents(const Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const std::int64_t pieces =
@@ -92,7 +92,7 @@ double bytes_of(const ComputeCost& cost) {
     return bytes;
 }
 
-/// The cost at a load, on the line through the two prices around it.
+/// The cost at a load, by linear interpolation of the two prices around it.
 CostChange absolute_at(const Curve& curve, double load) {
     const auto of = [](const ComputeCost& cost) {
         return CostChange{seconds(cost.duration), seconds(cost.exposed), seconds(cost.host),

@@ -10,12 +10,11 @@
 #include "schedule/schedule.h"
 #include "sim/engine/cost_model.h"
 
-/// What a pass costs by the load that it gets: priced at some loads, and on a straight line
-/// between them.
+/// The cost of a pass as a function of its load: priced at some loads, and linear between them.
 namespace debubble::sim {
 
 using Work = std::variant<Compute, Recompute, Overlap>;
-/// The same with the microbatches cleared and the slices kept, which decide the price.
+/// The same with the microbatches cleared and the slices kept, on which the price depends.
 Work without_micro_batches(Work work);
 
 /// The load of a pass, and its cost there; at least one, sorted by load.
@@ -25,7 +24,7 @@ struct CostAt {
 };
 using Curve = std::vector<CostAt>;
 
-/// A time and the parts of it, relative to the even load's, in seconds, and the factor of bytes.
+/// A time and its parts, relative to the even load's, in seconds, and the factor of bytes.
 struct CostChange {
     double duration = 0;
     double exposed = 0;
@@ -34,26 +33,24 @@ struct CostChange {
 
     CostChange& add(const CostChange& more, double times);
 };
-/// What changes when the load is `load` instead of `even`. Zero where they are equal; beyond the
-/// last prices the line goes on.
+/// The change of the cost when the load is `load` instead of `even`. Zero where they are equal;
+/// extrapolated beyond the last prices.
 CostChange change_at(const Curve& curve, double load, double even);
 
 /// Curves of all work in a program. Immutable after construction: many threads may ask.
 class LoadCurves {
 public:
-    /// `even` is the cost model of the scenario as it stands and must outlive the curves.
+    /// `even` is the cost model of the scenario itself and must outlive the curves.
     LoadCurves(const scenarios::Scenario& scenario, const std::vector<models::StageContent>& stages,
                const Schedule& schedule, const Program& program, const CostModel& even);
 
     const CostModel& even() const { return even_; }
     const scenarios::Scenario& scenario() const { return scenario_; }
     /// Layers with experts of a stage, those of multi-token prediction too.
-    const std::vector<int>& routed(Stage stage) const {
-        return routed_[static_cast<std::size_t>(stage.index)];
-    }
-    /// By the load of experts; null where nothing is drawn or the stage has none.
+    const std::vector<int>& routed(Stage stage) const { return routed_[stage]; }
+    /// By the load of experts; null where nothing is drawn or the stage has no experts.
     const Curve* by_expert_load(const Work& work, Rank rank) const;
-    /// By the share of pairs of tokens that see each other.
+    /// By the share of pairs of tokens in the causal mask.
     const Curve* by_attended(const Work& work, Rank rank) const;
 
 private:
@@ -62,7 +59,7 @@ private:
 
     const scenarios::Scenario& scenario_;
     const CostModel& even_;
-    std::vector<std::vector<int>> routed_;
+    IndexedBy<Stage, std::vector<int>> routed_;
     Curves by_expert_load_;
     Curves by_attended_;
 };

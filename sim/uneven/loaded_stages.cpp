@@ -9,9 +9,9 @@ namespace {
 
 using scenarios::Scenario;
 
-constexpr double kPart = 1e-6;  ///< for rounding up: bytes are whole, and shares of them are not
+constexpr double kPart = 1e-6;  ///< for rounding up: bytes are whole, and their shares are not
 
-/// A load above the even one at which stages are built, besides it.
+/// A load above the even one at which stages are built, in addition to the even one.
 double higher_load(const Scenario& scenario) {
     constexpr double kDeviations = 4;
     const scenarios::Imbalance& imbalance = scenario.imbalance;
@@ -56,14 +56,14 @@ LoadedStages::LoadedStages(const Scenario& scenario,
 }
 
 PassSums LoadedStages::of(const Compute& c, std::span<const double> shares) const {
-    const LoadedPiece& piece = *stages_[row(c)].whole[static_cast<std::size_t>(c.pass)];
+    const LoadedPiece& piece = *stages_[row(c)].whole[c.pass];
     const LoadedPiece::Fullest fullest = piece.fullest(shares);
     const bool keeps_input = c.pass == Pass::Forward && runs_again(c.stage);
     return {keeps_input ? memory_.compute(c).held_after : piece.after.at(shares), fullest.level,
             fullest.unsharded};
 }
 
-/// The input exists already; every other tensor that the forward keeps is made again.
+/// The input exists already; every other saved tensor of the forward is recomputed.
 PassSums LoadedStages::again(const Compute& forward, std::span<const double> shares) const {
     const LoadedPiece& piece = *stages_[row(forward)].again;
     const LoadedPiece::Fullest fullest = piece.fullest(shares);
@@ -101,13 +101,13 @@ std::optional<Bytes> LoadedStages::bytes_of(const Compute& c, std::size_t tensor
 }
 
 std::size_t LoadedStages::row(const Compute& c) const {
-    const std::size_t built = built_as_[static_cast<std::size_t>(c.stage.index)];
+    const std::size_t built = built_as_[c.stage];
     return built * static_cast<std::size_t>(slices_) +
            static_cast<std::size_t>(c.micro_batch.slice.value_or(0));
 }
 
 const LoadedTurns& LoadedStages::turns(const Compute& c) const {
-    return *stages_[row(c)].turns[static_cast<std::size_t>(c.pass)];
+    return *stages_[row(c)].turns[c.pass];
 }
 
 void LoadedStages::add_stage(std::size_t index, const std::vector<models::StageContent>& contents) {
@@ -139,7 +139,7 @@ void LoadedStages::add(const Action& action) {
     for_each_compute(action, [&](const Compute& c) { add(c); });
     const auto* recompute = std::get_if<Recompute>(&action);
     if (recompute == nullptr) return;
-    again_[static_cast<std::size_t>(recompute->stage.index)] = true;
+    again_[recompute->stage] = true;
     const Compute forward{Pass::Forward, recompute->stage, recompute->micro_batch};
     StagePasses& passes = stages_[row(forward)];
     if (!passes.again)
@@ -149,9 +149,9 @@ void LoadedStages::add(const Action& action) {
 
 void LoadedStages::add(const Compute& c) {
     StagePasses& passes = stages_[row(c)];
-    std::optional<LoadedPiece>& whole = passes.whole[static_cast<std::size_t>(c.pass)];
+    std::optional<LoadedPiece>& whole = passes.whole[c.pass];
     if (!whole) whole = loaded_pass(passes.loads, even_.steps(c), even_.held_during(c));
-    std::optional<LoadedTurns>& turns = passes.turns[static_cast<std::size_t>(c.pass)];
+    std::optional<LoadedTurns>& turns = passes.turns[c.pass];
     if (scenario_.schedule.pairs_layers && !turns)
         turns = loaded_turns(passes.loads, even_.steps(c), even_.held_during(c));
 }

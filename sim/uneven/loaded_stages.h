@@ -17,17 +17,17 @@
 /// The stages of a program whose layers with experts get other loads in every microbatch.
 namespace debubble::sim {
 
-/// The rows of a layer with experts.
+/// The tokens of a layer with experts.
 class LayerRows {
 public:
     LayerRows(const scenarios::Scenario& scenario, int layer, double higher);
 
     int layer() const { return layer_; }
-    /// Where between those of the even load and those of the higher one the rows of a load are.
+    /// The position of a load's tokens between those of the even load and those of the higher one.
     double share(double load) const;
 
 private:
-    /// Rows over an expert's capacity are dropped.
+    /// Tokens over an expert's capacity are dropped.
     double capped(double load) const { return std::min(load, most_.value_or(load)); }
 
     int layer_;
@@ -44,33 +44,32 @@ struct PassSums {
     Bytes unsharded;
 };
 
-/// The passes of the program's stages at any loads. Immutable after construction but for even(),
-/// which one thread asks. Loads are given as shares of rows, by layer with experts (LayerRows).
+/// The passes of the program's stages at any loads. Immutable after construction except for even(),
+/// which a single thread calls. Loads are given as shares of tokens, by layer with experts
+/// (LayerRows).
 class LoadedStages {
 public:
-    /// `memory` is that of the scenario as it stands. All references outlive it.
+    /// `memory` is that of the scenario itself. All references outlive it.
     LoadedStages(const scenarios::Scenario& scenario,
                  const std::vector<models::StageContent>& contents, const Program& program,
                  const MemoryModel& memory);
 
-    /// False where larger tensors travel to the host that smaller ones do not: then bytes are not
-    /// linear in rows, and nothing below may be asked.
+    /// False where larger tensors are offloaded that smaller ones are not: then bytes are not
+    /// linear in tokens, and the functions below must not be called.
     bool are_lines() const { return are_lines_; }
     const scenarios::Scenario& even_scenario() const { return even_scenario_; }
     const RankStages& even() const { return even_; }
     const models::StageGraph& graph(const Compute& c) const { return *stages_[row(c)].loads.even; }
-    const std::vector<LayerRows>& rows(Stage stage) const {
-        return rows_[static_cast<std::size_t>(stage.index)];
-    }
-    bool runs_again(Stage stage) const { return again_[static_cast<std::size_t>(stage.index)]; }
+    const std::vector<LayerRows>& rows(Stage stage) const { return rows_[stage]; }
+    bool runs_again(Stage stage) const { return again_[stage]; }
 
     PassSums of(const Compute& c, std::span<const double> shares) const;
-    /// Of a forward that a Recompute runs again.
+    /// For a forward that a Recompute repeats.
     PassSums again(const Compute& forward, std::span<const double> shares) const;
     PassSums at_once(const Overlap& o, std::span<const double> of_first,
                      std::span<const double> of_second) const;
     Bytes input_of(const Compute& forward) const;
-    /// The bytes of a tensor of a pass's stage; unset if no rows decide them.
+    /// The bytes of a tensor of a pass's stage; unset if they do not depend on loads.
     std::optional<Bytes> bytes_of(const Compute& c, std::size_t tensor,
                                   std::span<const double> shares) const;
 
@@ -78,8 +77,8 @@ private:
     struct StagePasses {
         TwoLoads loads;
         std::vector<std::optional<std::size_t>> layers;  ///< by tensor
-        std::array<std::optional<LoadedPiece>, 4> whole;
-        std::array<std::optional<LoadedTurns>, 4> turns;
+        ArrayBy<Pass, std::optional<LoadedPiece>, 4> whole;
+        ArrayBy<Pass, std::optional<LoadedTurns>, 4> turns;
         std::optional<LoadedPiece> again;
     };
     std::size_t row(const Compute& c) const;
@@ -96,10 +95,10 @@ private:
     RankStages even_;
     RankStages higher_;
     int slices_;
-    std::vector<std::size_t> built_as_;         ///< by stage: the first one with its graph
-    std::vector<StagePasses> stages_;           ///< by such a stage and slice
-    std::vector<std::vector<LayerRows>> rows_;  ///< by stage
-    std::vector<bool> again_;                   ///< by stage: whether a Recompute runs it again
+    IndexedBy<Stage, std::size_t> built_as_;  ///< the first stage with its graph
+    std::vector<StagePasses> stages_;         ///< by such a stage and slice
+    IndexedBy<Stage, std::vector<LayerRows>> rows_;
+    IndexedBy<Stage, bool> again_;  ///< whether its forward is recomputed
     bool are_lines_ = true;
 };
 

@@ -1,4 +1,4 @@
-#include "sim/uneven/pack_documents.h"
+#include "sim/uneven/document_groups.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 using scenarios::Scenario;
 
-/// Of every replica one sequence to a microbatch, with its documents.
+/// One sequence of every replica in each microbatch, with its documents.
 std::vector<PackedMicroBatch> packed_sequences(const Scenario& scenario, int number) {
     const Draw draw(scenario, {number});
     const std::int64_t multiple = scenarios::document_alignment(scenario);
@@ -50,8 +50,7 @@ std::vector<Document> sample_documents(const Scenario& scenario, int number) {
     return documents;
 }
 
-/// What the number of microbatches is a multiple of: Megatron-Core's
-/// microbatch_group_size_per_vp_stage.
+/// The divisor of the number of microbatches: Megatron-Core's microbatch_group_size_per_vp_stage.
 int multiple_of(const Scenario& scenario) {
     return scenario.parallel.stages_per_rank > 1 ? scenario.parallel.pipeline : 1;
 }
@@ -63,11 +62,11 @@ std::vector<PackedMicroBatch> dynamic_groups(const Scenario& scenario, int draw,
     std::vector<PackedMicroBatch> packed = schedule_dynamic_groups(documents, rules);
     if (!align_micro_batches(packed, multiple_of(scenario), rules))
         throw InputError(fmt::format(
-            "the scheduler default_dynamic_cp makes {} microbatches of drawn step {}, no multiple "
-            "of {} "
-            "pipeline ranks, which interleaved stages want, and each is one group of all ranks, "
-            "which Megatron-Core does not split: more samples of training.global_batch would leave "
-            "some that are not",
+            "the scheduler default_dynamic_cp makes {} microbatches of drawn step {}, not a "
+            "multiple of {} pipeline ranks as interleaved stages need, and each is one group of "
+            "all "
+            "ranks, which Megatron-Core does not split: with a larger training.global_batch some "
+            "have several groups",
             packed.size(), draw, scenario.parallel.pipeline));
     return packed;
 }

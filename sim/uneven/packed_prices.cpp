@@ -1,4 +1,4 @@
-#include "sim/uneven/packed_prices.h"
+#include "sim/uneven/packed_step.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/overloaded.h"
 #include "scenarios/plan/packing.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 namespace debubble::sim {
 namespace {
@@ -25,15 +25,15 @@ ComputeCost cost_of_work(const CostModel& costs, const Work& work, Rank rank) {
                       work);
 }
 
-/// What a rank's tokens are a multiple of: an early and a late stretch of each document, which
-/// tensor-parallel ranks cut.
+/// The divisor of a rank's tokens: an early and a late part of each document, which tensor-parallel
+/// ranks cut.
 std::int64_t least_stretch(const Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
     return std::lcm<std::int64_t>(2, parallel.sequence ? parallel.tensor : 1);
 }
 
-/// Tokens of a rank at which passes are priced, ascending. Of equal groups, whose sequences may be
-/// longer than what ranks shall have, up to those.
+/// Tokens of a rank at which passes are priced, ascending. For equal groups, whose sequences may be
+/// longer than the capacity of ranks, up to their length.
 std::vector<std::int64_t> priced_tokens(const Scenario& scenario, int ranks) {
     const std::int64_t capacity = scenarios::rank_capacity(scenario);
     std::vector<std::int64_t> all;
@@ -87,7 +87,7 @@ struct Sum {
     }
 };
 
-/// The two neighbours of a place on an axis, or its ends, and the weight of the second.
+/// The two neighbours of a value on an axis, or its ends, and the weight of the second.
 struct Between {
     std::size_t first;
     std::size_t second;

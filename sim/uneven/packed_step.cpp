@@ -15,11 +15,11 @@ int ranks_that_share_experts(const scenarios::Scenario& scenario) {
     return std::max(1, parallel.expert * parallel.expert_tensor / parallel.tensor);
 }
 
-/// Sets of the positions that wait for each other: groups, joined where they share a block.
+/// Sets of the positions that wait for each other: groups, merged where they share a block.
 std::vector<int> sets_of(const PackedMicroBatch& micro_batch, int block) {
     std::vector<int> set_of;
     int set = -1;
-    int end_of_blocks = 0;  // of the positions that are joined to the latest set
+    int end_of_blocks = 0;  // number of the positions merged into the latest set
     for (const DocumentGroup& group : micro_batch) {
         if (group.first_rank >= end_of_blocks) ++set;
         set_of.resize(set_of.size() + static_cast<std::size_t>(group.ranks), set);
@@ -145,7 +145,7 @@ const ComputeCost& PackedStep::cost(int micro_batch, int position, std::size_t w
 
 Duration PackedStep::wait(int micro_batch, int position, Rank rank) const {
     return priced_[static_cast<std::size_t>(micro_batch)]
-        .wait[static_cast<std::size_t>(position)][static_cast<std::size_t>(rank.index)];
+        .wait[static_cast<std::size_t>(position)][rank];
 }
 
 double PackedStep::tokens() const {
@@ -156,7 +156,7 @@ double PackedStep::tokens() const {
 }
 
 PackedCostModel::PackedCostModel(const PackedStep& step, std::optional<int> position)
-    : CostsBeside(step.prices().full(
+    : DelegatingCostModel(step.prices().full(
           step.group(static_cast<int>(step.micro_batches().size()) - 1, position.value_or(0))
               .ranks)),
       step_(step),

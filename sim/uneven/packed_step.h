@@ -1,17 +1,72 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
-#include "sim/uneven/costs_beside.h"
-#include "sim/uneven/packed_prices.h"
+#include "sim/uneven/delegating_cost_model.h"
+#include "sim/uneven/document_groups.h"
+#include "sim/uneven/load_curves.h"
 
+/// The costs of steps of packed documents.
 namespace debubble::sim {
 
-/// What every rank of data x context does in a step of packed documents. The ranks of a group wait
-/// for each other before each microbatch, those that share experts too, in whose layers the slowest
-/// of them sets the pace. Without a pipeline these waits are exact; in one, every pipeline rank
-/// waits as if its own work were all that delays it.
+/// The costs of passes over packed documents, by the ranks of their group, the tokens of a rank,
+/// and the pairs of tokens in the causal mask. Passes are priced at some numbers of tokens, in some
+/// numbers of equal documents, and interpolated linearly: attention is linear in pairs at a number
+/// of tokens, everything else linear in tokens. Immutable after construction.
+class PackedPrices {
+public:
+    /// `sizes` are those of the groups that occur. The contents of stages and the schedule are
+    /// valid for any number of microbatches.
+    PackedPrices(const scenarios::Scenario& scenario,
+                 const std::vector<models::StageContent>& stages, const Schedule& schedule,
+                 const Program& program, const std::set<int>& sizes);
+
+    const scenarios::Scenario& scenario() const { return scenario_; }
+    const std::vector<models::StageContent>& stages() const { return stages_; }
+    /// The works of the program with their microbatches cleared, one for each pipeline rank.
+    const std::vector<std::pair<Work, Rank>>& works() const { return works_; }
+    std::size_t index_of(const Work& work, Rank rank) const {
+        return index_.at({without_micro_batches(work), rank});
+    }
+
+    /// The cost of the work with this index over the documents of a group.
+    ComputeCost cost(std::size_t work, const DocumentGroup& group) const;
+    /// The costs of a group of this size whose ranks are full.
+    const CostModel& full(int ranks) const { return *groups_.at(ranks).full; }
+    double full_tokens(int ranks) const { return groups_.at(ranks).nodes.back().tokens; }
+
+private:
+    struct Point {
+        double pairs;                    ///< of tokens, over the ranks of the group
+        std::vector<ComputeCost> costs;  ///< by work
+    };
+    struct Node {
+        double tokens;              ///< of a rank
+        std::vector<Point> points;  ///< sorted by pairs
+    };
+    struct OfGroup {
+        std::vector<Node> nodes;  ///< sorted by tokens
+        std::unique_ptr<const CostModel> full;
+    };
+    OfGroup priced(int ranks, const Schedule& schedule) const;
+    Node priced(int ranks, std::int64_t tokens, const Schedule& schedule,
+                std::unique_ptr<const CostModel>* whole) const;
+
+    scenarios::Scenario scenario_;
+    std::vector<models::StageContent> stages_;
+    std::vector<std::pair<Work, Rank>> works_;
+    std::map<std::pair<Work, Rank>, std::size_t> index_;
+    std::map<int, OfGroup> groups_;
+};
+
+/// The work of every rank of data x context in a step of packed documents. The ranks of a group
+/// wait for each other before each microbatch, and so do those that share experts, in whose layers
+/// the slowest of them determines the time. Without a pipeline these waits are exact; in one, every
+/// pipeline rank waits as if only its own work delayed it.
 class PackedStep {
 public:
     /// `prices` must outlive the step.
@@ -23,24 +78,24 @@ public:
     /// The cost of the work with this index on a rank of data x context, without its wait.
     const ComputeCost& cost(int micro_batch, int position, std::size_t work) const;
     int pipeline() const { return static_cast<int>(priced_.front().wait.front().size()); }
-    /// How long the pipeline rank waits for its group before the microbatch's forward.
+    /// The wait of the pipeline rank for its group before the microbatch's forward.
     Duration wait(int micro_batch, int position, Rank rank) const;
     /// The mean over microbatches and ranks of data x context.
     const ComputeCost& mean_cost(std::size_t work) const { return mean_costs_[work]; }
 
-    /// One of the ranks of data x context for each list of work that differs.
+    /// One rank of data x context for each distinct list of work.
     const std::vector<int>& distinct_positions() const { return distinct_; }
     /// The tokens of all documents.
     double tokens() const;
     /// The part of the time until the last rank has done its work, in which the others wait: the
-    /// mean over ranks, of the pipeline rank that has the most to do.
+    /// mean over ranks, for the pipeline rank with the most work.
     double waiting() const { return waiting_; }
 
 private:
     struct Priced {
         std::vector<int> set_of;                      ///< by position
         std::vector<std::vector<ComputeCost>> costs;  ///< by set, then by work
-        std::vector<std::vector<Duration>> wait;      ///< by position, then by pipeline rank
+        std::vector<IndexedBy<Rank, Duration>> wait;  ///< by position, then by pipeline rank
     };
     Priced priced(const PackedMicroBatch& micro_batch, int block) const;
     void find_waits(int positions);
@@ -56,9 +111,9 @@ private:
 };
 
 /// The costs of one rank of data x context in such a step, or of a step in which every microbatch
-/// of every rank has the mean work. Beside it are the costs of the last microbatch's group, whose
-/// backward the reduction hides.
-class PackedCostModel final : public CostsBeside {
+/// of every rank has the mean work. Its communication has the costs of the last microbatch's group,
+/// whose backward the reduction overlaps.
+class PackedCostModel final : public DelegatingCostModel {
 public:
     /// `step` must outlive the model. `position` unset: the mean.
     PackedCostModel(const PackedStep& step, std::optional<int> position);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/parallel.h"
 #include "scenarios/plan/packing.h"
@@ -75,7 +74,7 @@ PackedSteps::PackedSteps(const scenarios::Scenario& scenario, const scenarios::P
     find_slow_ranks(jobs);
 }
 
-/// Prices the groups that occur, and makes the programs of the numbers of microbatches that do.
+/// Prices the groups that occur, and makes the programs of the numbers of microbatches that occur.
 void PackedSteps::prepare(int draws, int jobs) {
     std::mutex mutex;
     std::set<int> sizes;
@@ -101,7 +100,7 @@ void PackedSteps::prepare(int draws, int jobs) {
                                                    plan_.program, sizes);
 }
 
-/// What equal groups cannot be packed for is no plan to compare with.
+/// A plan that cannot be packed for equal groups is not compared with them.
 void PackedSteps::look_at_equal_groups(int draws, const std::function<void(int, Groups)>& look_at) {
     try {
         for (int draw = 0; draw < draws; ++draw) {

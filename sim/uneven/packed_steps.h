@@ -6,26 +6,25 @@
 
 #include "scenarios/plan/plan.h"
 #include "sim/engine/simulate.h"
-#include "sim/uneven/pack_documents.h"
+#include "sim/uneven/document_groups.h"
 #include "sim/uneven/packed_step.h"
 #include "sim/uneven/uneven_figures.h"
 
 namespace debubble::sim {
 
 /// The drawn steps of a scenario that packs its documents in every step (scenarios/plan/packing.h).
-/// All ranks of data x context have the same number of microbatches in a step; each of them is
-/// played through the pipeline, and the last one ends the step, since gradients are summed over
-/// all.
+/// All ranks of data x context have the same number of microbatches in a step; each rank's pipeline
+/// is simulated, and the last one ends the step, since gradients are reduced over all.
 class PackedSteps {
 public:
-    /// Packs every draw and plays it, on `jobs` threads (0: one per core). Throws Cancelled soon
-    /// after `how.stop`.
+    /// Packs every draw and simulates it, on `jobs` threads (0: one per core). Throws Cancelled
+    /// soon after `how.stop`.
     PackedSteps(const scenarios::Scenario& scenario, const scenarios::Plan& plan,
                 const SimulateOptions& how, int jobs = 0);
 
     const UnevenSteps& steps() const { return steps_; }
     /// The program of the median step, its costs on the rank of data x context that ends it, and
-    /// those if all of its work were spread evenly.
+    /// those if all of its work were evenly distributed.
     const Program& program() const { return *program_; }
     const CostModel& costs() const { return *costs_; }
     const CostModel& even() const { return *even_; }

@@ -1,4 +1,4 @@
-#include "sim/uneven/uneven_cost_model.h"
+#include "sim/uneven/uneven_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace debubble::sim {
 namespace {
 
-/// The computes in a piece of work; a Recompute is a forward.
+/// The computes of a work; a Recompute is a forward.
 void for_each_pass(const Work& work, const auto& visit) {
     std::visit(Overloaded{[&](const Compute& c) { visit(c); },
                           [&](const Recompute& r) {
@@ -28,7 +28,7 @@ Compute first_of(const Work& work) {
     return *first;
 }
 
-/// The change of all loads of a piece of work: each is the load of an equal part of it.
+/// The change due to all loads of a work: each is the load of an equal part of it.
 CostChange mean_change(const Curve& curve, const std::vector<double>& loads, double even) {
     CostChange sum;
     for (const double load : loads)

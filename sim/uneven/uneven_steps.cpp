@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cancelled.h"
 #include "base/parallel.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/uneven/draw.h"
 
 namespace debubble::sim {
 namespace {
@@ -14,10 +13,10 @@ Duration step_of(const CostModel& costs, const Program& program, const SimulateO
     return simulate(program, costs, how).trace.header.step_time;
 }
 
-/// How many of a step's pipelines, the slowest ones, are played without the slow-down of a rank.
+/// The number of a step's slowest pipelines that are simulated without the slowdown of a rank.
 constexpr std::size_t kMostSpared = 8;
 
-/// The drawn pipelines, played.
+/// The drawn pipelines and their simulated steps.
 class PlayedPipelines {
 public:
     PlayedPipelines(const LoadCurves& curves, const Program& program, const SimulateOptions& how,
@@ -42,7 +41,7 @@ public:
         steps.ends = pipelines_.played()[slowest_first(steps.median).front()];
     }
 
-    /// The slow ranks, each beside the same draw without its slow-down.
+    /// The slow ranks, each with the same draw without its slowdown.
     void find_slow_ranks(UnevenSteps& steps) const {
         slowest_of(steps, curves_.scenario().imbalance);
         std::vector<std::size_t> places = slowest_first(steps.median);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/spelling.h"
-
 namespace debubble {
 namespace {
 

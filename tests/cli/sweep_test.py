@@ -278,7 +278,7 @@ sweep:
         self.assertEqual(len(twins), 72 - 6)
         self.assertEqual({row["pareto"] for row in twins}, {"false"})
         self.assertIn("72 points: 72 fit", text)
-        self.assertIn("66 of those that fit are twins of others", text)
+        self.assertIn("66 of those that fit are duplicates of others", text)
         changed = sum("parallel.sequence=" in row["twin_of"] for row in twins)
         self.assertIn(f"parallel.sequence in {changed}", text)
         self.assertIn("the best 6:", text)

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 #include "trace/picture/shapes/svg.h"
 
 /// Any bytes: either an InputError, or a trace that writes and reads as itself

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 #include "trace/profile/formats/recorded_kernels.h"
 #include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/formats/profile_files.h"
 #include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"
 

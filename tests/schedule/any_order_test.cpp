@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "schedule/complete.h"
 #include "schedule/csv/csv.h"
 #include "schedule/lower.h"
 #include "schedule/validate.h"

@@ -1,10 +1,9 @@
-#include "schedule/complete.h"
+#include "schedule/lower.h"
 
 #include <gmock/gmock.h>
 
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
-#include "schedule/lower.h"
 #include "schedule/validate.h"
 
 namespace debubble {

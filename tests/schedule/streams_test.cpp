@@ -1,4 +1,4 @@
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 
 #include <map>
 #include <optional>
@@ -11,7 +11,6 @@
 #include "schedule/dependencies.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "schedule/progress.h"
 #include "schedule/validate.h"
 #include "tests/schedule/random_orders.h"
 
@@ -92,8 +91,8 @@ TEST(Streams, AForwardAndABackwardThatCrossOnOneStreamNeverMeet) {
         const auto stop = find_standstill(program, transport);
         ASSERT_TRUE(stop);
         EXPECT_EQ(stop->sentence,
-                  "0RECV_B0 on rank 0, which stands behind 0SEND_F1, which waits for 1RECV_F1 on "
-                  "rank 1, which stands behind 1SEND_B0, which waits for 0RECV_B0 on rank 0");
+                  "0RECV_B0 on rank 0, which is queued after 0SEND_F1, which waits for 1RECV_F1 on "
+                  "rank 1, which is queued after 1SEND_B0, which waits for 0RECV_B0 on rank 0");
     }
     // The send and the receive of a batch meet in any order.
     EXPECT_FALSE(find_standstill(program, Transport::Batched));

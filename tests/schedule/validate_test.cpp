@@ -5,7 +5,7 @@
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "schedule/progress.h"
+#include "schedule/standstill.h"
 
 namespace debubble {
 namespace {

@@ -5,8 +5,7 @@
 #include "scenarios/plan/derived.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "sim/report/bill_report.h"
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

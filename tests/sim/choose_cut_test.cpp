@@ -12,7 +12,7 @@
 #include "sim/grid/grid.h"
 #include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 #include "tests/sim/random_scenarios.h"
 
 /// `parallel.partition: balanced` is a choice by prices: uniform, or by priced pass times.

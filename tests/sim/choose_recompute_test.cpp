@@ -7,7 +7,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/grid/grid.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

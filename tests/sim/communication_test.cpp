@@ -11,7 +11,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/grid/sweep_row.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

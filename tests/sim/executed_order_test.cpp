@@ -1,5 +1,4 @@
 #include "trace/executed_order.h"
-#include "trace/executed_checks.h"
 
 #include <gmock/gmock.h>
 

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "schedule/generators/generators.h"
-#include "sim/cost/physical_cost_model.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "tests/models/change_layers.h"
 #include "tests/sim/scenarios.h"
 

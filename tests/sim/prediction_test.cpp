@@ -9,7 +9,7 @@
 #include "models/graph/graph.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/explain/unvalidated.h"
+#include "sim/explain/explain.h"
 #include "tests/schedule/with_offload.h"
 #include "tests/sim/engine/random_plans.h"
 #include "tests/sim/random_scenarios.h"
@@ -271,10 +271,10 @@ TEST(Predict, HoldsAndMovesLessForAnOptimizerWithFewerMoments) {
 TEST(Predict, SaysWhenTheHostSetsThePace) {
     Scenario job = gpt_job(1, 1, 2, 4);
     EXPECT_THAT(predict(job).prediction.notes,
-                testing::Not(testing::Contains(HasSubstr("the host sets the pace"))));
+                testing::Not(testing::Contains(HasSubstr("the host is the bottleneck"))));
     job.framework.host_module = job.framework.host_kernel = std::chrono::milliseconds(40);
     EXPECT_THAT(predict(job).prediction.notes,
-                testing::Contains(HasSubstr("the host sets the pace: 9")));
+                testing::Contains(HasSubstr("the host is the bottleneck: 9")));
 }
 
 TEST(Predict, SaysWhatNoMeasuredStepStandsBehind) {
@@ -307,11 +307,11 @@ TEST(Unvalidated, NamesTheRatesLinksAndNetworkOfTheMachineThatNobodyMeasured) {
     const std::string links = "the links inside a node of " + job.cluster.name;
     const std::string network = "the network between nodes of " + job.cluster.name;
     EXPECT_THAT(unvalidated_features(job),
-                testing::ElementsAre(gpu + " (products, memory-bound kernels)", links, network));
+                testing::ElementsAre(gpu + " (GEMMs, memory-bound kernels)", links, network));
     job.training.attention = models::AttentionKernel::Flash;
     job.cluster.nodes = 1;
     EXPECT_THAT(unvalidated_features(job),
-                testing::ElementsAre(gpu + " (products, attention, memory-bound kernels)", links));
+                testing::ElementsAre(gpu + " (GEMMs, attention, memory-bound kernels)", links));
 }
 
 TEST(Predict, SaysThatNoMeasuredStepHasPairs) {

@@ -7,7 +7,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

@@ -93,7 +93,7 @@ TEST(AnActionLog, SaysWhereItLeavesTheListFirst) {
     log = expected;
     log.receives[0].from = Rank{1};
     EXPECT_EQ(said(log),
-              "asked for 1RECV_F0 from rank 1 where its list has 1RECV_F0 from rank 0 (1 of 2)");
+              "requested 1RECV_F0 from rank 1 where its list has 1RECV_F0 from rank 0 (1 of 2)");
 }
 
 }  // namespace

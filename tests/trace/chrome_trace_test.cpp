@@ -1,4 +1,4 @@
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 #include <filesystem>
 #include <map>
@@ -14,8 +14,6 @@
 #include "schedule/lower.h"
 #include "tests/trace/trace_of.h"
 #include "trace/io/json_cursor.h"
-#include "trace/io/trace_csv.h"
-#include "trace/io/trace_formats.h"
 
 namespace debubble {
 namespace {
@@ -214,7 +212,7 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         {slice("compute", R"("action":"0F0","begin_ns":0)"), "\"end_ns\" is missing"},
         {slice("compute", R"("action":"nonsense","begin_ns":0,"end_ns":1)"),
          "\"action\" is not an action: "},
-        {slice("compute", R"("action":3,"begin_ns":0,"end_ns":1)"), "\"action\" must be a text"},
+        {slice("compute", R"("action":3,"begin_ns":0,"end_ns":1)"), "\"action\" must be a string"},
         {slice("send", R"("action":"0SEND_F0","begin_ns":0,"end_ns":1)"), "\"peer\" is missing"},
         {slice("compute", good + R"(,"exposed_ns":6)"),
          "\"exposed_ns\" must be a whole number from 0 to 5"},
@@ -224,12 +222,12 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
          "\"on_core_ns\" must be a whole number from 0"},
         {slice("compute", good + R"(,"bytes":-1)"), "\"bytes\" must be a whole number from 0"},
         {slice("pair compute", good + R"(,"layer":3,"step":"lunch")"),
-         "\"step\" names no step of a layer"},
+         "\"step\" is not a step of a layer"},
         {slice("pair compute", good + R"(,"layer":3)"), "\"step\" is missing"},
         {slice("kitchen", good), "\"cat\" must be compute, send, recv, collective or copy"},
         {R"({"ph":"X","cat":"compute","pid":2,"args":{}})", "\"pid\" was not named"},
         {R"({"ph":"C","name":"memory: magic","pid":1,"at_ns":0,"args":{"bytes":1}})",
-         "\"name\" names no class of memory"},
+         "\"name\" is not a class of memory"},
         {R"({"pid":1})", "\"ph\" is missing"},
         {"7", "expected an object"},
         {"{\"ph\":nil}", "not valid JSON"},
@@ -363,7 +361,7 @@ TEST(EveryTraceFormat, IsReadByItsContentWhateverTheFileIsCalled) {
             read_trace(file);
             ADD_FAILURE() << format.ending << " was read";
         } catch (const InputError& error) {
-            EXPECT_THAT(error.what(), HasSubstr("is written and not read"));
+            EXPECT_THAT(error.what(), HasSubstr("can be written but not read"));
         }
     }
     std::filesystem::remove(file);

@@ -4,7 +4,7 @@
 
 #include "schedule/generators/generators.h"
 #include "tests/trace/trace_of.h"
-#include "trace/net_length.h"
+#include "trace/span_graph.h"
 #include "trace/steps.h"
 
 namespace debubble {

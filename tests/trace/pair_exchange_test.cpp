@@ -1,4 +1,4 @@
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -30,10 +30,10 @@ TEST(PairExchange, IsHiddenWhileItsRankComputes) {
     EXPECT_EQ(sum.pairs, 1U);
     EXPECT_EQ(sum.exchange, std::chrono::milliseconds(14));
     EXPECT_EQ(sum.hidden, std::chrono::milliseconds(7));  // 2 to 7, 9 to 10, 11 to 12
-    EXPECT_EQ(sum.beside_products, Duration{});
+    EXPECT_EQ(sum.hidden_under_gemms, Duration{});
     trace.pair_parts[1].products = 0.5;
     trace.pair_parts[3].products = 0.25;
-    EXPECT_EQ(exchange_of_pairs(trace).beside_products, std::chrono::microseconds(1000 + 500));
+    EXPECT_EQ(exchange_of_pairs(trace).hidden_under_gemms, std::chrono::microseconds(1000 + 500));
 }
 
 TEST(PairExchange, OfARankIsNotHiddenByWhatAnotherComputes) {

@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/key_numbers.h"
-
 namespace debubble {
 namespace {
 

@@ -62,7 +62,7 @@ TEST(Svg, NamesEverySpanAndEveryBubbleOfASmallTrace) {
     EXPECT_THAT(picture, HasSubstr(">F7</text>")) << "letter and number are the second channel";
 }
 
-/// A pair of 10 ms whose forward exchanges while its backward computes.
+/// A pair of 10 ms whose forward has its all-to-all while its backward computes.
 Trace with_pair() {
     const Compute f{Pass::Forward, Stage{0}, MicroBatch{3, {}}};
     const Compute b{Pass::Backward, Stage{0}, MicroBatch{2, {}}};

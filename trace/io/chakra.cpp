@@ -1,4 +1,4 @@
-#include "trace/io/chakra.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <map>
@@ -28,7 +28,7 @@ constexpr int kAllReduce = 0;
 constexpr int kAllGather = 2;
 constexpr int kReduceScatter = 7;
 
-/// A message of protocol buffers while it is written.
+/// Writes a message of protocol buffers.
 class Proto {
 public:
     void number(int field, std::uint64_t value) {
@@ -85,12 +85,12 @@ struct Node {
     int collective = kAllReduce;
 };
 
-/// How many ranks there are in each direction. Where one pipeline stands for all, one.
+/// The number of ranks in each direction; where one pipeline represents all, it is 1.
 struct World {
     int tensor = 1;
     int context = 1;
     int data = 1;
-    /// The number of a rank by its place, in the order of Megatron-LM's tp-cp-dp-pp.
+    /// The number of a rank by its coordinates, in the order of Megatron-LM's tp-cp-dp-pp.
     std::size_t rank(int tp, int cp, int dp, std::size_t pp) const {
         const auto replica = static_cast<std::size_t>(dp) + static_cast<std::size_t>(data) * pp;
         return static_cast<std::size_t>(tp) +
@@ -99,7 +99,7 @@ struct World {
     }
 };
 
-/// The place of a rank beside its pipeline.
+/// The coordinates of a rank besides its pipeline rank.
 struct Replica {
     int tp = 0;
     int cp = 0;
@@ -129,7 +129,7 @@ public:
     }
 
 private:
-    using Id = std::uint64_t;  ///< of a node in its rank: its number, from 1; 0 is none
+    using Id = std::uint64_t;  ///< of a node in its rank: its number, from 1; 0 means none
 
     std::int64_t microseconds(Instant at) const { return ((at - origin_).count() + 500) / 1000; }
 
@@ -210,15 +210,15 @@ private:
         holders_[group_key(node.span->action)].insert(rank);
     }
 
-    /// The members of what is reduced or gathered of a stage hold that stage; those of the tied
-    /// gradient hold the tied tensor.
+    /// The members of a stage's reduction or gather hold that stage; those of the tied gradient
+    /// hold the tied tensor.
     static Action group_key(const Action& action) {
         if (const auto* reduce = std::get_if<ReduceGrad>(&action)) return Unshard{reduce->stage};
         if (std::holds_alternative<TiedGradReduce>(action)) return TiedGradReduce{};
         return action;
     }
 
-    /// The name of the process group of a rank's collective: a number. The group of all is 0.
+    /// The name of the process group of a rank's collective: a number. The group of all ranks is 0.
     std::string group_of(const Action& action, const Replica& replica) {
         if (std::holds_alternative<GradNorm>(action)) return "0";
         const bool tied = std::holds_alternative<TiedGradReduce>(action);
@@ -257,8 +257,8 @@ private:
         depend(rank, node.ctrl_deps, node, latest);
     }
 
-    /// Appends the node, and before it a WAIT where its dependencies end earlier than it begins. A
-    /// receive waits for its send itself.
+    /// Appends the node, preceded by a WAIT where its dependencies end before it begins. A receive
+    /// waits for its send itself.
     Id place(std::size_t rank, Node node) {
         std::int64_t ready = 0;
         for (const std::vector<Id>* deps : {&node.ctrl_deps, &node.data_deps})
@@ -279,7 +279,7 @@ private:
     }
 
     void remember(std::size_t rank, const Span& span, Id id) {
-        constexpr std::size_t kKept = 8;  // the latest of every lane and more
+        constexpr std::size_t kKept = 8;  // the latest of every lane suffice
         latest_[rank].push_back(id);
         if (latest_[rank].size() > kKept) latest_[rank].erase(latest_[rank].begin());
         if (span.lane == Lane::Compute) last_compute_[rank] = id;

@@ -1,4 +1,4 @@
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ std::string micros(std::int64_t nanoseconds) {
     return fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
-/// The parts of what is exposed, as a further argument; empty where they are not known.
+/// The parts of the exposed time, as a further argument; empty where they are not known.
 std::string exposed_by(const Span& span) {
     std::string parts;
     for (std::size_t k = 0; k < kCommunicationKinds; ++k)
@@ -182,7 +182,7 @@ private:
     }
 
     /// The parts of pairs have threads after all lanes: one on which both passes compute, and one
-    /// for the exchanges of each pass, since two of them may be under way.
+    /// for the all-to-alls of each pass, since two of them may be in flight.
     static int pair_thread(int process, const PairPart& part) {
         constexpr int kAfterLanes = 1 << 29;
         const int track = part.lane == Lane::Compute ? 0 : part.pass.pass == Pass::Forward ? 1 : 2;

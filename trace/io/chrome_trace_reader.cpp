@@ -8,8 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
-#include "trace/io/chrome_trace.h"
 #include "trace/io/json_cursor.h"
+#include "trace/io/trace_formats.h"
 #include "trace/statistics.h"
 
 namespace debubble {
@@ -25,7 +25,7 @@ constexpr std::int64_t kMostReplica = 1LL << 24;
 constexpr std::size_t kEnoughMistakes = 20;
 constexpr std::size_t kLongestLine = 10'000;
 
-/// A mistake in one event. Becomes a diagnostic at the event's place.
+/// A mistake in one event. Becomes a diagnostic at the event's position.
 struct Mistake {
     std::string message;
 };
@@ -53,7 +53,7 @@ std::int64_t whole_or_zero(const Json& object, const char* key, std::int64_t mos
 
 std::string text(const Json& object, const char* key) {
     const Json& value = member(object, key);
-    if (!value.is_string()) throw Mistake{fmt::format("\"{}\" must be a text", key)};
+    if (!value.is_string()) throw Mistake{fmt::format("\"{}\" must be a string", key)};
     return value.get<std::string>();
 }
 
@@ -210,7 +210,7 @@ private:
     void complain(std::size_t offset, const Mistake& mistake) {
         const std::size_t start = text_.substr(0, offset).rfind('\n') + 1;  // npos + 1 is 0
         const std::string_view line = text_.substr(start, text_.find('\n', start) - start);
-        if (line.size() > kLongestLine) {  // not written by us: too long to show
+        if (line.size() > kLongestLine) {  // not written by debubble: too long to show
             mistakes_.push_back(
                 {{file_, 0, 0}, fmt::format("{} (at byte {})", mistake.message, offset), {}});
         } else {
@@ -261,15 +261,13 @@ private:
         do {
             const auto value = cursor_.value();
             if (!value) throw Mistake{"expected an event; a string or a bracket is not closed"};
-            if (is_arrow(*value))
-                continue;  // arrows are half of a large file and hold no data to
-                           // read
+            if (is_arrow(*value)) continue;  // arrows are half of a large file and have no data
             at_place_of(*value, [&](const Json& json) { event(json); });
         } while (cursor_.take(','));
         if (!cursor_.take(']')) throw Mistake{"expected ',' or ']'"};
     }
 
-    /// Parses one value and reads it; a mistake is reported at the value's place.
+    /// Parses and reads one value; a mistake is reported at the value's position.
     template <class Read>
     void at_place_of(std::string_view value, Read&& read) {
         const auto offset = static_cast<std::size_t>(value.data() - text_.data());
@@ -310,7 +308,7 @@ private:
         return found->second;
     }
 
-    /// The parts of what a span has exposed: all of it, or nothing where nobody knows.
+    /// The parts of a span's exposed time: all of it, or nothing where they are not known.
     static DurationByKind exposed_by(const Json& args, Duration exposed) {
         DurationByKind parts{};
         if (!args.contains("exposed_by_ns")) return parts;
@@ -355,7 +353,7 @@ private:
         const auto* pass = std::get_if<Compute>(&action);
         if (pass == nullptr) throw Mistake{"the \"action\" of a part of a pair is not a pass"};
         const std::optional<PairStep> step = pair_step_named(text(args, "step"));
-        if (!step) throw Mistake{"\"step\" names no step of a layer"};
+        if (!step) throw Mistake{"\"step\" is not a step of a layer"};
         const PairPart part{process.rank,
                             process.replica,
                             exchanges ? Lane::Collective : Lane::Compute,
@@ -373,7 +371,7 @@ private:
         const std::string name = text(json, "name");
         if (!name.starts_with(kPrefix)) return;
         const auto held_as = class_named(std::string_view(name).substr(kPrefix.size()));
-        if (!held_as) throw Mistake{"\"name\" names no class of memory"};
+        if (!held_as) throw Mistake{"\"name\" is not a class of memory"};
         trace_.memory.push_back({instant(json, "at_ns"),
                                  Bytes{whole(object(json, "args"), "bytes", 0, kMostBytes)},
                                  process_of(json).rank, *held_as});

@@ -4,7 +4,7 @@ namespace debubble {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr int kMostDepth = 32;  ///< far above the depth that is written
+constexpr int kMostDepth = 32;  ///< far above the depth of written files
 
 bool is_space(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';

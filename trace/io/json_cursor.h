@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-/// Finds the values of a large JSON text one after the other, so that each can
-/// be parsed by itself: no tree of the whole, and every mistake has a place.
+/// Finds the values of a large JSON text one after the other, so that each can be parsed
+/// separately: no tree of the whole, and every mistake has a position.
 namespace debubble {
 
 class JsonCursor {
@@ -18,8 +18,8 @@ public:
     /// Takes `c` if it comes next, and the spaces before it too.
     bool take(char c);
 
-    /// The next value as it is written, checked only for closed strings and balanced brackets. If
-    /// there is none, returns nothing and leaves the cursor where it is.
+    /// The next value as written, checked only for closed strings and balanced brackets. If there
+    /// is none, returns nothing and does not move the cursor.
     std::optional<std::string_view> value();
 
 private:

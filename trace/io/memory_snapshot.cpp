@@ -1,4 +1,4 @@
-#include "trace/io/memory_snapshot.h"
+#include "trace/io/trace_formats.h"
 
 #include <algorithm>
 #include <array>
@@ -48,7 +48,7 @@ struct Block {
     std::int64_t size = 0;
 };
 
-/// What happens to the memory of one rank.
+/// The allocations and frees of one rank.
 class RankEvents {
 public:
     RankEvents(const Trace& trace, Rank rank, Pickle& out) : out_(out) {
@@ -78,7 +78,7 @@ private:
         constexpr std::int64_t kAlignment = 512;  // of PyTorch's allocator
         const Block block{next_, size};
         next_ += (size + kAlignment - 1) / kAlignment * kAlignment;
-        blocks_[static_cast<std::size_t>(sample.held_as)].push_back(block);
+        blocks_[sample.held_as].push_back(block);
         event("alloc", block, sample);
     }
 
@@ -100,7 +100,7 @@ private:
         out_.end_dict();
     }
 
-    /// The action that began last; samples lie inside of actions and at their ends.
+    /// The latest action; samples lie inside actions and at their ends.
     std::string action_at(Instant at) const {
         const auto after =
             std::ranges::upper_bound(computes_, at, {}, [](const Span* s) { return s->begin; });
@@ -110,7 +110,7 @@ private:
     Pickle& out_;
     std::vector<const Span*> computes_;
     std::array<std::int64_t, kMemoryClasses> levels_{};
-    std::array<std::vector<Block>, kMemoryClasses> blocks_;
+    ArrayBy<MemoryClass, std::vector<Block>, kMemoryClasses> blocks_;
     std::int64_t next_ = std::int64_t{1} << 32U;
 };
 

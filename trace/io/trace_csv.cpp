@@ -1,4 +1,4 @@
-#include "trace/io/trace_csv.h"
+#include "trace/io/trace_formats.h"
 
 #include <ostream>
 

@@ -8,10 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "trace/io/chrome_trace.h"
-#include "trace/io/memory_snapshot.h"
-#include "trace/io/trace_csv.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 namespace debubble {
 namespace {
@@ -71,8 +68,8 @@ Trace read_trace(const std::string& file) {
         profile::ProfiledRun run = profile::read_run({file});
         if (run.trace.spans.empty())
             throw InputError(
-                fmt::format("{}: no pass of a pipeline is named or shows in this "
-                            "profile; `debubble trace` tells what it holds",
+                fmt::format("{}: no pipeline pass is named or recognised in this "
+                            "profile; `debubble trace` shows its contents",
                             file));
         return std::move(run.trace);
     }
@@ -80,7 +77,7 @@ Trace read_trace(const std::string& file) {
     const TraceFormat& format = format_of_text(text);
     if (format.read == nullptr)
         throw InputError(
-            fmt::format("{} is {}, which is written and not read; give the trace as "
+            fmt::format("{} is {}, which can be written but not read; give the trace as "
                         "{} ({})",
                         file, format.content, kFormats.front().ending, kFormats.front().content));
     return format.read(text, file);

@@ -1,6 +1,6 @@
 #include "trace/page/html.h"
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 
 namespace debubble::page {
 

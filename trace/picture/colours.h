@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "trace/picture/document/colour_sums.h"
 #include "trace/picture/document/document.h"
 #include "trace/picture/document/palette.h"

@@ -1,4 +1,4 @@
-#include "trace/profile/kernel_class.h"
+#include "trace/profile/rank_profile.h"
 
 #include <algorithm>
 #include <array>
@@ -111,21 +111,21 @@ bool names_weight_gradient(std::string_view kernel) {
 }
 
 std::string_view name_of(KernelClass kernel_class) {
-    constexpr std::array<std::string_view, kKernelClasses> kNames{"point-to-point",
-                                                                  "collective",
-                                                                  "dispatch and combine",
-                                                                  "attention forward",
-                                                                  "attention backward",
-                                                                  "products",
-                                                                  "norms",
-                                                                  "optimizer",
-                                                                  "quantise",
-                                                                  "loss",
-                                                                  "embedding",
-                                                                  "elementwise",
-                                                                  "copies",
-                                                                  "unknown"};
-    return kNames[static_cast<std::size_t>(kernel_class)];
+    constexpr ArrayBy<KernelClass, std::string_view, kKernelClasses> kNames{"point-to-point",
+                                                                            "collective",
+                                                                            "dispatch and combine",
+                                                                            "attention forward",
+                                                                            "attention backward",
+                                                                            "products",
+                                                                            "norms",
+                                                                            "optimizer",
+                                                                            "quantise",
+                                                                            "loss",
+                                                                            "embedding",
+                                                                            "elementwise",
+                                                                            "copies",
+                                                                            "unknown"};
+    return kNames[kernel_class];
 }
 
 }  // namespace debubble::profile

@@ -19,7 +19,7 @@ void MemoryCurve::add(MemoryPoint point) {
     in_last_ = (in_last_ + 1) % each_;
 }
 
-/// Every two neighbours become one, which lasts as long as both.
+/// Every two neighbours are merged into one, which lasts as long as both.
 void MemoryCurve::halve() {
     std::ranges::stable_sort(points_, {}, &MemoryPoint::at);
     std::size_t kept = 0;

@@ -1,4 +1,4 @@
-#include "trace/profile/operator_kernels.h"
+#include "trace/profile/formats/recorded_kernels.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMostSum = 1'000'000'000'000'000;  ///< ns of a sum
 constexpr std::size_t kNoOperator = std::numeric_limits<std::size_t>::max();
 
-/// Operators by thread and begin, the outer one first of those that begin together.
+/// Operators by thread and begin, the outer one first among those that begin together.
 void sort_by_place(std::vector<OperatorSpan>& operators) {
     std::ranges::sort(operators, [](const OperatorSpan& one, const OperatorSpan& other) {
         return std::tuple(one.thread, one.begin, other.end) <
@@ -20,7 +20,7 @@ void sort_by_place(std::vector<OperatorSpan>& operators) {
     });
 }
 
-/// The operator that each of them lies in. Operators of a thread are nested.
+/// The operator that contains each of them. Operators of a thread are nested.
 std::vector<std::size_t> parents(const std::vector<OperatorSpan>& sorted) {
     std::vector<std::size_t> out(sorted.size(), kNoOperator);
     std::vector<std::size_t> open;
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    /// An id that several operators have tells nothing.
+    /// An id of several operators is ambiguous.
     std::size_t by_id(std::int64_t external) const {
         if (external <= 0) return kNoOperator;
         const auto found = std::ranges::equal_range(by_id_, external, {},

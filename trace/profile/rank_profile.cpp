@@ -35,8 +35,8 @@ std::string_view launched_in(const RankProfile& profile, const DeviceSpan& kerne
     return {};
 }
 
-/// NCCL exchanges by SendRecv for other collectives too. What is written of the collective decides,
-/// else the range in which the kernel was launched, else the other exchanges of its stream.
+/// NCCL also uses SendRecv kernels for other collectives. The recorded collective decides, else the
+/// range in which the kernel was launched, else the other communication of its stream.
 void tell_exchanges_apart(RankProfile& profile) {
     std::set<std::int32_t> exchanging;  // streams
     std::vector<std::size_t> unsure;
@@ -60,7 +60,7 @@ void tell_exchanges_apart(RankProfile& profile) {
                                               : KernelClass::Collective;
 }
 
-/// A range of gloo begins when its call is about to return, by when the message may be under way.
+/// A range of gloo begins when its call is about to return, by when the message may be in flight.
 void begin_messages_with_calls(RankProfile& profile) {
     std::vector<HostSpan> calls;
     for (const HostSpan& op : profile.ops)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,11 +8,46 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/profile/kernel_class.h"
 #include "trace/profile/memory_curve.h"
 
-/// What a profiler of a framework wrote about one rank, before anybody knows what it means.
+/// The records of a framework's profiler about one rank, without interpretation, and the classes of
+/// its kernels.
 namespace debubble::profile {
+
+/// The purpose of a framework's kernel (or CPU operator), by its name.
+enum class KernelClass : std::uint8_t {
+    PointToPoint,
+    Collective,
+    Dispatch,  ///< all-to-alls of experts' tokens, dispatch and combine
+    AttentionForward,
+    AttentionBackward,
+    Product,
+    Norm,
+    Optimizer,
+    Quantise,
+    Loss,
+    Embedding,
+    Elementwise,
+    Copy,
+    Unknown,
+};
+inline constexpr std::size_t kKernelClasses = 14;
+
+/// The names are those of kernels of NCCL, cuDNN, FlashAttention, CUTLASS, cuBLAS, DeepEP,
+/// Transformer Engine, PyTorch's ATen and Inductor, and ROCm's libraries. The first rule that
+/// matches decides.
+KernelClass class_of(std::string_view kernel);
+/// The class of an operator of a trace without a device: "aten::mm".
+KernelClass class_of_operator(std::string_view op);
+
+std::string_view name_of(KernelClass kernel_class);
+bool is_communication(KernelClass kernel_class);
+/// True for the name of a backward kernel, as far as names reveal it.
+bool names_backward(std::string_view kernel);
+/// True for the GEMM of a weight gradient: one whose name says so, or whose first factor is not
+/// transposed while the second is, as cuBLAS, CUTLASS and Tensile encode in their names. In their
+/// column-major order a linear layer multiplies TN, its input's gradient is NN, its weight's NT.
+bool names_weight_gradient(std::string_view kernel);
 
 inline constexpr std::int64_t kNoLaunch = INT64_MIN;
 
@@ -36,15 +72,15 @@ struct HostSpan {
     std::int32_t thread = 0;
 };
 
-/// What is written of the collective that a kernel belongs to.
+/// The recorded properties of the collective that a kernel belongs to.
 struct CollectiveNote {
-    std::string collective;  ///< "_reduce_scatter_base"; empty if it is not written
+    std::string collective;  ///< "_reduce_scatter_base"; empty if not recorded
     std::string group;       ///< description of its process group
     std::int64_t in_elements = 0;
     std::int64_t out_elements = 0;
     int group_size = 0;
-    std::string type;  ///< of an element: "BFloat16"
-    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if it is not written
+    std::string type;  ///< type of an element: "BFloat16"
+    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if not recorded
     friend bool operator==(const CollectiveNote&, const CollectiveNote&) = default;
 };
 
@@ -86,15 +122,15 @@ struct RankProfile {
     std::vector<HostSpan> ops;        ///< operators, by begin; only where there are no kernels
     std::optional<std::int64_t>
         peak_allocated;  ///< bytes of a device, by the framework's allocator
-    /// What that allocator had given out over time, by time; of the host where there is no device.
+    /// The allocator's memory over time, by time; of the host where there is no device.
     std::vector<MemoryPoint> memory;
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;  ///< of its text
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole
+    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
 };
 
-/// The classes of kernels, the order that the comments above promise, and messages of the host that
-/// begin with the call that asks for them.
+/// Sets the classes of kernels, the order promised by the comments above, and the begin of the
+/// host's messages, at the call that requests them.
 void finish(RankProfile& profile);
 
 }  // namespace debubble::profile

@@ -12,7 +12,7 @@
 #include "base/diagnostic.h"
 #include "exec/core/communicator/buffer.h"
 #include "exec/core/device_lanes.h"
-#include "schedule/message.h"
+#include "schedule/action.h"
 
 /// The communication between ranks: the seam between the interpreter of Programs and the transport
 /// (threads of one process, MPI, TCP, and NCCL between GPUs).

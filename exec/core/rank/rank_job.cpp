@@ -13,8 +13,7 @@
 #include "exec/core/stage/passes/model_stage.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
-#include "schedule/forward_only.h"
-#include "schedule/replay/rehearsal.h"
+#include "schedule/derived_programs.h"
 
 namespace debubble::exec {
 

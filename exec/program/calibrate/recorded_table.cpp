@@ -13,7 +13,7 @@
 #include "exec/program/calibrate/operator_shapes.h"
 #include "exec/program/calibrate/statistics.h"
 #include "trace/profile/formats/recorded_kernels.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::exec {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "exec/program/calibrate/statistics.h"
-#include "trace/net_length.h"
 #include "trace/span_graph.h"
 #include "trace/steps.h"
 

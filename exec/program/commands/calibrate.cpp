@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/arguments.h"
 #include "base/command_line/exit_status.h"
-#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"
@@ -25,7 +25,7 @@
 #include "scenarios/cluster/collective_samples.h"
 #include "text/wording.h"
 #include "trace/io/trace_formats.h"
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 /// `debubble calibrate`: measures this machine and writes a cluster for `debubble simulate`.
 namespace debubble::exec {

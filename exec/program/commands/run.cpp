@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/command_line/arguments.h"
 #include "base/command_line/exit_status.h"
-#include "base/command_line/number_option.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/outputs.h"

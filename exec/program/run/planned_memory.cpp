@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
 #include "base/command_line/exit_status.h"
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "exec/core/stage/operators/executor_scenario.h"
 #include "sim/predict.h"
 

@@ -19,7 +19,7 @@
 #include "exec/core/rank/rank_job.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/io/data/batches.h"
-#include "schedule/forward_only.h"
+#include "schedule/derived_programs.h"
 #include "trace/action_log.h"
 #include "trace/executed_order.h"
 

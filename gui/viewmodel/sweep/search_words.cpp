@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "gui/viewmodel/timeline/words.h"
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "gui/viewmodel/timeline/words.h"
 #include "scenarios/read/edit.h"
-#include "sim/grid/twins.h"
+#include "sim/grid/compare_plans.h"
 #include "text/csv_row.h"
 #include "text/wording.h"
 
@@ -104,7 +104,7 @@ std::size_t SweepTable::column_of(std::string_view key) const {
 
 void SweepTable::add(std::vector<sim::SweepRow> rows) {
     std::ranges::move(rows, std::back_inserter(rows_));
-    original_ = sim::twins_in(rows_);
+    original_ = sim::duplicates_in(rows_);
 }
 
 std::string SweepTable::plan_of(std::size_t row) const {
@@ -201,7 +201,7 @@ std::string SweepTable::csv(std::span<const std::size_t> rows) const {
     for (std::size_t c = 0; c < keys_; ++c) keys.push_back(columns_[c].key);
     std::string text = text::write_csv_row(sim::csv_columns(keys));
     std::vector<sim::SweepRow> marked = rows_;
-    sim::mark_twins(marked, keys);
+    sim::mark_duplicates(marked, keys);
     sim::mark_pareto(marked);
     for (const std::size_t i : rows) {
         text += text::write_csv_row(sim::csv_fields(marked[i]));

@@ -36,7 +36,8 @@ public:
     /// The row, and no twin, whose keys a scenario has as its values; nothing if none has.
     std::optional<std::size_t> row_of(const ScenarioText& source) const;
 
-    /// The number of rows that are twins of others (sim/grid/twins.h), which no order lists.
+    /// The number of rows that are twins of others (sim/grid/compare_plans.h), which no order
+    /// lists.
     std::size_t twins() const;
 
     /// The text of a cell for a person.

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/communication_kind.h"
 #include "base/overloaded.h"
+#include "base/purposes.h"
 
 namespace debubble::gui {
 namespace {

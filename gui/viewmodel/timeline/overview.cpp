@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/timeline/words.h"
 #include "trace/picture/document/alike.h"
 #include "trace/picture/raster.h"

@@ -1,9 +1,9 @@
 #include "gui/viewmodel/what_if/answer.h"
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "scenarios/plan/plan.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::gui {
 namespace {

@@ -10,8 +10,8 @@
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "sim/explain/communication.h"
-#include "sim/report/reference/layer_words.h"
-#include "sim/report/report_text.h"
+#include "sim/report/reference/model_table.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/timeline/words.h"
 #include "scenarios/plan/plan.h"
 #include "sim/memory/memory_play.h"

@@ -8,7 +8,7 @@
 #include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/kernel_formula.h"
 #include "scenarios/plan/plan.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/cost/schedule_prices.h"
 #include "text/wording.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/parallel.h"
 #include "scenarios/plan/plan.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/timeline/words.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "gui/viewmodel/what_if/figures.h"

@@ -10,7 +10,7 @@
 #include "gui/viewmodel/what_if/part_keys.h"
 #include "gui/viewmodel/what_if/plan_figures.h"
 #include "scenarios/read/edit.h"
-#include "sim/report/run_report.h"
+#include "sim/report/report.h"
 #include "sim/run_plan/run_figures.h"
 #include "sim/run_plan/save_interval.h"
 #include "text/wording.h"

@@ -8,9 +8,9 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/timeline/playing.h"
 #include "gui/widgets/timeline/gif_writer.h"
 #include "gui/widgets/timeline/paint_frame.h"

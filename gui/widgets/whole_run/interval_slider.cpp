@@ -8,7 +8,7 @@
 #include <QPainter>
 
 #include "gui/widgets/colours.h"
-#include "sim/report/run_report.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

@@ -15,7 +15,7 @@
 #include "gui/widgets/whole_run/interval_slider.h"
 #include "gui/widgets/whole_run/nodes_view.h"
 #include "gui/widgets/whole_run/strip_view.h"
-#include "sim/report/run_report.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 
 namespace debubble::gui {

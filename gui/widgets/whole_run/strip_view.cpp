@@ -11,7 +11,7 @@
 #include <QWheelEvent>
 
 #include "gui/widgets/colours.h"
-#include "sim/report/run_report.h"
+#include "sim/report/report.h"
 
 namespace debubble::gui {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "text/document.h"
 #include "text/document_readers.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "scenarios/jobs/read/reading.h"
 
 /// Messages about a job: notes by harm, and networks that are refused unless the command line

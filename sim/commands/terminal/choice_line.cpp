@@ -1,4 +1,4 @@
-#include "sim/commands/terminal/choice_line.h"
+#include "sim/commands/terminal/progress_bar.h"
 
 #include <fmt/format.h>
 

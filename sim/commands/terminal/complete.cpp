@@ -1,4 +1,4 @@
-#include "sim/commands/terminal/complete.h"
+#include "sim/commands/commands.h"
 
 #include <algorithm>
 #include <regex>
@@ -16,7 +16,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What a verb takes: its options, the name of its first argument, and words that follow an option.
+/// The arguments of a verb: its options, the name of its first argument, and words that follow an
+/// option.
 struct Taken {
     Words options;
     std::string argument;
@@ -54,7 +55,7 @@ Taken taken_by(const CLI::App& verb) {
     return taken;
 }
 
-/// The same of a verb of another program, from its help.
+/// The same for a verb of another program, from its help.
 Taken taken_by(const SiblingVerb& verb) {
     static const std::regex kOption(R"((--[a-z][a-z-]*))");
     const std::string help = help_of(verb);
@@ -70,7 +71,7 @@ Taken taken_by(const SiblingVerb& verb) {
     return taken;
 }
 
-/// "parallel.tensor=", or with the word of a value that is begun.
+/// "parallel.tensor=", or with the partial word of a value.
 Words settings(const std::string& current) {
     const std::vector<text::Key> keys = scenarios::scenario_keys();
     const std::string path = current.substr(0, current.find('='));

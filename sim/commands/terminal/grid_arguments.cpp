@@ -1,19 +1,19 @@
-#include "sim/commands/terminal/grid_arguments.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/anchor/anchored_grid.h"
-#include "sim/commands/terminal/style.h"
-#include "sim/grid/best_by.h"
+#include "sim/anchor/anchor.h"
+#include "sim/commands/terminal/output.h"
 #include "sim/grid/first_grid.h"
+#include "sim/grid/search.h"
 
 namespace debubble::sim {
 namespace {
 
-/// Plans are compared by the loads that a person plans for, which draws would blur.
+/// Plans are compared by the loads that a person plans for, which random draws would blur.
 void say_even_loads(const Grid& grid) {
     if (is_quiet()) return;
     try {
@@ -29,7 +29,7 @@ void say_even_loads(const Grid& grid) {
                        ? "by the steps of mean loads, and by the memory of the drawn ones"
                        : "under even loads: 'imbalance' is left out");
     } catch (const InputError&) {
-        return;  // an impossible plan, which its row says
+        return;  // an impossible plan, whose row has the reason
     }
 }
 
@@ -49,7 +49,7 @@ void anchor(Grid& grid, const GridArguments& arguments) {
                by->time_ratio()
                    ? fmt::format(", which took {:.3f} times its prediction", *by->time_ratio())
                    : "",
-               by->memory_ratio() ? fmt::format(", and {:.3f} times the memory beside its "
+               by->memory_ratio() ? fmt::format(", and {:.3f} times the memory besides its "
                                                 "parameters and optimizer state",
                                                 *by->memory_ratio())
                                   : "");
@@ -110,7 +110,7 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
 
 namespace {
 
-/// What the arguments make of a grid that was read.
+/// Applies the arguments to a grid that was read.
 Grid with_arguments(Grid grid, const GridArguments& arguments) {
     grid.any_schedule = arguments.any_schedule;
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");

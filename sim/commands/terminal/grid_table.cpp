@@ -1,14 +1,13 @@
-#include "sim/commands/terminal/grid_table.h"
+#include "sim/commands/terminal/grid_verbs.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
+#include "base/diagnostic.h"
 #include "base/units.h"
-#include "sim/grid/run_frontier.h"
-#include "sim/grid/twins.h"
+#include "sim/grid/compare_plans.h"
 #include "text/wording.h"
 
 namespace debubble::sim {
@@ -16,7 +15,8 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-constexpr std::size_t kNumbers = 9;  ///< columns of figures, from the speed to the Pareto frontier
+constexpr std::size_t kNumbers = 9;  ///< columns of figures, from the throughput to the Pareto
+                                     ///< frontier
 
 std::string share(double part) {
     return std::isnan(part) ? "-" : text::percent(part);
@@ -26,14 +26,14 @@ std::string gib_cell(double bytes) {
     return fmt::format("{:.2f} GiB", bytes / kGiB);
 }
 
-/// The memory left, or what it is at most where the allocator was not played.
+/// The memory left, or its upper bound where the allocator was not simulated.
 std::string left_cell(const SweepRow& row) {
     const double left = row.figure("memory_left_bytes");
     if (std::isnan(left)) return "< " + gib_cell(row.figure("memory_left_of_requested_bytes"));
     return gib_cell(left) + (row.surely_fits() ? "" : ", cannot be told");
 }
 
-/// The places of the keys that differ between points; of all keys where none does.
+/// The indices of the keys that differ between points; of all keys where none does.
 std::vector<std::size_t> shown_keys(const Grid& grid) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < grid.sweep.keys.size(); ++i)
@@ -181,15 +181,15 @@ std::string lacking_text(std::size_t points) {
         points, points == 1 ? "point asks" : "points ask", points == 1 ? "it" : "them");
 }
 
-std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys) {
-    const auto twins = twins_in(rows);
+std::string duplicates_text(const std::vector<SweepRow>& rows, std::span<const std::string> keys) {
+    const auto duplicates = duplicates_in(rows);
     std::size_t count = 0;
     std::vector<std::size_t> by_key(keys.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!twins[i] || !rows[i].fits) continue;
+        if (!duplicates[i] || !rows[i].fits) continue;
         ++count;
         for (std::size_t k = 0; k < keys.size(); ++k)
-            by_key[k] += rows[i].values[k] != rows[*twins[i]].values[k] ? 1 : 0;
+            by_key[k] += rows[i].values[k] != rows[*duplicates[i]].values[k] ? 1 : 0;
     }
     if (count == 0) return {};
     std::string text;
@@ -198,8 +198,8 @@ std::string twins_text(const std::vector<SweepRow>& rows, std::span<const std::s
             text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", keys[k], by_key[k]);
     return fmt::format(
         "{} of those that fit {} of others (the same program with the same figures), left out "
-        "below; the keys that make no difference: {}\n",
-        count, count == 1 ? "is a twin" : "are twins", text);
+        "below; the keys that make no difference are {}\n",
+        count, count == 1 ? "is a duplicate" : "are duplicates", text);
 }
 
 }  // namespace debubble::sim

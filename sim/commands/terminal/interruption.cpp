@@ -1,4 +1,4 @@
-#include "sim/commands/terminal/interruption.h"
+#include "sim/commands/terminal/output.h"
 
 #include <csignal>
 #include <cstdio>

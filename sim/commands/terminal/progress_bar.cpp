@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/commands/terminal/style.h"
+#include "sim/commands/terminal/output.h"
 
 namespace debubble::sim {
 namespace {

@@ -29,7 +29,7 @@ constexpr std::array kVerbs{
 constexpr SiblingVerb kExporter{"export", "debubble-exec",
                                 "write a checkpoint in Hugging Face layout"};
 
-/// The program beside this one; empty if this one does not know where it lies.
+/// The program in this program's folder; empty if that folder is unknown.
 fs::path path_of(const SiblingVerb& verb) {
     std::error_code error;
     const fs::path self = fs::read_symlink("/proc/self/exe", error);

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-/// One name for the user, like git: verbs that need a window, MPI or CUDA are in programs of their
-/// own in the same folder, so that this program links none of these.
+/// One name for the user, as with git: verbs that need a window, MPI or CUDA are in programs of
+/// their own in the same folder, so that this program links none of these.
 namespace debubble::sim {
 
 struct SiblingVerb {
@@ -17,14 +17,14 @@ struct SiblingVerb {
 std::span<const SiblingVerb> sibling_verbs();
 const SiblingVerb* find_sibling_verb(std::string_view name);
 
-/// The verb that writes checkpoints; `export` of this program hands them to it.
+/// The verb that writes checkpoints; this program's `export` hands them to it.
 const SiblingVerb& checkpoint_exporter();
 
-/// What `VERB --help` prints; empty if the program was not built.
+/// The output of `VERB --help`; empty if the program was not built.
 std::string help_of(const SiblingVerb& verb);
 
-/// Replaces this process by the program, with the same arguments. It only returns by WorldError,
-/// when the program was not built or cannot be started.
+/// Replaces this process by the program, with the same arguments. Does not return; throws
+/// WorldError if the program was not built or cannot be started.
 [[noreturn]] void become_sibling(const SiblingVerb& verb, char** argv);
 
 }  // namespace debubble::sim

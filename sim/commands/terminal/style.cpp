@@ -1,4 +1,4 @@
-#include "sim/commands/terminal/style.h"
+#include "sim/commands/terminal/output.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -5,15 +5,14 @@
 #include <limits>
 
 #include "models/execution/laws.h"
-#include "sim/cost/kernels/measured_kernels.h"
 
 namespace debubble::sim {
 namespace {
 
 using models::laws;
 
-/// The rate of the kernels of attention relative to FlashAttention-2 where a device's file has none
-/// of theirs.
+/// The rate of attention kernels relative to FlashAttention-2 where a device's file has no rate for
+/// them.
 double relative_rate(models::FusedAttention kernel) {
     using models::FusedAttention;
     switch (kernel) {
@@ -61,7 +60,7 @@ double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
 
 namespace {
 
-/// The rate that very large products reach for some milliseconds.
+/// The rate that very large GEMMs reach for some milliseconds.
 double burst_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
     const double peak = peak_flops_per_s(gpu, gemm);
     switch (gemm.operands) {
@@ -88,15 +87,15 @@ BytesPerSecond effective_memory_bandwidth(const scenarios::Gpu& gpu) {
 
 namespace {
 
-/// In 4 bits what begins and ends a tile is in the share of the peak, which was measured on a
-/// layer, and in a processor's too.
+/// In 4 bits the prologue and epilogue of a tile are part of the share of the peak, which was
+/// measured on a layer, as on a processor.
 double depth_of(models::Narrow operands, const scenarios::Gpu& gpu) {
     if (gpu.threads) return 0;
     if (operands == models::Narrow::None) return gpu.gemm_depth;
     return operands == models::Narrow::NvFp4 ? 0 : gpu.fp8_gemm_depth;
 }
 
-/// Seconds of a kernel by the device's rates, at a share of the clock of short runs.
+/// Seconds of a kernel by the device's rates, at a fraction of the clock of short runs.
 double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double clock) {
     const double moving = seconds_to_move(gemm_bytes(gemm), gpu);
     const double peak = burst_flops_per_s(gpu, gemm) * clock / gpu.sms;
@@ -111,7 +110,7 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
         const double tile_flops = 2.0 * (tile.rows * tile.columns) * (as_double(gemm.k) + depth);
         if (peak > 0) computing = std::min(computing, rounds * tile_flops / (peak * tile.rate));
     }
-    // Many products of matrices smaller than any tile are no work for matrix units.
+    // Many GEMMs of matrices smaller than a tile do not use the matrix units.
     constexpr std::int64_t kSmall = 16;
     if (!gpu.threads && gemm.k < kSmall && std::min(gemm.m, gemm.n) < kSmall)
         computing =
@@ -126,8 +125,8 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
     return std::max(computing, moving);
 }
 
-/// The share of one length, below the shortest of two that are known: a kernel whose beginning and
-/// end take the time of n0 tokens reaches n / (n + n0) of its best.
+/// The share for a length below the shortest of two known ones: a kernel whose prologue and
+/// epilogue take the time of n0 tokens reaches n / (n + n0) of its best.
 double share_below(std::pair<double, double> shortest, std::pair<double, double> next,
                    double tokens) {
     const auto [length, share] = shortest;
@@ -138,7 +137,7 @@ double share_below(std::pair<double, double> shortest, std::pair<double, double>
     return share * (length + begin) / length * tokens / (tokens + begin);
 }
 
-/// Linear in the logarithm of the length, and constant beyond the longest that is known.
+/// Linear in the logarithm of the length, and constant above the longest known one.
 double share_at(const std::map<std::int64_t, double>& shares, double tokens) {
     const auto above = shares.lower_bound(static_cast<std::int64_t>(std::ceil(tokens)));
     if (above == shares.end()) return std::prev(above)->second;
@@ -150,13 +149,13 @@ double share_at(const std::map<std::int64_t, double>& shares, double tokens) {
     return below->second + way * (above->second - below->second);
 }
 
-/// The share of the fp16 peak. Kernels whose rates are known pay for the blocks of their diagonal
-/// in these.
+/// The share of the fp16 peak. Kernels with known rates include the cost of the blocks on the
+/// diagonal in these rates.
 struct AttentionShare {
     double of_peak = 0;
     bool with_diagonal = false;
 };
-/// Of the kernel; else of the same in 16 bits, or of the library's later releases.
+/// For this kernel; else for the same in 16 bits, or for later releases of the library.
 auto rates_of(const models::FlashAttention& attention, const scenarios::Gpu& gpu) {
     using models::FusedAttention;
     const auto& all = gpu.attention_rates;
@@ -189,7 +188,7 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     const double queries = as_double(attention.queries);
     const double keys = as_double(attention.keys);
     const double block = laws().attention_block;
-    // Blocks on the diagonal are computed whole and masked, and so are those at a window's edge.
+    // Blocks on the diagonal are computed whole and masked, and so are blocks at a window's edge.
     const bool windowed = attention.window > 0 && attention.window < attention.keys;
     const double masked = queries * block / 2 * (windowed ? 2 : 1);
     const bool diagonal = attention.causal && !share.with_diagonal;
@@ -200,8 +199,8 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     const double columns =
         attention.backward ? 3 * key_width + 2 * value_width : key_width + value_width;
     const double flops = 2 * heads * std::min(pairs, queries * keys) * columns;
-    // A block of rows is one multiprocessor's, and the longest one bounds the whole: of causal
-    // attention it is the last of the queries, or the first of the keys, which sees all.
+    // One multiprocessor computes a block of rows, and the longest block bounds the kernel: of
+    // causal attention the last queries, or the first keys, which all queries see.
     const double rows = attention.backward ? keys : queries;
     const double all = attention.backward ? queries : keys;
     const double most = windowed ? std::min(all, as_double(attention.window) + block) : all;
@@ -226,7 +225,7 @@ models::Narrow type_of(const models::FlashAttention& attention) {
     return attention.narrow ? models::Narrow::Fp8 : models::Narrow::None;
 }
 
-/// A measured kernel as the framework of `work` would run it.
+/// A measured kernel as the framework of `work` would launch it.
 models::Gemm by_framework_of(const models::Gemm& /*work*/, const models::Gemm& measured) {
     return measured;
 }
@@ -236,13 +235,13 @@ models::FlashAttention by_framework_of(const models::FlashAttention& work,
     return measured;
 }
 
-/// Seconds beyond gemm_overhead, by the measured kernels of such devices where there are any, else
-/// by the rates.
+/// Seconds beyond gemm_overhead, from the measured kernels of such devices where there are any,
+/// else from the rates.
 template <class Work>
 double seconds_of(const Work& work, const scenarios::Gpu& gpu) {
     const models::Narrow type = type_of(work);
     if (!gpu.kernels) return by_rates(work, gpu, gpu.kept_clock(type));
-    const double overhead = seconds(gpu.gemm_overhead);  // a measured time has it
+    const double overhead = seconds(gpu.gemm_overhead);  // included in a measured time
     const auto by_law = [&](const Work& measured) {
         return overhead + by_rates(by_framework_of(work, measured), gpu, 1);
     };

@@ -16,13 +16,13 @@ int kernels_in(const std::vector<models::Kernel>& kernels) {
     }));
 }
 
-/// Follows a layer's operators in their order: the mixer up to its residual, then the MLP, whose
-/// router is followed by the rows' permutation and by the experts.
+/// Iterates over a layer's operators in order: the mixer up to its residual, then the MLP, whose
+/// router is followed by the permutation of tokens and by the experts.
 class Scopes {
 public:
     explicit Scopes(const models::StageGraph& graph) : graph_(graph) {}
 
-    /// The part of its layer that the next operator belongs to; none for embedding and head.
+    /// The part of the layer of the next operator; none for embedding and head.
     std::optional<GraphScope> next(const models::Operator& op) {
         if (!op.layer) return std::nullopt;
         if (op.layer != layer_) enter(*op.layer);
@@ -54,13 +54,13 @@ private:
     GraphScope scope_ = GraphScope::Attention;
 };
 
-/// The rank's experts whose products the operator makes, beside the first.
+/// The number of the rank's experts whose GEMMs the operator launches, except the first.
 int further_experts(const models::Operator& op) {
     const auto* products = op.as<models::op::ExpertProducts>();
     return products == nullptr ? 0 : static_cast<int>(products->experts - 1);
 }
 
-/// One operator's launches in the pass.
+/// The launches of one operator in the pass.
 Launches of(const models::Operator& op, int times_again, std::optional<Pass> pass) {
     const Launches forward{1, kernels_in(op.forward)};
     if (!pass || *pass == Pass::Forward) return forward;

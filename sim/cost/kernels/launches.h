@@ -10,14 +10,14 @@
 
 namespace debubble::sim {
 
-/// What the host does one by one for a pass.
+/// Host-side launch counts of a pass.
 struct Launches {
     int modules = 0;  ///< operators whose forward runs, in Python
     int kernels = 0;  ///< kernels, and in a whole pass collectives
-    int experts = 0;  ///< further ones of grouped products, which are a loop over experts
+    int experts = 0;  ///< additional kernels of grouped GEMMs that are a loop over experts
 };
 
-/// The host's time for them, at the framework's cost of each.
+/// The host's time for the launches, at the framework's cost of each.
 double host_seconds(const scenarios::Framework& framework, const Launches& launches);
 
 /// The launches of each operator in one layer, by operator; otherwise as launches_of.
@@ -25,8 +25,8 @@ std::vector<Launches> launches_by_operator(const models::StageGraph& graph,
                                            const scenarios::CudaGraphs& graphs,
                                            std::optional<Pass> pass);
 
-/// Counts the launches of one pass of a stage; without a `pass`, those of a Recompute. What a CUDA
-/// graph replays is not counted.
+/// Counts the launches of one pass of a stage; without a `pass`, those of a Recompute. Launches
+/// replayed by a CUDA graph are not counted.
 Launches launches_of(const models::StageGraph& graph, LayerFold fold,
                      const scenarios::CudaGraphs& graphs, std::optional<Pass> pass);
 

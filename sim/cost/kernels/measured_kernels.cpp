@@ -1,4 +1,4 @@
-#include "sim/cost/kernels/measured_kernels.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <algorithm>
 #include <array>
@@ -22,19 +22,19 @@ bool sums_over_rows(const models::Gemm& gemm) {
     return gemm.group_rows > 0 && gemm.k == gemm.group_rows;
 }
 
-bool alike(const models::Gemm& one, const models::Gemm& other) {
+bool same_kind(const models::Gemm& one, const models::Gemm& other) {
     return one.operands == other.operands && (one.group_rows > 0) == (other.group_rows > 0) &&
            sums_over_rows(one) == sums_over_rows(other) && one.element_bytes == other.element_bytes;
 }
 
-bool alike(const models::FlashAttention& one, const models::FlashAttention& other) {
+bool same_kind(const models::FlashAttention& one, const models::FlashAttention& other) {
     return one.backward == other.backward && one.narrow == other.narrow &&
            one.causal == other.causal && (one.window > 0) == (other.window > 0) &&
            one.element_bytes == other.element_bytes;
 }
 
 double distance(const models::Gemm& one, const models::Gemm& other) {
-    // One that adds to a sum is as far from one that does not as from one of twice its size.
+    // A kernel with accumulation is as far from one without as from one of twice its size.
     const bool both = (one.accumulated > Bytes{}) == (other.accumulated > Bytes{});
     return octaves(one.m, other.m) + octaves(one.n, other.n) + octaves(one.k, other.k) +
            octaves(one.batch, other.batch) + (both ? 0 : 1);
@@ -65,7 +65,7 @@ std::optional<double> measured_over_law(const Work& work, const scenarios::Kerne
     };
     std::array<Near, kNearest> nearest;  // the farthest last
     for (const scenarios::MeasuredKernel<Work>& kernel : kernels_of<Work>(table)) {
-        if (!alike(kernel.work, work)) continue;
+        if (!same_kind(kernel.work, work)) continue;
         const Near found{distance(kernel.work, work), &kernel};
         if (found.distance >= nearest.back().distance) continue;
         nearest.back() = found;

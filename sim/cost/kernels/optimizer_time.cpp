@@ -1,10 +1,9 @@
-#include "sim/cost/kernels/optimizer_time.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <algorithm>
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
-#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/memory/static_level.h"
 
 namespace debubble::sim {
@@ -19,7 +18,7 @@ Duration in_device_memory(const scenarios::Scenario& scenario, double elements) 
         const scenarios::Measured& measured = *scenario.cluster.measured;
         return from_seconds(elements * measured.optimizer_seconds_per_element);
     }
-    // The profile's bytes are those of Adam, which reads and writes two moments, and beside main
+    // The profile's bytes are for Adam, which reads and writes two moments, and besides main
     // parameters reads and writes them in fp32, and reads gradients of fp32.
     const scenarios::Training& training = scenario.training;
     const scenarios::Precision& precision = training.precision;
@@ -43,8 +42,8 @@ double state_bytes(const scenarios::Scenario& scenario, double elements) {
                           static_policy(scenario), scenario.training.precision.compute));
 }
 
-/// The copies of what a step may have to undo, read and written once more; state on the host goes
-/// over the link and back.
+/// Copies of state for a possible rollback are read and written once more; state on the host
+/// crosses the link in both directions.
 Duration copies(const scenarios::Scenario& scenario, double elements) {
     if (!keeps_step_copies(scenario)) return {};
     const bool away = scenario.training.offload_optimizer && !scenario.cluster.gpu.threads;
@@ -56,7 +55,7 @@ Duration copies(const scenarios::Scenario& scenario, double elements) {
                         (away ? state / scenario.cluster.gpu.host_link.value : 0));
 }
 
-/// The slower of the kernels and the link, over which the last slice leaves alone.
+/// The slower of the kernels and the link; the last slice's transfer overlaps nothing.
 Duration through_device(const scenarios::Scenario& scenario, double elements) {
     const double state = state_bytes(scenario, elements);
     const double third = static_cast<double>(scenario.framework.offload_buffer.count) / 3;
@@ -65,8 +64,8 @@ Duration through_device(const scenarios::Scenario& scenario, double elements) {
                     from_seconds(link + fixed_seconds(scenario)));
 }
 
-/// Gradients are copied down, Adam runs on processors that the node's GPUs share, and parameters
-/// are copied up.
+/// Gradients are copied to the host, Adam runs on processors that the node's GPUs share, and
+/// parameters are copied back.
 Duration on_host(const scenarios::Scenario& scenario, double elements) {
     const scenarios::Precision& precision = scenario.training.precision;
     const auto width =
@@ -89,7 +88,7 @@ Duration weight_cast_time(const scenarios::Scenario& scenario, std::int64_t weig
 Duration optimizer_time(const scenarios::Scenario& scenario, std::int64_t elements) {
     const auto count = static_cast<double>(elements);
     const Duration kept = copies(scenario, count);
-    // For a processor, offloaded state is in its own memory anyway.
+    // On a processor, offloaded state is in its own memory anyway.
     if (!scenario.training.offload_optimizer || scenario.cluster.gpu.threads)
         return in_device_memory(scenario, count) + kept;
     return (scenario.framework.offload_buffer.count > 0 ? through_device(scenario, count)

@@ -1,4 +1,4 @@
-#include "sim/cost/kernels/slowest_device.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <algorithm>
 

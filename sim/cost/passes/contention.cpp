@@ -26,7 +26,7 @@ Contention contention_of(const scenarios::Gpu& gpu, double multiprocessors) {
     return {slowed, models::laws().exchange_stretch};
 }
 
-/// Parameters that are gathered one by one go through a single channel.
+/// Parameters that are gathered one by one use a single channel.
 Contention contention_of_replicas(const scenarios::Scenario& scenario) {
     const scenarios::Framework& framework = scenario.framework;
     const bool one_channel = framework.gather == scenarios::Gather::Parameter;
@@ -40,7 +40,7 @@ Contention contention_of_exchanges(const scenarios::Scenario& scenario) {
                          multiprocessors_of(scenario.framework.kernels.dispatcher));
 }
 
-double seconds_beside(double communication, double kernels, const Contention& contention) {
+double overlapped_seconds(double communication, double kernels, const Contention& contention) {
     const double stretched = contention.stretch * communication;
     const double slowed = kernels / (1 - contention.slowed);
     if (stretched <= slowed) return kernels + contention.slowed * stretched;

@@ -16,8 +16,8 @@ Bytes scaled(Bytes bytes, double by) {
     return {std::llround(static_cast<double>(bytes.count) * by)};
 }
 
-/// The group that holds a stage: its replicas, and those of its second holder if
-/// the schedule is bidirectional.
+/// The group that holds a stage: its replicas, and those of its second holder if the schedule is
+/// bidirectional.
 GroupPlacement group_of(const scenarios::Scenario& scenario, ReplicaGroup which,
                         std::span<const Rank> holders, bool experts) {
     const int pipeline = holders.front().index;
@@ -35,9 +35,8 @@ GroupPlacement group_of(const scenarios::Scenario& scenario, ReplicaGroup which,
     return group;
 }
 
-/// Cuts off the `exposed` part of the flow; the rest runs at the same time as a compute. No byte is
-/// lost.
-/// Kernels beside the rest lack the multiprocessors that it takes and last that much longer:
+/// Cuts off the `exposed` part of the flow; the rest overlaps a compute. No byte is lost. Kernels
+/// that overlap the rest lack the multiprocessors that it occupies and are that much longer:
 /// `slows`.
 PartlyHidden cut(const Flow& flow, double exposed, Duration overlap, Duration slows) {
     PartlyHidden parts{flow, {flow, overlap}};
@@ -183,8 +182,8 @@ PartlyHidden DataParallelPrices::reduce_gradients(const models::ParameterCount& 
     }
     if (!framework.overlap_grad_reduce || scenario_.cluster.gpu.threads) return {flow, {}};
     const double last = framework.reduces_by_layer ? last_backward.comes_last : last_bucket(size);
-    // The other gradients are made in the rest of the backward, and reduced from the first of them
-    // on.
+    // The other gradients are made in the rest of the backward, and are reduced as soon as the
+    // first of them is ready.
     const Duration backward = from_seconds(seconds(last_backward.length) * (1 - last));
     return cut(flow, last, backward, slowed(cost, last, backward));
 }
@@ -196,8 +195,8 @@ PartlyHidden DataParallelPrices::gather_parameters(const models::ParameterCount&
         CollectiveKind::AllGather, ReplicaGroup::Shards, elements,
         {parameter_bytes_sent(scenario_), narrow_parameter_bytes_sent(scenario_)}, participants);
     const Flow flow = topology_.collective(cost, size, participants);
-    // ZeRO-3 by stage is gathered ahead by the schedule itself, and owners broadcast what they have
-    // stepped before the optimizer's step ends.
+    // Under ZeRO-3 by stage the schedule itself prefetches, and owners broadcast updated parameters
+    // before the optimizer's step ends.
     if (!scenario_.framework.overlap_param_gather || scenario_.parallel.zero_stage == 3 ||
         scenario_.cluster.gpu.threads || by_owner(CollectiveKind::AllGather))
         return {flow, {}};

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/fetch_time.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "sim/cost/passes/data_parallel.h"
-#include "sim/cost/passes/sharding_prices.h"
 
 namespace debubble::sim {
 namespace {
 
-/// Elements that are sent in one collective.
+/// Elements sent in one collective.
 struct Sent {
     std::int64_t dense = 0;
     std::int64_t experts = 0;
@@ -47,8 +46,8 @@ public:
                  ShardingPrices(scenario, makes).copying(use.makes_gradients ? reduced_ : 0);
     }
 
-    /// The share of a layer's time in which the collectives advance, though on no tier while the
-    /// layer uses its links: the tier on which they advance least decides.
+    /// The share of a layer's time in which the collectives progress, though on no tier while the
+    /// layer uses its links: the tier with the least progress decides.
     double room_beside(const PassTime& time) const {
         const double in_layers = time.layers + time.exposed_in_layers;
         double room = 1;
@@ -89,7 +88,7 @@ private:
         }
         return seconds;
     }
-    /// A parameter's gradient is whole after the last of its operators' runs.
+    /// A parameter's gradient is complete after the last of its operators' runs.
     void reduce() {
         const std::vector<FetchVisit>& visits = pass_.visits;
         std::vector<std::size_t> last(plan_.parameters.size(), visits.size());
@@ -128,15 +127,15 @@ private:
 }  // namespace
 
 void FetchLanes::arrive() {
-    now_ += asked_.front().left;
-    asked_.pop_front();
+    now_ += queue_.front().left;
+    queue_.pop_front();
 }
 
 void FetchLanes::run(double seconds, double room) {
-    const double pace = 1 - contention_.slowed;  // of kernels beside communication
+    const double pace = 1 - contention_.slowed;  // of kernels that overlap communication
     const double flow = room / contention_.stretch;
-    while (!asked_.empty() && seconds > 0 && flow > 0) {
-        Asked& first = asked_.front();
+    while (!queue_.empty() && seconds > 0 && flow > 0) {
+        Transfer& first = queue_.front();
         const double arrives = first.left / flow;
         const double ends = seconds / pace;
         if (ends < arrives) {
@@ -146,19 +145,19 @@ void FetchLanes::run(double seconds, double room) {
         }
         now_ += arrives;
         seconds -= arrives * pace;
-        asked_.pop_front();
+        queue_.pop_front();
     }
     now_ += seconds;
 }
 
 void FetchLanes::await(int parameter) {
-    const auto wanted = std::ranges::find(asked_, parameter, &Asked::parameter);
-    if (wanted == asked_.end()) return;
-    for (auto before = wanted - asked_.begin(); before >= 0; --before) arrive();
+    const auto wanted = std::ranges::find(queue_, parameter, &Transfer::parameter);
+    if (wanted == queue_.end()) return;
+    for (auto before = wanted - queue_.begin(); before >= 0; --before) arrive();
 }
 
 void FetchLanes::await_all() {
-    while (!asked_.empty()) arrive();
+    while (!queue_.empty()) arrive();
 }
 
 ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& plan,
@@ -167,14 +166,14 @@ ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& pl
     const Collectives collectives(scenario, plan, pass, use);
     ShardingTime sharding = collectives.time();
     const double room = collectives.room_beside(time);
-    const auto ask = [&](std::span<const int> parameters, double seconds) {
+    const auto enqueue = [&](std::span<const int> parameters, double seconds) {
         double elements = 0;
         for (const int index : parameters)
             elements +=
                 static_cast<double>(plan.parameters[static_cast<std::size_t>(index)].elements);
         for (const int index : parameters) {
             const auto of = plan.parameters[static_cast<std::size_t>(index)].elements;
-            lanes.ask(seconds * static_cast<double>(of) / elements, index);
+            lanes.enqueue(seconds * static_cast<double>(of) / elements, index);
         }
     };
     const double begin = lanes.now();
@@ -182,19 +181,19 @@ ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& pl
     double sent = 0;
     for (std::size_t v = 0; v < pass.visits.size(); ++v) {
         const FetchVisit& visit = pass.visits[v];
-        ask(visit.needed, collectives.needed[v]);
+        enqueue(visit.needed, collectives.needed[v]);
         for (const int use_of : visit.uses) lanes.await(use_of);
-        ask(visit.ahead, collectives.ahead[v]);
+        enqueue(visit.ahead, collectives.ahead[v]);
         double takes = 0;
         for (std::size_t kernel = visit.begin; kernel < visit.end; ++kernel)
             takes += time.each[kernel].takes;
         lanes.run(takes, visit.layer >= 0 ? room : 1);
-        if (collectives.reductions[v] > 0) lanes.ask(collectives.reductions[v], -1);
+        if (collectives.reductions[v] > 0) lanes.enqueue(collectives.reductions[v], -1);
         kernels += takes;
         sent += collectives.needed[v] + collectives.ahead[v] + collectives.reductions[v];
     }
     if (use.makes_gradients) {
-        lanes.ask(collectives.reductions.back(), -1);
+        lanes.enqueue(collectives.reductions.back(), -1);
         lanes.await_all();
         sent += collectives.reductions.back();
     }

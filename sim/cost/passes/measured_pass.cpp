@@ -22,7 +22,7 @@ MeasuredPass measured_pass(const scenarios::Measured& measured, const models::St
             continue;
         }
         const std::vector<models::Kernel> kernels = kernels_of(op, run.part);
-        if (kernels.empty()) continue;  // the operator has no such part
+        if (kernels.empty()) continue;  // the operator lacks this part
         const PassTime priced = pricer.time(kernels, fold);
         const Duration takes = from_seconds(priced.total());
         pass.duration = checked(pass.duration + takes);

@@ -13,7 +13,7 @@
 /// The time of a pass's operators on a calibrated machine: the sum of their medians.
 namespace debubble::sim {
 
-/// The contribution of one operator's part to a pass.
+/// The contribution of a part of an operator to a pass.
 struct OperatorTime {
     int op = 0;  ///< index into StageGraph::operators
     int times = 1;
@@ -23,7 +23,7 @@ struct OperatorTime {
 
 struct MeasuredPass {
     Duration duration{};  ///< of the operators
-    double exposed = 0;   ///< seconds of it from operators that were priced by rates
+    double exposed = 0;   ///< seconds of operators that were priced by rates
     /// Operators that were not measured and are priced by the device's rates: "linear ...
     /// (backward)".
     std::set<std::string> missing;

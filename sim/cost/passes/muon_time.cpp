@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMomentumBytes = 4;  ///< momentum is gathered in fp32
 
-/// One orthogonalisation: X X^T, its square, and their product with X, in bf16.
+/// One orthogonalisation: X X^T, its square, and their GEMM with X, in bf16.
 double seconds_of(const StepMatrix& matrix, int steps, const scenarios::Scenario& scenario,
                   const PassPricer& pricer) {
     const std::int64_t m = std::min(matrix.rows, matrix.columns);
@@ -46,7 +46,7 @@ std::vector<StepMatrix> step_matrices(const models::StageGraph& graph, LayerFold
             const bool cut = parameter.sharding != models::Sharding::Replicated;
             StepMatrix matrix{parameter.shape[0], parameter.shape[1], parameter.expert,
                               cut ? parameter.cutting_ranks(graph.execution) : 1, times};
-            // The parts of a packed matrix are orthogonal each for itself.
+            // The parts of a packed matrix are orthogonalised separately.
             matrix.count *= parameter.parts;
             (parameter.transposed ? matrix.columns : matrix.rows) /= parameter.parts;
             const auto known = std::ranges::find_if(matrices, [&](StepMatrix other) {

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/pair_lanes.h"
+#include "sim/cost/passes/pair_time.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ public:
     Player(const std::vector<IssuedPart>& issued, const PairLanes& lanes)
         : issued_(issued), lanes_(lanes), before_(issued.size(), kNone), state_(issued.size()) {
         std::array<std::size_t, 2> last{kNone, kNone};
-        std::array<double, 2> sums{};  // seconds of kernels and of exchanges
+        std::array<double, 2> sums{};  // seconds of kernels and of all-to-alls
         for (const IssuedPart& part : issued) sums[part.exchange] += part.seconds;
         const double waits = lanes.waits.relative_to(sums[1], sums[0]);
         for (std::size_t i = 0; i < issued.size(); ++i) {
@@ -48,13 +48,13 @@ public:
 private:
     struct State {
         double left = 0;
-        double late = 0;  ///< by which the last rank comes later to it
-        double wait = 0;  ///< of it before, for the last rank
+        double late = 0;  ///< by which the last rank starts it later
+        double wait = 0;  ///< of it before, on the last rank
         double sent_at = 0;
         double begin = 0;
         double end = 0;
         bool reached = false;  ///< by the host
-        bool sent = false;     ///< by the host: all of its kernels, or an exchange's
+        bool sent = false;     ///< by the host: all of its kernels, or an all-to-all's
         bool begun = false;
         bool done = false;
     };
@@ -63,7 +63,7 @@ private:
         return next_[stream] < queues_[stream].size() ? queues_[stream][next_[stream]] : kNone;
     }
 
-    /// A layer without experts exchanges nothing, and has nothing to count.
+    /// A layer without experts has no all-to-all, and has nothing to count.
     bool awaits_counts(const IssuedPart& part) const {
         return lanes_.awaits_counts && part.exchange && part.forward && part.seconds > 0;
     }
@@ -84,18 +84,18 @@ private:
             if (stream == 1) state_[i].wait = std::max(0.0, last_rank_comes(i) - now_);
         }
     }
-    /// The last rank has its part of the exchange ready as late again after this one, whatever the
-    /// stream does meanwhile.
+    /// The last rank is as late again with its part of the next all-to-all, whatever the stream
+    /// does meanwhile.
     double last_rank_comes(std::size_t i) const {
         const double computed = before_[i] == kNone ? 0 : state_[before_[i]].end;
         return std::max(computed, state_[i].sent_at) + state_[i].late;
     }
-    /// Whether the stream runs something, and does not only wait for the host's next kernel.
+    /// Whether the stream is busy, and not just waiting for the host's next kernel.
     bool runs(std::size_t stream) const {
         const std::size_t i = head(stream);
         return i != kNone && state_[i].begun && state_[i].left > 0;
     }
-    /// Whether what the stream has begun is over.
+    /// Whether the running part of the stream is complete.
     bool ends(std::size_t stream) const {
         const std::size_t i = head(stream);
         return i != kNone && state_[i].begun && state_[i].sent && state_[i].left == 0;
@@ -106,7 +106,7 @@ private:
     }
     bool issuing() const { return at_ < issued_.size() && state_[at_].reached; }
     double least() const { return kLeast * lanes_.host * issued_[at_].host; }
-    /// The host's time until it has sent the part, or until it is done with what comes after it.
+    /// The host's time until the part is launched, or until its work after the part is done.
     double host_goes_on() const {
         return state_[at_].sent ? host_left_ : host_left_ - lanes_.host * issued_[at_].after;
     }
@@ -149,14 +149,14 @@ private:
         }
     }
 
-    static constexpr double kLeast = 1e-12;  ///< of a part: what rounding leaves
+    static constexpr double kLeast = 1e-12;  ///< of a part: below rounding errors
     const std::vector<IssuedPart>& issued_;
     const PairLanes& lanes_;
-    std::vector<std::size_t> before_;  ///< the part of its pass that each waits for
+    std::vector<std::size_t> before_;  ///< part of its pass for which each waits
     std::vector<State> state_;
-    std::array<std::vector<std::size_t>, 2> queues_;  ///< of the streams: kernels, exchanges
+    std::array<std::vector<std::size_t>, 2> queues_;  ///< of the streams: kernels, all-to-alls
     std::array<std::size_t, 2> next_{};
-    std::size_t at_ = 0;  ///< what the host issues
+    std::size_t at_ = 0;  ///< issued by the host
     double host_left_ = 0;
     double now_ = 0;
     PlayedPair result_;

@@ -44,7 +44,7 @@ double& of(OfLayer& layer, Part part) {
     return layer.combine;
 }
 
-/// The layers' parts, one entry for each layer that the graph has.
+/// The parts of the layers, one entry for each layer of the graph.
 class Parts {
 public:
     Parts(const models::StageGraph& graph, const PassPricer& pricer,
@@ -110,8 +110,7 @@ public:
     }
 
 private:
-    /// Of a part, of the products and attention in it, and of its communication that no kernel
-    /// hides.
+    /// Of a part, of its GEMMs and attention, and of its communication that no kernel hides.
     struct Seconds {
         double all = 0;
         double products = 0;

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/pair_order.h"
+#include "sim/cost/passes/pair_time.h"
 
 #include <algorithm>
 
@@ -65,7 +65,7 @@ void together(Issue& forward, Issue& backward) {
     backward.attention_weights();
 }
 
-/// Parts of the pair one after the other, and the layers' parts, stretched to its length.
+/// Parts of the pair one after the other, with the layers' parts scaled to its length.
 class Stretched {
 public:
     Stretched(const Overlap& pair, double seconds, Duration duration)

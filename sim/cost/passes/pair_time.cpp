@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "models/execution/laws.h"
-#include "sim/cost/passes/pair_order.h"
 
 namespace debubble::sim {
 namespace {
@@ -16,7 +15,7 @@ int count_of(const PassWork& work, const scenarios::Exchanges& hides) {
     return count;
 }
 
-/// Seconds of the first pass's exchanges that kernels of the other pass hide.
+/// Seconds of the first pass's all-to-alls that kernels of the other pass hide.
 double hidden_by_kernels(const PassWork& one, const PassWork& other,
                          const scenarios::Exchanges& hides) {
     const int blocks = std::max({count_of(one, hides), count_of(other, hides), other.layers, 1});
@@ -30,7 +29,7 @@ double hidden_by_kernels(const PassWork& one, const PassWork& other,
 }
 
 double sharding_of(const PassWork& work) {
-    return work.exchanges[static_cast<std::size_t>(scenarios::Exchange::ShardedParameters)].seconds;
+    return work.exchanges[scenarios::Exchange::ShardedParameters].seconds;
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairPa
                  const PairParts& of_backward, const PairLanes& lanes) {
     PassWork outside;  // of the layers
     outside.kernels = forward.kernels + backward.kernels;
-    // How long exchanges of a pair wait is a matter of its lanes.
+    // The waits of a pair's all-to-alls are added by its lanes.
     outside.exposed = forward.exposed + backward.exposed - forward.waits - backward.waits;
     outside.host = forward.host + backward.host;
     double exposed_in_layers = 0;  // on the lane of the kernels
@@ -73,8 +72,8 @@ PassWork pair_of(const PassWork& forward, const PassWork& backward, const PairPa
     };
     leave(of_forward.forward);
     leave(of_backward.backward);
-    // What gathers and reductions of sharded parameters make the device wait lets the host go on,
-    // in whichever layer it falls behind.
+    // While the device waits for gathers and reductions of sharded parameters, the host runs ahead,
+    // in whichever layer it lags.
     const double sharding = sharding_of(forward) + sharding_of(backward);
     outside.kernels = std::max(0.0, outside.kernels);
     outside.exposed = std::max(0.0, outside.exposed - sharding);

@@ -7,10 +7,8 @@
 #include "base/overloaded.h"
 #include "models/execution/laws.h"
 #include "sim/cost/kernels/kernel_cost.h"
-#include "sim/cost/kernels/slowest_device.h"
 #include "sim/cost/passes/contention.h"
 #include "sim/network/collective_cost.h"
-#include "sim/network/expert_exchange.h"
 
 namespace debubble::sim {
 namespace {
@@ -52,13 +50,13 @@ CommunicationKind serves(models::Collective::Group group) {
     return CommunicationKind::Data;
 }
 
-/// The size of one such collective among so many members (KindTime::bytes).
+/// The size of one such collective over `members` (KindTime::bytes).
 double size_of(const models::Collective& collective, int members) {
     const auto whole = static_cast<double>(collective.bytes.count);
     return collective.kind == models::Collective::Kind::AllToAll ? whole / members : whole;
 }
 
-/// True for keys and values that travel around, beside the attention over those that came before.
+/// True for keys and values of ring attention, which overlaps the attention over earlier ones.
 bool is_ring(const models::Collective& work) {
     return work.group == models::Collective::Group::Context ||
            work.group == models::Collective::Group::ContextOuter;
@@ -68,7 +66,7 @@ bool communicates(const models::Kernel& kernel) {
     return std::holds_alternative<models::Collective>(kernel.work);
 }
 
-/// True for an exchange of rows beside which shared experts run.
+/// True for an all-to-all of tokens that overlaps shared experts.
 bool is_exchange_beside(const models::Kernel& kernel) {
     const auto* exchange = std::get_if<models::Collective>(&kernel.work);
     return exchange != nullptr && exchange->is_expert_exchange() &&
@@ -123,8 +121,8 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 CollectiveCost PassPricer::cost_of(const models::Collective& collective,
                                    const GroupPlacement& group) const {
     if (collective.is_expert_exchange())
-        return expert_exchange_cost({collective.bytes, collective.routing, dispatcher_}, group,
-                                    cluster_);
+        return expert_all_to_all_cost({collective.bytes, collective.routing, dispatcher_}, group,
+                                      cluster_);
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
 }
 
@@ -163,8 +161,8 @@ double PassPricer::copying_seconds(const models::Collective& collective) const {
     return collective.count * seconds(kernel_time(copy, slowest_));
 }
 
-/// Shared experts have a stream of their own, so that their kernels may come before the exchange in
-/// the list or after it; those of another run of the layer are beyond another such exchange.
+/// Shared experts have a stream of their own, so that their kernels may precede the all-to-all in
+/// the list or follow it; those of another run of the layer lie beyond another such all-to-all.
 double PassPricer::hidden_by_shared(std::span<const models::Kernel> kernels, std::size_t at,
                                     double takes, Room& room) const {
     double hidden = 0;
@@ -182,7 +180,7 @@ double PassPricer::hidden_by_shared(std::span<const models::Kernel> kernels, std
     return hidden;
 }
 
-/// The kernels that may run at the same time follow the collective at `at`.
+/// The kernels that may overlap the collective at `at` follow it.
 double PassPricer::hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at,
                                   double takes, Room& room) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
@@ -209,7 +207,7 @@ int PassPricer::pieces_of(const models::Collective& work) const {
                                  : models::laws().pieces_of_reduction;
 }
 
-/// The kernel that runs piece by piece beside the collective at `at`.
+/// The kernel that overlaps the collective at `at` chunk by chunk.
 std::optional<std::size_t> PassPricer::beside_in_pieces(std::span<const models::Kernel> kernels,
                                                         std::size_t at) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
@@ -220,8 +218,8 @@ std::optional<std::size_t> PassPricer::beside_in_pieces(std::span<const models::
     return beside;
 }
 
-/// Seconds by which a product lasts longer because it is launched piece by piece, with fewer tiles
-/// each: rows are what is cut.
+/// Seconds by which a GEMM is longer because it is launched in chunks, each with fewer tiles: rows
+/// are cut.
 double PassPricer::lost_in_pieces(std::span<const models::Kernel> kernels, std::size_t at) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
     if (!in_pieces_ || is_ring(work) || work.pieces == models::Collective::Pieces::None) return 0;
@@ -237,10 +235,11 @@ double PassPricer::lost_in_pieces(std::span<const models::Kernel> kernels, std::
                              seconds(kernel_time(*gemm, slowest_)));
 }
 
-/// A gather brings the first piece while nothing can be computed, and the others while the piece
-/// before is; a reduction sends the last piece when everything is computed (TransformerEngine's
-/// user buffers: a ring exchange of one piece per rank by copy engines, a pipelined reduction of
-/// four by kernels). Ring attention begins with the rank's own piece, which need not come.
+/// A gather brings the first chunk while nothing can be computed, and each other chunk during the
+/// compute of the chunk before; a reduction sends the last chunk when everything is computed
+/// (TransformerEngine's user buffers: a ring of one chunk per rank by copy engines, a pipelined
+/// reduction of four by kernels). Ring attention starts with the rank's own chunk, which needs no
+/// transfer.
 double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std::size_t at,
                                     double takes, Room& room) const {
     const auto& work = std::get<models::Collective>(kernels[at].work);
@@ -254,12 +253,12 @@ double PassPricer::hidden_by_pieces(std::span<const models::Kernel> kernels, std
     const double hideable = next && ring ? takes : takes * part;
     const double hidden = std::min(hideable, room[beside] * part);
     room[beside] -= hidden;
-    // The product beside a reduction's kernels takes longer.
+    // The GEMM that overlaps a reduction's kernels is longer.
     const Contention beside_it = contention_of(cluster_.gpu, models::laws().nccl_sms);
     return next || ring ? hidden : hidden - slowed_by(hidden, room[beside] + hidden, beside_it);
 }
 
-/// Seconds of each kernel, all of which communication may use.
+/// Seconds of each kernel, all of which communication may overlap.
 PassPricer::Room PassPricer::room_of(std::span<const models::Kernel> kernels) const {
     Room room;
     room.reserve(kernels.size());
@@ -268,7 +267,7 @@ PassPricer::Room PassPricer::room_of(std::span<const models::Kernel> kernels) co
     return room;
 }
 
-/// Seconds for which exchanges of experts wait for the last rank, relative to their own.
+/// Seconds of waits of all-to-alls of experts for the last rank, relative to their own.
 double PassPricer::relative_waits(std::span<const models::Kernel> kernels, const Room& alone,
                                   LayerFold fold) const {
     double computing = 0;

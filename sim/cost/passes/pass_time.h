@@ -15,17 +15,17 @@
 /// The device's time for the kernels of one pass.
 namespace debubble::sim {
 
-/// Exchanges of one kind, during which no kernel of their own pass runs.
+/// Communication of one kind, during which no kernel of its own pass runs.
 struct ExposedExchanges {
     double seconds = 0;
     int count = 0;
 };
-using ExposedByKind = std::array<ExposedExchanges, scenarios::kExchanges>;
+using ExposedByKind = ArrayBy<scenarios::Exchange, ExposedExchanges, scenarios::kExchanges>;
 
-/// Seconds of one kernel, however often its layer stands for others.
+/// Seconds of one kernel, not multiplied by the layers that it represents.
 struct KernelTime {
-    double takes = 0;   ///< for communication, the part that nothing hides
-    double hidden = 0;  ///< communication during other kernels
+    double takes = 0;   ///< for communication, the exposed part
+    double hidden = 0;  ///< communication hidden under other kernels
 };
 
 /// Seconds of one pass on the device.
@@ -33,29 +33,29 @@ struct PassTime {
     double layers = 0;   ///< kernels of transformer layers, one after the other
     double ends = 0;     ///< kernels of embedding, head and loss
     double exposed = 0;  ///< communication during which nothing else runs
-    TierSeconds busy{};  ///< each link tier, by what the pass's own pipeline rank sends over it
+    TierSeconds busy{};  ///< each link tier, by the messages of the pass's own pipeline rank
     double hidden = 0;   ///< communication during kernels
     double exposed_in_layers = 0;
-    TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or not
+    TierSeconds communicating{};  ///< each tier, by collectives in layers, hidden or exposed
     ExposedByKind exchanges{};    ///< parts of `exposed`
-    double waits = 0;             ///< for the last rank of exchanges of experts
+    double waits = 0;             ///< waits for the last rank of all-to-alls
     TimeByKind by_kind{};         ///< of `exposed` and `hidden`
     int collectives = 0;
     std::vector<KernelTime> each{};  ///< times by kernel
     double total() const { return layers + ends + exposed; }
 };
 
-/// The time for which an exchange of experts waits for the last of its ranks. In DeepSeek's trace
+/// The time for which an all-to-all of experts waits for the last of its ranks. In DeepSeek's trace
 /// of a training step, whose router was balanced (deepseek-ai/profile-data 4496024, train.json), 64
-/// ranks wait for 28 % of 114.5 ms of exchanges, between which lie 126.4 ms of kernels; fewer ranks
-/// wait as the greatest of fewer normal values is less.
+/// ranks wait for 28 % of 114.5 ms of all-to-alls, between which lie 126.4 ms of kernels; fewer
+/// ranks wait less, as the maximum of fewer normal values is smaller.
 struct RankWaits {
-    double of_exchange = 0;  ///< seconds relative to those of the exchanges themselves
+    double of_exchange = 0;  ///< seconds relative to those of the all-to-alls themselves
     double of_kernels = 0;   ///< and to those of the kernels between them
 
-    /// The waits of a pass, relative to its exchanges. All of them together are no longer than the
-    /// share of its kernels, as a rank is late by what it computes, however slow the network; short
-    /// exchanges wait for less (docs/decisions/0031).
+    /// The waits of a pass, relative to its all-to-alls. All of them together are no longer than
+    /// the share of its kernels, as a rank is late because of its computes, however slow the
+    /// network; short all-to-alls wait less (docs/decisions/0031).
     double relative_to(double exchanges, double kernels) const {
         if (exchanges <= 0) return 0;
         return std::min(of_exchange, of_kernels * kernels / exchanges);
@@ -72,7 +72,7 @@ public:
 
     PassTime time(std::span<const models::Kernel> kernels, LayerFold fold = {}) const;
     Duration collective(const models::Collective& collective) const;
-    /// The time for which each tier's links are busy with what one pipeline rank sends of them.
+    /// The time for which each tier's links are busy with one pipeline rank's messages.
     TierSeconds traffic(const models::Collective& collective) const;
 
 private:
@@ -88,9 +88,9 @@ private:
     const GroupPlacements& place_of(models::Collective::Group group) const;
     void add_traffic(const models::Collective& collective, int times, TierSeconds& busy) const;
     double kernel_seconds(const models::Kernel& kernel) const;
-    /// Seconds of the copies that put the pieces of a collective along the sequence in order.
+    /// Seconds of the copies that reorder the chunks of a collective along the sequence.
     double copying_seconds(const models::Collective& collective) const;
-    /// What kernels of a pass have left of their time for communication beside them.
+    /// The time that kernels of a pass leave for overlapped communication.
     using Room = std::vector<double>;
     double hidden_seconds(std::span<const models::Kernel> kernels, std::size_t at, double takes,
                           Room& room) const;
@@ -118,7 +118,7 @@ private:
     RankWaits expert_waits_;
     bool overlaps_tensor_;
     bool in_pieces_;
-    bool copies_;  ///< what is gathered or reduced along the sequence is put in order
+    bool copies_;  ///< collectives along the sequence are reordered
     models::Dispatcher dispatcher_;
 };
 

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/sharding_prices.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,9 +54,10 @@ double ShardingPrices::copying(std::int64_t elements) const {
     return bytes / effective_memory_bandwidth(scenario_.cluster.gpu).value;
 }
 
-/// A rank's piece of one parameter is a megabyte or less, for which NCCL opens a single channel,
-/// and that passes one adapter of a node: ZeRO-3 of GPT-3 175B took as long on 768 A100 with two
-/// sequences as on 1,536 with one, the time of its bytes over one (arXiv:2104.04473, table 2).
+/// A rank's shard of one parameter is a megabyte or less, for which NCCL opens a single channel,
+/// which uses one adapter of a node: ZeRO-3 of GPT-3 175B took as long on 768 A100 with two
+/// sequences as on 1,536 with one, the time of its bytes over one adapter (arXiv:2104.04473, table
+/// 2).
 scenarios::Cluster ShardingPrices::with_one_adapter(const GroupPlacement& group) const {
     scenarios::Cluster cluster = scenario_.cluster;
     cluster.network.nics_per_node = std::min(cluster.network.nics_per_node, group.groups_per_node);

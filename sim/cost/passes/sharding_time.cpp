@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sim/cost/passes/contention.h"
-#include "sim/cost/passes/sharding_prices.h"
 
 namespace debubble::sim {
 
@@ -27,10 +26,10 @@ ShardingTime sharding_time(const scenarios::Scenario& scenario, const ShardedUni
 
     const Contention contention = contention_of_replicas(scenario);
     const auto left_of = [&](double exchange, double kernels) {
-        return seconds_beside(exchange, kernels, contention) - kernels;
+        return overlapped_seconds(exchange, kernels, contention) - kernels;
     };
-    // Exchanges run during kernels and during a layer's waits, but on no tier while the layer uses
-    // its links: the tier on which most is left decides.
+    // Collectives overlap kernels and a layer's waits, but on no tier while the layer uses its
+    // links: the tier with the most remaining decides.
     const auto left_in_layer = [&](const ShardingSeconds& exchange) {
         double left = 0;
         for (std::size_t tier = 0; tier < exchange.size(); ++tier) {

@@ -14,7 +14,7 @@ namespace {
 using text::Key;
 using text::KeyAt;
 
-/// The example in its place: "parallel: {tensor: 8}".
+/// The example in its context: "parallel: {tensor: 8}".
 std::string example_text(const KeyAt& at) {
     std::string text = at.key->example;
     std::string path = at.path;
@@ -39,7 +39,7 @@ void add_line(std::string& out, std::string_view label, const std::string& conte
     }
 }
 
-/// Text of a cell of a table in Markdown.
+/// Text for a cell of a table in Markdown.
 std::string cell_text(const std::string& text) {
     std::string out;
     for (const char c : text) {

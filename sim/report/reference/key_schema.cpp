@@ -1,4 +1,4 @@
-#include "sim/report/reference/key_schema.h"
+#include "sim/report/reference/key_pages.h"
 
 #include <algorithm>
 
@@ -109,7 +109,7 @@ private:
                     return Json{{"type", "string"}};
                 },
                 [](const text::QuantityForm& f) {
-                    const bool bare = f.quantity == text::Quantity::Count;  // no unit is needed
+                    const bool bare = f.quantity == text::Quantity::Count;  // without a unit
                     return Json{
                         {"type", bare ? Json{"string", "number"} : Json("string")},
                         {"pattern", fmt::format("{}({}){} *$", kNumberPattern,
@@ -126,7 +126,7 @@ private:
                 },
                 [&](const text::ListForm& f) { return list_of(f, path); },
                 [&](const text::MapForm& f) {
-                    // A map in a list that may be nested: its reader alone knows its keys.
+                    // A map in a list that may be nested: only its reader knows its keys.
                     if (f.keys.empty()) return Json{{"type", "object"}};
                     return object_of(f.keys, path + '.');
                 },

@@ -1,4 +1,4 @@
-#include "sim/report/reference/layer_words.h"
+#include "sim/report/reference/model_table.h"
 
 #include <algorithm>
 #include <variant>
@@ -15,9 +15,11 @@ std::string words_of(const models::Experts& experts) {
     return fmt::format("{} experts of {}, {} for each token{}", experts.count, experts.ffn,
                        experts.per_token,
                        experts.shared_ffn > 0
-                           ? fmt::format(" beside a shared one of {}", experts.shared_ffn)
+                           ? fmt::format(" and a shared one of {}", experts.shared_ffn)
                            : "") +
-           (experts.beside_ffn > 0 ? fmt::format(" beside an MLP of {}", experts.beside_ffn) : "") +
+           (experts.beside_ffn > 0
+                ? fmt::format(" with an MLP of {} in parallel", experts.beside_ffn)
+                : "") +
            (experts.latent > 0 ? fmt::format(", which read {} columns", experts.latent) : "") +
            (experts.hashed ? ", by a table of tokens" : "");
 }

@@ -1,8 +1,6 @@
-#include "sim/report/reference/man_pages.h"
+#include "sim/report/reference/key_pages.h"
 
 #include <fmt/format.h>
-
-#include "sim/report/reference/key_pages.h"
 
 namespace debubble::sim {
 namespace {

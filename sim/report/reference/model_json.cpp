@@ -1,4 +1,4 @@
-#include "sim/report/reference/model_json.h"
+#include "sim/report/reference/model_table.h"
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@
 
 #include "models/counts/counts.h"
 #include "models/network/weight_format.h"
-#include "sim/report/reference/layer_words.h"
 
 namespace debubble::sim {
 namespace {

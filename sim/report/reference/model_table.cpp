@@ -19,7 +19,7 @@ Layer layer_of(const models::Kernel& kernel) {
     return kernel.layer < 0 ? Layer() : Layer(kernel.layer);
 }
 
-/// For each tensor, the layer whose backward it is kept for: that of the first operator that saves
+/// For each tensor, the layer whose backward it is saved for: that of the first operator that saves
 /// it. A layer's input, which the layer before made, thus belongs to the layer.
 std::vector<Layer> saved_by(const models::StageGraph& graph) {
     std::vector<std::optional<Layer>> known(graph.tensors.size());
@@ -53,7 +53,7 @@ std::map<Layer, Bytes> kept_after(const models::PassSteps& forward,
     return kept;
 }
 
-/// The figures of the whole stage, each counted by itself.
+/// The figures of the whole stage, each counted separately.
 LayerFigures sum_of(const models::StageGraph& graph, const models::PassSteps& forward,
                     const models::PassSteps& backward) {
     LayerFigures sum;

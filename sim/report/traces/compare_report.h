@@ -6,20 +6,20 @@
 
 #include "trace/compare.h"
 
-/// The answer of `debubble compare`.
+/// The result of `debubble compare`.
 namespace debubble::sim {
 
 struct CompareReport {
     Compared<std::string> files;
     Compared<TraceHeader> headers;
     Program program;  ///< without ranks if neither trace holds it
-    int steps = 1;    ///< steps that the executed trace holds; the median one is compared
+    int steps = 1;    ///< steps in the executed trace; the median one is compared
     Comparison comparison;
     std::optional<StepFigures> replayed;  ///< figures of the program with the executed durations
     std::string why_not_replayed;
     bool order_checked = false;      ///< the check needs the program
     std::vector<std::string> order;  ///< deviations of the executed order from the program
-    /// Of each trace whose ranks shared their cores with others, a sentence; else empty.
+    /// For each trace whose ranks shared their cores with others, a sentence; else empty.
     Compared<std::string> busy;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<int, kMemoryClasses> kClassColumns{11, 11, 11, 13, 9, 11};
 
-/// A unit in which the shorter times of a table are readable too.
+/// A unit in which the shorter times of a table remain readable.
 text::TimeUnit fine_unit(Duration longest) {
     constexpr double kShorter = 0.01;
     return text::unit_of(kShorter * seconds(longest));

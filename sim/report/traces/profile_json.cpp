@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/plan_json.h"
-#include "sim/report/traces/profile_memory.h"
 #include "sim/report/traces/profile_report.h"
 
 namespace debubble::sim {
@@ -20,7 +19,7 @@ std::string_view word_of(Evidence evidence) {
     return "none";
 }
 
-Json causes_json(const std::array<Duration, kBubbleCauses>& causes) {
+Json causes_json(const IdleByCause& causes) {
     Json out = Json::object();
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
         if (causes[c] > Duration{} || !is_rare(static_cast<BubbleCause>(c)))

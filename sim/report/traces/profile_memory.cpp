@@ -1,4 +1,4 @@
-#include "sim/report/traces/profile_memory.h"
+#include "sim/report/traces/profile_report.h"
 
 #include <algorithm>
 #include <map>
@@ -23,7 +23,7 @@ std::vector<HeldBytes> sums_of(const std::vector<MemorySample>& samples) {
     return out;
 }
 
-/// Of neighbouring points the greatest.
+/// The greatest of neighbouring points.
 std::vector<HeldBytes> thinned(const std::vector<HeldBytes>& points) {
     const std::size_t each = (points.size() + kMostHeldPoints - 1) / kMostHeldPoints;
     if (each < 2) return points;
@@ -61,7 +61,7 @@ std::vector<RankMemory> memory_of_ranks(const Trace& trace) {
         memory.action = action_at(trace, rank, most->at);
         memory.held = thinned(points);
         const auto index = static_cast<std::size_t>(rank.index);
-        if (index < trace.peaks.size()) {  // it knows what was reached inside of actions too
+        if (index < trace.peaks.size()) {  // it includes the level inside actions
             const MemoryPeak& peak = trace.peaks[index];
             memory.peak = total(peak.held);
             memory.at = peak.at;

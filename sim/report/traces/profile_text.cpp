@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/report/traces/profile_memory.h"
 #include "sim/report/traces/profile_report.h"
 #include "text/wording.h"
 #include "trace/steps.h"
@@ -157,7 +156,7 @@ private:
         if (longest == Duration{}) return;
         const text::TimeUnit unit = text::unit_of(seconds(longest));
         const auto cell = [&](Duration d) { return text::number_text(seconds(d), unit); };
-        line("exchanges of all steps, {}", text::name_of(unit));
+        line("transfers of all steps, {}", text::name_of(unit));
         line("{:>4}{:>12}{:>12}{:>12}{:>12}", "rank", "count", "total", "transfer", "wait");
         for (std::size_t i = 0; i < run_.ranks.size() && i < text::kTableRows; ++i) {
             const profile::ExchangeTimes& e = run_.ranks[i].exchanges;
@@ -283,14 +282,14 @@ std::string evidence_words(const profile::ProfiledRun& run) {
     }
     if (has(Evidence::Anchors))
         return fmt::format(
-            "passes: by anchors: attention of {} layers a pass, and exchanges; {} of {} fit{} "
+            "passes: by anchors: attention of {} layers a pass, and transfers; {} of {} fit{} "
             "(confidence {})",
             layers, fitting, anchors, run.order.empty() ? "" : fmt::format(" {}", run.order),
             text::percent(run.confidence()));
     if (has(Evidence::Named))
         return fmt::format("passes: named by the framework; {} of {} hold work (confidence {})",
                            fitting, anchors, text::percent(run.confidence()));
-    return "passes: none found: no range names one, and no attention shows one";
+    return "passes: none found: no range names one, and no attention kernel shows one";
 }
 
 std::string to_text(const ProfileReport& report) {

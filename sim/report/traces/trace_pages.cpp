@@ -1,9 +1,10 @@
-#include "sim/report/traces/trace_pages.h"
+#include "sim/report/traces/profile_report.h"
 
 #include <fmt/format.h>
 
 #include "sim/report/beside_section.h"
-#include "sim/report/plan_sections.h"
+#include "sim/report/plan_page.h"
+#include "sim/report/report.h"
 #include "text/wording.h"
 #include "trace/steps.h"
 

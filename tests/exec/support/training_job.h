@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/memory_class.h"
+#include "base/purposes.h"
 #include "exec/core/device.h"
 #include "exec/core/training/rank_training.h"
 #include "tests/exec/support/global_tensors.h"

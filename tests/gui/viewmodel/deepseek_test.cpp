@@ -39,7 +39,7 @@ TEST(DeepseekV3, opens_and_shows_its_kinds_of_layers) {
     EXPECT_EQ(value_of(rows, "layers 0 to 2"),
               "128 heads of 192 from a latent value of 512, values of 128, ffn 18432");
     EXPECT_THAT(value_of(rows, "layers 3 to 60"),
-                HasSubstr("256 experts of 2048, 8 for each token beside a shared one of 2048"));
+                HasSubstr("256 experts of 2048, 8 for each token and a shared one of 2048"));
     EXPECT_THAT(value_of(rows, "for one token"), StartsWith("37.55 B"));
     EXPECT_TRUE(answer.plan->prediction.fits);
     EXPECT_LT(*answer.plan->prediction.mfu_causal, *answer.plan->prediction.mfu);

@@ -10,7 +10,7 @@
 #include "gui/viewmodel/source.h"
 #include "gui/viewmodel/what_if/field.h"
 #include "tests/gui/viewmodel/shipped.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 namespace debubble::gui {
 namespace {

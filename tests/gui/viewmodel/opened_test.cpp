@@ -12,8 +12,8 @@
 #include "gui/viewmodel/screen.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "tests/gui/viewmodel/shipped.h"
-#include "trace/io/chrome_trace.h"
-#include "trace/profile/formats/kineto_writer.h"
+#include "trace/io/trace_formats.h"
+#include "trace/profile/formats/profile_files.h"
 
 /// What a person drops on the window: profiles, folders, traces of several steps.
 namespace debubble::gui {

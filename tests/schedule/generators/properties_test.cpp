@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "schedule/csv/csv.h"
+#include "schedule/derived_programs.h"
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
-#include "schedule/replay/rehearsal.h"
 #include "schedule/replay/replay.h"
 #include "schedule/validate.h"
 #include "tests/schedule/with_offload.h"

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 /// Predictions corrected by a measured step.
 namespace debubble::sim {

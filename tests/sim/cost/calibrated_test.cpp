@@ -7,9 +7,9 @@
 #include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/added_terms.h"
 #include "sim/cost/passes/measured_pass.h"
 #include "sim/cost/passes/pair_time.h"
+#include "sim/cost/price_part.h"
 #include "sim/cost/schedule_prices.h"
 #include "sim/predict.h"
 
@@ -126,7 +126,7 @@ TEST(Calibrated, StepsOfEqualStagesTakeTheClosedForm) {
     for (const char* schedule : {"gpipe", "1f1b"}) {
         const Scenario scenario = small_job(schedule);
         Measured measured = invented(scenario);
-        // Embedding, head and loss cost nothing, so that both stages are alike.
+        // Embedding, head and loss cost nothing, so both stages are equal.
         const models::StageGraph all = graph_of(scenario, {0, 8, true, true});
         for (const models::Operator& op : all.operators)
             if (!op.layer)

@@ -7,7 +7,7 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/kernels/slowest_device.h"
+#include "sim/cost/kernels/kernel_cost.h"
 #include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
 #include "sim/predict.h"
@@ -41,8 +41,8 @@ TEST(SlowestClock, FallsByTheMeanOfTheGreatestOfNormalValues) {
         EXPECT_LT(deviations(devices), deviations(3 * devices));
 }
 
-/// 28 % of the time of exchanges among 64 ranks, 114.5 ms, was waiting beside 126.4 ms of kernels
-/// (deepseek-ai/profile-data, train.json).
+/// 28 % of the time of all-to-alls among 64 ranks, 114.5 ms, was waiting between 126.4 ms of
+/// kernels (deepseek-ai/profile-data, train.json).
 TEST(WaitsForRanks, GrowWithTheirNumber) {
     const RankWaits traced = waits_for_ranks(64);
     EXPECT_NEAR(traced.of_kernels * 126.4, 0.28 * 114.5, 1e-12);

@@ -6,7 +6,7 @@
 #include "sim/network/group.h"
 #include "sim/predict.h"
 
-/// What context parallelism of two levels costs, beside the two that it is made of.
+/// The cost of two-level context parallelism, compared with its two levels alone.
 namespace debubble::sim {
 namespace {
 

@@ -9,9 +9,9 @@
 #include "scenarios/read/read_scenario.h"
 #include "sim/cost/passes/pass_time.h"
 #include "sim/cost/stage_price.h"
-#include "sim/network/expert_exchange.h"
+#include "sim/network/collective_cost.h"
 
-/// How long exchanges of experts wait for the last of their ranks.
+/// The time for which all-to-alls of experts wait for the last of their ranks.
 namespace debubble::sim {
 namespace {
 
@@ -24,7 +24,7 @@ scenarios::Scenario experts_over_two_nodes(const std::string& nic) {
         "experts.yaml", {{"cluster.network.nic_bandwidth", nic}});
 }
 
-/// A forward of all layers, and the time of its exchanges by their bytes alone.
+/// A forward of all layers, and the time of its all-to-alls by their bytes alone.
 struct Forward {
     PassTime time;
     double exchanges = 0;
@@ -37,7 +37,7 @@ Forward forward_of(const scenarios::Scenario& scenario) {
     for (const models::Kernel& kernel : kernels) {
         const auto* exchange = std::get_if<models::Collective>(&kernel.work);
         if (exchange == nullptr || !exchange->is_expert_exchange()) continue;
-        const CollectiveCost cost = expert_exchange_cost(
+        const CollectiveCost cost = expert_all_to_all_cost(
             {exchange->bytes, exchange->routing, scenario.framework.kernels.dispatcher},
             expert_group(scenario, 0), scenario.cluster);
         forward.exchanges += (kernel.layer == stage.fold.layer ? stage.fold.times : 1) *
@@ -46,7 +46,7 @@ Forward forward_of(const scenarios::Scenario& scenario) {
     return forward;
 }
 
-/// A rank is late by what it computes, however long its rows then travel.
+/// A rank is late because of its computes, however long its all-to-all takes.
 TEST(ExpertWaits, DoNotGrowWithTheLengthOfAnExchange) {
     const Forward fast = forward_of(experts_over_two_nodes("400 Gb/s"));
     const Forward slow = forward_of(experts_over_two_nodes("0.1 Gb/s"));
@@ -62,7 +62,7 @@ TEST(ExpertWaits, DoNotGrowWithTheLengthOfAnExchange) {
     EXPECT_LT(slow.time.exchanges[all].seconds, 1.001 * slow.exchanges);
 }
 
-/// Ranks of one node exchange sooner than one of them could be late.
+/// The all-to-all of one node is shorter than the delay of its last rank could be.
 TEST(ExpertWaits, AreAShareOfAShortExchange) {
     const scenarios::Scenario scenario = scenarios::parse_scenario(
         "model: mixtral-8x7b\ncluster: nvl72-gb300\ngpus: 8\n"

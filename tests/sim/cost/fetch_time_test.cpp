@@ -1,4 +1,4 @@
-#include "sim/cost/passes/fetch_time.h"
+#include "sim/cost/passes/sharding_time.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,16 +18,16 @@ constexpr auto kParametersClass = static_cast<std::size_t>(MemoryClass::Paramete
 
 TEST(FetchLanes, HideCommunicationBesideKernels) {
     FetchLanes free(Contention{});
-    free.ask(2, 7);
+    free.enqueue(2, 7);
     free.run(1.5, 1);
     EXPECT_DOUBLE_EQ(free.now(), 1.5);
     free.await(7);
     EXPECT_DOUBLE_EQ(free.now(), 2);
     free.await(7);
     EXPECT_DOUBLE_EQ(free.now(), 2) << "it is there";
-    free.ask(1, 1);
-    free.ask(3, 2);
-    free.ask(5, 3);
+    free.enqueue(1, 1);
+    free.enqueue(3, 2);
+    free.enqueue(5, 3);
     free.await(2);
     EXPECT_DOUBLE_EQ(free.now(), 6) << "one after the other";
     free.run(10, 0.25);
@@ -40,10 +40,10 @@ TEST(FetchLanes, TakeForOneExchangeBesideKernelsWhatBothTake) {
         for (const double taken : {0.0, 0.2, 0.9}) {
             const Contention contention{taken, 1 + taken};
             FetchLanes lanes(contention);
-            lanes.ask(exchange, 0);
+            lanes.enqueue(exchange, 0);
             lanes.run(10, 1);
             lanes.await_all();
-            EXPECT_NEAR(lanes.now(), seconds_beside(exchange, 10, contention), 1e-12)
+            EXPECT_NEAR(lanes.now(), overlapped_seconds(exchange, 10, contention), 1e-12)
                 << exchange << " " << taken;
         }
 }
@@ -118,7 +118,7 @@ TEST(Stage3Limits, WithoutAnyLimitKeepEveryParameterLikeReshardFalse) {
     EXPECT_LE(unlimited.peak, kept.peak);
 }
 
-/// The parameters of ZeRO-2, and beside them the shards that the optimizer's step writes.
+/// The parameters of ZeRO-2, and also the shards that the optimizer's step writes.
 TEST(Stage3Limits, ThatLeaveAllParametersWholeHoldThoseOfZero2) {
     const Planned whole = within(0, 0, 0, kNoLimit);
     const Planned zero2 = planned("deepspeed", "zero_stage: 2");

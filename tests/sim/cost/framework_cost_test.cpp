@@ -16,7 +16,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr PassesAsked kPasses{true, true, false, false};
+constexpr ScheduledPasses kPasses{true, true, false, false};
 
 StagePrice price_of(const scenarios::Scenario& scenario) {
     const PassPricer pricer(scenario);
@@ -34,7 +34,7 @@ TEST(TensorOverlap, LeavesTheFirstPieceOfAGatherAndTheLastOfAReduction) {
     EXPECT_LT(left, all);
     // Products that take for ever hide all but those pieces: an eighth of a gather, a quarter of a
     // reduction, which take as long as each other; the reduction's kernels take
-    // multiprocessors for as long as they last beside the product.
+    // multiprocessors for as long as they overlap the GEMM.
     scenario.cluster.gpu.gemm_efficiency = 0.001;
     const Contention both = contention_of(scenario.cluster.gpu, models::laws().nccl_sms);
     EXPECT_NEAR(both.slowed, 16.0 / scenario.cluster.gpu.sms, 1e-12);
@@ -154,16 +154,16 @@ TEST(Shards, OfFewerReplicasHoldMore) {
 TEST(ShardedPasses, RunBesideKernelsForWhatBothTake) {
     const Contention none;
     const Contention both_slow{0.2, 1.5};
-    EXPECT_DOUBLE_EQ(seconds_beside(2, 3, none), 3) << "who takes nothing costs nothing";
-    EXPECT_DOUBLE_EQ(seconds_beside(4, 3, none), 4);
-    EXPECT_DOUBLE_EQ(seconds_beside(1, 10, both_slow), 10 + 0.2 * 1.5);
+    EXPECT_DOUBLE_EQ(overlapped_seconds(2, 3, none), 3) << "who takes nothing costs nothing";
+    EXPECT_DOUBLE_EQ(overlapped_seconds(4, 3, none), 4);
+    EXPECT_DOUBLE_EQ(overlapped_seconds(1, 10, both_slow), 10 + 0.2 * 1.5);
     // Kernels end after 10 / 0.8 and have let through that much less of the communication.
-    EXPECT_DOUBLE_EQ(seconds_beside(20, 10, both_slow), 12.5 + 20 - 12.5 / 1.5);
+    EXPECT_DOUBLE_EQ(overlapped_seconds(20, 10, both_slow), 12.5 + 20 - 12.5 / 1.5);
     EXPECT_DOUBLE_EQ(slowed_by(1, 10, both_slow), 0.2 * 1.5);
     EXPECT_DOUBLE_EQ(slowed_by(20, 10, both_slow), 0.2 * 10) << "no longer than kernels run";
     double last = 0;
     for (double communication = 0; communication < 30; communication += 0.5) {
-        const double both = seconds_beside(communication, 10, both_slow);
+        const double both = overlapped_seconds(communication, 10, both_slow);
         EXPECT_GE(both, last);
         EXPECT_GE(both, std::max(communication, 10.0));
         EXPECT_LE(both, 10 / 0.8 + communication);
@@ -171,7 +171,7 @@ TEST(ShardedPasses, RunBesideKernelsForWhatBothTake) {
     }
 }
 
-/// Every layer after the first computes beside the gather of the next, or beside that and the
+/// Every layer after the first overlaps the gather of the next, or that and the
 /// reduction of the one before.
 TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
     auto scenario = gpt_job(1, 8, 1);
@@ -196,7 +196,7 @@ TEST(ShardedPasses, TakeTheClosedFormOfFsdp2) {
     const Contention contention = contention_of_replicas(scenario);
     const auto left = [&](double exchange, const ShardingTime& of) {
         const double kernels = 0.010 + of.copies / 6;
-        return 5 * (seconds_beside(exchange, kernels, contention) - kernels);
+        return 5 * (overlapped_seconds(exchange, kernels, contention) - kernels);
     };
     const ShardingTime forward = exposed(false);
     EXPECT_NEAR(forward.exposed, gather + left(gather, forward), 1e-9);
@@ -219,7 +219,7 @@ TEST(ShardedPasses, AreNeverFasterOnMoreNodes) {
     }
 }
 
-/// The activation and the casts on its two sides are parts of the products beside it.
+/// The activation and the casts on its two sides are parts of the GEMMs next to it.
 TEST(FusedExperts, LaunchAndMoveLess) {
     const auto job = [](const std::string& more) {
         return scenarios::parse_scenario(

@@ -1,4 +1,4 @@
-#include "sim/cost/kernels/measured_kernels.h"
+#include "sim/cost/kernels/kernel_cost.h"
 
 #include <cmath>
 #include <memory>
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/cluster/reader.h"
-#include "sim/cost/kernels/kernel_cost.h"
 
 namespace debubble::sim {
 namespace {

@@ -51,7 +51,7 @@ TEST(PhysicalCostModel, APairHidesOnlyTheExchangesThatItsFrameworkLists) {
     using enum scenarios::Exchange;
     auto mixture = mixture_job(8, 2);  // experts over two nodes, tensor parallelism in each
     mixture.framework.host_module = mixture.framework.host_kernel = {};
-    mixture.cluster.network.nic_bandwidth.value *= 4;  // no exchange is longer than a block
+    mixture.cluster.network.nic_bandwidth.value *= 4;  // no all-to-all is longer than a block
     const Pair tokens = pair_in(mixture, {ExpertAllToAll});
     EXPECT_LT(tokens.both.duration, tokens.apart());
     EXPECT_GT(tokens.both.exposed, Duration{}) << "tensor parallelism's stays";
@@ -73,7 +73,7 @@ TEST(PhysicalCostModel, AnExchangeHidesBesideOneBlockOfTheOtherHalf) {
     };
     double last = hidden();
     double kernels = 0;
-    for (const double rate : {6e9, 1e9, 1e8}) {  // exchanges far longer than any block
+    for (const double rate : {6e9, 1e9, 1e8}) {  // all-to-alls far longer than any block
         mixture.cluster.network.nic_bandwidth = {rate};
         const Pair pair = pair_in(mixture);
         kernels = seconds(pair.apart() - pair.forward.exposed - pair.backward.exposed);
@@ -81,7 +81,7 @@ TEST(PhysicalCostModel, AnExchangeHidesBesideOneBlockOfTheOtherHalf) {
         last = hidden();
     }
     EXPECT_GT(last, 0.5 * kernels);
-    EXPECT_LE(last, kernels) << "no kernel hides two exchanges";
+    EXPECT_LE(last, kernels) << "no kernel hides two all-to-alls";
 }
 
 }  // namespace

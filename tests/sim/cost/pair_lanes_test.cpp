@@ -1,4 +1,4 @@
-#include "sim/cost/passes/pair_lanes.h"
+#include "sim/cost/passes/pair_time.h"
 
 #include <algorithm>
 #include <random>
@@ -17,7 +17,7 @@ IssuedPart exchange(bool forward, double seconds, double host = 0) {
     return {PairStep::Dispatch, forward, true, 0, seconds, host};
 }
 
-/// Beside the exchange, which takes 1.5 s, the kernels do 1.2 of their 3 s.
+/// During the all-to-all, which takes 1.5 s, the kernels do 1.2 of their 3 s.
 TEST(PairLanes, SlowEachOtherWhileBothRun) {
     PairLanes lanes;
     lanes.contention.slowed = 0.2;
@@ -29,7 +29,7 @@ TEST(PairLanes, SlowEachOtherWhileBothRun) {
     EXPECT_DOUBLE_EQ(pair.exposed, 0);
 }
 
-/// Of the exchange's 3 s one is left when the kernels of 2.4 s end, after 3 s.
+/// One of the all-to-all's 3 s is left when the kernels of 2.4 s end, after 3 s.
 TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
     PairLanes lanes;
     lanes.contention.slowed = 0.2;
@@ -39,7 +39,7 @@ TEST(PairLanes, GoOnAtTheirOwnRateWhenTheOtherEnds) {
     EXPECT_DOUBLE_EQ(pair.exposed, 1);
 }
 
-/// The last rank comes half a second later to the first exchange, and to the second while the first
+/// The last rank starts the first all-to-all half a second later, and to the second while the first
 /// still runs.
 TEST(PairLanes, WaitForTheLastRankWhereTheStreamIsFree) {
     PairLanes lanes;
@@ -52,7 +52,7 @@ TEST(PairLanes, WaitForTheLastRankWhereTheStreamIsFree) {
     EXPECT_DOUBLE_EQ(pair.exposed, 3.5);
 }
 
-/// However long an exchange is, the last rank is late by what it has computed.
+/// However long an all-to-all is, the last rank is late because of its computes.
 TEST(PairLanes, WaitForNoMoreThanAShareOfTheKernelsBefore) {
     PairLanes lanes;
     lanes.waits = {0.5, 0.25};
@@ -82,8 +82,8 @@ TEST(PairLanes, IssueAnExchangeAfterItsRowsAreCounted) {
         << "a backward's rows are known";
 }
 
-/// The host issues the exchange after half a second, and what follows it for 1.5 s more, before it
-/// reaches the kernels: the exchange is alone for that long, and no stream waits.
+/// The host issues the all-to-all after half a second, and what follows it for 1.5 s more, before
+/// it reaches the kernels: the all-to-all is exposed for that long, and no stream waits.
 TEST(PairLanes, ExchangeWhileTheHostGoesOnWithThePart) {
     IssuedPart combine = exchange(true, 2, 2);
     combine.after = 1.5;
@@ -168,8 +168,8 @@ TEST(PairLanes, LastAtLeastAsLongAsEachOfThem) {
     }
 }
 
-/// With nothing to issue and nothing in each other's way, no exchange is alone for longer than all
-/// of it.
+/// With nothing to issue and nothing in each other's way, no all-to-all is exposed for longer than
+/// all of it.
 TEST(PairLanes, HideWhatTheOtherPassComputes) {
     std::mt19937 random(7);
     for (int draw = 0; draw < 50; ++draw) {

@@ -8,9 +8,9 @@
 
 #include "scenarios/read/read_scenario.h"
 #include "sim/predict.h"
-#include "trace/pair_exchange.h"
+#include "trace/statistics.h"
 
-/// Layers that run beside layers, against a trace and against the sums of their parts.
+/// Layers that overlap layers, against a trace and against the sums of their parts.
 namespace debubble::sim {
 namespace {
 
@@ -93,7 +93,7 @@ scenarios::Scenario plan(const std::string& schedule, const std::string& more = 
         "pair.yaml");
 }
 
-/// Where no host sets the pace.
+/// Without a limit by the host.
 TEST(Combined1F1BOfExperts, IsFasterThanInterleaved1F1B) {
     const auto step = [](const std::string& schedule) {
         return predict(plan(schedule)).prediction.step_time_s;
@@ -106,7 +106,7 @@ TEST(Combined1F1BOfExperts, IsFasterThanInterleaved1F1B) {
 }
 
 /// DeepSeek's profile (deepseek-ai/profile-data 4496024, train.json): four layers over 64
-/// H800, which exchange for 114.5 ms, 96.3 % of it beside computing. Rows go to the experts in 8
+/// H800, whose all-to-alls take 114.5 ms, 96.3 % of it overlapped. Tokens go to the experts in 8
 /// bits (arXiv:2412.19437, section 3.3.2).
 TEST(Combined1F1BOfExperts, HidesAsMuchOfItsExchangeAsDeepSeeksTrace) {
     const scenarios::Scenario traced = scenarios::parse_scenario(
@@ -120,8 +120,8 @@ TEST(Combined1F1BOfExperts, HidesAsMuchOfItsExchangeAsDeepSeeksTrace) {
     const PairExchange sum = exchange_of_pairs(predict(traced).trace);
     EXPECT_NEAR(seconds(sum.exchange) / static_cast<double>(sum.pairs), 0.1145, 0.01145);
     EXPECT_NEAR(seconds(sum.hidden) / seconds(sum.exchange), 0.963, 0.1);
-    EXPECT_GT(sum.beside_products, Duration{});
-    EXPECT_LT(sum.beside_products, sum.hidden);
+    EXPECT_GT(sum.hidden_under_gemms, Duration{});
+    EXPECT_LT(sum.hidden_under_gemms, sum.hidden);
 }
 
 /// NVIDIA's profile of rank 0 (NVIDIA-NeMo/Megatron-Bridge 228e9a3, skills, MoE communication
@@ -141,7 +141,7 @@ TEST(Combined1F1BOfExperts, HidesAsMuchOfItsExchangeAsTheProfileWithHybridEp) {
     const PredictionWithTrace predicted = predict(profiled);
     EXPECT_NEAR(predicted.prediction.step_time_s, 20.99, 0.08 * 20.99);
     const PairExchange sum = exchange_of_pairs(predicted.trace);
-    EXPECT_NEAR(seconds(sum.beside_products) / seconds(sum.exchange), 0.3655, 0.1);
+    EXPECT_NEAR(seconds(sum.hidden_under_gemms) / seconds(sum.exchange), 0.3655, 0.1);
     EXPECT_NEAR(seconds(sum.hidden) / seconds(sum.exchange), 0.51, 0.1);
 }
 

@@ -1,4 +1,4 @@
-#include "sim/cost/passes/pair_order.h"
+#include "sim/cost/passes/pair_time.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 
 #include <gtest/gtest.h>
 
@@ -54,13 +54,14 @@ TEST(PhysicalCostModel, PassesSendOverLinksThatOthersUseToo) {
         return price(scenario)->compute(forward, Rank{0}).flows;
     };
     EXPECT_EQ(flows(gpt_job(8, 4, 2))[0].bytes, Bytes{}) << "NVLink is theirs alone";
-    EXPECT_GT(flows(gpt_job(4, 1, 2))[0].bytes, Bytes{}) << "beside messages in the node";
-    EXPECT_GT(flows(gpt_job(4, 2, 1))[0].bytes, Bytes{}) << "beside reductions in the node";
+    EXPECT_GT(flows(gpt_job(4, 1, 2))[0].bytes, Bytes{})
+        << "as other messages use the node's links";
+    EXPECT_GT(flows(gpt_job(4, 2, 1))[0].bytes, Bytes{}) << "as reductions use the node's links";
     auto across = gpt_job(16, 2, 1);
     EXPECT_GT(flows(across)[0].bytes, Bytes{}) << "over the cards";
     auto sharded = gpt_job(1, 16, 2);
     sharded.parallel.zero_stage = 3;
-    EXPECT_GT(flows(sharded)[0].bytes, Bytes{}) << "parameters, beside messages";
+    EXPECT_GT(flows(sharded)[0].bytes, Bytes{}) << "parameters, as messages use the same links";
 }
 
 TEST(PhysicalCostModel, LongerSequencesAndLargerBatchesAreNeverFaster) {

@@ -1,4 +1,4 @@
-#include "sim/cost/priced_stages.h"
+#include "sim/cost/schedule_prices.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr PassesAsked kAllPasses{true, true, true};
+constexpr ScheduledPasses kAllPasses{true, true, true};
 
 void expect_same(const StagePrice& a, const StagePrice& b) {
     for (const Pass pass :
@@ -106,7 +106,7 @@ TEST(StagePrice, OfLayersThatDifferIsThatOfEveryLayer) {
     }
 }
 
-/// A stage of which only the first layers run again or travel, whose other layers are folded.
+/// A stage whose first layers alone are recomputed or offloaded, and whose other layers are folded.
 TEST(StagePrice, OfFirstLayersThatRunAgainIsThatOfEveryLayer) {
     struct Case {
         models::Recompute recompute;
@@ -136,7 +136,7 @@ TEST(StagePrice, OfFirstLayersThatRunAgainIsThatOfEveryLayer) {
         scenarios::Scenario whole = folded;
         whole.model.sharding = {{"h.0.mlp.c_fc.weight", models::Sharding::Column}};
         SCOPED_TRACE(testing::Message() << of.extent.layers << " layers again, "
-                                        << of.offload.layers << " that travel");
+                                        << of.offload.layers << " that are offloaded");
         const models::StageContent content{1, 11, false, true};
         const StagePrice a(folded, PassPricer(folded), content, 0, kAllPasses);
         const StagePrice b(whole, PassPricer(whole), content, 0, kAllPasses);

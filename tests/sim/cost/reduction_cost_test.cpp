@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/cost/passes/data_parallel.h"
-#include "sim/cost/passes/sharding_prices.h"
+#include "sim/cost/passes/sharding_time.h"
 #include "sim/network/max_min.h"
 #include "sim/network/topology.h"
 #include "tests/sim/physical_models.h"
@@ -124,8 +124,8 @@ TEST(PhysicalCostModel, NothingIsHiddenForNothing) {
                 1e-3 * all);
 }
 
-/// Kernels beside a collective lack its multiprocessors, and have the clock that the power of those
-/// leaves: of a device whose clock is held at four fifths by its power, a fifth of the
+/// Kernels that overlap a collective lack its multiprocessors, and have the clock that the power of
+/// those leaves: of a device whose clock is held at four fifths by its power, a fifth of the
 /// multiprocessors costs nothing.
 TEST(PhysicalCostModel, MultiprocessorsThatPowerHoldsBackAreNotMissed) {
     auto scenario = gpt_job(1, 8, 1);

@@ -9,7 +9,8 @@
 #include "sim/cost/passes/pass_time.h"
 #include "sim/predict.h"
 
-/// Shared experts beside the exchange of the others (Megatron-LM's --moe-shared-expert-overlap).
+/// Shared experts that overlap the all-to-all of the others (Megatron-LM's
+/// --moe-shared-expert-overlap).
 namespace debubble::sim {
 namespace {
 
@@ -37,7 +38,7 @@ const models::Collective* exchange(const models::Kernel& kernel) {
     return collective != nullptr && collective->is_expert_exchange() ? collective : nullptr;
 }
 
-/// Seconds of the layer's kernels that run beside the exchange.
+/// Seconds of the layer's kernels that overlap the all-to-all.
 double beside(const std::vector<models::Kernel>& kernels, const PassTime& time,
               const models::Kernel& of) {
     double sum = 0;
@@ -48,7 +49,7 @@ double beside(const std::vector<models::Kernel>& kernels, const PassTime& time,
     return sum;
 }
 
-/// An exchange is exposed for as long as it takes without it, less the shared experts' kernels.
+/// An all-to-all is exposed for as long as it takes without it, less the shared experts' kernels.
 TEST(SharedExpertOverlap, HidesAsMuchOfAnExchangeAsSharedExpertsTake) {
     const scenarios::Scenario overlaps = job(true), plain = job(false);
     const PassPricer with(overlaps), without(plain);
@@ -75,7 +76,7 @@ TEST(SharedExpertOverlap, HidesAsMuchOfAnExchangeAsSharedExpertsTake) {
     EXPECT_EQ(exchanges, 2 * 2 * 2) << "there and back, of two layers, forward and backward";
 }
 
-/// A layer that runs again forward hides its own exchange, and its backward another.
+/// A recomputed forward hides its own all-to-all, and its backward another.
 TEST(SharedExpertOverlap, HidesNoKernelTwice) {
     scenarios::Scenario scenario = job(true);
     scenario.training.recompute = models::Recompute::Full;

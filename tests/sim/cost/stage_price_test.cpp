@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"slices_full", 1, false, kFull, kUnfused, false, true, 2}),
     [](const auto& variant) { return variant.param.name; });
 
-constexpr PassesAsked kAll{true, true, true};
+constexpr ScheduledPasses kAll{true, true, true};
 
 Duration takes(const scenarios::Scenario& scenario, Pass pass) {
     const PassPricer pricer(scenario);
@@ -180,7 +180,7 @@ TEST(StagePrice, GathersShardedLayersBesideTheComputeOfOthers) {
     const PassPricer pricer(sharded);
     const StagePrice price(sharded, pricer, {0, 6, false, false}, 0, kAll);
     EXPECT_GT(takes(sharded, Pass::Forward), takes(whole, Pass::Forward));
-    // In a node everything but the first layer's gather hides behind a layer.
+    // In a node everything but the first layer's gather is hidden under a layer.
     const double layer_bytes = 2.0 * static_cast<double>(price.parameters().units.layer);
     EXPECT_LT(seconds(price.of(Pass::Forward).exposed), 1.5 * layer_bytes * 7 / 8 / 230e9);
     // Over slow cards it does not.

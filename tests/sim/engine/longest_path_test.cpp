@@ -7,7 +7,7 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "schedule/replay/replay.h"
-#include "schedule/streams.h"
+#include "schedule/standstill.h"
 #include "sim/cost/abstract_cost_model.h"
 #include "sim/engine/simulate.h"
 

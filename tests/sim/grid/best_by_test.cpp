@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "sim/grid/best_by.h"
+#include "sim/grid/search.h"
 
 namespace debubble::sim {
 namespace {

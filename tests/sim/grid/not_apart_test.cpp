@@ -1,4 +1,4 @@
-#include "sim/grid/not_apart.h"
+#include "sim/grid/compare_plans.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ TEST(NotApart, AreWorthMeasuringWhereTheyAreCutOtherwise) {
     EXPECT_EQ(found.plans, 4u);
     EXPECT_EQ(found.worth_measuring, (std::vector<const SweepRow*>{&rows[0], &rows[2], &rows[3]}));
     const std::string text = not_apart_text(found, kSweptKeys, "of the 5 plans that fit");
-    EXPECT_THAT(text, HasSubstr("4 other of the 5 plans that fit are not apart from the best"));
+    EXPECT_THAT(text, HasSubstr("4 others of the 5 plans that fit cannot be told from the best"));
     EXPECT_THAT(text,
                 HasSubstr("  1.02 s (0.918 to 1.122): parallel.tensor=2; training.micro_batch=1"));
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "sim/grid/run_frontier.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/grid/search.h"
 
 /// The time and the money of whole trainings.

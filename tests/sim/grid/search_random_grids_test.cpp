@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "sim/grid/compare_plans.h"
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
-#include "sim/grid/twins.h"
 #include "sim/plan/plan_bound.h"
 #include "tests/sim/grid/random_grids.h"
 
@@ -54,7 +54,7 @@ void expect_bounds_below(const Grid& grid, const std::vector<SweepRow>& rows) {
 /// The first ones of a search that is asked for several are those of the sweep.
 void expect_same_ranks(const Grid& grid, const std::vector<SweepRow>& rows) {
     constexpr std::size_t kRanks = 4;
-    const auto twins = twins_in(rows);
+    const auto twins = duplicates_in(rows);
     std::vector<double> of_sweep, of_search;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].fits && !twins[i]) of_sweep.push_back(rows[i].figure("tokens_per_s"));

@@ -11,8 +11,8 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "sim/grid/journals.h"
-#include "sim/grid/sweep_workers.h"
+#include "sim/grid/results_file.h"
+#include "sim/grid/sweep.h"
 
 namespace debubble::sim {
 namespace {
@@ -129,7 +129,7 @@ TEST(WorkerPlace, ComesFromWhatLaunchersSet) {
     };
     EXPECT_EQ(of({}), std::nullopt);
     EXPECT_EQ(of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), std::nullopt)
-        << "a batch script is no step of srun";
+        << "a batch script is not a step of srun";
     EXPECT_EQ(of({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}}), (WorkerPlace{3, 4}));
     EXPECT_EQ(of({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
               (WorkerPlace{1, 2}));

@@ -1,4 +1,4 @@
-#include "sim/measured/accuracy_svg.h"
+#include "sim/measured/accuracy_report.h"
 
 #include <gmock/gmock.h>
 

@@ -153,7 +153,7 @@ TEST(CompareMeasured, TakesAUsualVocabularyWhereNoneIsStatedAndOnlyTimeTells) {
     EXPECT_EQ(chosen("", ""), "");
 }
 
-/// Whether a launch lets gradients travel in 16 bits, only time can tell where the source does not.
+/// Whether a launch reduces gradients in 16 bits, only time can tell where the source does not.
 TEST(CompareMeasured, TakesTheFasterTypeOfGradientsOnTheWireWhereNoneIsStated) {
     const auto chosen = [](const std::string& not_stated, double in_bf16) {
         const std::string table = fmt::format(

@@ -1,10 +1,9 @@
-#include "sim/measured/measured_collective.h"
+#include "sim/measured/compare_measured.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "sim/measured/compare_measured.h"
 
 namespace debubble::sim {
 namespace {
@@ -52,7 +51,7 @@ TEST(MeasuredCollective, IsNoStep) {
     for (const auto& [table, mistake] :
          {std::pair(all_reduce(8, R"({"step_s": 1})"), "a collective is measured by time_s"),
           std::pair(row(R"({"model": "gpt2-xl"})", R"({"time_s": 1})"), "the scenario is a step"),
-          std::pair(all_reduce(8, "{}"), "the row measures nothing")})
+          std::pair(all_reduce(8, "{}"), "the row has no measured figure")})
         EXPECT_THROW(
             {
                 try {

@@ -1,4 +1,4 @@
-#include "sim/measured/measured_kernel.h"
+#include "sim/measured/compare_measured.h"
 
 #include <vector>
 

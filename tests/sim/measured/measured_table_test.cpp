@@ -80,7 +80,7 @@ TEST(MeasuredTable, WantsARowAScenarioAndAFigure) {
                 testing::AllOf(testing::HasSubstr("'row'"), testing::HasSubstr("'scenario'"),
                                testing::HasSubstr("'measured'")));
     EXPECT_THAT(refusal_of(R"({"row": "a", "scenario": {}, "measured": {}})"),
-                testing::HasSubstr("measures nothing"));
+                testing::HasSubstr("no measured figure"));
     EXPECT_THAT(refusal_of(R"({"row": "a", "scenario": [1], "measured": {"step_s": 1}})"),
                 testing::HasSubstr("a scenario is a map"));
     EXPECT_THAT(refusal_of(R"({"row": "a", "scenario": {}, "measured": {"step_a": 1}})"),

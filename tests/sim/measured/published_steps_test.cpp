@@ -9,7 +9,7 @@
 #include "sim/measured/accuracy_report.h"
 #include "tests/support/source_folder.h"
 
-/// Predicted beside measured training steps: tables of bench/measured. Bounds are percent of
+/// Predicted and measured training steps: tables of bench/measured. Bounds are percent of
 /// absolute error.
 namespace debubble::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include "sim/network/topology.h"
 #include "sim/predict.h"
 
-/// Collectives through nodes and network beside the traffic of either.
+/// Collectives through nodes and network that contend with traffic of either.
 namespace debubble::sim {
 namespace {
 
@@ -17,13 +17,13 @@ struct TieredJob {
 };
 const std::vector<TieredJob>& tiered_jobs() {
     static const std::vector<TieredJob> all{
-        {"reductions between replicas beside tensor parallelism",
+        {"reductions between replicas during tensor parallelism",
          "model: mixtral-8x7b\ncluster: hgx-h800\n"
          "parallel: {tensor: 4, pipeline: 2, data: 4, sequence: true, zero_stage: 2, expert: 1, "
          "expert_tensor: 1}\nschedule: 1f1b\n"
          "training: {micro_batch: 2, micro_batches: 4, seq_length: 8192, precision: bf16, "
          "recompute: full}\nframework: megatron-2026\n"},
-        {"gathers of layers beside context parallelism",
+        {"gathers of layers during context parallelism",
          "model: olmo2-7b\ncluster: hgx-mi300x\n"
          "parallel: {tensor: 1, pipeline: 1, data: 16, context: 4, zero_stage: 3}\nschedule: 1f1b\n"
          "training: {micro_batch: 2, micro_batches: 16, seq_length: 4096, precision: bf16}\n"

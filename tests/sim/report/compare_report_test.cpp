@@ -7,7 +7,7 @@
 #include "base/diagnostic.h"
 #include "schedule/generators/generators.h"
 #include "tests/sim/programs.h"
-#include "trace/io/chrome_trace.h"
+#include "trace/io/trace_formats.h"
 
 namespace debubble::sim {
 namespace {

@@ -16,7 +16,7 @@
 #include "sim/plan/plan_words.h"
 #include "sim/predict.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 
 namespace debubble::sim {
 namespace {

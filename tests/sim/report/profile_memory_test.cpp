@@ -1,9 +1,7 @@
-#include "sim/report/traces/profile_memory.h"
+#include "sim/report/traces/profile_report.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-
-#include "sim/report/traces/profile_report.h"
 
 namespace debubble::sim {
 namespace {

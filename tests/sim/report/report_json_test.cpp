@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/report_json.h"
+#include "sim/report/report.h"
 #include "tests/sim/report/sample_answer.h"
 
 namespace debubble::sim {
@@ -166,7 +166,8 @@ TEST(ReportJson, IsNullWhereAFigureIsUnknown) {
     for (const char* key : {"mfu", "hfu", "idle_by_cause_s"}) EXPECT_TRUE(json[key].is_null());
 }
 
-/// A pair of 90 ms of which 20 ms are two exchanges, and 15 ms of these lie beside a compute.
+/// A pair of 90 ms of which 20 ms are two all-to-alls, and 15 ms of these are overlapped by a
+/// compute.
 
 }  // namespace
 }  // namespace debubble::sim

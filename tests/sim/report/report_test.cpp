@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "tests/models/change_layers.h"
 #include "tests/sim/report/sample_answer.h"
 
@@ -189,7 +188,7 @@ TEST(ReportText, NamesHowExpertsAreSharedAndCut) {
 
 TEST(Report, SaysWhatPairsHide) {
     PredictionWithTrace a = answer(true);
-    EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("of exchange")));
+    EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("of all-to-all")));
     EXPECT_FALSE(report_json(a).contains("pairs"));
     const auto part = [](Lane lane, int begin_ms, int end_ms) {
         PairPart p;
@@ -205,8 +204,8 @@ TEST(Report, SaysWhatPairsHide) {
     for (PairPart& p : a.trace.pair_parts) p.products = p.lane == Lane::Compute ? 0.5 : 0;
     a.trace.spans = {pair};
     EXPECT_THAT(report_text(two_stages(), a),
-                HasSubstr("  pairs       20.000 ms of exchange in each, 75.0 % of it beside "
-                          "computing, 37.5 % beside products "
+                HasSubstr("  pairs       20.000 ms of all-to-all in each, 75.0 % of it hidden "
+                          "under computes, 37.5 % under GEMMs "
                           "and attention\n"));
     const auto json = report_json(a);
     EXPECT_EQ(json["pairs"]["pairs"], 1);

@@ -9,8 +9,7 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/physical_cost_model.h"
-#include "sim/cost/physical_memory_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/engine/build_task_graph.h"
 #include "sim/engine/simulate.h"
 #include "sim/network/topology.h"

@@ -14,8 +14,7 @@
 #include "sim/grid/search.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
-#include "sim/uneven/drawn_memory_model.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/uneven/draw.h"
 #include "tests/sim/random_scenarios.h"
 
 namespace debubble::sim {
@@ -178,7 +177,7 @@ TEST(DrawnMemory, DecidesByItsQuantile) {
     EXPECT_NE(asked("1", device.c_str()).reason.find("drawn loads"), std::string::npos);
 }
 
-/// One verdict, whoever asks.
+/// All commands give the same verdict.
 TEST(DrawnMemory, DecidesInGridsAsInPredictions) {
     const std::string text =
         "model: mixtral-8x7b\ncluster: hgx-h100\ngpus: 32\n"

@@ -9,15 +9,15 @@
 #include "base/diagnostic.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
 #include "sim/report/plan_json.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "sim/uneven/packed_steps.h"
 
-/// Documents that every step packs anew, for groups that they need and for groups of one size.
+/// Documents that every step packs again, for groups of the sizes that they need and for groups of
+/// one size.
 namespace debubble::sim {
 namespace {
 

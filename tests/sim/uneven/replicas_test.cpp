@@ -7,11 +7,10 @@
 
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
-#include "sim/uneven/drawn_pipelines.h"
+#include "sim/report/report.h"
+#include "sim/uneven/draw.h"
 #include "sim/uneven/uneven_steps.h"
 
 /// Drawn steps of several replicas, of which the slowest ends each.
@@ -94,7 +93,7 @@ Scenario sharing(int expert, const std::string& imbalance) {
         "experts.yaml");
 }
 
-/// Ranks that share experts wait for each other in every exchange, and have one load.
+/// Ranks that share experts wait for each other in every all-to-all, and have one load.
 TEST(UnevenReplicas, HaveOneLoadWhereTheyShareExperts) {
     const std::string loads = "{router: {spread: 0.3}, draws: 20}";
     EXPECT_EQ(pipelines_of_step(sharing(8, loads)), 1);

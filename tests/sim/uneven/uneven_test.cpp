@@ -10,11 +10,10 @@
 #include "schedule/generators/generators.h"
 #include "schedule/lower.h"
 #include "sim/cost/abstract_cost_model.h"
-#include "sim/cost/physical_cost_model.h"
+#include "sim/cost/physical_models.h"
 #include "sim/plan/plan_bound.h"
 #include "sim/predict.h"
-#include "sim/report/report_json.h"
-#include "sim/report/report_text.h"
+#include "sim/report/report.h"
 #include "sim/uneven/uneven_steps.h"
 #include "tests/sim/scenarios.h"
 

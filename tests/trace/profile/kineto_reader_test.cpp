@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_writer.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <sstream>
 
@@ -7,7 +7,6 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/profile/same_statistics.h"
 #include "tests/trace/trace_of.h"
-#include "trace/profile/formats/kineto_reader.h"
 #include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::profile {

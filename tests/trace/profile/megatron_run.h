@@ -10,7 +10,7 @@
 
 #include "schedule/generators/generators.h"
 
-/// Kineto files as Megatron-LM's 1F1B writes them: nothing names a pass, exchanges of NCCL wait for
+/// Kineto files as Megatron-LM's 1F1B writes them: nothing names a pass, transfers of NCCL wait for
 /// their peers, and every rank has a clock of its own. The names of kernels are those that cuDNN,
 /// cuBLAS, Transformer Engine and NCCL give; the times are round numbers, played as they would run.
 namespace debubble::profile {
@@ -52,7 +52,7 @@ public:
     }
 
     const std::vector<TrueAction>& truth(int rank) const { return truth_[rank]; }
-    /// Kernels of exchanges in a step.
+    /// Kernels of transfers in a step.
     int exchanges(int rank) const { return exchanges_[rank] / shape_.steps; }
 
     /// 1 - computes / (ranks x makespan) of a step.

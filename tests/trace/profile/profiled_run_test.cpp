@@ -5,7 +5,7 @@
 #include "base/diagnostic.h"
 #include "tests/trace/profile/megatron_run.h"
 #include "trace/executed_order.h"
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 #include "trace/statistics.h"
 #include "trace/steps.h"
 

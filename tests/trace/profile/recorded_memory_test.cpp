@@ -1,9 +1,9 @@
-#include "trace/profile/runs/recorded_memory.h"
+#include "trace/profile/memory_curve.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 namespace debubble::profile {
 namespace {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/pickle.h"
 
 /// Pickles as Python writes them, and the peaks in a memory snapshot of PyTorch.
 namespace debubble::profile {
@@ -66,7 +65,7 @@ TEST(Pickle, ExecutesNothingAndSaysWhereItIsDamaged) {
                         "a."),
                 HasSubstr("no list or map"));
     EXPECT_THAT(refusal("}(K\x01u."), HasSubstr("no list or map"));
-    EXPECT_THAT(refusal("h\x05."), HasSubstr("never kept"));
+    EXPECT_THAT(refusal("h\x05."), HasSubstr("never stored"));
     EXPECT_THAT(refusal("."), HasSubstr("stack is empty"));
     EXPECT_EQ(refusal("]\x94h\0a."s), "") << "a list that holds itself";
 }

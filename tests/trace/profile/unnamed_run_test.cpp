@@ -5,7 +5,7 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/profile/same_statistics.h"
 #include "tests/trace/trace_of.h"
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 #include "trace/profile/runs/profiled_run.h"
 
 namespace debubble::profile {
@@ -109,7 +109,7 @@ TEST(UnnamedRun, SaysThatTimesDoNotTellWhoseMessagesTheyAre) {
     const ProfiledRun run = read_unnamed(trace, {.layers = 2, .peers = false});
     EXPECT_EQ(run.order, "interleaved-1f1b");
     EXPECT_THAT(run.ranks[1].notes,
-                testing::ElementsAre(HasSubstr("which exchange carries which message")));
+                testing::ElementsAre(HasSubstr("which transfer carries which message")));
     const auto passes = [](const Trace& of) {
         auto all = actions_of(of);
         std::erase_if(all, [](const auto& a) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/communication_kind.h"
+#include "base/purposes.h"
 #include "trace/picture/document/memory_series.h"
 #include "trace/picture/document/track.h"
 #include "trace/picture/document/work_sums.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/cancelled.h"
-#include "trace/net_length.h"
+#include "base/parallel.h"
 #include "trace/picture/document/exposed_bars.h"
+#include "trace/span_graph.h"
 
 namespace debubble::picture {
 namespace {

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/byte_source.h"
+#include "trace/profile/formats/json_stream.h"
 
 #include <algorithm>
 #include <filesystem>

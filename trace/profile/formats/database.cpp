@@ -51,7 +51,7 @@ Database::Database(std::string file) : file_(std::move(file)) {
         handle_ = nullptr;
         refuse(fmt::format("this database cannot be opened: {}", words));
     }
-    // A file of somebody else runs nothing of its own: no triggers, views or functions.
+    // A foreign file must not run code of its own: no triggers, views or functions.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);

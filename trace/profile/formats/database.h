@@ -12,7 +12,7 @@ struct sqlite3_stmt;
 
 namespace debubble::profile {
 
-/// A row of a query, while it is visited.
+/// A row of a query during the visit.
 class Row {
 public:
     explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
@@ -24,8 +24,8 @@ private:
     sqlite3_stmt* statement_;
 };
 
-/// A database of SQLite that is only read. Everything that is wrong with it is an InputError that
-/// names the file and the table.
+/// A read-only SQLite database. Every mistake in it is an InputError that names the file and the
+/// table.
 class Database {
 public:
     explicit Database(std::string file);

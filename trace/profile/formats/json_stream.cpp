@@ -24,7 +24,7 @@ void JsonStream::refuse(const std::string& sentence) const {
     refuse_at(source_.file(), offset(), sentence);
 }
 
-/// Brings more bytes behind those that are not read yet. False at the end of the file.
+/// Appends more bytes to the unread ones. False at the end of the file.
 bool JsonStream::fill() {
     if (drained_) return false;
     if (at_ > 0) {
@@ -87,7 +87,7 @@ std::string_view JsonStream::value() {
     return found;
 }
 
-/// Lengths from at_ on: filling the buffer moves it.
+/// Lengths are relative to at_: filling the buffer moves it.
 std::size_t JsonStream::after_string(std::size_t from) {
     for (std::size_t i = from + 1;;) {
         if (at_ + i >= end_ && !more(i))

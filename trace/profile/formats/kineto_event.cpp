@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "trace/profile/formats/byte_source.h"
+#include "trace/profile/formats/json_stream.h"
 
 namespace debubble::profile {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::int64_t kLongestEvent = 100'000'000'000'000;  ///< ns; more than 
 
 static_assert(JsonStream::kPadding >= simdjson::SIMDJSON_PADDING);
 
-/// "4549177894387.460" microseconds as nanoseconds, digit by digit: a double has no such digits.
+/// "4549177894387.460" microseconds as nanoseconds, digit by digit: a double has too few digits.
 std::optional<std::int64_t> nanoseconds(std::string_view token) {
     while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r'))
         token.remove_suffix(1);
@@ -131,7 +131,7 @@ Text KinetoEvents::string(sj::value& value) const {
     Text text;
     const auto error = value.get_string().get(text);
     if (error == simdjson::INCORRECT_TYPE) {
-        check(value.type().error());  // something else than a string, if it is a value at all
+        check(value.type().error());  // something other than a string, if it is a value at all
         return {};
     }
     check(error);

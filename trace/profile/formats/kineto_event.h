@@ -1,11 +1,10 @@
 #pragma once
 
+#include <simdjson.h>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
-
-#include <simdjson.h>
 
 #include "trace/profile/formats/json_stream.h"
 #include "trace/profile/rank_profile.h"
@@ -13,19 +12,19 @@
 /// One event of a file of torch.profiler (libkineto/src/output_json.cpp).
 namespace debubble::profile {
 
-/// No time after it is one: nanoseconds, the year 2033.
+/// Maximum valid time: nanoseconds, the year 2033.
 inline constexpr std::int64_t kMostInstant = 2'000'000'000'000'000'000;
 inline constexpr int kMostRank = 1 << 24;
 
 enum class KinetoCategory { Kernel, Copy, Range, DeviceRange, Operator, Launch, Instant, Other };
 
-/// What record_shapes=True adds to an operator: a list of each, as it is written, with an entry for
-/// each input; empty where it is not written.
+/// The additional fields of an operator with record_shapes=True: a list of each, as written, with
+/// an entry for each input; empty where they are not written.
 struct OperatorInputs {
     std::string_view dims;
     std::string_view strides;
     std::string_view types;
-    std::string_view values;  ///< of what is no tensor
+    std::string_view values;  ///< of inputs that are not tensors
 };
 
 /// The part of an event that is read. Times are nanoseconds.
@@ -50,12 +49,12 @@ struct KinetoEvent {
     CollectiveNote note;
 };
 
-/// Parses events, each of which is the stream's latest value. Throws InputError with its place for
-/// one that is not valid.
+/// Parses events, each of which is the stream's latest value. Throws InputError with its position
+/// for an invalid one.
 class KinetoEvents {
 public:
-    /// Both must outlive it. `wants_operators` is asked when an operator comes; their inputs are
-    /// read only if `reads_inputs`.
+    /// Both must outlive it. `wants_operators` is evaluated at each operator; inputs are read only
+    /// if `reads_inputs`.
     KinetoEvents(const JsonStream& stream, const std::string& file,
                  std::function<bool()> wants_operators, bool reads_inputs = false)
         : stream_(stream),
@@ -63,10 +62,10 @@ public:
           wants_operators_(std::move(wants_operators)),
           reads_inputs_(reads_inputs) {}
 
-    /// False for an event of which nothing is kept. Kineto writes ph and cat first, so that most
-    /// events are left after two fields.
+    /// False for an event that is not needed. Kineto writes ph and cat first, so most events are
+    /// skipped after two fields.
     bool parse(std::string_view text, KinetoEvent& event);
-    /// Throws InputError for an event without a begin, or of a length that no event has.
+    /// Throws InputError for an event without a begin, or with an impossible length.
     void check_time(const KinetoEvent& event) const;
     [[noreturn]] void refuse(const std::string& sentence) const;
 
@@ -83,5 +82,17 @@ private:
     bool reads_inputs_ = false;
     simdjson::ondemand::parser parser_;
 };
+
+/// Handlers of the values of a text of torch.profiler. A value is valid during the call.
+struct KinetoText {
+    std::function<void(const std::string& key, std::string_view value)>
+        head;  ///< other than events
+    std::function<void(std::string_view event)> event;
+};
+
+/// Iterates over an object with the list `traceEvents`, or over a list of events alone. Returns in
+/// words where the text ends between two events, as that of a stopped profiler does; nothing if it
+/// is complete. Throws InputError with the byte of every other mistake.
+std::string walk_kineto(JsonStream& stream, const KinetoText& text);
 
 }  // namespace debubble::profile

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "trace/profile/formats/byte_source.h"
 #include "trace/profile/formats/json_stream.h"
 #include "trace/profile/formats/kineto_event.h"
-#include "trace/profile/formats/kineto_text.h"
 
 namespace debubble::profile {
 namespace {
@@ -42,7 +40,7 @@ public:
         finish(profile_);
         return std::move(profile_);
     }
-    /// True if operators passed by and no kernel came: they have to be read after all.
+    /// True if operators were skipped and no kernel followed: then they are needed after all.
     bool left_operators_out() const { return left_out_ && no_kernels_; }
 
 private:
@@ -123,7 +121,7 @@ private:
                launches_.size();
     }
 
-    /// Operators are kept where no kernel tells what a rank computed.
+    /// Operators are kept where no kernels show what a rank computed.
     bool wants_operators() {
         if (keep_operators_) return true;
         if (profile_.kernels.empty() && profile_.device.empty()) return true;

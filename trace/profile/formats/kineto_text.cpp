@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_text.h"
+#include "trace/profile/formats/kineto_event.h"
 
 #include <cstdint>
 
@@ -57,7 +57,7 @@ private:
         if (!stream_.take(']')) stream_.refuse("',' or ']' is expected after an event");
     }
 
-    /// A profiler that was stopped leaves its last events out.
+    /// A stopped profiler omits its last events.
     void cut_off() {
         cut_off_ =
             fmt::format("its text ends at byte {}, after {} events", stream_.offset(), events_);

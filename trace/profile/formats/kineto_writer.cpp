@@ -1,4 +1,4 @@
-#include "trace/profile/formats/kineto_writer.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/formats/profile_files.h"
 
 #include <algorithm>
 #include <map>
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// The names of a table's columns to read, in that order: NULL for one that may be missing.
+    /// The names of a table's columns to read, in that order: NULL for an optional missing one.
     std::vector<std::string> ask(const std::string& table, const std::vector<std::string>& needed,
                                  const std::vector<std::string>& optional = {}) const {
         const std::set<std::string> has = data_.columns(table);
@@ -79,7 +79,7 @@ private:
     std::int64_t time(const Row& row, int column, const std::string& table) const {
         const std::int64_t ns = row.number(column);
         if (ns < -kMostTime / 4 || ns > kMostTime / 4)
-            data_.refuse(fmt::format("its table {} has a time that is none: {} ns", table, ns));
+            data_.refuse(fmt::format("its table {} has an impossible time: {} ns", table, ns));
         return ns + start_;
     }
 
@@ -184,7 +184,7 @@ private:
         });
     }
 
-    /// A process is a rank. Which one is not written: their devices order those of one file.
+    /// A process is a rank. Ranks are not recorded: the devices order the processes of one file.
     std::vector<RankProfile> finished() {
         std::vector<RankProfile> out;
         for (auto& [process, of] : profiles_) out.push_back(std::move(of));

@@ -1,4 +1,4 @@
-#include "trace/profile/formats/pickle.h"
+#include "trace/profile/formats/snapshot_peaks.h"
 
 #include <bit>
 #include <cmath>
@@ -85,10 +85,10 @@ private:
             case 'j': return recall(static_cast<std::uint32_t>(number(4)));
             default: break;
         }
-        fail(
-            fmt::format("the pickle's instruction 0x{:02x} makes no plain value: nothing that it "
-                        "names is executed here",
-                        code));
+        fail(fmt::format(
+            "the pickle's instruction 0x{:02x} does not make a plain value: nothing that it "
+            "names is executed here",
+            code));
     }
 
     unsigned char byte() { return static_cast<unsigned char>(taken(1).front()); }
@@ -128,7 +128,7 @@ private:
               .real = value,
               .whole = fits ? static_cast<std::int64_t>(value) : 0});
     }
-    /// Two's complement of any length; what 64 bits do not hold is the greatest or least of them.
+    /// Two's complement of any length; values beyond 64 bits are clamped.
     void push_long(std::uint64_t count) {
         const std::string_view digits = taken(count);
         if (digits.empty()) return push_whole(0);
@@ -173,7 +173,7 @@ private:
         const std::vector<std::uint32_t> items = taken_from(first);
         Value& value = out_.values_[top()];
         if (value.kind != kind || (kind == Kind::Map && items.size() % 2 != 0))
-            fail("the pickle adds to what is no list or map");
+            fail("the pickle adds to a value that is neither a list nor a map");
         value.items.insert(value.items.end(), items.begin(), items.end());
     }
     void gather(std::size_t first, Kind kind) {
@@ -183,7 +183,7 @@ private:
     }
     void recall(std::uint32_t number) {
         const auto found = memo_.find(number);
-        if (found == memo_.end()) fail("the pickle recalls what it never kept");
+        if (found == memo_.end()) fail("the pickle recalls a value that it never stored");
         stack_.push_back(found->second);
     }
 

@@ -9,11 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "trace/profile/formats/byte_source.h"
 #include "trace/profile/formats/json_stream.h"
 #include "trace/profile/formats/kineto_event.h"
-#include "trace/profile/formats/kineto_text.h"
-#include "trace/profile/operator_kernels.h"
 
 namespace debubble::profile {
 namespace {
@@ -127,7 +124,7 @@ private:
         return threads_.try_emplace({event.process, event.thread}, threads_.size()).first->second;
     }
 
-    /// The place of an operator with these inputs among out_.operators.
+    /// The index of an operator with these inputs in out_.operators.
     std::uint32_t number_of(const KinetoEvent& event) {
         const OperatorInputs& in = event.inputs;
         std::string key(event.name);

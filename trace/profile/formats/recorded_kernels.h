@@ -4,14 +4,15 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// The times of operators' kernels by the sizes of their inputs, from torch.profiler with
 /// record_shapes=True.
 namespace debubble::profile {
 
-/// One argument of an operator. What is no tensor has no sizes and, as far as it is written, a
-/// value; a list of tensors has neither.
+/// One argument of an operator. An argument other than a tensor has no sizes and, where it is
+/// written, a value; a list of tensors has neither.
 struct OperatorInput {
     std::vector<std::int64_t> dims;
     std::vector<std::int64_t> strides;  ///< in elements; empty where they are not written
@@ -19,11 +20,11 @@ struct OperatorInput {
     std::string value;                  ///< "True", "0.5"
 };
 
-/// Runs of one operator with the same inputs.
+/// Runs of an operator with the same inputs.
 struct OperatorRuns {
     std::string name;  ///< "aten::mm"
     std::vector<OperatorInput> inputs;
-    /// Nanoseconds of the kernels of each run: its products, attentions and what no rule knows, one
+    /// Nanoseconds of the kernels of each run: its GEMMs, attention and unclassified kernels, one
     /// after the other, without copies and elementwise kernels. Without a device, of the operator.
     std::vector<std::int64_t> lengths;
 };
@@ -31,23 +32,59 @@ struct OperatorRuns {
 struct RecordedKernels {
     std::string file;
     std::string device;                   ///< its name; empty where it is not written
-    bool on_device = false;               ///< kernels are counted, and not operators
+    bool on_device = false;               ///< kernels are measured instead of operators
     std::vector<OperatorRuns> operators;  ///< in the order of their first event
     bool has_operators = false;           ///< of any kind
-    bool has_wanted = false;              ///< of those asked for, with sizes or without
-    bool has_sizes = false;               ///< of any operator asked for
-    std::int64_t others = 0;  ///< ns of kernels of products and attentions that none of them ran
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is whole
+    bool has_wanted = false;              ///< number of wanted operators, with sizes or without
+    bool has_sizes = false;               ///< number of kernels of any wanted operator
+    std::int64_t others = 0;  ///< ns of kernels of GEMMs and attention outside of these operators
+    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
 };
 
-/// Reads a file of torch.profiler, plain or gzip's, once and event by event. Of operators only
-/// those that `wanted` names are kept. A kernel belongs to the operator whose External id it has,
-/// or else to the innermost one in which its launch lies. Throws InputError with the byte of what
-/// is wrong.
+/// Reads a file of torch.profiler, plain or gzip, once and event by event. Only operators in
+/// `wanted` are kept. A kernel belongs to the operator with its External id, or else to the
+/// innermost one that contains its launch. Throws InputError with the byte of the mistake.
 RecordedKernels read_recorded_kernels(const std::string& file,
                                       const std::function<bool(std::string_view)>& wanted);
-/// The same of a text in memory; `name` is for diagnostics.
+/// The same for a text in memory; `name` is for diagnostics.
 RecordedKernels read_recorded_kernels_text(std::string_view text, const std::string& name,
                                            const std::function<bool(std::string_view)>& wanted);
+
+// The kernels launched by each operator of a framework.
+
+/// One run of an operator on a thread of the host. Times are nanoseconds.
+struct OperatorSpan {
+    std::int64_t external = -1;  ///< -1 or 0 without an id
+    std::uint64_t thread = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::uint32_t inputs = 0;  ///< number of its arguments' combination
+};
+
+struct LaunchedKernel {
+    std::int64_t external = -1;
+    std::int64_t correlation = -1;
+    std::int64_t length = 0;
+    bool matrix = false;  ///< GEMM or attention by its name; else it may be one
+};
+
+struct LaunchSpan {
+    std::int64_t correlation = -1;
+    std::uint64_t thread = 0;
+    std::int64_t begin = 0;
+};
+
+struct OperatorTimes {
+    std::vector<std::int64_t> of;  ///< by operator; 0 for those that launched none
+    std::int64_t without = 0;      ///< of GEMMs and attention that none of them launched
+};
+
+/// The kernels' lengths, summed for each operator. Reorders the operators.
+OperatorTimes kernel_times(std::vector<OperatorSpan>& operators,
+                           const std::vector<LaunchedKernel>& kernels,
+                           std::vector<LaunchSpan> launches);
+
+/// The lengths of operators that contain no other one of the list, 0 for the rest, likewise.
+OperatorTimes innermost_times(std::vector<OperatorSpan>& operators);
 
 }  // namespace debubble::profile

@@ -8,7 +8,6 @@
 
 #include "base/diagnostic.h"
 #include "base/file.h"
-#include "trace/profile/formats/pickle.h"
 
 namespace debubble::profile {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/units.h"
@@ -26,26 +27,46 @@ std::int64_t common_length(const Intervals& a, const Intervals& b);
 Intervals clipped(const Intervals& united, std::int64_t begin, std::int64_t end);
 
 /// How a device spent its time, as unions of intervals over its streams (HolisticTraceAnalysis
-/// f4d0062, analyzers/breakdown_analysis.py): nothing counts twice.
+/// f4d0062, analyzers/breakdown_analysis.py): nothing is counted twice.
 struct DeviceAccount {
     std::size_t kernels = 0;
     Duration span{};     ///< first begin to last end
     Duration busy{};     ///< anything runs
     Duration compute{};  ///< kernels that are neither communication nor copies
     Duration communication{};
-    Duration overlapped{};   ///< communication beside compute
-    Duration exposed{};      ///< communication with no compute beside it
+    Duration overlapped{};   ///< communication overlapped by compute
+    Duration exposed{};      ///< exposed communication
     Duration idle{};         ///< span less busy
-    Duration host_wait{};    ///< idle before a kernel that was launched after the one before ended
-    Duration kernel_wait{};  ///< idle of at most 30 us before a kernel, whatever the reason
+    Duration host_wait{};    ///< idle before a kernel launched after the previous one ended
+    Duration kernel_wait{};  ///< idle of at most 30 us before a kernel, for any reason
     std::array<Duration, kKernelClasses> by_class{};  ///< sums of lengths
     std::array<std::size_t, kKernelClasses> count{};
-    std::vector<std::uint32_t> unknown;  ///< names that no rule knew, at most five
+    std::vector<std::uint32_t> unknown;  ///< unclassified names, at most five
 };
 DeviceAccount account_of(const RankProfile& profile);
 
-/// The unions that everything here is made of.
+/// The unions from which everything here is computed.
 Intervals compute_of(const RankProfile& profile);
 Intervals communication_of(const RankProfile& profile);
+
+/// The kernels of a rank by the time of their launch.
+class LaunchIndex {
+public:
+    explicit LaunchIndex(const RankProfile& profile);
+
+    /// Indices of the kernels launched in [begin, end], in order of their launch.
+    std::span<const std::uint32_t> launched_in(std::int64_t begin, std::int64_t end) const;
+    /// Communication in [begin, end] outside of pipelines, less its overlap with computes.
+    std::int64_t exposed_in(std::int64_t begin, std::int64_t end) const;
+
+private:
+    const RankProfile& profile_;
+    std::vector<std::uint32_t> by_launch_;
+    Intervals compute_;
+    Intervals collectives_;
+};
+
+/// The bytes that a communication kernel moves, from its notes; 0 without notes.
+std::int64_t bytes_of(const CollectiveNote& note);
 
 }  // namespace debubble::profile

@@ -4,17 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "trace/profile/passes/anchor_items.h"
+#include "trace/profile/passes/accounts.h"
 #include "trace/profile/passes/found_pass.h"
-#include "trace/profile/passes/launch_index.h"
-#include "trace/profile/passes/pass_bounds.h"
 #include "trace/profile/passes/rank_actions.h"
-#include "trace/profile/passes/split_backward.h"
 
 namespace debubble::profile {
 namespace {
 
-/// The runs of attention of one kind that no exchange interrupts.
+/// The runs of attention of one kind without communication in between.
 std::vector<std::vector<std::size_t>> runs_of(const StepItems& step) {
     std::vector<std::vector<std::size_t>> runs;
     auto exchange = step.exchanges.begin();
@@ -34,8 +31,8 @@ bool is_send(const Exchange& exchange) {
     return exchange.sends && !exchange.receives;
 }
 
-/// The same runs, cut where a send begins too: passes of one kind that follow each other are told
-/// apart by what they send.
+/// The same runs, cut where a send begins, too: consecutive passes of one kind are separated by
+/// their sends.
 std::vector<std::vector<std::size_t>> runs_between_sends(const StepItems& step) {
     std::vector<std::vector<std::size_t>> out;
     for (const auto& run : runs_of(step)) {
@@ -71,7 +68,7 @@ public:
     }
 
 private:
-    /// The greatest number of layers of which every run is a multiple.
+    /// The greatest number of layers that divides every run.
     void count_layers() {
         std::size_t common = 0;
         for (const StepItems& step : steps_) {
@@ -111,7 +108,7 @@ private:
         end_of_step(items, passes, step);
     }
 
-    /// Every split backward has its weights' gradients later.
+    /// The weight gradients of every split backward come later.
     void split(const StepItems& items, std::vector<FoundPass>& passes) {
         const SplitBackwards found =
             split_backwards(items, static_cast<std::size_t>(out_.layers), passes);
@@ -119,8 +116,8 @@ private:
         out_.fitting += std::min(found.inputs, found.weights);
         if (found.inputs != found.weights)
             note(
-                fmt::format("{} backwards leave their weights' gradients for later, and {} passes "
-                            "with these are found",
+                fmt::format("{} backwards delay their weight gradients, but {} passes with weight "
+                            "gradients were found",
                             found.inputs, found.weights));
         if (!found.note.empty()) note(found.note);
     }
@@ -145,7 +142,7 @@ private:
         return passes;
     }
 
-    /// With all of a pass recomputed, a backward begins with its forward.
+    /// With full recomputation, a backward begins with its forward.
     static void merge_recomputes(std::vector<FoundPass>& passes) {
         const auto forwards = std::ranges::count_if(passes, &FoundPass::forward);
         const auto backwards = static_cast<std::ptrdiff_t>(passes.size()) - forwards;
@@ -162,7 +159,7 @@ private:
         passes = std::move(merged);
     }
 
-    /// Reductions of gradients, the norm, and the optimizer behind the last pass.
+    /// Reductions of gradients, the norm, and the optimizer after the last pass.
     void end_of_step(const StepItems& items, const std::vector<FoundPass>& passes, int step) {
         if (passes.empty() ||
             !std::ranges::any_of(passes, [](const FoundPass& p) { return !p.forward(); }))

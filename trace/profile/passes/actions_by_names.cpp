@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "schedule/csv/csv.h"
-#include "trace/profile/passes/launch_index.h"
+#include "trace/profile/passes/accounts.h"
 #include "trace/profile/passes/rank_actions.h"
 
 namespace debubble::profile {
@@ -47,7 +47,8 @@ public:
         const bool launches = std::ranges::any_of(
             profile_.kernels, [](const DeviceSpan& k) { return k.launched != kNoLaunch; });
         if (has_device() && !launches) {
-            out_.notes.emplace_back("no launch is written: no range is known to hold a kernel");
+            out_.notes.emplace_back(
+                "launches were not recorded, so kernels cannot be assigned to ranges");
             return std::move(out_);
         }
         for (const HostSpan& range : profile_.ranges) take(range);
@@ -117,7 +118,7 @@ private:
             out_.actions.back().exposed = launches_.exposed_in(extent->begin, extent->end);
     }
 
-    /// The first to the last compute kernel that was launched in the range; with `any` of all
+    /// From the first to the last compute kernel that was launched in the range; with `any`, of all
     /// kernels.
     std::optional<Interval> extent_on_device(const HostSpan& range, bool any) const {
         std::optional<Interval> out;
@@ -167,7 +168,7 @@ private:
         return out;
     }
 
-    /// Without FSDP, UNSHARD and its kin are marked and do nothing.
+    /// Without FSDP, UNSHARD and the like are marked and have no effect.
     void other(const Action& action, const HostSpan& range) {
         const auto extent = has_device() ? extent_on_device(range, true) : std::nullopt;
         if (!extent) {
@@ -196,7 +197,7 @@ private:
         out_.actions.push_back({action, begin, end, 0, 0, step.value_or(0)});
     }
 
-    /// GPipe marks no messages: a message of gloo belongs to the pass beside which it begins.
+    /// GPipe does not mark messages: a message of gloo belongs to the pass that it overlaps.
     void messages_of_gpipe() {
         if (!gpipe_ || has_device()) return;
         std::vector<TimedAction> passes;
@@ -261,10 +262,10 @@ private:
                 fmt::format("{} actions lie outside of the steps and were left out", outside_));
         if (not_actions_ > 0)
             out_.notes.push_back(fmt::format(
-                "{} ranges are named PP: and are no actions of a schedule", not_actions_));
+                "{} ranges are named PP: but are not actions of a schedule", not_actions_));
         for (const auto& [word, count] : unseen_)
             out_.notes.push_back(
-                fmt::format("{} ranges {} hold no kernel: nothing was done in them", count, word));
+                fmt::format("{} ranges {} hold no kernel: no work was done in them", count, word));
     }
 
     const RankProfile& profile_;

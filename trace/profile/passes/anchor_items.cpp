@@ -1,9 +1,8 @@
-#include "trace/profile/passes/anchor_items.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 
 #include "trace/profile/passes/accounts.h"
-#include "trace/profile/passes/launch_index.h"
 
 namespace debubble::profile {
 namespace {
@@ -19,7 +18,7 @@ bool is_helper(std::string_view name) {
            contains(name, "combine");
 }
 
-/// What is known of a name, found once for all its kernels.
+/// Classification of a name, computed once for all its kernels.
 struct NameFacts {
     KernelClass name_class = KernelClass::Unknown;
     bool backward = false;
@@ -78,7 +77,7 @@ private:
                 facts.engine, facts.counts, facts.weight_gradient, name};
     }
 
-    /// A kernel of one send or receive says so; one of several (coalesced) says nothing.
+    /// The kernel of a single send or receive is named so; one of several (coalesced) is not.
     Exchange exchange(const DeviceSpan& kernel) const {
         const CollectiveNote& note = profile_.notes[kernel.note];
         Exchange out{kernel.begin, kernel.end, 0, true, true, true, {}};
@@ -166,7 +165,7 @@ private:
             of(found.begin).collectives.push_back(found);
     }
 
-    /// An exchange beside which something is computed delimits no pass.
+    /// Communication that overlaps computes does not delimit a pass.
     void mark_blocking(StepItems& step) const {
         if (profile_.kernels.empty()) return;
         Intervals computes;

@@ -13,7 +13,7 @@
 namespace debubble::profile {
 namespace {
 
-/// A pair of ranks whose clocks were compared: `ahead` is the second one's less the first one's.
+/// Two ranks whose clocks were compared: `ahead` is the second one's less the first one's.
 struct Link {
     std::size_t a = 0;
     std::size_t b = 0;
@@ -22,7 +22,7 @@ struct Link {
 };
 
 /// Least squares: the normal equations of the links, with the first rank of each connected part
-/// held at 0, by Gauss-Seidel, which converges on these diagonally dominant matrices.
+/// fixed at 0, by Gauss-Seidel, which converges on these diagonally dominant matrices.
 std::vector<double> solve(std::size_t ranks, const std::vector<Link>& links) {
     std::vector<std::vector<std::pair<std::size_t, std::pair<double, double>>>> of(ranks);
     for (const Link& link : links) {
@@ -71,7 +71,7 @@ std::int64_t median(std::vector<std::int64_t> values) {
     return *middle;
 }
 
-/// How far the second clock of a pair was ahead when the ends of a message were seen.
+/// The difference between the clocks of a pair when the ends of a message were seen.
 struct Distance {
     std::int64_t at = 0;  ///< by the first clock
     std::int64_t ahead = 0;
@@ -91,7 +91,7 @@ Distances distances_of(const std::vector<MatchedEnds>& matched) {
     return out;
 }
 
-/// The point in the middle of some distances, in time and in size.
+/// The median point of some distances, in time and in size.
 Distance middle(std::span<const Distance> values) {
     std::vector<std::int64_t> times;
     std::vector<std::int64_t> sizes;
@@ -145,7 +145,7 @@ std::optional<Clocks> with_drift(std::size_t ranks, const Distances& apart) {
     return out;
 }
 
-/// The 95th percentile of what lies between the ends of messages by these clocks.
+/// The 95th percentile of the differences between the ends of messages by these clocks.
 Duration error_of(const Clocks& clocks, const std::vector<MatchedEnds>& matched) {
     std::vector<std::int64_t> left;
     for (const MatchedEnds& m : matched)
@@ -208,7 +208,7 @@ Clocks align_by_order(std::size_t ranks, const std::vector<MatchedEnds>& matched
             b.least = std::max(b.least, -late);
         }
     }
-    constexpr std::int64_t kSlack = 100'000;  ///< ns by which one host's clocks may be off
+    constexpr std::int64_t kSlack = 100'000;  ///< ns by which one host's clocks may differ
     bool moved = false;
     std::vector<Link> links;
     for (const auto& [pair, b] : bounds) {

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/launch_index.h"
+#include "trace/profile/passes/accounts.h"
 
 #include <algorithm>
 

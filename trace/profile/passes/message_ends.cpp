@@ -17,8 +17,7 @@ struct MessageKey {
     friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
 };
 
-/// The peer of a message whose other end was not recorded is who computes the neighbouring
-/// stage.
+/// The peer of a message whose other end was not recorded is the rank of the neighbouring stage.
 void peers_of_lonely(std::vector<RankActions>& ranks, const std::vector<Place>& places,
                      const EndPairs& pairs) {
     std::map<int, Rank> holder;

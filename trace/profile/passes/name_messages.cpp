@@ -1,4 +1,4 @@
-#include "trace/profile/passes/name_messages.h"
+#include "trace/profile/passes/name_passes.h"
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@
 namespace debubble::profile {
 namespace {
 
-/// A pass with its times, and what of it crosses a link.
+/// A pass with its times, and its results and inputs that cross a link.
 struct Crossing {
     Compute pass;
     std::int64_t begin = 0;
@@ -112,7 +112,7 @@ private:
         for (const Way& way : ways) one_way(way, listed[way], seen[way], passes, step);
     }
 
-    /// What the order sends from rank `from` to this one.
+    /// The messages that the order sends from rank `from` to this one.
     void sent_here(Rank from, std::map<Way, std::vector<Message>>& listed) const {
         if (from == rank_) return;
         for (const Action& action : order_.ranks[static_cast<std::size_t>(from.index)])
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    /// False if a result left before its pass ended, or an input came after its pass began.
+    /// False if a result was sent before its pass ended, or an input received after its pass began.
     static bool possible(const Message& message, const Exchange& exchange,
                          const std::vector<Crossing>& passes) {
         return std::ranges::none_of(passes, [&](const Crossing& pass) {
@@ -148,10 +148,10 @@ private:
         });
     }
 
-    // ---- where an exchange is one call of Megatron-LM's p2p_communication.py ----------------
+    // ---- where a transfer is one call of Megatron-LM's p2p_communication.py ----------------
 
-    /// The exchanges between two passes carry what the first sends and what the second receives: an
-    /// exchange each, or one for both.
+    /// The transfers between two passes carry the sends of the first and the receives of the
+    /// second: one transfer each, or one for both.
     void between_passes(const std::vector<Crossing>& passes, const std::vector<Exchange>& exchanges,
                         int step) {
         auto exchange = exchanges.begin();
@@ -174,7 +174,7 @@ private:
         found_.anchors += std::max(due.size(), between.size());
         const bool apart =
             std::ranges::any_of(between, [](const Exchange& e) { return !e.sends || !e.receives; });
-        if (apart) {  // the profiler says which sends and which receives
+        if (apart) {  // the profiler records which sends and which receives
             for (const Action& action : due) {
                 const bool send = std::holds_alternative<Send>(action);
                 const auto fits = std::ranges::find_if(
@@ -191,13 +191,13 @@ private:
             for (std::size_t i = 0; i < due.size(); ++i) add(due[i], between[i], step);
         } else {
             note(
-                fmt::format("step {}, before pass {}: {} exchanges where a pipeline of one stage "
+                fmt::format("step {}, before pass {}: {} transfers where a pipeline of one stage "
                             "per rank has {}",
                             step + 1, pass + 1, between.size(), due.size()));
         }
     }
 
-    // ---- where an exchange carries up to four messages --------------------------------------
+    // ---- where a transfer carries up to four messages ----------------------------------------
 
     void by_times(const std::vector<Crossing>& passes, const std::vector<Exchange>& exchanges,
                   int step) {
@@ -222,7 +222,9 @@ private:
         for (const auto& [action, exchange] : carried) used.insert(exchange);
         if (carried.size() != due || used.size() != exchanges.size())
             return note(
-                "which exchange carries which message is not written, and their times do not tell");
+                "it is unknown which transfer carries which message: the profile does not record "
+                "it, and "
+                "times do not show it");
         found_.anchors += due;
         found_.fitting += due;
         for (const auto& [action, exchange] : carried) add(action, *exchange, step);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generators.h"
-#include "trace/profile/passes/name_messages.h"
 
 namespace debubble::profile {
 namespace {
@@ -24,12 +23,12 @@ std::string kinds_of(const std::vector<Compute>& passes) {
     return out;
 }
 
-/// The first step of which all passes were recorded: the longest.
+/// The first step whose passes were all recorded: the longest.
 const std::string& kinds_of(const RankActions& found) {
     return *std::ranges::max_element(found.pass_kinds, {}, &std::string::size);
 }
 
-/// Where a rank's passes leave a schedule's order; nothing if they have it.
+/// The difference between a rank's passes and a schedule's order; nothing if they agree.
 std::optional<std::string> mismatch(const std::vector<RankActions*>& found,
                                     const std::vector<int>& ranks, const Schedule& schedule) {
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -62,7 +61,7 @@ void rename(RankActions& found, const std::vector<Compute>& listed) {
     }
 }
 
-/// The mean times of the passes that were found, for schedules whose order depends on costs.
+/// The mean times of the found passes, for schedules whose order depends on costs.
 PipelineCosts costs_of(const std::vector<RankActions*>& found) {
     std::map<Pass, std::pair<Duration, int>> sums;
     for (const RankActions* const rank : found)
@@ -81,7 +80,7 @@ PipelineCosts costs_of(const std::vector<RankActions*>& found) {
             std::nullopt};
 }
 
-/// The orders that are tried, those of one stage per rank first.
+/// The candidate orders, those of one stage per rank first.
 class Candidates {
 public:
     Candidates(int pipeline, std::size_t forwards, bool split, const PipelineCosts& measured)
@@ -127,8 +126,8 @@ private:
     GeneratorOptions measured_;
 };
 
-/// What was found as a schedule of one stage per rank, in which the k-th pass of a kind is that of
-/// microbatch k.
+/// The found passes as a schedule of one stage per rank, in which the k-th pass of a kind is that
+/// of microbatch k.
 Schedule as_found(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
                   int pipeline) {
     Schedule out{"found", {pipeline, 1, 1, 1}, loop_placement(pipeline, 1), {}};
@@ -147,7 +146,7 @@ Schedule as_found(const std::vector<RankActions*>& found, const std::vector<int>
     return out;
 }
 
-/// The messages of a rank's sends as often as the schedule has them, where peers are written.
+/// The messages of a rank's sends as often as the schedule has them, where peers are recorded.
 bool exchanges_fit(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
                    const Schedule& schedule, const std::map<int, Rank>& pipeline_ranks) {
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -212,7 +211,7 @@ PassNames name_passes(const std::vector<RankActions*>& found, const std::vector<
     }
     use(as_found(found, ranks, pipeline));
     out.notes.push_back(fmt::format(
-        "no known order fits the passes, and the k-th of a rank is taken as that of microbatch k; "
+        "no known order fits the passes, so the k-th of a rank is taken as that of microbatch k; "
         "of {}, {}",
         usual, of_usual.value_or("there is none of this shape")));
     for (RankActions* rank : found) ++rank->anchors;

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/pass_bounds.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 #include <map>
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// A forward of a later stage begins like one of the first, but for the embedding.
+    /// A forward of a later stage begins like one of the first, except for the embedding.
     void learn_head(const FoundPass& pass, std::size_t begin) {
         heads_[pass.kind].insert(names(begin, pass.first_anchor));
         if (!pass.forward() || items_[begin].item_class != KernelClass::Embedding) return;
@@ -64,7 +64,7 @@ private:
         return anchor;
     }
 
-    /// What runs behind an exchange or the optimizer is of no pass.
+    /// Items after a transfer or the optimizer belong to no pass.
     std::size_t last_of_step(std::size_t anchor) const {
         std::int64_t cut = INT64_MAX;
         for (const Exchange& exchange : step_.exchanges)
@@ -80,12 +80,12 @@ private:
         return last;
     }
 
-    /// The first item of b where something marks it.
+    /// The first item of b if something marks it.
     std::optional<std::size_t> sure(const FoundPass& a, const FoundPass& b) const {
         const std::size_t from = a.last_anchor + 1;
         const std::size_t to = b.first_anchor;
         if (const auto found = after_exchange(a, from, to)) return found;
-        if (b.kind == Pass::BackwardWeight) return to;  // its first product is found
+        if (b.kind == Pass::BackwardWeight) return to;  // its first GEMM is found
         if (a.forward() && !b.forward()) {
             for (std::size_t i = from; i <= to; ++i)
                 if (items_[i].engine) return i;
@@ -138,7 +138,7 @@ private:
     }
 
     struct Pause {
-        std::size_t before = 0;  ///< the item that ends it
+        std::size_t before = 0;  ///< the item after its last
         std::int64_t length = -1;
     };
 

@@ -1,4 +1,4 @@
-#include "trace/profile/passes/pipelines.h"
+#include "trace/profile/passes/message_ends.h"
 
 #include <algorithm>
 #include <cctype>
@@ -67,10 +67,9 @@ void check_one_run(const std::vector<RankProfile>& ranks) {
         constexpr std::int64_t kLongestRun = 1'000'000'000'000'000;  // eleven days
         const Extent whole = extent_of(profile);
         if (whole.begin <= whole.end && whole.end - whole.begin > kLongestRun)
-            refuse(
-                profile.file,
-                "its first and its last event lie more than eleven days apart: these are no times "
-                "of a profile");
+            refuse(profile.file,
+                   "its first and its last event lie more than eleven days apart, which is "
+                   "impossible in a profile");
         if (profile.world_size != first.world_size)
             refuse(profile.file,
                    fmt::format("this is of a run of {} ranks, {} is of one of {}: the files are of "
@@ -81,7 +80,7 @@ void check_one_run(const std::vector<RankProfile>& ranks) {
             refuse(profile.file, fmt::format("this run communicates by {}, that of {} by {}: the "
                                              "files are of different runs",
                                              profile.backend, first.file, first.backend));
-        // Clocks of hosts differ by milliseconds; by seconds where nobody sets them.
+        // Clocks of hosts differ by milliseconds; by seconds where they are not synchronised.
         constexpr std::int64_t kFarOff = 10'000'000'000;
         const Extent own = extent_of(profile);
         if (own.begin <= own.end && of_first.begin <= of_first.end &&

@@ -9,7 +9,7 @@
 #include "schedule/schedule.h"
 #include "trace/profile/rank_profile.h"
 
-/// The actions of one rank, found in what a profiler wrote about it.
+/// The actions of one rank, derived from a profiler's records.
 namespace debubble::profile {
 
 /// An action with its time on the rank's own clock. The peer of a Send or Recv is filled in later.
@@ -17,27 +17,27 @@ struct TimedAction {
     Action action;
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int64_t exposed = 0;  ///< communication inside a compute that no kernel hides
+    std::int64_t exposed = 0;  ///< exposed communication inside a compute
     std::int64_t bytes = 0;
     int step = 0;
 };
 
-/// An exchange of messages with a neighbour.
+/// A transfer of messages with a neighbour.
 struct Exchange {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::int64_t bytes = 0;
-    bool sends = true;        ///< it may send,
+    bool sends = true;        ///< may send,
     bool receives = true;     ///< and receive
-    bool blocks = true;       ///< nothing is computed meanwhile
-    std::optional<int> peer;  ///< global rank of the other end, where it is written
+    bool blocks = true;       ///< without overlapped computes
+    std::optional<int> peer;  ///< global rank of the other end, where it is recorded
 };
 
 /// How the actions were found.
 enum class Evidence : std::uint8_t {
-    None,     ///< nothing names or shows a pass
-    Named,    ///< the framework wrote the passes' names
-    Anchors,  ///< attention kernels count the layers, exchanges delimit the passes
+    None,     ///< no name or attention kernel shows a pass
+    Named,    ///< names of passes recorded by the framework
+    Anchors,  ///< attention kernels count the layers, transfers delimit the passes
 };
 
 struct RankActions {
@@ -45,13 +45,13 @@ struct RankActions {
     Evidence evidence = Evidence::None;
     std::vector<std::string> step_names;  ///< "ProfilerStep#10"; index is TimedAction::step
     int steps = 1;
-    std::size_t fitting = 0;  ///< anchors that fit what was found
+    std::size_t fitting = 0;  ///< anchors that agree with the passes
     std::size_t anchors = 0;
     std::vector<std::string> notes;  ///< sentences
-    /// The kinds of the passes of a step, where names of microbatches are not known: "FFBFB".
+    /// The kinds of the passes of a step, where microbatches are not named: "FFBFB".
     std::vector<std::string> pass_kinds;  ///< by step
     int layers = 0;                       ///< attention kernels of a pass, where those were counted
-    /// By step, then by begin: what anchors leave without a message (name_messages.h gives them).
+    /// By step, then by begin: transfers that anchors leave without a message (name_passes.h).
     std::vector<std::vector<Exchange>> exchanges;
 };
 
@@ -66,7 +66,7 @@ struct RecogniseOptions {
 struct StepRanges {
     std::vector<HostSpan> ranges;
     std::vector<std::string> names;
-    /// The step in which something was launched (or ran, on a host); nothing outside of all.
+    /// The step in which something was launched (or ran, on a host); nothing outside of all steps.
     std::optional<int> step_at(std::int64_t host_time) const;
 };
 StepRanges step_ranges(const RankProfile& profile);
@@ -77,11 +77,11 @@ StepRanges step_ranges(const RankProfile& profile);
 /// last.
 RankActions actions_by_names(const RankProfile& profile, const RecogniseOptions& options);
 
-/// By attention kernels (or operators) and exchanges. The passes have no microbatches yet: their
-/// MicroBatch is the number of the pass of its kind in the step. Exchanges have no messages yet.
+/// By attention kernels (or operators) and transfers. The passes have no microbatches yet: their
+/// MicroBatch is the number of the pass of its kind in the step. Transfers have no messages yet.
 RankActions actions_by_anchors(const RankProfile& profile, const RecogniseOptions& options);
 
-/// True for an operator that moves messages and computes nothing.
+/// True for an operator that transfers messages and computes nothing.
 bool is_message_operator(std::string_view op);
 
 }  // namespace debubble::profile

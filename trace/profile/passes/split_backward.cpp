@@ -1,4 +1,4 @@
-#include "trace/profile/passes/split_backward.h"
+#include "trace/profile/passes/found_pass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace debubble::profile {
 namespace {
 
-using Run = std::vector<std::size_t>;  ///< items that are products of weights' gradients
+using Run = std::vector<std::size_t>;  ///< items that are weight-gradient GEMMs
 using ProductNames = std::vector<std::uint32_t>;
 
 bool is_product(const Item& item) {
@@ -16,7 +16,7 @@ bool is_product(const Item& item) {
 }
 
 /// Cuts the names into `parts` of the given patterns: the beginnings of the parts; nothing if that
-/// is not possible.
+/// is impossible.
 std::vector<std::size_t> cut_by(const std::set<ProductNames>& patterns, const ProductNames& names,
                                 std::size_t parts) {
     std::vector<std::map<std::size_t, std::size_t>> came_from(parts + 1);
@@ -82,13 +82,13 @@ private:
             weight_[i] = is_product(items_[i]) && !inside.contains(items_[i].name);
     }
 
-    /// In a whole backward, products of inputs' and of weights' gradients take turns.
+    /// In a whole backward, GEMMs of input and weight gradients alternate.
     void find_runs() {
         const std::size_t least = std::max<std::size_t>(2, layers_);
         Run run;
         const auto end_run = [&] {
             if (run.size() >= least) {
-                for (const std::size_t i : run) weight_[i] = false;  // what is left is of a pass
+                for (const std::size_t i : run) weight_[i] = false;  // the rest belongs to a pass
                 runs_.push_back(run);
             }
             run.clear();
@@ -152,12 +152,12 @@ private:
 
     std::string why_not() const {
         if (!backwards_are_short()) return "";
-        return "the backwards hold no more products than the forwards, as the first half of a "
-               "split backward does, and no name tells the products of weights' gradients";
+        return "the backwards have no more GEMMs than the forwards, as backward-input passes "
+               "do, and no kernel's name identifies the GEMMs of weight gradients";
     }
 
-    /// True if a backward multiplies no more often than a forward: then half of its products are
-    /// left for later. False where passes of one layer do not show it.
+    /// True if a backward has no more GEMMs than a forward: then half of its GEMMs are delayed.
+    /// False where passes of one layer do not show it.
     bool backwards_are_short() const {
         if (layers_ < 2) return false;
         const auto products = [&](bool forward) {

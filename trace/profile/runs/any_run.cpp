@@ -1,4 +1,4 @@
-#include "trace/profile/runs/any_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 namespace debubble::profile {
 namespace {
 
-/// One of our own traces as a run of which everything is known.
+/// One of debubble's own traces as a fully known run.
 ProfiledRun own_run(const std::string& file) {
     ProfiledRun run;
     run.trace = read_trace(file);

@@ -1,4 +1,4 @@
-#include "trace/profile/runs/open_run.h"
+#include "trace/profile/runs/profiled_run.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "trace/profile/formats/byte_source.h"
-#include "trace/profile/formats/kineto_reader.h"
-#include "trace/profile/formats/nsight_reader.h"
+#include "trace/profile/formats/json_stream.h"
+#include "trace/profile/formats/profile_files.h"
 
 namespace debubble::profile {
 namespace {
@@ -30,7 +29,7 @@ std::vector<RankProfile> read_file_of_ranks(const std::string& file) {
     return out;
 }
 
-/// Nsight Systems writes no rank: where no file names one, their order does.
+/// Nsight Systems does not record ranks: where no file names one, the files' order defines them.
 void number_ranks(std::vector<RankProfile>& ranks) {
     if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.rank.has_value(); })) return;
     if (std::ranges::any_of(ranks, [](const RankProfile& r) { return r.format == "Kineto"; }))

@@ -10,9 +10,9 @@
 
 #include "base/diagnostic.h"
 #include "schedule/csv/csv.h"
+#include "trace/profile/memory_curve.h"
+#include "trace/profile/passes/message_ends.h"
 #include "trace/profile/passes/name_passes.h"
-#include "trace/profile/passes/pipelines.h"
-#include "trace/profile/runs/recorded_memory.h"
 
 namespace debubble::profile {
 namespace {
@@ -90,8 +90,8 @@ private:
         std::ranges::move(named.notes, std::back_inserter(out_.notes));
     }
 
-    /// The layers of a stage if all stages are alike, where the anchors of a rank show a multiple:
-    /// at the turn of a V, passes of both stages follow each other.
+    /// The number of layers of a stage if all stages are equal, where the anchors of a rank show a
+    /// multiple: at the turn of a V, passes of both stages are consecutive.
     std::optional<int> common_layers() const {
         int common = 0;
         int most = 0;
@@ -134,7 +134,7 @@ private:
         }
     }
 
-    /// A step of which a rank lacks passes (the profiler began or ended within it) tells nothing.
+    /// A step with missing passes of a rank (the profiler started or ended within it) is useless.
     void drop_partial_steps() {
         std::map<int, std::size_t> passes;
         for (const RankActions& rank : found_)
@@ -206,8 +206,7 @@ private:
             }
     }
 
-    /// A send on the host ends when somebody asks whether it has ended, long after its message
-    /// came.
+    /// A send on the host ends when its end is queried, long after its message arrived.
     void end_sends() {
         if (!profiles_.front().kernels.empty()) return;
         for (const auto& [send, recv] : pairs_) {
@@ -269,7 +268,7 @@ private:
         add_recorded_memory(trace, memory_over(start));
     }
 
-    /// What the allocators of the ranks held, by the time of the trace.
+    /// The allocated memory of the ranks, by the time of the trace.
     std::vector<RecordedMemory> memory_over(std::int64_t start) const {
         std::vector<RecordedMemory> out;
         for (std::size_t r = 0; r < profiles_.size(); ++r) {
@@ -304,8 +303,8 @@ private:
                 read_csv(csv, {.file = "the trace", .name = "profiled", .placement = {}}).schedule;
             out_.trace.header.program_hash = program_hash(out_.trace.program);
         } catch (const InputError& error) {
-            out_.notes.push_back(
-                fmt::format("the actions are no program: {}", error.diagnostics().front().message));
+            out_.notes.push_back(fmt::format("the actions do not form a program: {}",
+                                             error.diagnostics().front().message));
         }
     }
 
@@ -334,7 +333,7 @@ double ProfiledRun::confidence() const {
 }
 
 ProfiledRun put_together(std::vector<RankProfile> ranks, const RunOptions& options) {
-    if (ranks.empty()) throw InputError("there is no file of a rank");
+    if (ranks.empty()) throw InputError("there is no file for any rank");
     return Assembler(std::move(ranks), options).run();
 }
 

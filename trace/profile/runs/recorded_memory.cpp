@@ -1,4 +1,4 @@
-#include "trace/profile/runs/recorded_memory.h"
+#include "trace/profile/memory_curve.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@ std::int64_t greatest(const RecordedMemory& recorded) {
     return most;
 }
 
-/// The points within the spans, of which the first one holds from the trace's begin on.
+/// The points within the spans, of which the first one applies from the trace's begin on.
 std::vector<MemoryPoint> within(const std::vector<MemoryPoint>& points, std::int64_t end) {
     std::vector<MemoryPoint> out;
     for (const MemoryPoint& point : points) {
@@ -27,7 +27,7 @@ MemoryPeak peak_of(const Trace& trace, Rank rank, const std::vector<MemoryPoint>
     const auto most = std::ranges::max_element(points, {}, &MemoryPoint::held);
     MemoryPeak peak;
     peak.at = Instant{Duration{most->at}};
-    peak.held[static_cast<std::size_t>(MemoryClass::Activations)] = Bytes{most->held};
+    peak.held[MemoryClass::Activations] = Bytes{most->held};
     for (const Span& span : trace.spans)
         if (span.rank == rank && span.lane == Lane::Compute && span.begin <= peak.at &&
             peak.at <= span.end)

@@ -221,7 +221,7 @@ TEST(TheProofOfEveryStep, SeesMessagesThatAreExchanged) {
     const std::vector<RankResult> results = fake::run(job);
     EXPECT_EQ(difference_in(results[0], 0), "ran 0F1 where its list has 0F0 (1 of 8)");
     EXPECT_EQ(difference_in(results[1], 0),
-              "asked for 1RECV_F1 from rank 0 where its list has 1RECV_F0 from rank 0 (1 of 2)");
+              "requested 1RECV_F1 from rank 0 where its list has 1RECV_F0 from rank 0 (1 of 2)");
 }
 
 /// Keeps every other weight pass back until the next one, in whose span it then runs.

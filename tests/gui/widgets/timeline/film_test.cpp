@@ -6,9 +6,9 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
-#include "base/cancelled.h"
 #include "base/diagnostic.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "gui/viewmodel/timeline/playing.h"
 #include "gui/widgets/timeline/gif_writer.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
