@@ -28,7 +28,7 @@ class Import(ProgramTest):
     def test_says_where_each_key_came_from(self):
         result = self.done("import", self.script(), "--set", "cluster=hgx-h100")
         self.assertIn("pipeline: 2  # train.sh:9 --pipeline-model-parallel-size", result.stdout)
-        self.assertIn("no plan", result.stderr)
+        self.assertIn("does not affect the plan", result.stderr)
 
     def test_is_what_simulate_reads_from_a_pipe(self):
         job = self.done("import", self.script(), "--set", "cluster=hgx-h100").stdout
@@ -47,7 +47,7 @@ class Import(ProgramTest):
 
     def test_refuses_what_it_cannot_read_at_its_place(self):
         self.ends(debubble("import", self.script(SCRIPT + "echo 'open\n")), BAD_INPUT,
-                  says="train.sh:11:6: error: this ' has no end")
+                  says="train.sh:11:6: error: this ' is not closed")
         self.ends(debubble("import", self.script("--num-layers x --bf16\n")), BAD_INPUT,
                   says="train.sh:1:1: error: --num-layers takes a whole number, not 'x'")
         self.ends(debubble("import", self.script("echo hello\n")), BAD_INPUT,

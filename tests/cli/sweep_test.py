@@ -499,7 +499,7 @@ class Layouts(SweepTest):
         self.assertFalse(any(row["fits"] for row in rows.values()))
         for key, name in (("step_time_s", "fastest"), ("peak_memory_bytes", "smallest")):
             self.assertEqual(min(row[key] for row in rows.values()), rows[name][key])
-        self.assertIn("no cut fits: the smallest needs ", said)
+        self.assertIn("no cut fits: the smallest exceeds the memory by ", said)
         for name in ("fastest", "smallest"):
             layers = ", ".join(map(str, rows[name]["layers_per_stage"]))
             self.assertIn(f"--set 'parallel.partition=[{layers}]'", said)
