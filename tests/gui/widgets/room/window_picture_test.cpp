@@ -6,6 +6,7 @@
 #include <QStatusBar>
 #include <QToolBar>
 
+#include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/whole_run/run_page.h"
 #include "tests/gui/widgets/timeline/views.h"
 #include "tests/gui/widgets/window.h"
@@ -131,9 +132,13 @@ TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens)
             const double ratio = window->devicePixelRatio();
             if (ratio > 1 && screen.width() < 1920) continue;
             const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
-            command("Show the whole run")->trigger();
             window->resize(size);
+            window->lay_out_afresh();
+            const int beside = window->findChild<WhatIfPanel*>()->width();
+            command("Show the whole run")->trigger();
             for (int i = 0; i < 3; ++i) QApplication::processEvents();
+            EXPECT_GT(window->findChild<WhatIfPanel*>()->width(), beside * 9 / 10)
+                << "the page takes no room from the panels";
             const QImage image = window->grab().toImage();
             EXPECT_EQ(window->size(), size) << "the window is no larger than its screen";
             expect_inside<RunPage>();
