@@ -20,9 +20,11 @@ std::optional<RankOrder> RankOrder::parse(std::string_view text) {
         const auto index = static_cast<std::size_t>(word - kWords.begin());
         if (std::exchange(seen[index], true)) return std::nullopt;
         place = static_cast<Dimension>(index);
+        const bool is_last = &place == &order.inner_first_.back();
+        if (is_last != (end == text.size())) return std::nullopt;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    if (!text.empty() || order.inner_first_.front() != Dimension::Tensor) return std::nullopt;
+    if (order.inner_first_.front() != Dimension::Tensor) return std::nullopt;
     return order;
 }
 

@@ -154,7 +154,7 @@ ColossalCut read_colossal_cut(Reading& job, std::string_view plugin) {
     if (const auto expert = in.whole("ep_size", 1, kMostDegree); expert && *expert > 1)
         job.set("parallel.expert", *expert, in.find("ep_size"));
     if (cut.pipeline > 1 && in.flag("dp_outside").value_or(true))
-        job.set("parallel.order", "tp-cp-ep-pp-dp", in.find("dp_outside"),
+        job.set("parallel.order", std::string("tp-cp-ep-pp-dp"), in.find("dp_outside"),
                 "Colossal-AI has data outside of the pipeline (dp_outside)");
     return cut;
 }

@@ -106,7 +106,7 @@ MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect) {
     read_experts_cut(job, cut);
     read_megatron_stages(job, cut);
     if (in.is_on("use_tp_pp_dp_mapping"))
-        job.set("parallel.order", "tp-cp-ep-pp-dp", in.find("use_tp_pp_dp_mapping"));
+        job.set("parallel.order", std::string("tp-cp-ep-pp-dp"), in.find("use_tp_pp_dp_mapping"));
     return cut;
 }
 

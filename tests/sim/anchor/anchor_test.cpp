@@ -234,7 +234,7 @@ TEST(Anchor, WhatIsNoAnchorIsRefusedInWords) {
         }
         return std::string();
     };
-    EXPECT_THAT(refusal("fast enough"), HasSubstr("no file, and no line"));
+    EXPECT_THAT(refusal("fast enough"), HasSubstr("is neither a file nor a line"));
     const std::string file = testing::TempDir() + "anchor.yaml";
     std::ofstream(file) << "scenario: gpt2-xl\nmeasured: {stepp_time: 3 s}\n";
     EXPECT_THAT(refusal(file), HasSubstr("stepp_time"));

@@ -47,7 +47,7 @@ TEST(MeasuredKernel, ThatIsNoneSaysWhy) {
     };
     EXPECT_THAT(unsaid(product(R"(, "dtype": "fp7")")), HasSubstr("fp7"));
     EXPECT_THAT(unsaid(R"({"cluster": "hgx-b200", "kernel": "memory", "shape": {"read": 1}})"),
-                HasSubstr("products and attentions"));
+                HasSubstr("GEMMs and attention"));
     EXPECT_THROW(row_of(product(""), "step_s"), InputError);
     EXPECT_THROW(row_of(product(""), "busbw_gb_per_s"), InputError);
 }

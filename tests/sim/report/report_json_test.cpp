@@ -46,6 +46,7 @@ TEST(ReportJson, KeepsTheContract) {
  "headroom_bytes": 0,
  "memory_left_bytes": 0,
  "memory_left_of_requested_bytes": 0,
+ "groups": [],
  "communication": {
   "tp": {
    "exposed_s": 0.0,

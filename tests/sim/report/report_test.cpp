@@ -22,6 +22,7 @@ TEST(ReportText, IsAPageThatSaysEverything) {
               R"(tiny: gpt2 (124.4 M parameters) on 2 x NVIDIA A40 (a40-pair)
   tensor 1, pipeline 2, data 1; 1f1b; 4 microbatches of 8 x 1024 tokens
   megatron-2026 with dispatcher deepep; optimizer muon
+  across nodes: pipeline 2 over 2 nodes
 
   step time   100.000 ms            327,680 tokens/s          320 samples/s
   MFU         43.2 %                causal 40.1 %, HFU 45.7 % 64.7 TFLOP/s per GPU

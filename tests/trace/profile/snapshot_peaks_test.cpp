@@ -63,8 +63,8 @@ TEST(Pickle, ExecutesNothingAndSaysWhereItIsDamaged) {
     EXPECT_THAT(refusal("e."), HasSubstr("no mark"));
     EXPECT_THAT(refusal("K\x01K\x02"
                         "a."),
-                HasSubstr("no list or map"));
-    EXPECT_THAT(refusal("}(K\x01u."), HasSubstr("no list or map"));
+                HasSubstr("neither a list nor a map"));
+    EXPECT_THAT(refusal("}(K\x01u."), HasSubstr("neither a list nor a map"));
     EXPECT_THAT(refusal("h\x05."), HasSubstr("never stored"));
     EXPECT_THAT(refusal("."), HasSubstr("stack is empty"));
     EXPECT_EQ(refusal("]\x94h\0a."s), "") << "a list that holds itself";
