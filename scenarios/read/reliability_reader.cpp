@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "scenarios/read/draft.h"
 #include "text/quantity.h"
