@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr double kMostTimes = 1000;
 constexpr int kMostPairs = 10'000'000;
 /// The plan that was measured took exactly its measured time.
-const Carry kItself{"nothing", 0, 1, 1, 1};
+const Carry kItself{kNoDifference, 0, 1, 1, 1};
 
 const std::vector<Carry>& shipped_carries() {
     static const std::vector<Carry> kShipped = [] {

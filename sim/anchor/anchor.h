@@ -60,6 +60,8 @@ private:
     double whole_ = 1;  ///< the measured step over the sum of its corrected parts
 };
 
+/// The class of two plans that do not differ.
+inline constexpr const char* kNoDifference = "nothing";
 /// The keys in which two plans differ, such as `parallel.tensor`.
 std::vector<std::string> differing_keys(const scenarios::Scenario& one,
                                         const scenarios::Scenario& other);

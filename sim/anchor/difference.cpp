@@ -42,7 +42,7 @@ std::string class_of_difference(const std::vector<std::string>& keys) {
         if (key != "parallel.data") classes.insert(class_of(key));
     for (const char* leading : {"gpus", "cut"})
         if (classes.contains(leading)) classes.erase("batch");
-    if (classes.empty()) return keys.empty() ? kItself.differs : "gpus";
+    if (classes.empty()) return keys.empty() ? kNoDifference : "gpus";
     return classes.size() == 1 ? *classes.begin() : "several";
 }
 
