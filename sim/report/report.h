@@ -53,6 +53,10 @@ struct TableLine {
     bool bad = false;  ///< marks a rank that exceeds the memory of its device
 };
 
+/// The groups of ranks within a node and across nodes, as "in a node: tensor 8; across nodes: data
+/// 4 over 4 nodes"; empty where none crosses.
+std::string groups_across_nodes(const scenarios::Scenario& scenario);
+
 /// A heading, and a line for each kind of communication that occurs: its exposed and hidden time,
 /// its bytes and their rate, means over the ranks. Empty where nothing is sent.
 std::vector<TableLine> communication_table(const Prediction& prediction);

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "sim/explain/communication.h"
+#include "sim/network/group.h"
 #include "text/wording.h"
 
 namespace debubble::sim {
@@ -54,6 +55,19 @@ std::string folded(std::span<const RankPrediction> ranks, const RankRow& first) 
 }
 
 }  // namespace
+
+std::string groups_across_nodes(const scenarios::Scenario& scenario) {
+    std::string inside;
+    std::string across;
+    for (const PlacedGroup& group : placed_groups(scenario)) {
+        std::string& list = group.at.nodes > 1 ? across : inside;
+        list += fmt::format("{}{} {}", list.empty() ? "" : ", ", group.name, group.at.size);
+        if (group.at.nodes > 1) list += fmt::format(" over {} nodes", group.at.nodes);
+    }
+    if (across.empty()) return {};
+    const std::string within = inside.empty() ? "" : fmt::format("in a node: {}; ", inside);
+    return fmt::format("{}across nodes: {}", within, across);
+}
 
 std::vector<TableLine> communication_table(const Prediction& p) {
     const TimeByKind mean = mean_communication(p);

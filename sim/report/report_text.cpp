@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
-#include "sim/network/group.h"
 #include "text/wording.h"
 #include "trace/statistics.h"
 
@@ -61,28 +60,9 @@ private:
                   2, Ink::Bold);
         paragraph("  " + plan_of(scenario_), 2);
         paragraph("  " + settings_of(scenario_), 2);
-        groups();
+        if (const std::string groups = groups_across_nodes(scenario_); !groups.empty())
+            paragraph("  " + groups, 2);
         line();
-    }
-
-    /// The groups that cross nodes, whose traffic takes the network.
-    void groups() {
-        std::string inside;
-        std::string across;
-        for (const PlacedGroup& group : placed_groups(scenario_)) {
-            std::string& list = group.at.nodes > 1 ? across : inside;
-            list += fmt::format("{}{} {}", list.empty() ? "" : ", ", group.name, group.at.size);
-            if (group.at.nodes > 1) list += fmt::format(" over {} nodes", group.at.nodes);
-        }
-        if (across.empty()) return;
-        std::string words;
-        const auto add = [&](std::string_view where, const std::string& list) {
-            if (!list.empty())
-                words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", where, list);
-        };
-        add("in a node", inside);
-        add("across nodes", across);
-        paragraph("  " + words, 2);
     }
 
     void figure(const std::string& name, const std::string& first, const std::string& second = {},
