@@ -62,6 +62,7 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       has_split_backwards_(has_pass(program, Pass::BackwardInput)),
       backwards_follow_(limits_ && backwards_follow(program.ranks)),
       built_as_(built_as(scenario, contents, names)),
+      built_(scenario.model, scenarios::execution_of(scenario)),
       graphs_(contents.size() * slices_),
       passes_(graphs_.size() * kPasses),
       units_(contents.size()),
@@ -69,12 +70,8 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       fetches_of_split_(contents.size()) {}
 
 const models::StageGraph& RankStages::graph(Stage stage, int slice) const {
-    std::optional<models::StageGraph>& graph = graphs_[at(stage, slice)];
-    if (!graph) {
-        models::Execution execution = scenarios::execution_of(scenario_);
-        execution.slice = slice;
-        graph = models::build_stage(scenario_.model, execution, contents_[built_as_[stage.index]]);
-    }
+    std::shared_ptr<const models::StageGraph>& graph = graphs_[at(stage, slice)];
+    if (!graph) graph = built_.get(contents_[built_as_[stage.index]], slice);
     return *graph;
 }
 
@@ -120,7 +117,7 @@ const FetchPass* RankStages::fetched(const Compute& c) const {
 Bytes RankStages::message(const Message& message) const {
     if (!boundary_) {
         const auto known =
-            std::ranges::find_if(graphs_, [](const auto& g) { return g.has_value(); });
+            std::ranges::find_if(graphs_, [](const auto& g) { return g != nullptr; });
         boundary_ =
             (known != graphs_.end() ? **known : graph(message.producer, 0)).boundary_bytes();
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "models/memory/static_memory.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
+#include "sim/memory/built_graphs.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"
 
@@ -84,7 +86,8 @@ private:
     bool has_split_backwards_;           ///< some of its lists
     bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
-    mutable std::vector<std::optional<models::StageGraph>> graphs_;   ///< stage x slice
+    BuiltGraphs built_;
+    mutable std::vector<std::shared_ptr<const models::StageGraph>> graphs_;  ///< stage x slice
     mutable std::vector<std::optional<KnownPass>> passes_;            ///< stage x slice x pass
     mutable std::vector<std::optional<ShardedUnits>> units_;          ///< by stage
     mutable std::vector<std::optional<FetchPlan>> fetches_;           ///< by stage
