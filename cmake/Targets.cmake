@@ -1,9 +1,13 @@
 # How every target of the project is built. Each folder states only what it is made of.
 
 add_library(debubble_options INTERFACE)
-target_compile_options(debubble_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # g++ 12 sees ghosts in std::string
+if(DEBUBBLE_WARNINGS)
+    target_compile_options(debubble_options INTERFACE
+        -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # g++ 12 sees ghosts in std::string
+endif()
+# The compiler's own memory: it looks for garbage from half a GB on, and not from 128 MB, which takes a twentieth of its time.
+add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>")
 if(DEBUBBLE_UNITY)
     # Anonymous namespaces count as a header's but in the very file that is compiled.
     target_compile_options(debubble_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
@@ -35,11 +39,10 @@ endfunction()
 # the project's root, hence ccache finds what another clone has compiled; those of CMAKE_UNITY_BUILD
 # have absolute paths. What is not C++ or has definitions of its own is compiled by itself.
 function(debubble_batches variable target)
+    set(halved FALSE)
     if(NOT most)
-        set(most 12)  # a batch takes up to 1.5 GB
-    endif()
-    if(DEBUBBLE_QUICK)
-        set(most 24)
+        set(most 30)  # a batch takes up to 1.5 GB
+        set(halved "${DEBUBBLE_SANITIZE}")  # sanitized code takes twice as much
     endif()
     set(together ${ARGN})
     list(FILTER together INCLUDE REGEX "^[^$]*[.]cpp$")
@@ -57,6 +60,9 @@ function(debubble_batches variable target)
     set(units ${ARGN})
     list(REMOVE_ITEM units ${together})
     math(EXPR batches "(${count} + ${most} - 1) / ${most}")
+    if(halved AND count GREATER 15)
+        math(EXPR batches "2 * ${batches}")
+    endif()
     foreach(batch RANGE 1 ${batches})
         math(EXPR first "(${batch} - 1) * ${count} / ${batches}")
         math(EXPR size "${batch} * ${count} / ${batches} - ${first}")
@@ -99,15 +105,15 @@ function(debubble_sources sources headers)
     endforeach()
 endfunction()
 
-# debubble_library(<name> [FOLDERS ...] [EXCEPT ...] [SOURCES ...] [HEADERS ...] USES ... PRIVATE_USES ...)
+# debubble_library(<name> [FOLDERS ...] [EXCEPT ...] [SOURCES ...] [HEADERS ...] [HOT ...] USES ... PRIVATE_USES ...)
 #
 # One static library, debubble_<name>, alias debubble::<name>, of the SOURCES and HEADERS and of what lies in the FOLDERS
 # (see debubble_sources); of what lies in this one, where neither is said. USES names what its headers may
 # include, PRIVATE_USES what only its sources may. Headers must compile alone (the target
-# all_verify_interface_header_sets). COLD names folders that run once for a command, and not for each plan, pass or step:
-# a release compiles them with -O1, and more files at once.
+# all_verify_interface_header_sets). HOT names the files and folders whose time is that of a plan, a pass, a frame or a
+# step (all: `.`): a release compiles the others with -O1, which takes two thirds of the time.
 function(debubble_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SOURCES;HEADERS;COLD;USES;PRIVATE_USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;EXCEPT;SOURCES;HEADERS;HOT;USES;PRIVATE_USES")
     set(target debubble_${name})
     set(sources)
     set(headers)
@@ -118,19 +124,17 @@ function(debubble_library name)
     list(APPEND headers ${arg_HEADERS})
     if(sources)
         set(kind PUBLIC)
-        set(cold)
-        foreach(folder ${arg_COLD})
-            set(here ${sources})
-            if(NOT folder STREQUAL ".")
-                list(FILTER here INCLUDE REGEX "^${folder}/")
+        set(cold ${sources})
+        foreach(hot ${arg_HOT})
+            if(hot STREQUAL ".")
+                set(cold)
             endif()
-            list(APPEND cold ${here})
+            list(FILTER cold EXCLUDE REGEX "^${hot}(/|$)")
         endforeach()
         list(REMOVE_ITEM sources ${cold})
         debubble_batches(units ${target} ${sources})
-        set(most 24)
         debubble_batches(cold_units ${target}_cold ${cold})
-        set_source_files_properties(${cold_units} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+        set_property(SOURCE ${cold_units} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
         add_library(${target} STATIC ${units} ${cold_units})
         if(CMAKE_AUTOMOC)
             target_sources(${target} PRIVATE ${headers})  # else found beside their sources

@@ -43,7 +43,7 @@ void with(Lowering& lowering) {
     lowering.schedule = add(std::move(lowering.schedule), lowering.options);
 }
 
-constexpr std::array kPasses{
+constexpr std::array kLoweringPasses{
     LoweringPass{
         "send-recv",
         "First, because messages follow from the computes alone, and what the other passes "
@@ -135,7 +135,7 @@ void add_changes(const ActionList& before, const ActionList& after, PassChanges&
 }  // namespace
 
 std::span<const LoweringPass> lowering_passes() {
-    return kPasses;
+    return kLoweringPasses;
 }
 
 Program lower_by(std::span<const LoweringPass> passes, Schedule order,
@@ -144,23 +144,23 @@ Program lower_by(std::span<const LoweringPass> passes, Schedule order,
 }
 
 Program lower(Schedule compute_only, const LowerOptions& options) {
-    return lower_by(kPasses, std::move(compute_only), options);
+    return lower_by(kLoweringPasses, std::move(compute_only), options);
 }
 
 PartlyLowered lower_to(std::string_view last, Schedule compute_only, const LowerOptions& options) {
-    const auto end = std::ranges::find(kPasses, last, &LoweringPass::name);
-    if (end == kPasses.end()) {
+    const auto end = std::ranges::find(kLoweringPasses, last, &LoweringPass::name);
+    if (end == kLoweringPasses.end()) {
         std::vector<std::string_view> names;
-        for (const LoweringPass& pass : kPasses) names.push_back(pass.name);
+        for (const LoweringPass& pass : kLoweringPasses) names.push_back(pass.name);
         throw InputError(
             fmt::format("there is no pass '{}'; the passes are {}", last, fmt::join(names, ", ")));
     }
     Lowering lowering;
-    lowering.messages = lowered(kPasses, compute_only, options).messages;
+    lowering.messages = lowered(kLoweringPasses, compute_only, options).messages;
     lowering.options = options;
     lowering.schedule = std::move(compute_only);
     PartlyLowered result;
-    for (auto pass = kPasses.begin(); pass <= end; ++pass) {
+    for (auto pass = kLoweringPasses.begin(); pass <= end; ++pass) {
         const Schedule before = lowering.schedule;
         pass->run(lowering);
         PassChanges& changes = result.changes.emplace_back();

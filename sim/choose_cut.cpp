@@ -45,7 +45,7 @@ std::string beside(const CutCandidate& chosen, const CutCandidate& other) {
                        text::percent(longer));
 }
 
-ChosenCut words_of(const CutCandidate& chosen, const CutCandidate& other) {
+ChosenCut chosen_cut(const CutCandidate& chosen, const CutCandidate& other) {
     return {chosen.scenario.parallel.layers_per_stage,
             fmt::format("{}; {}", chosen.name, beside(chosen, other))};
 }
@@ -80,7 +80,7 @@ PlayedCut choose_cut(const Scenario& scenario,
         return priced.played->step_time_s < uniform.played->step_time_s;
     };
     CutCandidate& chosen = is_priced_better() ? priced : uniform;
-    const ChosenCut cut = words_of(chosen, &chosen == &priced ? uniform : priced);
+    const ChosenCut cut = chosen_cut(chosen, &chosen == &priced ? uniform : priced);
     return {std::move(chosen.scenario), std::move(*chosen.played), cut};
 }
 

@@ -88,6 +88,34 @@ inline constexpr auto kShown = [](const auto& value) -> std::string {
         return shown(value);
 };
 
+// The parts of a row's reading that do not depend on how it is read. They are types of their own,
+// since a lambda would be another type, with its functions, in every kind of row.
+
+struct OneForm {
+    Form form;
+    template <class T>
+    std::vector<Form> operator()(const T&) const {
+        return {form};
+    }
+};
+
+template <class Place, class Show>
+struct Shown {
+    Place place;
+    Show show;
+    template <class T>
+    std::string operator()(T& fresh) const {
+        return value_of(std::invoke(place, fresh), show);
+    }
+};
+
+struct NoValue {
+    template <class T>
+    std::string operator()(const T&) const {
+        return {};
+    }
+};
+
 /// A row's reading before it is known of which object the place is.
 template <class Place, class Read, class Show>
 struct Bound {
@@ -103,11 +131,7 @@ struct Bound {
                     keep(std::invoke(place, object),
                          [&](auto& value) { return read(in, key, value); });
                 },
-                [form = form](T&) { return std::vector{form}; },
-                [place = place, show = show](T& fresh) {
-                    return value_of(std::invoke(place, fresh), show);
-                },
-                required};
+                OneForm{form}, Shown<Place, Show>{place, show}, required};
     }
 };
 
@@ -237,8 +261,7 @@ auto word(auto place, const std::pair<std::string_view, E> (&words)[N],
 /// A key whose value is read by a function of its own.
 template <class T>
 Reading<T> custom(void (*read)(MappingReader&, std::string_view, T&), std::vector<Form> forms) {
-    return {read, [forms = std::move(forms)](T&) { return forms; },
-            [](T&) { return std::string(); }};
+    return {read, [forms = std::move(forms)](T&) { return forms; }, detail::NoValue{}};
 }
 
 /// A key whose value another function reads, in other places of the reader.
@@ -249,7 +272,7 @@ struct Part {
     template <class T>
     operator Reading<T>() const {  // NOLINT(google-explicit-constructor): rows read better so
         return {[](MappingReader& in, std::string_view key, T&) { in.value(key); },
-                [forms = forms](T&) { return forms; }, [](T&) { return std::string(); }, required};
+                [forms = forms](T&) { return forms; }, detail::NoValue{}, required};
     }
 };
 inline Part part(std::vector<Form> forms) {
@@ -315,7 +338,7 @@ struct Section {
             [place = place, fields = fields](T& fresh) {
                 return std::vector{Form{MapForm{described(*fields, std::invoke(place, fresh))}}};
             },
-            [](T&) { return std::string(); }, required};
+            detail::NoValue{}, required};
     }
 };
 /// `fields` must outlive the table.

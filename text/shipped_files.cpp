@@ -1,7 +1,6 @@
 #include "text/shipped_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -14,11 +13,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kLongestChain = 8;  ///< of files that build on each other
-
-fs::path& folder_of_library() {
-    static auto& folder = *new fs::path;
-    return folder;
-}
 
 /// The shipped documents that this process has read, each as it was at a time and of a size.
 class KeptDocuments {
@@ -60,22 +54,6 @@ NodePtr read_document(const fs::path& path) {
         return path.extension() == ".json" ? read_json(path) : read_yaml(path);
     };
     return is_shipped(path) ? kept.get(path, read) : read();
-}
-
-void use_data_folder(const fs::path& folder) {
-    folder_of_library() = folder;
-}
-
-fs::path data_folder() {
-    if (const char* chosen = std::getenv("DEBUBBLE_DATA_DIR"); chosen && *chosen) return chosen;
-    if (!folder_of_library().empty()) return folder_of_library();
-    std::error_code error;
-    // The data is installed along with the program, so its place follows from the program's.
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const fs::path installed = program.parent_path().parent_path() / "share/debubble";
-    if (!error && fs::is_directory(installed / "scenarios", error)) return installed;
-    if (fs::is_directory(DEBUBBLE_SOURCE_DATA_DIR, error)) return DEBUBBLE_SOURCE_DATA_DIR;
-    return DEBUBBLE_INSTALLED_DATA_DIR;
 }
 
 std::vector<std::string> shipped_names(std::string_view folder) {

@@ -8,7 +8,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::align_val_t kCacheLine{64};
+constexpr std::align_val_t kTensorAlignment{64};
 
 }  // namespace
 
@@ -21,12 +21,12 @@ std::string Shape::text() const {
 }
 
 void Tensor::Free::operator()(std::byte* memory) const {
-    ::operator delete(memory, kCacheLine);
+    ::operator delete(memory, kTensorAlignment);
 }
 
 Tensor::Tensor(const Shape& shape, DataType type) : shape_(shape), type_(type) {
     const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(this->bytes(), 1));
-    memory_.reset(static_cast<std::byte*>(::operator new(bytes, kCacheLine)));
+    memory_.reset(static_cast<std::byte*>(::operator new(bytes, kTensorAlignment)));
     zero();
 }
 

@@ -8,7 +8,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr const char* kKey = "window/theme";
+constexpr const char* kThemeKey = "window/theme";
 
 /// Colours of a palette that its others follow from.
 struct Base {
@@ -53,16 +53,16 @@ void use_theme(WindowTheme theme) {
 }
 
 WindowTheme remembered_theme() {
-    const QString name = QSettings().value(kKey).toString();
+    const QString name = QSettings().value(kThemeKey).toString();
     return name == "light"  ? WindowTheme::Light
            : name == "dark" ? WindowTheme::Dark
                             : WindowTheme::System;
 }
 
 void remember_theme(WindowTheme theme) {
-    QSettings().setValue(kKey, theme == WindowTheme::Light  ? "light"
-                               : theme == WindowTheme::Dark ? "dark"
-                                                            : "system");
+    QSettings().setValue(kThemeKey, theme == WindowTheme::Light  ? "light"
+                                    : theme == WindowTheme::Dark ? "dark"
+                                                                 : "system");
 }
 
 }  // namespace debubble::gui

@@ -11,7 +11,7 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::pair<std::string_view, Activation> kUngated[] = {
+constexpr std::pair<std::string_view, Activation> kUngatedActivations[] = {
     {"gelu", Activation::Gelu},
     {"gelu_new", Activation::GeluTanh},
     {"gelu_pytorch_tanh", Activation::GeluTanh},
@@ -82,7 +82,7 @@ void read_hyperclovax(text::MappingReader& in, Config& config) {
 
 void read_jais2(text::MappingReader& in, Config& config) {
     config.usual_activation = Activation::SquaredRelu;
-    config.activations = kUngated;
+    config.activations = kUngatedActivations;
     config.layer.linear_bias = true;
     read_kin_of_llama(in, config, 26624, 0, 1e-5);
     read_layer_norms(in, config, "layer_norm_eps");
@@ -96,7 +96,7 @@ void read_jais2(text::MappingReader& in, Config& config) {
 
 void read_starcoder2(text::MappingReader& in, Config& config) {
     config.usual_activation = Activation::GeluTanh;
-    config.activations = kUngated;
+    config.activations = kUngatedActivations;
     read_kin_of_llama(in, config, 12288, 2, 1e-5);
     read_layer_norms(in, config, "norm_epsilon");
     if (!in.has("tie_word_embeddings")) config.network.tied_embedding = true;

@@ -9,7 +9,7 @@ namespace debubble::models {
 
 namespace {
 
-double number(std::int64_t count) {
+double as_real(std::int64_t count) {
     return static_cast<double>(count);
 }
 
@@ -44,23 +44,23 @@ double pairs(const Mask& mask, double queries, double keys, Diagonal diagonal) {
     return std::visit(Overloaded{
                           [&](const FullMask&) { return queries * keys; },
                           [&](const CausalMask&) { return at_most(keys); },
-                          [&](const WindowMask& window) { return at_most(number(window.keys)); },
+                          [&](const WindowMask& window) { return at_most(as_real(window.keys)); },
                           [&](const ChunkMask& chunk) {
-                              const double tokens = number(chunk.tokens);
+                              const double tokens = as_real(chunk.tokens);
                               return pairs_in_chunks(keys, tokens, own) -
                                      pairs_in_chunks(keys - queries, tokens, own);
                           },
-                          [&](const TopKMask& best) { return at_most(number(best.keys)); },
+                          [&](const TopKMask& best) { return at_most(as_real(best.keys)); },
                       },
                       mask);
 }
 
 double entries_seen(const CompressedKeys& keys, double tokens) {
     if (keys.ratio == 0) return 0;
-    const double ratio = number(keys.ratio);
-    const double most = keys.chosen > 0 ? number(keys.chosen) : tokens;
+    const double ratio = as_real(keys.ratio);
+    const double most = keys.chosen > 0 ? as_real(keys.chosen) : tokens;
     const double whole = std::floor(tokens / ratio);
-    // `ratio` tokens have the same number of whole entries before them, except the last ones.
+    // `ratio` tokens have the same as_real of whole entries before them, except the last ones.
     const double full = std::min(whole, most + 1);
     double sum = ratio * full * (full - 1) / 2;
     if (whole > full) sum += ratio * (whole - full) * most;

@@ -21,7 +21,7 @@ using text::Mistakes;
 using text::NodePtr;
 
 constexpr std::size_t kMostKernels = 100'000;
-constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr double kMostSeconds = 1e4;
 
 /// The type of a kernel's operands.
@@ -30,7 +30,7 @@ struct OperandType {
     int element_bytes = 2;  ///< where it is not narrow
 };
 
-constexpr std::pair<std::string_view, OperandType> kTypes[] = {
+constexpr std::pair<std::string_view, OperandType> kOperandTypes[] = {
     {"bf16", {}},
     {"fp16", {}},
     {"bfloat16", {}},
@@ -44,7 +44,7 @@ constexpr std::pair<std::string_view, bool> kMeasures[] = {{"burst", true}, {"su
 std::int64_t size(MappingReader& shape, std::string_view key) {
     std::int64_t value = 1;
     shape.demand(key);
-    shape.whole(key, value, 1, kLargest);
+    shape.whole(key, value, 1, kLargestSize);
     return value;
 }
 
@@ -109,7 +109,7 @@ models::FlashAttention attention(MappingReader& shape) {
     can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.head_dim});
     can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.value_dim()});
     work.causal = !shape.has("causal") || says_true(shape, "causal");
-    shape.whole("window", work.window, 0, kLargest);
+    shape.whole("window", work.window, 0, kLargestSize);
     return work;
 }
 
@@ -168,7 +168,7 @@ KernelWork read_kernel_work(MappingReader& in) {
     in.demand("kernel");
     in.demand("shape");
     in.text("kernel", kernel);
-    in.word("dtype", type, kTypes);
+    in.word("dtype", type, kOperandTypes);
     const NodePtr map = in.value("shape");
     if (!map || !map->is(text::Node::Kind::Map)) return {};
     MappingReader shape(map, "shape", in.mistakes());

@@ -25,7 +25,7 @@ using text::real;
 using text::whole;
 using text::word;
 
-constexpr int kMostLayers = 100'000;
+constexpr int kMostLayersChosen = 100'000;
 constexpr double kHighestExpertLoad = 4096;
 constexpr std::int64_t kHighestRank = 1'000'000;
 constexpr std::int64_t kMostTensorElements = 1'000'000'000'000;
@@ -123,7 +123,7 @@ const Fields<RecomputeKeys>& recompute_fields() {
          "The modules to recompute (Megatron-Core's recompute_modules): outputs of moe_act, "
          "layernorm and mla_up_proj are discarded, other modules are checkpointed.",
          "[moe_act, layernorm]", "none: whole layers are recomputed"},
-        {"layers", whole(&RecomputeKeys::layers, 1, kMostLayers, "layers"),
+        {"layers", whole(&RecomputeKeys::layers, 1, kMostLayersChosen, "layers"),
          "With block, the number of layers at the start of every stage to recompute; with uniform, "
          "the number of consecutive layers per checkpoint.",
          "8", "all layers; 1 with uniform"},
@@ -175,7 +175,7 @@ const Fields<models::OffloadExtent>& offload_fields() {
         {"modules", custom(read_offloaded, {list_of(names_of(kOffloaded))}),
          "The modules whose inputs are offloaded (Megatron-Core's offload_modules).",
          "[expert_fc1, moe_act]", "none: everything a layer saves is offloaded"},
-        {"layers", whole(&models::OffloadExtent::layers, 1, kMostLayers, "layers"),
+        {"layers", whole(&models::OffloadExtent::layers, 1, kMostLayersChosen, "layers"),
          "The number of layers at the start of every stage whose activations are offloaded.", "8",
          "all layers"},
         {"min_offloaded_tensor_size",

@@ -11,7 +11,7 @@ using text::free_text;
 using text::real;
 using text::required;
 
-constexpr double kMostTokens = 1e12;
+constexpr double kMostTokensPerSecond = 1e12;
 constexpr double kMostTeraflops = 1e6;
 
 const Fields<Published>& published_fields() {
@@ -22,7 +22,7 @@ const Fields<Published>& published_fields() {
         {"step", duration(&Published::step), "The time of an optimizer step.", "20 s",
          "not published"},
         {"tokens_per_s_per_gpu",
-         real(&Published::tokens_per_s_per_gpu, 1e-6, kMostTokens, "tokens/s"),
+         real(&Published::tokens_per_s_per_gpu, 1e-6, kMostTokensPerSecond, "tokens/s"),
          "Tokens per second and GPU.", "1664", "not published"},
         {"tflops_per_gpu", real(&Published::tflops_per_gpu, 1e-6, kMostTeraflops, "TFLOP/s"),
          "Model FLOP/s per GPU, as counted by the source.", "400", "not published"}};

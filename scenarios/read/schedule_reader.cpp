@@ -1,6 +1,6 @@
 #include <fstream>
 #include <map>
-#include <regex>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,21 +111,28 @@ void settle_stages_per_rank(Draft& draft, MappingReader* in, const Generator* ge
 }
 
 /// Searches the file before it is read as a schedule, which reports its mistakes.
-bool has(const std::string& csv, const std::regex& action) {
+bool has(const std::string& csv, bool (*is_wanted)(std::string_view line)) {
     note_file_read(csv);
     std::ifstream file(csv);
     std::string line;
     while (std::getline(file, line))
-        if (std::regex_search(line, action)) return true;
+        if (is_wanted(line)) return true;
     return false;
 }
+/// "1W0" or "1BACKWARD_WEIGHT0": the letters stand between two digits.
 bool has_weight_pass(const std::string& csv) {
-    static const std::regex kWeightPass("[0-9](W|BACKWARD_WEIGHT)[0-9]");
-    return has(csv, kWeightPass);
+    return has(csv, [](std::string_view line) {
+        const auto is_digit = [&](std::size_t at) {
+            return at < line.size() && line[at] >= '0' && line[at] <= '9';
+        };
+        for (const std::string_view letters : {"W", "BACKWARD_WEIGHT"})
+            for (auto at = line.find(letters); at != line.npos; at = line.find(letters, at + 1))
+                if (at > 0 && is_digit(at - 1) && is_digit(at + letters.size())) return true;
+        return false;
+    });
 }
 bool has_pairs(const std::string& csv) {
-    static const std::regex kPair("OVERLAP_F_B");
-    return has(csv, kPair);
+    return has(csv, [](std::string_view line) { return line.find("OVERLAP_F_B") != line.npos; });
 }
 
 void read_csv(MappingReader& in, std::string_view key, Draft& draft) {

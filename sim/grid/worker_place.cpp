@@ -28,7 +28,7 @@ std::optional<long> number_of(const Variable& variable, const char* name) {
     return value;
 }
 
-WorkerPlace checked(long index, long count, const std::string& from) {
+WorkerPlace checked_place(long index, long count, const std::string& from) {
     if (count < 1 || count > kMostWorkers || index < 0 || index >= count)
         throw InputError(fmt::format(
             "{}: there is no worker {} of {}; of N workers, at most {}, the first is 0/N and the "
@@ -43,7 +43,7 @@ WorkerPlace task_of_array(const Variable& variable) {
     if (!id || !count) return {};
     const long first = number_of(variable, "SLURM_ARRAY_TASK_MIN").value_or(0);
     const long step = number_of(variable, "SLURM_ARRAY_TASK_STEP").value_or(1);
-    return checked((*id - first) / std::max(1L, step), *count, "SLURM_ARRAY_TASK_ID");
+    return checked_place((*id - first) / std::max(1L, step), *count, "SLURM_ARRAY_TASK_ID");
 }
 
 WorkerPlace rank_of_job(const Variable& variable) {
@@ -53,7 +53,7 @@ WorkerPlace rank_of_job(const Variable& variable) {
     for (const auto& [of_rank, of_size] : kLaunchers) {
         const auto rank = number_of(variable, of_rank);
         const auto size = number_of(variable, of_size);
-        if (rank && size) return checked(*rank, *size, of_rank);
+        if (rank && size) return checked_place(*rank, *size, of_rank);
     }
     return {};
 }
@@ -68,7 +68,7 @@ WorkerPlace parse_worker_place(const std::string& text) {
                            : number_in(std::string_view(text).substr(slash + 1));
     if (!index || !count)
         throw InputError(fmt::format("--worker takes a place like 3/8, not '{}'", text));
-    return checked(*index, *count, "--worker");
+    return checked_place(*index, *count, "--worker");
 }
 
 std::optional<WorkerPlace> launched_place(const Variable& variable) {
@@ -76,7 +76,8 @@ std::optional<WorkerPlace> launched_place(const Variable& variable) {
     const WorkerPlace rank = rank_of_job(variable);
     const long count = long{task.count} * rank.count;
     if (count == 1) return std::nullopt;
-    return checked(long{task.index} * rank.count + rank.index, count, "the launcher's variables");
+    return checked_place(long{task.index} * rank.count + rank.index, count,
+                         "the launcher's variables");
 }
 
 }  // namespace debubble::sim

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* type_of(const models::Gemm& gemm) {
+const char* type_name(const models::Gemm& gemm) {
     switch (gemm.operands) {
         case models::Narrow::None: return gemm.element_bytes > 2 ? "fp32" : "bf16";
         case models::Narrow::Fp8: return "fp8";
@@ -50,7 +50,7 @@ Json line_of(const models::Gemm& gemm, const char* layout) {
                          {"accumulate", accumulates},
                          {"out_dtype", result}};
     }
-    line["dtype"] = type_of(gemm);
+    line["dtype"] = type_name(gemm);
     return line;
 }
 

@@ -22,9 +22,9 @@ constexpr std::int64_t kLong = 16'384;
 constexpr double kWider = 1.5;  ///< the logarithms of a relative's range
 constexpr std::string_view kOwnFramework = "debubble";
 
-constexpr std::array<std::string StepClass::*, 5> kWords{&StepClass::gpu, &StepClass::framework,
-                                                         &StepClass::precision,
-                                                         &StepClass::sharding, &StepClass::length};
+constexpr std::array<std::string StepClass::*, 5> kClassWords{
+    &StepClass::gpu, &StepClass::framework, &StepClass::precision, &StepClass::sharding,
+    &StepClass::length};
 
 std::string sharding_of(const scenarios::Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
@@ -118,7 +118,7 @@ std::optional<ClassResiduals> of_own(StepClass wanted, const std::vector<ClassRe
 }  // namespace
 
 bool StepClass::covers(const StepClass& step) const {
-    for (const auto word : kWords)
+    for (const auto word : kClassWords)
         if (!(this->*word).empty() && this->*word != step.*word) return false;
     return true;
 }

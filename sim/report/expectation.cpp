@@ -24,39 +24,40 @@ double mean(const Prediction& p, double RankPrediction::*seconds) {
     return p.ranks.empty() ? 0 : sum / static_cast<double>(p.ranks.size());
 }
 
-double fullest(const Prediction& p) {
+double most_needed(const Prediction& p) {
     Bytes most;
     for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.needs());
     return static_cast<double>(most.count);
 }
 
-struct Figure {
+struct KnownFigure {
     std::string_view name;
     FigureUnit unit;
     std::optional<double> (*value)(const Of&);
 };
 constexpr std::array kFigures{
-    Figure{"step", FigureUnit::Seconds,
-           [](const Of& o) { return std::optional(o.prediction.step_time_s); }},
-    Figure{"exposed", FigureUnit::Seconds,
-           [](const Of& o) {
-               return std::optional(mean(o.prediction, &RankPrediction::exposed_comm_s));
-           }},
-    Figure{"idle", FigureUnit::Seconds,
-           [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
-    Figure{"peak", FigureUnit::Bytes,
-           [](const Of& o) { return std::optional(fullest(o.prediction)); }},
-    Figure{"left", FigureUnit::Bytes,
-           [](const Of& o) {
-               return std::optional(static_cast<double>(o.prediction.memory_left.count));
-           }},
-    Figure{"tokens_per_s", FigureUnit::Rate,
-           [](const Of& o) { return std::optional(o.prediction.tokens_per_s); }},
-    Figure{"tokens_per_s_per_gpu", FigureUnit::Rate,
-           [](const Of& o) { return std::optional(o.prediction.tokens_per_s / o.gpus); }},
-    Figure{"mfu", FigureUnit::Share, [](const Of& o) { return o.prediction.mfu; }},
-    Figure{"bubble", FigureUnit::Share,
-           [](const Of& o) { return std::optional(o.prediction.bubble); }},
+    KnownFigure{"step", FigureUnit::Seconds,
+                [](const Of& o) { return std::optional(o.prediction.step_time_s); }},
+    KnownFigure{"exposed", FigureUnit::Seconds,
+                [](const Of& o) {
+                    return std::optional(mean(o.prediction, &RankPrediction::exposed_comm_s));
+                }},
+    KnownFigure{
+        "idle", FigureUnit::Seconds,
+        [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
+    KnownFigure{"peak", FigureUnit::Bytes,
+                [](const Of& o) { return std::optional(most_needed(o.prediction)); }},
+    KnownFigure{"left", FigureUnit::Bytes,
+                [](const Of& o) {
+                    return std::optional(static_cast<double>(o.prediction.memory_left.count));
+                }},
+    KnownFigure{"tokens_per_s", FigureUnit::Rate,
+                [](const Of& o) { return std::optional(o.prediction.tokens_per_s); }},
+    KnownFigure{"tokens_per_s_per_gpu", FigureUnit::Rate,
+                [](const Of& o) { return std::optional(o.prediction.tokens_per_s / o.gpus); }},
+    KnownFigure{"mfu", FigureUnit::Share, [](const Of& o) { return o.prediction.mfu; }},
+    KnownFigure{"bubble", FigureUnit::Share,
+                [](const Of& o) { return std::optional(o.prediction.bubble); }},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -69,11 +70,11 @@ std::string_view trimmed(std::string_view text) {
     throw InputError(fmt::format("--expect '{}': {}", words, why));
 }
 
-const Figure& figure_named(std::string_view name, std::string_view words) {
-    const auto* const found = std::ranges::find(kFigures, name, &Figure::name);
+const KnownFigure& figure_named(std::string_view name, std::string_view words) {
+    const auto* const found = std::ranges::find(kFigures, name, &KnownFigure::name);
     if (found != kFigures.end()) return *found;
     std::vector<std::string> known{"fits"};
-    for (const Figure& figure : kFigures) known.emplace_back(figure.name);
+    for (const KnownFigure& figure : kFigures) known.emplace_back(figure.name);
     const auto guess = did_you_mean(name, known);
     refuse(words,
            guess ? fmt::format("unknown figure '{}'; did you mean '{}'?", name, *guess)
@@ -107,7 +108,7 @@ Expectation parse_one(std::string_view words) {
         refuse(words, "give a figure, < or >, and a number, as step<15.5s; or the word fits");
     const bool equal = at + 1 < words.size() && words[at + 1] == '=';
     const std::string_view name = trimmed(words.substr(0, at));
-    const Figure& figure = figure_named(name, words);
+    const KnownFigure& figure = figure_named(name, words);
     const Is is = words[at] == '<' ? (equal ? Is::LessOrEqual : Is::Less)
                                    : (equal ? Is::GreaterOrEqual : Is::Greater);
     return {std::string(words), std::string(name), is,
@@ -154,7 +155,7 @@ std::vector<std::string> unmet(const std::vector<Expectation>& expected,
                 sentences.push_back(fmt::format("fits: it does not: {}", prediction.reason));
             continue;
         }
-        const Figure& figure = figure_named(one.figure, one.words);
+        const KnownFigure& figure = figure_named(one.figure, one.words);
         const auto value = figure.value({prediction, gpus});
         if (!value)
             sentences.push_back(fmt::format("{}: it is not known", one.words));

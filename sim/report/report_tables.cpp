@@ -14,7 +14,7 @@
 namespace debubble::sim {
 namespace {
 
-constexpr std::int64_t kMib = std::int64_t{1} << 20;
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 
 /// A row of the table of ranks, without the rank and its stages.
 struct RankRow {
@@ -87,7 +87,7 @@ std::vector<TableLine> communication_table(const Prediction& p) {
         std::string row = fmt::format(
             "  {:<26}{:>11}{:>11}{:>13}", words_of(kind), text::time_text(time.exposed, unit),
             text::time_text(time.hidden, unit),
-            size.count < kMib ? fmt::format("{} B", size.count) : text::size_text(size));
+            size.count < kMebibyte ? fmt::format("{} B", size.count) : text::size_text(size));
         // A rank that waits for a message is idle.
         const bool idles = kind == CommunicationKind::Pipeline && waits > 0;
         if (idles) time.exposed += waits;

@@ -7,19 +7,20 @@ namespace debubble::sim {
 namespace {
 
 /// What one level of saves is chosen by.
-struct Level {
+struct SaveLevel {
     double rate = 0;  ///< of the failures that go back to it
     double pause = 0;
     double restart = 0;
 };
 
-double cost(const Level& level, double interval) {
+double cost(const SaveLevel& level, double interval) {
     if (level.rate <= 0) return 1 + level.pause / interval;
     return wall_per_work(interval, level.pause, 1 / level.rate, level.restart);
 }
 
 /// The best whole number of `unit` seconds. The cost falls to its least and rises from there.
-std::int64_t best_count(const Level& level, double unit, std::int64_t least, std::int64_t most) {
+std::int64_t best_count(const SaveLevel& level, double unit, std::int64_t least,
+                        std::int64_t most) {
     if (level.rate <= 0) return most;
     if (level.pause <= 0) return least;
     std::int64_t low = least;
@@ -52,8 +53,8 @@ double level_restart(const RunJob& job, bool memory) {
 std::int64_t best_remote(const RunJob& job, std::int64_t save_every) {
     const double unit = job.step * static_cast<double>(save_every);
     const std::int64_t least = least_remote(job, unit);
-    const Level level{job.failures.switches, job.save.background,
-                      level_restart(job, false) + job.save.persist};
+    const SaveLevel level{job.failures.switches, job.save.background,
+                          level_restart(job, false) + job.save.persist};
     return best_count(level, unit, least, std::max(least, whole(job.work() / unit)));
 }
 
@@ -76,15 +77,15 @@ double wall_per_work(double interval, double pause, double mttf, double restart)
 SaveIntervals best_intervals(const RunJob& job) {
     const std::int64_t most = whole(job.steps);
     if (job.save.in_memory) {
-        const Level memory{job.failures.job + job.failures.machine, job.save.pause,
-                           level_restart(job, true)};
+        const SaveLevel memory{job.failures.job + job.failures.machine, job.save.pause,
+                               level_restart(job, true)};
         const std::int64_t every = best_count(memory, job.step, 1, most);
         return {every, best_remote(job, every)};
     }
     const std::int64_t least =
         std::min(most, whole((job.save.persist - job.save.pause) / job.step));
-    const Level storage{job.failures.sum(), job.save.pause + job.save.background,
-                        level_restart(job, false) + job.save.persist};
+    const SaveLevel storage{job.failures.sum(), job.save.pause + job.save.background,
+                            level_restart(job, false) + job.save.persist};
     return {best_count(storage, job.step, least, most), 1};
 }
 

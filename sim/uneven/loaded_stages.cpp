@@ -9,7 +9,7 @@ namespace {
 
 using scenarios::Scenario;
 
-constexpr double kPart = 1e-6;  ///< for rounding up: bytes are whole, and their shares are not
+constexpr double kRounding = 1e-6;  ///< for rounding up: bytes are whole, and their shares are not
 
 /// A load above the even one at which stages are built, in addition to the even one.
 double higher_load(const Scenario& scenario) {
@@ -96,7 +96,7 @@ std::optional<Bytes> LoadedStages::bytes_of(const Compute& c, std::size_t tensor
     if (!layer) return std::nullopt;
     const Bytes even = passes.loads.even->tensors[tensor].bytes;
     const Bytes more = passes.loads.higher->tensors[tensor].bytes - even;
-    const double added = std::ceil(static_cast<double>(more.count) * shares[*layer] - kPart);
+    const double added = std::ceil(static_cast<double>(more.count) * shares[*layer] - kRounding);
     return even + Bytes{static_cast<std::int64_t>(added)};
 }
 

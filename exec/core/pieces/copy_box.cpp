@@ -37,7 +37,7 @@ struct Stored<DataType::Bf16> {
 };
 
 /// Neighbouring elements of two buffers. Strides count elements.
-struct Run {
+struct CopyRun {
     const std::byte* from;
     std::byte* to;
     std::int64_t count;
@@ -47,7 +47,7 @@ struct Run {
 };
 
 template <DataType From, DataType To>
-void convert(const Run& run) {
+void convert(const CopyRun& run) {
     using FromBits = typename Stored<From>::Bits;
     using ToBits = typename Stored<To>::Bits;
     for (std::int64_t i = 0; i < run.count; ++i) {
@@ -59,7 +59,7 @@ void convert(const Run& run) {
 }
 
 template <DataType From>
-void convert_from(DataType to, const Run& run) {
+void convert_from(DataType to, const CopyRun& run) {
     switch (to) {
         case DataType::Fp64: return convert<From, DataType::Fp64>(run);
         case DataType::Fp32: return convert<From, DataType::Fp32>(run);
@@ -70,7 +70,7 @@ void convert_from(DataType to, const Run& run) {
     assert(false && "integers are not converted");
 }
 
-void copy_bits(std::int64_t size, const Run& run) {
+void copy_bits(std::int64_t size, const CopyRun& run) {
     if (run.from_stride == 1 && run.to_stride == 1) {
         std::memcpy(run.to, run.from, run.count * size);
         return;
@@ -79,7 +79,7 @@ void copy_bits(std::int64_t size, const Run& run) {
         std::memcpy(run.to + i * run.to_stride * size, run.from + i * run.from_stride * size, size);
 }
 
-void copy_run(DataType from, DataType to, const Run& run) {
+void copy_run(DataType from, DataType to, const CopyRun& run) {
     if (from == to && run.plus == 0) return copy_bits(size_of(from), run);
     switch (from) {
         case DataType::Fp64: return convert_from<DataType::Fp64>(to, run);

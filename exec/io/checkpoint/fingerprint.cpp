@@ -13,7 +13,7 @@ constexpr std::size_t kWhole = 1 << 20;  ///< bytes; larger tensors count by blo
 constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kMostBlocks = 256;  ///< most blocks of a tensor
 /// Most blocks of a source: they are far from each other on a disk.
-constexpr std::size_t kMostLooks = 2048;
+constexpr std::size_t kMostReads = 2048;
 
 std::size_t large_without_checksum(const PieceSource& source) {
     std::size_t count = 0;
@@ -36,7 +36,7 @@ void add(Sha256& sum, std::string_view data, std::size_t blocks) {
 
 std::string fingerprint(const PieceSource& source) {
     const std::size_t large = std::max<std::size_t>(large_without_checksum(source), 1);
-    const std::size_t blocks = std::clamp<std::size_t>(kMostLooks / large, 2, kMostBlocks);
+    const std::size_t blocks = std::clamp<std::size_t>(kMostReads / large, 2, kMostBlocks);
     Sha256 sum;
     for (const auto& [key, tensor] : source.tensors) {
         sum.add(fmt::format("{} {} {}\n", key.first, key.second, text(tensor.shape)));

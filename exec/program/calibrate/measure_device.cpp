@@ -21,7 +21,7 @@ namespace debubble::exec {
 
 namespace {
 
-constexpr std::int64_t kSide = 512;
+constexpr std::int64_t kGemmSide = 512;
 constexpr std::int64_t kCopied = 8 << 20;  ///< elements of a copy: 32 MiB from, 32 MiB to
 constexpr int kTimed = 10;
 
@@ -38,12 +38,12 @@ double median_seconds(Kernels& kernels, const std::function<void()>& work) {
 }
 
 double product_rate(Kernels& kernels, DataType type) {
-    const Shape square{kSide, kSide};
+    const Shape square{kGemmSide, kGemmSide};
     const Tensor x(square, type), weight(square, type), y(square, type);
     const double seconds = median_seconds(kernels, [&] {
         kernels.linear_forward(WeightLayout::InputsOutputs, x.view(), weight.view(), {}, y.view());
     });
-    return 2.0 * kSide * kSide * kSide / seconds;
+    return 2.0 * kGemmSide * kGemmSide * kGemmSide / seconds;
 }
 
 double copy_rate(Kernels& kernels) {

@@ -16,7 +16,7 @@ using Kind = models::Collective::Kind;
 
 constexpr int kWarmUp = 3;
 constexpr int kTimedExchanges = 20;
-constexpr std::array<std::int64_t, 4> kBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
+constexpr std::array<std::int64_t, 4> kMessageBytes{4 << 10, 64 << 10, 1 << 20, 4 << 20};
 
 /// A rank with the memory of its messages.
 class RankMemory {
@@ -24,7 +24,7 @@ public:
     RankMemory(Communicator& world, const MeasureOptions& how)
         : patience(how.patience),
           device_(how.device ? how.device(world.rank(), world.size()) : nullptr),
-          arena_(Bytes{4 * kBytes.back()}, device_.get()) {
+          arena_(Bytes{4 * kMessageBytes.back()}, device_.get()) {
         if (!device_) return;
         kernels_ = device_->make_kernels();
         pinned_ = std::make_unique<PinnedPool>(device_->lanes());
@@ -113,8 +113,8 @@ double collective_seconds(Communicator& group, Kind kind, std::int64_t bytes, Ra
 }
 
 std::vector<Point> at_every_size(const std::function<double(std::int64_t)>& seconds) {
-    std::vector<Point> points(kBytes.size());
-    std::ranges::transform(kBytes, points.begin(), [&](std::int64_t bytes) {
+    std::vector<Point> points(kMessageBytes.size());
+    std::ranges::transform(kMessageBytes, points.begin(), [&](std::int64_t bytes) {
         return Point{static_cast<double>(bytes), seconds(bytes)};
     });
     return points;

@@ -39,7 +39,7 @@ std::string words_of(double value, Unit unit) {
 }
 
 /// Collects the constants of a lever that are set.
-class Builder {
+class TornadoBuilder {
 public:
     void rate(const char* key, BytesPerSecond value) { add(key, value.value, Unit::Rate); }
     void flops(const char* key, double value) { add(key, value, Unit::FlopRate); }
@@ -85,7 +85,7 @@ std::vector<Lever> levers_of(const scenarios::Scenario& scenario) {
     const scenarios::Cluster& cluster = scenario.cluster;
     const bool several_nodes = scenario.gpus > cluster.gpus_per_node;
     std::vector<Lever> levers;
-    Builder of;
+    TornadoBuilder of;
     if (several_nodes) {
         of.rate("cluster.network.nic_bandwidth", cluster.network.nic_bandwidth);
         of.done(levers, said("proposals", "network"));

@@ -7,7 +7,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr std::size_t kMostRecent = 4;  ///< plans kept; each may hold a million actions
+constexpr std::size_t kMostPlansKept = 4;  ///< plans kept; each may hold a million actions
 
 }  // namespace
 
@@ -125,7 +125,7 @@ void PlanSession::take(Answer answer) {
     if (answer_.plan) {
         std::erase_if(recent_, [&](const auto& r) { return r.first == answer_.source.text; });
         recent_.emplace_front(answer_.source.text, answer_.plan);
-        if (recent_.size() > kMostRecent) recent_.pop_back();
+        if (recent_.size() > kMostPlansKept) recent_.pop_back();
     }
     Q_EMIT answered();
 }

@@ -1,7 +1,6 @@
 #include "sim/commands/commands.h"
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -55,18 +54,29 @@ Taken taken_by(const CLI::App& verb) {
     return taken;
 }
 
+/// The first "--option" of a line of help; empty where there is none.
+std::string option_in(const std::string& line) {
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
+    for (auto at = line.find("--"); at != line.npos; at = line.find("--", at + 1)) {
+        const auto first = at + 2;
+        if (first < line.size() && kLetters.find(line[first]) != kLetters.npos)
+            return line.substr(at,
+                               line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", first) - at);
+    }
+    return {};
+}
+
 /// The same for a verb of another program, from its help.
 Taken taken_by(const SiblingVerb& verb) {
-    static const std::regex kOption(R"((--[a-z][a-z-]*))");
     const std::string help = help_of(verb);
     Taken taken;
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("Usage:") && line.find("SCENARIO") != std::string::npos)
             taken.argument = "SCENARIO";
-        std::smatch found;
-        if (line.starts_with("  -") && std::regex_search(line, found, kOption))
-            taken.options.push_back(found[1]);
+        if (!line.starts_with("  -")) continue;
+        if (const std::string option = option_in(line); !option.empty())
+            taken.options.push_back(option);
     }
     return taken;
 }

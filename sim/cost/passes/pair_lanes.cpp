@@ -8,11 +8,11 @@ namespace debubble::sim {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
-class Player {
+class PairPlayer {
 public:
-    Player(const std::vector<IssuedPart>& issued, const PairLanes& lanes)
+    PairPlayer(const std::vector<IssuedPart>& issued, const PairLanes& lanes)
         : issued_(issued), lanes_(lanes), before_(issued.size(), kNone), state_(issued.size()) {
         std::array<std::size_t, 2> last{kNone, kNone};
         std::array<double, 2> sums{};  // seconds of kernels and of all-to-alls
@@ -111,14 +111,14 @@ private:
         return state_[at_].sent ? host_left_ : host_left_ - lanes_.host * issued_[at_].after;
     }
     double soonest() const {
-        double step = issuing() ? host_goes_on() : kNever;
+        double step = issuing() ? host_goes_on() : kNoEnd;
         for (std::size_t stream = 0; stream < 2; ++stream) {
             if (ends(stream)) return 0;
             if (!runs(stream)) continue;
             const State& state = state_[head(stream)];
             step = std::min(step, state.wait > 0 ? state.wait : state.left / rate(stream));
         }
-        return step == kNever ? 0 : step;
+        return step == kNoEnd ? 0 : step;
     }
     void advance(double step) {
         const std::array<bool, 2> busy{runs(0), runs(1)};
@@ -165,7 +165,7 @@ private:
 }  // namespace
 
 PlayedPair play(const std::vector<IssuedPart>& issued, const PairLanes& lanes) {
-    return Player(issued, lanes).play();
+    return PairPlayer(issued, lanes).play();
 }
 
 }  // namespace debubble::sim

@@ -9,7 +9,7 @@ namespace debubble::exec {
 namespace {
 
 /// The direction of a copy between keys or values in tensors of their own and the whole sequence.
-enum class Direction { Join, Part };
+enum class JoinDirection { Join, Part };
 
 /// Stretches of a sequence, of several ranks or samples: the distances between the first elements
 /// of neighbouring stretches in tensors of their own, and in `all`.
@@ -21,11 +21,11 @@ struct Line {
 
 /// Moves [ranks, samples] stretches [rows, width]; `alone` and `all` are the first ones. There is
 /// one call for each of the dimension with fewer.
-void move(const OperatorCall& call, Direction direction, Line ranks, Line samples,
+void move(const OperatorCall& call, JoinDirection direction, Line ranks, Line samples,
           std::int64_t rows, std::int64_t width, const TensorView& alone, const TensorView& all) {
     if (ranks.count > samples.count) std::swap(ranks, samples);
     const std::int64_t element = size_of(alone.type);
-    const bool joins = direction == Direction::Join;
+    const bool joins = direction == JoinDirection::Join;
     const Blocks blocks{samples.count, rows, width, joins ? samples.alone : samples.all,
                         joins ? samples.all : samples.alone};
     for (std::int64_t i = 0; i < ranks.count; ++i) {
@@ -36,7 +36,7 @@ void move(const OperatorCall& call, Direction direction, Line ranks, Line sample
 }
 
 /// Moves the same stretch of every sample, `first` rows into the sequences of `all`.
-void move_rows(const OperatorCall& call, Direction direction, const KeysAndValues& alone,
+void move_rows(const OperatorCall& call, JoinDirection direction, const KeysAndValues& alone,
                const KeysAndValues& all, std::int64_t first) {
     for (const auto& [from, to] : {std::pair{alone.k, all.k}, std::pair{alone.v, all.v}}) {
         const Shape& each = from.shape;
@@ -55,7 +55,7 @@ KeysAndValues of_slice(const OperatorCall& call, const Heads& heads, int slice, 
 }
 
 /// Moves between the tensors of the slices up to this one and `all`, in which they are contiguous.
-void move_slices(const OperatorCall& call, const Heads& heads, int tensor, Direction direction,
+void move_slices(const OperatorCall& call, const Heads& heads, int tensor, JoinDirection direction,
                  const KeysAndValues& all) {
     for (int slice = 0; slice <= call.slice; ++slice)
         move_rows(call, direction, of_slice(call, heads, slice, tensor), all, slice * heads.rows);
@@ -72,7 +72,7 @@ KeysAndValues all_keys(const OperatorCall& call, const Heads& heads, int scratch
 /// Moves between the parts of a slice that the ranks of the context group have, one after another
 /// in `of_ranks`, and `all`, where keys and values have the order of the sequence.
 void move_stretches(const OperatorCall& call, const Heads& heads, int slice,
-                    const TensorView& of_ranks, Direction direction, const KeysAndValues& all) {
+                    const TensorView& of_ranks, JoinDirection direction, const KeysAndValues& all) {
     const KeysAndValues first =
         keys_and_values_at(of_ranks.data, heads.key_shape(), heads.value_shape(), of_ranks.type);
     const std::int64_t element = size_of(of_ranks.type);
@@ -113,7 +113,7 @@ KeysAndValues gathered(const OperatorCall& call, const op::Attention& roles, con
         const bool own = slice == call.slice;
         call.gather_context(
             chunk_of(own ? mine : of_slice(call, heads, slice, roles.in.keys->tensor)), there);
-        move_stretches(call, heads, slice, there, Direction::Join, all);
+        move_stretches(call, heads, slice, there, JoinDirection::Join, all);
     }
     return all;
 }
@@ -147,7 +147,7 @@ void scatter_gradients(const OperatorCall& call, const op::Attention& roles, con
             chunk_of(own ? mine : of_slice(call, heads, slice, roles.in.keys->gradient));
         const TensorView term =
             keys.chunk_gradient ? call.tensor(*keys.chunk_gradient, total.shape) : total;
-        move_stretches(call, heads, slice, there, Direction::Part, sums);
+        move_stretches(call, heads, slice, there, JoinDirection::Part, sums);
         call.scatter_context(there, term);
         if (keys.chunk_gradient) call.kernels().add(term, total);
     }
@@ -163,7 +163,7 @@ KeysAndValues seen_keys(const OperatorCall& call, const op::Attention& roles, co
     const bool again = use == KeyUse::Backward;
     const KeysAndValues all =
         all_keys(call, heads, again ? roles.seen->backward : roles.seen->forward);
-    move_slices(call, heads, roles.in.keys->tensor, Direction::Join, all);
+    move_slices(call, heads, roles.in.keys->tensor, JoinDirection::Join, all);
     return all;
 }
 
@@ -176,7 +176,7 @@ KeysAndValues key_gradient_sums(const OperatorCall& call, const op::Attention& r
         call.kernels().fill_zero(all.k);
         call.kernels().fill_zero(all.v);
     } else {
-        move_slices(call, heads, roles.in.keys->gradient, Direction::Join, all);
+        move_slices(call, heads, roles.in.keys->gradient, JoinDirection::Join, all);
     }
     return all;
 }
@@ -187,12 +187,12 @@ void hand_out_key_gradients(const OperatorCall& call, const op::Attention& roles
     if (roles.gathered)
         scatter_gradients(call, roles, heads, sums, mine);
     else if (roles.seen)
-        move_slices(call, heads, roles.in.keys->gradient, Direction::Part, sums);
+        move_slices(call, heads, roles.in.keys->gradient, JoinDirection::Part, sums);
 }
 
 void keep_keys(const OperatorCall& call, const Heads& heads, const KeysAndValues& mine) {
     const KeysAndValues all = kept(call, heads);
-    move_rows(call, Direction::Join, mine, all, call.first_position());
+    move_rows(call, JoinDirection::Join, mine, all, call.first_position());
 }
 
 }  // namespace debubble::exec
