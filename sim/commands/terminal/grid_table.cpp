@@ -53,7 +53,7 @@ Cells cells_of(const SweepRow& row, std::span<const std::size_t> keys) {
     cells.push_back(share(row.figure("exposed_comm_s") / step));
     cells.push_back(gib_cell(row.figure("peak_memory_bytes")));
     cells.push_back(left_cell(row));
-    cells.push_back(row.pareto == "true" ? "yes" : "");
+    cells.push_back(row.pareto.value_or(false) ? "yes" : "");
     return cells;
 }
 
