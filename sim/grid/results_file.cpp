@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <unordered_map>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -28,18 +29,47 @@ using Fields = std::vector<std::string>;
     throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-/// The point of the grid with these values.
-std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
-    std::size_t index = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto& known = grid.sweep.keys[i].values;
-        const auto at = std::ranges::find(known, values[i]);
-        if (at == known.end()) return std::nullopt;
-        index = index * known.size() + static_cast<std::size_t>(at - known.begin());
+/// Finds points by their values, which are hashed where many rows are read.
+class PointFinder {
+public:
+    explicit PointFinder(const Grid& grid) : grid_(grid) {}
+
+    std::optional<std::size_t> index_of(const Fields& values) {
+        if (++asked_ == kFewRows) hash_values();
+        std::size_t index = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto at = place_of(i, values[i]);
+            if (!at) return std::nullopt;
+            index = index * grid_.sweep.keys[i].values.size() + *at;
+        }
+        if (!std::ranges::binary_search(grid_.points, index)) return std::nullopt;
+        return index;
     }
-    if (!std::ranges::binary_search(grid.points, index)) return std::nullopt;
-    return index;
-}
+
+private:
+    static constexpr std::size_t kFewRows = 64;
+
+    void hash_values() {
+        for (const scenarios::SweepKey& key : grid_.sweep.keys) {
+            auto& places = places_.emplace_back();
+            for (std::size_t i = 0; i < key.values.size(); ++i) places.emplace(key.values[i], i);
+        }
+    }
+    std::optional<std::size_t> place_of(std::size_t key, const std::string& value) const {
+        if (places_.empty()) {
+            const auto& known = grid_.sweep.keys[key].values;
+            const auto at = std::ranges::find(known, value);
+            if (at == known.end()) return std::nullopt;
+            return static_cast<std::size_t>(at - known.begin());
+        }
+        const auto at = places_[key].find(value);
+        return at == places_[key].end() ? std::nullopt : std::optional(at->second);
+    }
+
+    const Grid& grid_;
+    std::size_t asked_ = 0;
+    std::vector<std::unordered_map<std::string_view, std::size_t>> places_;
+};
 
 /// Removes the temporary files that a killed process left behind in write_file().
 void remove_leftovers(const fs::path& path) {
@@ -77,8 +107,8 @@ bool take_header(std::string_view& text, const fs::path& path, const Fields& col
     return true;
 }
 
-std::size_t index_in(const Fields& values, const fs::path& path, const Grid& grid) {
-    const auto index = index_of(values, grid);
+std::size_t index_in(const Fields& values, const fs::path& path, PointFinder& finder) {
+    const auto index = finder.index_of(values);
     if (!index)
         refuse(path, fmt::format("the point {} is not in this grid", fmt::join(values, ", ")));
     return *index;
@@ -89,13 +119,14 @@ Parsed parse(const std::string& content, const fs::path& path, const Grid& grid)
     std::string_view rest = content;
     if (!take_header(rest, path, columns)) return {};
     Parsed parsed;
+    PointFinder finder(grid);
     std::vector<bool> seen(grid.sweep.points(), false);
     while (const std::optional<Fields> fields = text::take_csv_row(rest)) {
         if (fields->size() != columns.size())
             refuse(path,
                    fmt::format("a row has {} fields, not {}", fields->size(), columns.size()));
         SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
-        row.index = index_in(row.values, path, grid);
+        row.index = index_in(row.values, path, finder);
         if (!seen[row.index]) parsed.rows.push_back(std::move(row));
         seen[row.index] = true;
     }
@@ -138,9 +169,9 @@ void FollowedFile::read_on(const std::function<void(std::size_t index)>& found) 
     std::string text;
     while (read_ + text.size() < size) {
         const std::size_t had = text.size();
-        text.resize(had + kReadAtOnce);
-        const ssize_t got =
-            ::pread(fd, text.data() + had, kReadAtOnce, static_cast<off_t>(read_ + had));
+        const std::size_t more = std::min(kReadAtOnce, size - read_ - had);
+        text.resize(had + more);
+        const ssize_t got = ::pread(fd, text.data() + had, more, static_cast<off_t>(read_ + had));
         if (got < 0) fail(path_, "cannot be read");
         text.resize(had + static_cast<std::size_t>(got));
         if (got == 0) return;
@@ -154,9 +185,10 @@ void FollowedFile::read_on(const std::function<void(std::size_t index)>& found) 
 void FollowedFile::take_rows(std::string_view& text,
                              const std::function<void(std::size_t index)>& found) {
     if (read_ == 0 && !take_header(text, path_, csv_columns(grid_.keys()))) return;
+    PointFinder finder(grid_);
     std::optional<std::string_view> last;
     while (const auto row = text::take_csv_line(text)) {
-        found(index_in(text::csv_fields_at_start(*row, grid_.sweep.keys.size()), path_, grid_));
+        found(index_in(text::csv_fields_at_start(*row, grid_.sweep.keys.size()), path_, finder));
         last = row;
     }
     if (last) last_row_ = *last;
