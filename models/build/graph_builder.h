@@ -32,6 +32,7 @@ struct GraphBuilder {
     StageGraph graph;
     Sizes size;
     std::vector<Diagnostic> mistakes;
+    ExpertParameters expert_parameters = ExpertParameters::EachByName;
     int layer_index = 0;
     /// Stored residual sums, each [Ts, h] (Architecture::residual_block).
     std::vector<Value> bank = {};

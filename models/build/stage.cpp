@@ -113,13 +113,14 @@ void mark_hidden_matrices(StageGraph& graph) {
 }  // namespace
 
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
-                       const StageContent& content) {
+                       const StageContent& content, ExpertParameters experts) {
     refuse_what_is_not_modelled(architecture, execution, content);
     GraphBuilder builder;
     builder.size = sizes_of(architecture, execution);
     builder.graph.architecture = architecture;
     builder.graph.execution = execution;
     builder.graph.content = content;
+    builder.expert_parameters = experts;
     StageGraph& graph = builder.graph;
     const bool images = architecture.sees_images();
     const bool widens = content.embedding && architecture.streams > 1;

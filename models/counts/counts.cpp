@@ -6,21 +6,24 @@ namespace debubble::models {
 
 namespace {
 
-StageGraph uncut(Architecture architecture, const StageContent& content) {
+StageGraph uncut(Architecture architecture, const StageContent& content,
+                 ExpertParameters experts = ExpertParameters::EachByName) {
     architecture.sharding.clear();
     if (architecture.tower)
         architecture.tower->frozen = architecture.tower->frozen_projector = false;
     Execution execution;
     execution.seq_length = architecture.sees_images() ? architecture.max_positions : 1;
     execution.kernels.vocabulary_multiple = 1;
-    return build_stage(architecture, execution, content);
+    return build_stage(architecture, execution, content, experts);
 }
 
 /// The parameters of a stage with these layers and both ends, without copies of tied tensors.
 std::int64_t parameters_with(Architecture architecture, Layers layers, int mtp_layers = 0) {
     architecture.layers = std::move(layers);
     architecture.mtp_layers = mtp_layers;
-    return uncut(architecture, {0, architecture.layers.count(), true, true}).parameter_elements();
+    return uncut(architecture, {0, architecture.layers.count(), true, true},
+                 ExpertParameters::Counted)
+        .parameter_elements();
 }
 
 /// The last layers, as few as have the parts of the layer that predicts a further token.

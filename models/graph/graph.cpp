@@ -13,15 +13,15 @@ std::int64_t Parameter::elements() const {
 
 std::int64_t Parameter::elements_of_rank(const Execution& execution) const {
     switch (sharding) {
-        case Sharding::Replicated: return elements();
+        case Sharding::Replicated: return count * elements();
         case Sharding::Column:
-        case Sharding::Row: return elements() / cutting_ranks(execution);
+        case Sharding::Row: return count * (elements() / cutting_ranks(execution));
         case Sharding::Vocabulary: {
             const std::int64_t rows = shape[cut_dimension];
             const std::int64_t multiple =
                 std::int64_t{execution.kernels.vocabulary_multiple} * execution.tensor;
             const std::int64_t padded = (rows + multiple - 1) / multiple * multiple;
-            return elements() / rows * (padded / execution.tensor);
+            return count * (elements() / rows * (padded / execution.tensor));
         }
     }
     return 0;

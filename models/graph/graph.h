@@ -28,6 +28,13 @@ enum class Initial : std::uint8_t {
     Ones,      ///< weights of norms
 };
 
+/// How a graph lists the weights and biases of a rank's experts.
+enum class ExpertParameters : std::uint8_t {
+    EachByName,  ///< every expert's, as they are stored
+    Counted,  ///< the first expert's for all of them: a plan asks only for sizes, and a stage may
+              ///< have thousands
+};
+
 struct Parameter {
     std::string name;                 ///< canonical name: Hugging Face's
     std::vector<std::int64_t> shape;  ///< shape of the whole tensor, as stored by Hugging Face
@@ -46,7 +53,9 @@ struct Parameter {
     bool of_own_heads = false;
     bool frozen = false;            ///< is not trained: it has no gradient and no optimizer state
     bool hidden_matrix = false;     ///< is a trained matrix of a layer, which Muon makes orthogonal
-    std::int64_t elements() const;  ///< elements of the whole tensor
+    int count = 1;                  ///< experts for which it stands (ExpertParameters::Counted)
+    std::int64_t elements() const;  ///< elements of one whole tensor
+    /// The elements on a rank of all tensors for which it stands.
     std::int64_t elements_of_rank(const Execution& execution) const;
     /// The ranks that share its cut dimension, where it is cut.
     int cutting_ranks(const Execution& execution) const {
@@ -254,7 +263,8 @@ bool attends_packed(const Attention& attention, const Execution& execution);
 /// Throws InputError in words if the architecture cannot be cut in this way ("25 heads cannot be
 /// cut into 2").
 StageGraph build_stage(const Architecture& architecture, const Execution& execution,
-                       const StageContent& content);
+                       const StageContent& content,
+                       ExpertParameters experts = ExpertParameters::EachByName);
 
 /// One step of a pass: run a kernel, or allocate or free a tensor.
 struct Step {

@@ -37,7 +37,8 @@ void check_widths(Draft& draft) {
     for (const int layer : quantised_layers(s.model.layers, execution.low_precision)) {
         try {
             const int first = models::beginning_at(s.model.layers, layer);
-            models::build_stage(s.model, execution, {first, layer - first + 1, false, false});
+            models::build_stage(s.model, execution, {first, layer - first + 1, false, false},
+                                models::ExpertParameters::Counted);
         } catch (const InputError& error) {
             for (const Diagnostic& mistake : error.diagnostics())
                 if (said.insert(mistake.message).second)

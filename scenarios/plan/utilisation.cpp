@@ -57,7 +57,8 @@ double reached_share(const Scenario& scenario) {
 /// FLOPs of recomputation in these layers, of one rank and microbatch.
 double flops_again(const Scenario& scenario, const models::Execution& how, int first, int layers) {
     if (layers == 0) return 0;
-    const auto graph = models::build_stage(scenario.model, how, {first, layers, false, false});
+    const auto graph = models::build_stage(scenario.model, how, {first, layers, false, false},
+                                           models::ExpertParameters::Counted);
     const models::RunsByPass runs = models::operator_runs(graph, false);
     double flops = 0;
     for (const models::OperatorRun& run : runs[1])

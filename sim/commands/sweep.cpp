@@ -103,11 +103,18 @@ ExitStatus carry_out(const SweepArguments& args) {
     if (!result.finished()) {
         fmt::print(stderr,
                    "stopped: {} of {} points are in {}; the same command continues from there\n",
-                   result.rows.size(), result.total, args.out);
+                   result.done, result.total, args.out);
         interruption.end_by_signal();
     }
     if (result.found > 0 && !is_quiet())
         fmt::print(stderr, "{} points were already in {}\n", result.found, args.out);
+    if (result.rows.empty()) {
+        print_report(
+            fmt::format("all {} points are done; another worker has merged them into {}, "
+                        "or is doing so\n",
+                        result.total, args.out));
+        return ExitStatus::Done;
+    }
     print_report(summary(result, grid, args.out, args.grid.by));
     const bool any = std::ranges::any_of(result.rows, &SweepRow::fits);
     return any ? ExitStatus::Done : ExitStatus::No;

@@ -75,6 +75,14 @@ models::LayerRun without_features(const scenarios::Scenario& scenario,
     return run;
 }
 
+/// A cluster's measured operators are found by all their parameters, and parameters that ZeRO-3
+/// gathers count one by one.
+models::ExpertParameters listed_experts(const scenarios::Scenario& scenario) {
+    const bool one_by_one = scenario.parallel.gathers_in_passes() ||
+                            scenarios::measures_operators(scenario.cluster.measured);
+    return one_by_one ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted;
+}
+
 }  // namespace
 
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
@@ -93,7 +101,8 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
         !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
     const int folded =
         scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
-    if (folded <= 0) return {models::build_stage(scenario.model, execution, content), {}};
+    const models::ExpertParameters experts = listed_experts(scenario);
+    if (folded <= 0) return {models::build_stage(scenario.model, execution, content, experts), {}};
     shorten(execution.low_precision.wide_first, longest, folded);
     shorten(execution.low_precision.wide_last, longest, folded);
     shorten(execution.recompute_extent.layers, longest, content.first_layer, folded);
@@ -106,7 +115,8 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
             shorter.layers.append(layers[layer]);
     models::StageContent built = content;
     built.layers -= folded;
-    return {models::build_stage(shorter, execution, built), {longest.first + 1, folded + 1}};
+    return {models::build_stage(shorter, execution, built, experts),
+            {longest.first + 1, folded + 1}};
 }
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,

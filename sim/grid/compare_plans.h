@@ -26,8 +26,8 @@ std::vector<std::optional<std::size_t>> duplicates_in(const std::vector<SweepRow
 std::string difference_of(const SweepRow& duplicate, const SweepRow& original,
                           std::span<const std::string> keys);
 
-/// Fills SweepRow::twin_of.
-void mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> keys);
+/// Fills SweepRow::twin_of. True if that changes a row.
+bool mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> keys);
 
 /// Days and cost of the median run; GPU hours where no price is given.
 struct RunPoint {

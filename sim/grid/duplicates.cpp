@@ -1,6 +1,7 @@
 #include "sim/grid/compare_plans.h"
 
-#include <map>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,17 +12,19 @@ bool are_duplicates(const SweepRow& a, const SweepRow& b) {
 }
 
 std::vector<std::optional<std::size_t>> duplicates_in(const std::vector<SweepRow>& rows) {
-    const auto less = [](const SweepRow* a, const SweepRow* b) { return a->figures < b->figures; };
-    std::map<const SweepRow*, std::size_t, decltype(less)> first(less);
+    const auto hash = [](const PlanFigures* figures) { return figures->hash(); };
+    const auto equal = [](const PlanFigures* a, const PlanFigures* b) { return *a == *b; };
+    std::unordered_map<const PlanFigures*, std::size_t, decltype(hash), decltype(equal)> first(
+        rows.size(), hash, equal);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!rows[i].possible()) continue;
-        const auto [at, is_new] = first.try_emplace(&rows[i], i);
+        const auto [at, is_new] = first.try_emplace(&*rows[i].figures, i);
         if (!is_new && rows[i].index < rows[at->second].index) at->second = i;
     }
     std::vector<std::optional<std::size_t>> duplicates(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!rows[i].possible()) continue;
-        if (const std::size_t original = first.at(&rows[i]); original != i)
+        if (const std::size_t original = first.at(&*rows[i].figures); original != i)
             duplicates[i] = original;
     }
     return duplicates;
@@ -36,11 +39,15 @@ std::string difference_of(const SweepRow& duplicate, const SweepRow& original,
     return text;
 }
 
-void mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> keys) {
+bool mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> keys) {
     const auto duplicates = duplicates_in(rows);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        rows[i].twin_of =
+    bool changes = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::string twin =
             duplicates[i] ? difference_of(rows[i], rows[*duplicates[i]], keys) : std::string();
+        if (std::exchange(rows[i].twin_of, std::move(twin)) != rows[i].twin_of) changes = true;
+    }
+    return changes;
 }
 
 }  // namespace debubble::sim

@@ -235,7 +235,7 @@ void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& sc
         grid.correction->apply(scenario, p);
         plan_run(scenario, p);
     }
-    row.figures = figures_of(p);
+    row.figures.emplace(p);
     if (p.cut) row.plan += "; balanced is " + p.cut->list();
     if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
     row.fits = p.fits;
@@ -247,7 +247,6 @@ void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& sc
 SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosing,
                   const KnownRow& known) {
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
-    row.figures.resize(figure_names().size());
     const auto impossible = [&](std::string reason) {
         row.reason = std::move(reason);
         row.plan.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace debubble::sim {
 namespace fs = std::filesystem;
@@ -49,6 +50,42 @@ std::vector<SweepRow> rows_in_journals(const fs::path& results, const Grid& grid
         }
     }
     return rows;
+}
+
+DonePoints::DonePoints(fs::path results, const Grid& grid, Basis basis)
+    : grid_(grid),
+      results_(std::move(results)),
+      basis_(std::move(basis)),
+      done_(grid.sweep.points(), false),
+      merged_(results_, grid) {}
+
+void DonePoints::add(std::size_t index) {
+    if (!done_[index]) ++count_;
+    done_[index] = true;
+}
+
+void DonePoints::look() {
+    for (const fs::path& journal : journals_beside(results_)) {
+        const auto [followed, is_new] = journals_.try_emplace(journal, journal, grid_);
+        bool any = false;
+        followed->second.read_on([&](std::size_t index) {
+            if (is_new && !any) keep_basis(journal, basis_, false);
+            any = true;
+            add(index);
+        });
+        if (is_new && !any) journals_.erase(followed);  // its worker has just started
+    }
+    // Rows that are merged meanwhile are in the results by now.
+    bool any = false;
+    merged_.read_on([&](std::size_t index) {
+        if (!any) keep_basis(results_, basis_, false);
+        any = true;
+        add(index);
+    });
+}
+
+bool DonePoints::are_merged() const {
+    return count_ == grid_.points.size() && merged_.is_marked();
 }
 
 void remove_journals(const fs::path& results) {

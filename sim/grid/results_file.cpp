@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <system_error>
+#include <unordered_map>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -27,18 +29,47 @@ using Fields = std::vector<std::string>;
     throw WorldError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(errno)));
 }
 
-/// The point of the grid with these values.
-std::optional<std::size_t> index_of(const Fields& values, const Grid& grid) {
-    std::size_t index = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto& known = grid.sweep.keys[i].values;
-        const auto at = std::ranges::find(known, values[i]);
-        if (at == known.end()) return std::nullopt;
-        index = index * known.size() + static_cast<std::size_t>(at - known.begin());
+/// Finds points by their values, which are hashed where many rows are read.
+class PointFinder {
+public:
+    explicit PointFinder(const Grid& grid) : grid_(grid) {}
+
+    std::optional<std::size_t> index_of(const Fields& values) {
+        if (++asked_ == kFewRows) hash_values();
+        std::size_t index = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto at = place_of(i, values[i]);
+            if (!at) return std::nullopt;
+            index = index * grid_.sweep.keys[i].values.size() + *at;
+        }
+        if (!std::ranges::binary_search(grid_.points, index)) return std::nullopt;
+        return index;
     }
-    if (!std::ranges::binary_search(grid.points, index)) return std::nullopt;
-    return index;
-}
+
+private:
+    static constexpr std::size_t kFewRows = 64;
+
+    void hash_values() {
+        for (const scenarios::SweepKey& key : grid_.sweep.keys) {
+            auto& places = places_.emplace_back();
+            for (std::size_t i = 0; i < key.values.size(); ++i) places.emplace(key.values[i], i);
+        }
+    }
+    std::optional<std::size_t> place_of(std::size_t key, const std::string& value) const {
+        if (places_.empty()) {
+            const auto& known = grid_.sweep.keys[key].values;
+            const auto at = std::ranges::find(known, value);
+            if (at == known.end()) return std::nullopt;
+            return static_cast<std::size_t>(at - known.begin());
+        }
+        const auto at = places_[key].find(value);
+        return at == places_[key].end() ? std::nullopt : std::optional(at->second);
+    }
+
+    const Grid& grid_;
+    std::size_t asked_ = 0;
+    std::vector<std::unordered_map<std::string_view, std::size_t>> places_;
+};
 
 /// Removes the temporary files that a killed process left behind in write_file().
 void remove_leftovers(const fs::path& path) {
@@ -49,7 +80,8 @@ void remove_leftovers(const fs::path& path) {
         if (entry.path().filename().string().starts_with(start)) fs::remove(entry.path(), error);
 }
 
-constexpr std::size_t kLongestResults = std::size_t{1} << 32;
+constexpr std::size_t kLongestResults = std::size_t{1} << 34;
+constexpr std::size_t kReadAtOnce = std::size_t{4} << 20;
 
 /// Rows of a file, and the length in bytes of its header and whole rows.
 struct Parsed {
@@ -57,32 +89,46 @@ struct Parsed {
     std::size_t whole = 0;  ///< 0 if it ends within the header
 };
 
+[[noreturn]] void refuse(const fs::path& path, const std::string& why) {
+    throw InputError(fmt::format("{} holds other results: {}; remove it, or give another --out",
+                                 path.string(), why));
+}
+
+/// Takes the header off the text. False if the text ends within it.
+bool take_header(std::string_view& text, const fs::path& path, const Fields& columns) {
+    const std::string_view content = text;
+    const std::string header = text::write_csv_row(columns);
+    const std::optional<Fields> fields = text::take_csv_row(text);
+    if (!fields && header.starts_with(content)) return false;
+    if (!fields || *fields != columns)
+        refuse(path, fmt::format("its columns are '{}', and this grid's are '{}'",
+                                 content.substr(0, std::min(content.find('\n'), std::size_t{200})),
+                                 header.substr(0, header.size() - 1)));
+    return true;
+}
+
+std::size_t index_in(const Fields& values, const fs::path& path, PointFinder& finder) {
+    const auto index = finder.index_of(values);
+    if (!index)
+        refuse(path, fmt::format("the point {} is not in this grid", fmt::join(values, ", ")));
+    return *index;
+}
+
 Parsed parse(const std::string& content, const fs::path& path, const Grid& grid) {
     const Fields columns = csv_columns(grid.keys());
-    const std::string header = text::write_csv_row(columns);
     std::string_view rest = content;
-    std::optional<Fields> fields = text::take_csv_row(rest);
-    if (!fields && header.starts_with(content)) return {};
-    const auto refuse = [&](const std::string& why) {
-        throw InputError(fmt::format("{} holds other results: {}; remove it, or give another --out",
-                                     path.string(), why));
-    };
-    if (!fields || *fields != columns)
-        refuse(fmt::format("its columns are '{}', and this grid's are '{}'",
-                           content.substr(0, std::min(content.find('\n'), std::size_t{200})),
-                           header.substr(0, header.size() - 1)));
+    if (!take_header(rest, path, columns)) return {};
     Parsed parsed;
+    PointFinder finder(grid);
     std::vector<bool> seen(grid.sweep.points(), false);
-    while ((fields = text::take_csv_row(rest))) {
+    while (const std::optional<Fields> fields = text::take_csv_row(rest)) {
         if (fields->size() != columns.size())
-            refuse(fmt::format("a row has {} fields, not {}", fields->size(), columns.size()));
+            refuse(path,
+                   fmt::format("a row has {} fields, not {}", fields->size(), columns.size()));
         SweepRow row = row_of_csv(*fields, grid.sweep.keys.size());
-        const auto index = index_of(row.values, grid);
-        if (!index)
-            refuse(fmt::format("the point {} is not in this grid", fmt::join(row.values, ", ")));
-        row.index = *index;
-        if (!seen[*index]) parsed.rows.push_back(std::move(row));
-        seen[*index] = true;
+        row.index = index_in(row.values, path, finder);
+        if (!seen[row.index]) parsed.rows.push_back(std::move(row));
+        seen[row.index] = true;
     }
     parsed.whole = content.size() - rest.size();
     return parsed;
@@ -104,6 +150,55 @@ std::vector<SweepRow> rows_in(const fs::path& path, const Grid& grid) {
         return {};
     }
     return parse(content, path, grid).rows;
+}
+
+FollowedFile::FollowedFile(fs::path path, const Grid& grid) : path_(std::move(path)), grid_(grid) {}
+
+void FollowedFile::read_on(const std::function<void(std::size_t index)>& found) {
+    const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return;  // not begun, or merged just now
+    if (fd < 0) fail(path_, "cannot be read");
+    const std::unique_ptr<const int, void (*)(const int*)> closed(
+        &fd, [](const int* open) { ::close(*open); });
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) fail(path_, "cannot be read");
+    const std::pair<std::uint64_t, std::uint64_t> file{status.st_dev, status.st_ino};
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (file != file_ || size < read_) read_ = 0;
+    file_ = file;
+    std::string text;
+    while (read_ + text.size() < size) {
+        const std::size_t had = text.size();
+        const std::size_t more = std::min(kReadAtOnce, size - read_ - had);
+        text.resize(had + more);
+        const ssize_t got = ::pread(fd, text.data() + had, more, static_cast<off_t>(read_ + had));
+        if (got < 0) fail(path_, "cannot be read");
+        text.resize(had + static_cast<std::size_t>(got));
+        if (got == 0) return;
+        std::string_view rest = text;
+        take_rows(rest, found);
+        read_ += text.size() - rest.size();
+        text.erase(0, text.size() - rest.size());
+    }
+}
+
+void FollowedFile::take_rows(std::string_view& text,
+                             const std::function<void(std::size_t index)>& found) {
+    if (read_ == 0 && !take_header(text, path_, csv_columns(grid_.keys()))) return;
+    PointFinder finder(grid_);
+    std::optional<std::string_view> last;
+    while (const auto row = text::take_csv_line(text)) {
+        found(index_in(text::csv_fields_at_start(*row, grid_.sweep.keys.size()), path_, finder));
+        last = row;
+    }
+    if (last) last_row_ = *last;
+}
+
+bool FollowedFile::is_marked() const {
+    std::string_view row = last_row_;
+    const auto fields = text::take_csv_row(row);
+    return fields && fields->size() == csv_columns(grid_.keys()).size() &&
+           row_of_csv(*fields, grid_.sweep.keys.size()).pareto.has_value();
 }
 
 ResultsFile::ResultsFile(fs::path path, const Grid& grid)

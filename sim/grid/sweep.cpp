@@ -62,16 +62,21 @@ std::vector<std::size_t> still_to_do(const Grid& grid, const std::vector<SweepRo
     return to_do;
 }
 
-/// Adds rows that workers have predicted and nobody has merged yet.
-void take_up_journals(ResultsFile& file, std::vector<SweepRow>& rows,
-                      const std::vector<SweepRow>& journals) {
-    std::set<std::size_t> known;
-    for (const SweepRow& row : rows) known.insert(row.index);
-    for (const SweepRow& row : journals) {
-        if (!known.insert(row.index).second) continue;
-        file.append(row);
-        rows.push_back(row);
-    }
+/// Adds rows that workers have predicted and nobody has merged yet. The number of them.
+std::size_t take_up_journals(const Grid& grid, std::vector<SweepRow>& rows,
+                             std::vector<SweepRow> journals) {
+    std::vector<bool> known(grid.sweep.points(), false);
+    for (const SweepRow& row : rows) known[row.index] = true;
+    const std::size_t before = rows.size();
+    for (SweepRow& row : journals)
+        if (!known[row.index]) rows.push_back(std::move(row));
+    return rows.size() - before;
+}
+
+/// Fills the columns that compare rows with each other. True if that changes one.
+bool mark(std::vector<SweepRow>& rows, const Grid& grid) {
+    const bool duplicates_change = mark_duplicates(rows, grid.keys());
+    return mark_pareto(rows) || duplicates_change;
 }
 
 }  // namespace
@@ -79,11 +84,12 @@ void take_up_journals(ResultsFile& file, std::vector<SweepRow>& rows,
 SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
                   const BatchOptions& options) {
     ResultsFile file(results, grid);
-    SweepResult result{file.found(), grid.points.size(), 0};
+    SweepResult result{file.take_found(), grid.points.size(), 0, 0};
     Basis basis = grid.basis;
     if (!options.program.empty()) basis.emplace("the program", options.program);
     keep_basis(results, basis, result.rows.empty());
-    take_up_journals(file, result.rows, rows_in_journals(results, grid, basis));
+    const std::size_t taken_up =
+        take_up_journals(grid, result.rows, rows_in_journals(results, grid, basis));
     result.found = result.rows.size();
     check_still_true(result.rows, grid, results, options);
     const std::vector<std::size_t> to_do = still_to_do(grid, result.rows);
@@ -109,11 +115,10 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
     });
 
     std::ranges::sort(result.rows, {}, &SweepRow::index);
+    result.done = result.rows.size();
     if (!result.finished()) return result;
-    const std::vector<SweepRow> before = result.rows;
-    mark_duplicates(result.rows, grid.keys());
-    mark_pareto(result.rows);
-    if (!to_do.empty() || result.rows != before) file.replace(result.rows);
+    const bool marks_change = mark(result.rows, grid);
+    if (!to_do.empty() || taken_up > 0 || marks_change) file.replace(result.rows);
     remove_journals(results);
     return result;
 }

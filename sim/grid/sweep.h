@@ -30,10 +30,11 @@ struct BatchOptions {
 };
 
 struct SweepResult {
-    std::vector<SweepRow> rows;  ///< in grid order
+    std::vector<SweepRow> rows;  ///< in grid order; of a worker only if it has merged them
     std::size_t total = 0;       ///< number of points that the grid admits
     std::size_t found = 0;       ///< number of those that an earlier run predicted
-    bool finished() const { return rows.size() == total; }
+    std::size_t done = 0;        ///< number of those that are done
+    bool finished() const { return done == total; }
 };
 
 /// Predicts every point of the grid that `results` does not have yet and appends each when it is

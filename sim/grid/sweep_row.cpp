@@ -1,9 +1,10 @@
 #include "sim/grid/sweep_row.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <charconv>
-#include <limits>
+#include <cmath>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -12,15 +13,16 @@
 namespace debubble::sim {
 namespace {
 
-std::string text_of(double value) {
-    return fmt::format("{}", value);  // the shortest text that reads back as the same number
-}
-std::string text_of(const std::optional<double>& value) {
-    return value ? text_of(*value) : std::string();
-}
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-std::string text_of(Bytes bytes) {
-    return fmt::format("{}", bytes.count);
+double number_of(double value) {
+    return value;
+}
+double number_of(const std::optional<double>& value) {
+    return value.value_or(kNone);
+}
+double number_of(Bytes bytes) {
+    return static_cast<double>(bytes.count);
 }
 
 Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
@@ -29,165 +31,216 @@ Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
     return worst;
 }
 
-std::string mean(const Prediction& p, double RankPrediction::*seconds) {
+template <double RankPrediction::*kSeconds>
+double mean(const Prediction& p) {
     double sum = 0;
-    for (const RankPrediction& rank : p.ranks) sum += rank.*seconds;
-    return text_of(sum / static_cast<double>(p.ranks.size()));
+    for (const RankPrediction& rank : p.ranks) sum += rank.*kSeconds;
+    return sum / static_cast<double>(p.ranks.size());
 }
 
-std::string reserved(const Prediction& p) {
+/// Without a value where the allocator was not simulated.
+double reserved(const Prediction& p) {
     const Bytes most = worst(p, &RankPrediction::reserved);
-    return most.count > 0 ? text_of(most) : std::string();
+    return most.count > 0 ? number_of(most) : kNone;
+}
+double left(const Prediction& p) {
+    return std::isnan(reserved(p)) ? kNone : number_of(p.memory_left);
 }
 
-/// Empty where the allocator was not simulated.
-std::string left(const Prediction& p) {
-    return reserved(p).empty() ? std::string() : text_of(p.memory_left);
-}
-
-struct Figure {
-    std::string_view name;
-    std::string (*text)(const Prediction&);
-};
-
-/// A figure of the whole training; empty where training.tokens is not given.
-std::string of_run(const Prediction& p, const auto& figure) {
-    return p.run ? text_of(figure(*p.run)) : std::string();
+/// A figure of the whole training; without a value where training.tokens is not given.
+double of_run(const Prediction& p, const auto& figure) {
+    return p.run ? number_of(figure(*p.run)) : kNone;
 }
 
 /// A figure of one kind of communication.
 template <CommunicationKind kKind, double KindTime::*kFigure>
-std::string communication(const Prediction& p) {
-    return text_of(of_kind(mean_communication(p), kKind).*kFigure);
+double communication(const Prediction& p) {
+    return of_kind(mean_communication(p), kKind).*kFigure;
 }
 
-constexpr std::array kFigures{
-    Figure{"step_time_s", [](const Prediction& p) { return text_of(p.step_time_s); }},
-    Figure{"tokens_per_s", [](const Prediction& p) { return text_of(p.tokens_per_s); }},
-    Figure{"samples_per_s", [](const Prediction& p) { return text_of(p.samples_per_s); }},
-    Figure{"mfu", [](const Prediction& p) { return text_of(p.mfu); }},
-    Figure{"mfu_causal", [](const Prediction& p) { return text_of(p.mfu_causal); }},
-    Figure{"hfu", [](const Prediction& p) { return text_of(p.hfu); }},
-    Figure{"tflops_per_gpu", [](const Prediction& p) { return text_of(p.tflops_per_gpu); }},
-    Figure{"bubble", [](const Prediction& p) { return text_of(p.bubble); }},
-    Figure{"span_bubble", [](const Prediction& p) { return text_of(p.span_bubble); }},
-    Figure{"makespan_s", [](const Prediction& p) { return text_of(p.makespan_s); }},
-    Figure{"parameters", [](const Prediction& p) { return fmt::format("{}", p.parameters); }},
-    Figure{"replicas", [](const Prediction& p) { return fmt::format("{}", p.replicas); }},
-    Figure{"peak_memory_bytes",
-           [](const Prediction& p) { return text_of(worst(p, &RankPrediction::peak_memory)); }},
-    Figure{"reserved_memory_bytes", reserved},
-    Figure{"memory_left_bytes", left},
-    Figure{"memory_left_of_requested_bytes",
-           [](const Prediction& p) { return text_of(p.memory_left_of_requested); }},
-    Figure{"tight", [](const Prediction& p) { return std::string(p.tight ? "true" : "false"); }},
-    Figure{"memory_verdict",
-           [](const Prediction& p) { return std::string(name_of(p.memory_verdict)); }},
-    Figure{"step_time_low_s",
-           [](const Prediction& p) { return p.range ? text_of(p.range->low_s) : std::string(); }},
-    Figure{"step_time_high_s",
-           [](const Prediction& p) { return p.range ? text_of(p.range->high_s) : std::string(); }},
-    Figure{"exposed_comm_s",
-           [](const Prediction& p) { return mean(p, &RankPrediction::exposed_comm_s); }},
-    Figure{"optimizer_s",
-           [](const Prediction& p) { return mean(p, &RankPrediction::optimizer_s); }},
-    Figure{"idle_s", [](const Prediction& p) { return mean(p, &RankPrediction::idle_s); }},
-    Figure{"tp_exposed_s", communication<CommunicationKind::Tensor, &KindTime::exposed>},
-    Figure{"tp_hidden_s", communication<CommunicationKind::Tensor, &KindTime::hidden>},
-    Figure{"tp_bytes", communication<CommunicationKind::Tensor, &KindTime::bytes>},
-    Figure{"cp_exposed_s", communication<CommunicationKind::Context, &KindTime::exposed>},
-    Figure{"cp_hidden_s", communication<CommunicationKind::Context, &KindTime::hidden>},
-    Figure{"cp_bytes", communication<CommunicationKind::Context, &KindTime::bytes>},
-    Figure{"ep_exposed_s", communication<CommunicationKind::Expert, &KindTime::exposed>},
-    Figure{"ep_hidden_s", communication<CommunicationKind::Expert, &KindTime::hidden>},
-    Figure{"ep_bytes", communication<CommunicationKind::Expert, &KindTime::bytes>},
-    Figure{"dp_exposed_s", communication<CommunicationKind::Data, &KindTime::exposed>},
-    Figure{"dp_hidden_s", communication<CommunicationKind::Data, &KindTime::hidden>},
-    Figure{"dp_bytes", communication<CommunicationKind::Data, &KindTime::bytes>},
-    Figure{"pp_exposed_s", communication<CommunicationKind::Pipeline, &KindTime::exposed>},
-    Figure{"pp_hidden_s", communication<CommunicationKind::Pipeline, &KindTime::hidden>},
-    Figure{"pp_bytes", communication<CommunicationKind::Pipeline, &KindTime::bytes>},
-    Figure{"host_exposed_s", communication<CommunicationKind::Host, &KindTime::exposed>},
-    Figure{"host_hidden_s", communication<CommunicationKind::Host, &KindTime::hidden>},
-    Figure{"host_bytes", communication<CommunicationKind::Host, &KindTime::bytes>},
+/// The text of a number in results.csv.
+enum class Form : std::uint8_t { Real, Whole, Flag, Verdict };
+
+struct Figure {
+    std::string_view name;
+    Form form;
+    double (*of)(const Prediction&);
+};
+
+using enum Form;
+constexpr std::array<Figure, PlanFigures::kNumbers> kFigures{
+    Figure{"step_time_s", Real, [](const Prediction& p) { return p.step_time_s; }},
+    Figure{"tokens_per_s", Real, [](const Prediction& p) { return p.tokens_per_s; }},
+    Figure{"samples_per_s", Real, [](const Prediction& p) { return p.samples_per_s; }},
+    Figure{"mfu", Real, [](const Prediction& p) { return number_of(p.mfu); }},
+    Figure{"mfu_causal", Real, [](const Prediction& p) { return number_of(p.mfu_causal); }},
+    Figure{"hfu", Real, [](const Prediction& p) { return number_of(p.hfu); }},
+    Figure{"tflops_per_gpu", Real, [](const Prediction& p) { return number_of(p.tflops_per_gpu); }},
+    Figure{"bubble", Real, [](const Prediction& p) { return p.bubble; }},
+    Figure{"span_bubble", Real, [](const Prediction& p) { return p.span_bubble; }},
+    Figure{"makespan_s", Real, [](const Prediction& p) { return p.makespan_s; }},
+    Figure{"parameters", Whole,
+           [](const Prediction& p) { return static_cast<double>(p.parameters); }},
+    Figure{"replicas", Whole, [](const Prediction& p) { return static_cast<double>(p.replicas); }},
+    Figure{"peak_memory_bytes", Whole,
+           [](const Prediction& p) { return number_of(worst(p, &RankPrediction::peak_memory)); }},
+    Figure{"reserved_memory_bytes", Whole, reserved},
+    Figure{"memory_left_bytes", Whole, left},
+    Figure{"memory_left_of_requested_bytes", Whole,
+           [](const Prediction& p) { return number_of(p.memory_left_of_requested); }},
+    Figure{"tight", Flag, [](const Prediction& p) { return p.tight ? 1.0 : 0.0; }},
+    Figure{"memory_verdict", Verdict,
+           [](const Prediction& p) { return static_cast<double>(p.memory_verdict); }},
+    Figure{"step_time_low_s", Real,
+           [](const Prediction& p) { return p.range ? p.range->low_s : kNone; }},
+    Figure{"step_time_high_s", Real,
+           [](const Prediction& p) { return p.range ? p.range->high_s : kNone; }},
+    Figure{"exposed_comm_s", Real, mean<&RankPrediction::exposed_comm_s>},
+    Figure{"optimizer_s", Real, mean<&RankPrediction::optimizer_s>},
+    Figure{"idle_s", Real, mean<&RankPrediction::idle_s>},
+    Figure{"tp_exposed_s", Real, communication<CommunicationKind::Tensor, &KindTime::exposed>},
+    Figure{"tp_hidden_s", Real, communication<CommunicationKind::Tensor, &KindTime::hidden>},
+    Figure{"tp_bytes", Real, communication<CommunicationKind::Tensor, &KindTime::bytes>},
+    Figure{"cp_exposed_s", Real, communication<CommunicationKind::Context, &KindTime::exposed>},
+    Figure{"cp_hidden_s", Real, communication<CommunicationKind::Context, &KindTime::hidden>},
+    Figure{"cp_bytes", Real, communication<CommunicationKind::Context, &KindTime::bytes>},
+    Figure{"ep_exposed_s", Real, communication<CommunicationKind::Expert, &KindTime::exposed>},
+    Figure{"ep_hidden_s", Real, communication<CommunicationKind::Expert, &KindTime::hidden>},
+    Figure{"ep_bytes", Real, communication<CommunicationKind::Expert, &KindTime::bytes>},
+    Figure{"dp_exposed_s", Real, communication<CommunicationKind::Data, &KindTime::exposed>},
+    Figure{"dp_hidden_s", Real, communication<CommunicationKind::Data, &KindTime::hidden>},
+    Figure{"dp_bytes", Real, communication<CommunicationKind::Data, &KindTime::bytes>},
+    Figure{"pp_exposed_s", Real, communication<CommunicationKind::Pipeline, &KindTime::exposed>},
+    Figure{"pp_hidden_s", Real, communication<CommunicationKind::Pipeline, &KindTime::hidden>},
+    Figure{"pp_bytes", Real, communication<CommunicationKind::Pipeline, &KindTime::bytes>},
+    Figure{"host_exposed_s", Real, communication<CommunicationKind::Host, &KindTime::exposed>},
+    Figure{"host_hidden_s", Real, communication<CommunicationKind::Host, &KindTime::hidden>},
+    Figure{"host_bytes", Real, communication<CommunicationKind::Host, &KindTime::bytes>},
     Figure{
-        "days",
+        "days", Real,
         [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.days(); }); }},
-    Figure{"days_p95",
+    Figure{"days_p95", Real,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) { return r.figures.p95_s / 86400; });
            }},
-    Figure{"goodput",
+    Figure{"goodput", Real,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) { return r.figures.goodput(); });
            }},
-    Figure{"mttf_h",
+    Figure{"mttf_h", Real,
            [](const Prediction& p) {
-               if (!p.run || p.run->figures.job.failures.sum() <= 0) return std::string();
-               return text_of(p.run->figures.job.mttf() / 3600);
+               if (!p.run || p.run->figures.job.failures.sum() <= 0) return kNone;
+               return p.run->figures.job.mttf() / 3600;
            }},
-    Figure{"save_every_s",
+    Figure{"save_every_s", Real,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) {
                    const RunJob& job = r.figures.job;
                    return static_cast<double>(job.save_every) * job.step;
                });
            }},
-    Figure{"checkpoint_bytes",
+    Figure{"checkpoint_bytes", Whole,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) { return r.checkpoint; });
            }},
-    Figure{"gpu_hours",
+    Figure{"gpu_hours", Real,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) { return r.gpu_hours; });
            }},
-    Figure{"cost",
+    Figure{"cost", Real,
            [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.cost; }); }},
-    Figure{"energy_mwh",
+    Figure{"energy_mwh", Real,
            [](const Prediction& p) {
                return of_run(p, [](const RunPlan& r) { return r.energy_mwh; });
            }},
-    Figure{"co2_t",
+    Figure{"co2_t", Real,
            [](const Prediction& p) { return of_run(p, [](const RunPlan& r) { return r.co2_t; }); }},
-    Figure{"scenario", [](const Prediction& p) { return p.scenario; }},
-    Figure{"schedule_hash", [](const Prediction& p) { return p.schedule_hash; }},
 };
 
-/// The columns after a row's keys and figures, in this order.
-constexpr std::array<std::string SweepRow::*, 2> kWords{&SweepRow::twin_of, &SweepRow::unvalidated};
+constexpr std::array kWords{&PlanFigures::scenario, &PlanFigures::schedule_hash};
+constexpr std::array<std::string_view, 2> kWordNames{"scenario", "schedule_hash"};
+constexpr std::size_t kColumns = kFigures.size() + kWords.size();
+
+/// The columns after a row's keys and figures.
 constexpr std::array<std::string_view, 7> kBesideFigures{"plan", "schema", "twin_of", "unvalidated",
                                                          "fits", "pareto", "reason"};
 constexpr const char* kSchema = "debubble/sweep 2";
+constexpr std::array kVerdicts{MemoryVerdict::Fits, MemoryVerdict::DoesNotFit,
+                               MemoryVerdict::CannotBeTold};
 
-const std::string& figure_text(const SweepRow& row, std::string_view name) {
-    const auto at = std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
-    return row.figures[static_cast<std::size_t>(at)];
+std::size_t place_of(std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(kFigures, name, &Figure::name) -
+                                    kFigures.begin());
+}
+
+std::string truth(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string text_of(double number, Form form) {
+    if (std::isnan(number)) return {};
+    switch (form) {
+        case Real: break;
+        case Whole: return fmt::format("{}", static_cast<std::int64_t>(number));
+        case Flag: return truth(number != 0);
+        case Verdict: return std::string(name_of(kVerdicts[static_cast<std::size_t>(number)]));
+    }
+    return fmt::format("{}", number);  // the shortest text that reads back as the same number
+}
+
+double parse(const std::string& text, Form form) {
+    if (text.empty()) return kNone;
+    if (form == Flag) return text == "true" ? 1 : 0;
+    if (form == Verdict) {
+        const auto named = [](MemoryVerdict verdict) { return name_of(verdict); };
+        return static_cast<double>(std::ranges::find(kVerdicts, std::string_view(text), named) -
+                                   kVerdicts.begin());
+    }
+    double value = kNone;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
 }
 
 }  // namespace
 
+PlanFigures::PlanFigures(const Prediction& prediction)
+    : scenario(prediction.scenario), schedule_hash(prediction.schedule_hash) {
+    for (std::size_t i = 0; i < kNumbers; ++i) numbers[i] = kFigures[i].of(prediction);
+}
+
+double& PlanFigures::operator[](std::string_view name) {
+    return numbers.at(place_of(name));
+}
+double PlanFigures::operator[](std::string_view name) const {
+    return numbers.at(place_of(name));
+}
+
+std::size_t PlanFigures::hash() const {
+    std::size_t hash = std::hash<std::string>{}(schedule_hash);
+    for (const double number : numbers)
+        hash = (hash ^ std::bit_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
+    return hash;
+}
+
+bool operator==(const PlanFigures& a, const PlanFigures& b) {
+    const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+    return std::ranges::equal(a.numbers, b.numbers, {}, bits, bits) && a.scenario == b.scenario &&
+           a.schedule_hash == b.schedule_hash;
+}
+
 bool SweepRow::surely_fits() const {
-    return fits && figure_text(*this, "memory_verdict") == name_of(MemoryVerdict::Fits);
+    return fits && figure("memory_verdict") == static_cast<double>(MemoryVerdict::Fits);
 }
 
 double SweepRow::figure(std::string_view name) const {
-    const std::string& text = figure_text(*this, name);
-    double value = std::numeric_limits<double>::quiet_NaN();
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return figures ? (*figures)[name] : kNone;
 }
 
 std::vector<std::string> figure_names() {
     std::vector<std::string> names;
     for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+    names.insert(names.end(), kWordNames.begin(), kWordNames.end());
     return names;
-}
-
-std::vector<std::string> figures_of(const Prediction& prediction) {
-    std::vector<std::string> texts;
-    texts.reserve(kFigures.size());
-    for (const Figure& figure : kFigures) texts.push_back(figure.text(prediction));
-    return texts;
 }
 
 std::vector<std::string> csv_columns(std::span<const std::string> keys) {
@@ -199,50 +252,63 @@ std::vector<std::string> csv_columns(std::span<const std::string> keys) {
 
 std::vector<std::string> csv_fields(const SweepRow& row) {
     std::vector<std::string> fields;
-    fields.reserve(row.values.size() + row.figures.size() + kBesideFigures.size());
+    fields.reserve(row.values.size() + kColumns + kBesideFigures.size());
     fields.assign(row.values.begin(), row.values.end());
-    fields.insert(fields.end(), row.figures.begin(), row.figures.end());
+    if (row.figures) {
+        for (std::size_t i = 0; i < kFigures.size(); ++i)
+            fields.push_back(text_of(row.figures->numbers[i], kFigures[i].form));
+        for (const auto word : kWords) fields.push_back((*row.figures).*word);
+    } else {
+        fields.resize(fields.size() + kColumns);
+    }
     fields.push_back(row.plan);
     fields.emplace_back(kSchema);
-    for (const auto word : kWords) fields.push_back(row.*word);
-    fields.emplace_back(row.fits ? "true" : "false");
-    fields.push_back(row.pareto);
+    fields.push_back(row.twin_of);
+    fields.push_back(row.unvalidated);
+    fields.push_back(truth(row.fits));
+    fields.push_back(row.pareto ? truth(*row.pareto) : std::string());
     fields.push_back(row.reason);
     return fields;
 }
 
 SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys) {
     SweepRow row;
-    const auto figures = fields.begin() + static_cast<std::ptrdiff_t>(keys);
-    auto at = fields.end() - static_cast<std::ptrdiff_t>(kBesideFigures.size());
-    row.values.assign(fields.begin(), figures);
-    row.figures.assign(figures, at);
+    auto at = fields.begin() + static_cast<std::ptrdiff_t>(keys);
+    row.values.assign(fields.begin(), at);
+    if (!at->empty()) {
+        row.figures.emplace();
+        for (std::size_t i = 0; i < kFigures.size(); ++i)
+            row.figures->numbers[i] = parse(at[static_cast<std::ptrdiff_t>(i)], kFigures[i].form);
+        for (std::size_t i = 0; i < kWords.size(); ++i)
+            (*row.figures).*kWords[i] = at[static_cast<std::ptrdiff_t>(kFigures.size() + i)];
+    }
+    at += kColumns;
     row.plan = *at++;
     ++at;  // the schema
-    for (const auto word : kWords) row.*word = *at++;
+    row.twin_of = *at++;
+    row.unvalidated = *at++;
     row.fits = *at++ == "true";
-    row.pareto = *at++;
-    row.reason = *at;
+    if (!at->empty()) row.pareto = *at == "true";
+    row.reason = *++at;
     return row;
 }
 
-void mark_pareto(std::vector<SweepRow>& rows) {
+bool mark_pareto(std::vector<SweepRow>& rows) {
     struct Candidate {
         double tokens_per_s;
         double peak;
-        SweepRow* row;
+        std::size_t row;
     };
     std::vector<Candidate> candidates;
-    for (SweepRow& row : rows) {
-        row.pareto = "false";
-        if (row.fits && row.twin_of.empty())
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].fits && rows[i].twin_of.empty())
             candidates.push_back(
-                {row.figure("tokens_per_s"), row.figure("peak_memory_bytes"), &row});
-    }
+                {rows[i].figure("tokens_per_s"), rows[i].figure("peak_memory_bytes"), i});
     // Fastest first; a row is beaten if a faster one, or an equally fast one before it, holds less.
     std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
         return a.tokens_per_s != b.tokens_per_s ? a.tokens_per_s > b.tokens_per_s : a.peak < b.peak;
     });
+    std::vector<bool> unbeaten(rows.size(), false);
     double least = std::numeric_limits<double>::infinity();
     double fastest_with_least = 0;
     for (const Candidate& c : candidates) {
@@ -250,8 +316,14 @@ void mark_pareto(std::vector<SweepRow>& rows) {
         if (c.peak >= least && !equal) continue;
         least = c.peak;
         fastest_with_least = c.tokens_per_s;
-        c.row->pareto = "true";
+        unbeaten[c.row] = true;
     }
+    bool changes = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        changes = changes || rows[i].pareto != unbeaten[i];
+        rows[i].pareto = unbeaten[i];
+    }
+    return changes;
 }
 
 }  // namespace debubble::sim

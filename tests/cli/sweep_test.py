@@ -34,6 +34,12 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def table_after(text, title):
+    """The lines of the table after this line, without the line of keys that are the same in all rows."""
+    lines = text.split(f"{title}\n")[1].split("\n\n")[0].splitlines()
+    return lines[1:] if lines[0].startswith("all with ") else lines
+
+
 class SweepTest(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -136,7 +142,7 @@ class Sweep(SweepTest):
     def test_shows_what_tells_plans_apart_as_simulate_does(self):
         text = self.sweep().stdout
         for title in ("MFU", "causal", "bubble", "exposed", "peak memory", "left", "unvalidated"):
-            self.assertIn(title, text.split("the best 10:\n")[1].splitlines()[0])
+            self.assertIn(title, table_after(text, "the best 10:")[0])
         plain = self.write("plain.yaml", PLAN)
         for row in [row for row in rows_of(self.out) if row["step_time_s"]][::7]:
             sets = [part for key in list(row)[:4] for part in ("--set", f"{key}={row[key]}")]
@@ -169,7 +175,7 @@ class Sweep(SweepTest):
 
     def test_shows_the_best_for_each_value_of_a_key(self):
         text = self.sweep("--by", "schedule").stdout
-        table = text.split("the best for each schedule:\n")[1].split("\n\n")[0].splitlines()[1:]
+        table = table_after(text, "the best for each schedule:")[1:]
         rows = [row for row in rows_of(self.out) if row["fits"] == "true"]
         values = list(dict.fromkeys(row["schedule"] for row in rows))
         self.assertEqual(len(table), len(values))
@@ -219,8 +225,19 @@ class Sweep(SweepTest):
         text = self.sweep().stdout
         self.assertIn("the best 10:", text)
         best = max(float(r["tokens_per_s"]) for r in rows_of(self.out) if r["fits"] == "true")
-        first = text.split("the best 10:\n")[1].splitlines()[1]
+        first = table_after(text, "the best 10:")[1]
         self.assertIn(f"{best:.6g}", first)
+
+    def test_says_once_what_all_rows_share(self):
+        text = self.sweep().stdout
+        lines = text.split("the best 10:\n")[1].splitlines()
+        best = sorted((row for row in rows_of(self.out) if row["fits"] == "true" and not row["twin_of"]),
+                      key=lambda row: -float(row["tokens_per_s"]))[:10]
+        shared = [key for key in list(best[0])[:4] if len({row[key] for row in best}) == 1]
+        self.assertTrue(shared)
+        self.assertEqual(lines[0], "all with " + ", ".join(f"{key} {best[0][key]}" for key in shared))
+        for key in list(best[0])[:4]:
+            self.assertEqual(key in lines[1], key not in shared, key)
 
     def test_writes_no_control_characters_where_there_is_no_terminal(self):
         result = self.sweep()

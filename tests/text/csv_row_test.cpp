@@ -44,6 +44,28 @@ TEST(CsvRow, TakesNoRowThatWasTornAtAnyByte) {
     }
 }
 
+TEST(CsvRow, IsTakenAsALineWithTheSameFields) {
+    for (unsigned seed = 0; seed < 500; ++seed) {
+        const Rows rows = random_rows(seed);
+        std::string text;
+        for (const auto& row : rows) text += text::write_csv_row(row);
+        std::string_view rest = text;
+        for (const auto& row : rows) {
+            const auto line = text::take_csv_line(rest);
+            ASSERT_EQ(line, text::write_csv_row(row));
+            for (std::size_t count = 1; count <= row.size() + 1; ++count) {
+                auto start = row;
+                start.resize(std::min(count, row.size()));
+                EXPECT_EQ(text::csv_fields_at_start(*line, count), start);
+            }
+        }
+        EXPECT_TRUE(rest.empty());
+        std::string_view torn = std::string_view(text).substr(0, text.size() - 1);
+        for (std::size_t i = 0; i + 1 < rows.size(); ++i) text::take_csv_line(torn);
+        EXPECT_EQ(text::take_csv_line(torn), std::nullopt);
+    }
+}
+
 TEST(CsvRow, QuotesOnlyWhatNeedsIt) {
     EXPECT_EQ(text::write_csv_row({"1f1b", "", "{name: zb-h1, x: 2}", "a \"b\""}),
               "1f1b,,\"{name: zb-h1, x: 2}\",\"a \"\"b\"\"\"\n");

@@ -58,7 +58,7 @@ bool SweepTable::contains(std::size_t row, const std::string& word) const {
     const std::string wanted = lower(word);
     for (std::size_t c = 0; c < columns_.size(); ++c)
         if ((c < keys_ || !columns_[c].numeric) && columns_[c].key != "unvalidated" &&
-            lower(field(row, c)).find(wanted) != std::string::npos)
+            lower(text(row, c)).find(wanted) != std::string::npos)
             return true;
     return false;
 }
@@ -73,7 +73,7 @@ bool SweepTable::meets(std::size_t row, const std::string& word) const {
     const char* end = compared.value.data() + compared.value.size();
     const auto read = std::from_chars(compared.value.data(), end, value);
     if (read.ec != std::errc{} || read.ptr != end)
-        return lower(field(row, column)).find(compared.value) != std::string::npos;
+        return lower(text(row, column)).find(compared.value) != std::string::npos;
     const auto own = number(row, column);
     return own && compares(*own / unit_of(columns_[column]), compared.sign, value);
 }

@@ -92,7 +92,7 @@ void SweepRun::add(const sim::SweepRow& row, bool found) {
     const std::lock_guard lock(mutex_);
     rows_.push_back(row);
     // The column belongs to the rows of the table, not to those of the file.
-    rows_.back().pareto.clear();
+    rows_.back().pareto.reset();
     rows_.back().twin_of.clear();
     ++done_;
     if (found) ++found_;

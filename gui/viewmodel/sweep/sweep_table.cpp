@@ -69,11 +69,6 @@ bool all_numbers(const std::vector<std::string>& values) {
     return std::ranges::all_of(values, [](const std::string& v) { return parsed(v).has_value(); });
 }
 
-std::size_t figure_index(std::string_view key) {
-    static const std::vector<std::string> names = sim::figure_names();
-    return static_cast<std::size_t>(std::ranges::find(names, key) - names.begin());
-}
-
 std::string state_of(const sim::SweepRow& row) {
     if (row.fits && !row.surely_fits()) return said("sweep", "cannot be told");
     return row.fits         ? said("sweep", "fits")
@@ -139,23 +134,26 @@ std::size_t SweepTable::twins() const {
         std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); }));
 }
 
-std::string SweepTable::field(std::size_t row, std::size_t column) const {
+bool SweepTable::is_figure(std::size_t column) const {
+    return column >= keys_ && column < keys_ + kFigures.size();
+}
+
+std::string SweepTable::text(std::size_t row, std::size_t column) const {
     const sim::SweepRow& r = rows_[row];
     if (column < keys_) return r.values[column];
-    if (column < keys_ + kFigures.size()) return r.figures[figure_index(columns_[column].key)];
+    if (is_figure(column)) {
+        const auto value = number(row, column);
+        return value ? kFigures[column - keys_].text(*value) : std::string();
+    }
     if (columns_[column].key == "fits") return state_of(r);
     return columns_[column].key == "unvalidated" ? r.unvalidated : r.reason;
 }
 
-std::string SweepTable::text(std::size_t row, std::size_t column) const {
-    std::string field = this->field(row, column);
-    if (column < keys_ || column >= keys_ + kFigures.size()) return field;
-    const auto value = parsed(field);
-    return value ? kFigures[column - keys_].text(*value) : std::string();
-}
-
 std::optional<double> SweepTable::number(std::size_t row, std::size_t column) const {
-    return columns_[column].numeric ? parsed(field(row, column)) : std::nullopt;
+    if (!columns_[column].numeric) return std::nullopt;
+    if (!is_figure(column)) return parsed(rows_[row].values[column]);
+    const double figure = rows_[row].figure(columns_[column].key);
+    return std::isfinite(figure) ? std::optional(figure) : std::nullopt;
 }
 
 std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
@@ -179,7 +177,7 @@ std::vector<std::size_t> SweepTable::order(std::size_t column, bool descending,
         std::ranges::stable_sort(order, {}, [&](std::size_t row) { return keys[row]; });
     } else {
         std::vector<std::string> keys(rows_.size());
-        for (const std::size_t row : order) keys[row] = field(row, column);
+        for (const std::size_t row : order) keys[row] = text(row, column);
         std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
             return descending ? keys[b] < keys[a] : keys[a] < keys[b];
         });

@@ -68,7 +68,7 @@ public:
 
 private:
     bool contains(std::size_t row, const std::string& word) const;
-    std::string field(std::size_t row, std::size_t column) const;  ///< in the form of the CSV
+    bool is_figure(std::size_t column) const;
 
     std::vector<SweepColumn> columns_;  ///< swept keys, figures, fits, unvalidated, reason
     std::size_t keys_ = 0;

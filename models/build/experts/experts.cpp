@@ -38,6 +38,8 @@ void ExpertRoute::compute_in_products() const {
 LinearParameters ExpertRoute::parameters(bool in) const {
     const std::int64_t hidden = width();
     LinearParameters all;
+    const bool counted = builder.expert_parameters == ExpertParameters::Counted;
+    const int each = counted ? static_cast<int>(size().experts) : 1;
     const std::string experts_of_layer = names.prefix + names.experts + ".";
     const auto add = [&](std::int64_t expert, const char* weight, std::int64_t inputs,
                          std::int64_t outputs, Sharding sharding) {
@@ -53,18 +55,21 @@ LinearParameters ExpertRoute::parameters(bool in) const {
                 .append(ending);
         };
         const bool column = sharding == Sharding::Column;
-        all.weights.push_back(builder.parameter(
-            {named(".weight"), {outputs, inputs}, sharding, column ? 0 : 1, 1, {}, true}));
+        Parameter weight_of{
+            named(".weight"), {outputs, inputs}, sharding, column ? 0 : 1, 1, {}, true};
+        weight_of.count = each;
+        all.weights.push_back(builder.parameter(std::move(weight_of)));
         if (!experts.bias) return;
         Parameter bias{
             named(".bias"), {outputs}, column ? sharding : Sharding::Replicated, 0, 1, {}, true};
         bias.initial = Initial::Zeros;
+        bias.count = each;
         all.biases.push_back(builder.parameter(std::move(bias)));
     };
     const bool gated = is_gated(experts.activation);
     const bool gate_first = gated || builder.model().family == Family::Llama;
     const std::int64_t first = builder.how().expert_rank * size().experts;
-    for (std::int64_t expert = first; expert < first + size().experts; ++expert) {
+    for (std::int64_t expert = first; expert < first + size().experts; expert += each) {
         if (!in) {
             add(expert, names.of_expert[2], experts.ffn, hidden, Sharding::Row);
             continue;

@@ -33,12 +33,32 @@ std::string left_cell(const SweepRow& row) {
     return gib_cell(left) + (row.surely_fits() ? "" : ", cannot be told");
 }
 
-/// The indices of the keys that differ between points; of all keys where none does.
-std::vector<std::size_t> shown_keys(const Grid& grid) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < grid.sweep.keys.size(); ++i)
-        if (grid.sweep.keys[i].values.size() > 1 || grid.points.size() == 1) places.push_back(i);
-    return places;
+/// The swept keys of a table, by their indices: those with several values are columns, unless all
+/// of several rows have the same value.
+struct ShownKeys {
+    std::vector<std::size_t> columns;
+    std::vector<std::size_t> common;
+};
+
+ShownKeys shown_keys(std::span<const SweepRow* const> rows, const Grid& grid) {
+    ShownKeys shown;
+    for (std::size_t i = 0; i < grid.sweep.keys.size(); ++i) {
+        if (grid.sweep.keys[i].values.size() == 1 && grid.points.size() > 1) continue;
+        const bool differs = std::ranges::any_of(
+            rows, [&](const SweepRow* row) { return row->values[i] != rows.front()->values[i]; });
+        (differs || rows.size() == 1 ? shown.columns : shown.common).push_back(i);
+    }
+    return shown;
+}
+
+/// "all with parallel.order tp-cp-ep-dp-pp, schedule 1f1b", a line above a table.
+std::string common_text(const SweepRow& row, std::span<const std::size_t> common,
+                        const Grid& grid) {
+    std::string text;
+    for (const std::size_t key : common)
+        text += fmt::format("{}{} {}", text.empty() ? "all with " : ", ", grid.sweep.keys[key].key,
+                            printable(row.values[key]));
+    return text.empty() ? text : text + '\n';
 }
 
 Cells cells_of(const SweepRow& row, std::span<const std::size_t> keys) {
@@ -53,7 +73,7 @@ Cells cells_of(const SweepRow& row, std::span<const std::size_t> keys) {
     cells.push_back(share(row.figure("exposed_comm_s") / step));
     cells.push_back(gib_cell(row.figure("peak_memory_bytes")));
     cells.push_back(left_cell(row));
-    cells.push_back(row.pareto == "true" ? "yes" : "");
+    cells.push_back(row.pareto.value_or(false) ? "yes" : "");
     return cells;
 }
 
@@ -104,7 +124,7 @@ Cells unvalidated_in_all(std::span<const SweepRow* const> rows) {
 }  // namespace
 
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
-    const std::vector<std::size_t> keys = shown_keys(grid);
+    const auto [keys, common_keys] = shown_keys(rows, grid);
     std::vector<Cells> table(1);
     for (const std::size_t key : keys) table.front().push_back(grid.sweep.keys[key].key);
     for (const char* title : {"tokens/s", "step", "MFU", "causal", "bubble", "exposed",
@@ -120,7 +140,7 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
     const auto nothing = [](const Cells& cells) { return cells.back().empty(); };
     if (std::ranges::all_of(table.begin() + 1, table.end(), nothing))
         for (Cells& cells : table) cells.pop_back();
-    std::string text = aligned(table, keys.size());
+    std::string text = common_text(*rows.front(), common_keys, grid) + aligned(table, keys.size());
     if (!common.empty())
         text += fmt::format("unvalidated{}: {}\n", rows.size() > 1 ? " in all of them" : "",
                             fmt::join(common, ", "));
@@ -130,14 +150,15 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid) {
 std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid) {
     const std::vector<const SweepRow*> frontier = run_frontier(rows);
     if (frontier.empty()) return {};
-    std::vector<Cells> table{grid.keys()};
-    const std::size_t keys = table.front().size();
+    const auto [keys, common] = shown_keys(frontier, grid);
+    std::vector<Cells> table(1);
+    for (const std::size_t key : keys) table.front().push_back(grid.sweep.keys[key].key);
     for (const char* title :
          {"days", "P95", "goodput", "GPU hours", "cost", "energy", "save every"})
         table.front().emplace_back(title);
     for (const SweepRow* row : frontier) {
         Cells cells;
-        for (const std::string& value : row->values) cells.push_back(printable(value));
+        for (const std::size_t key : keys) cells.push_back(printable(row->values[key]));
         const auto cell = [&](const char* name, const char* unit, double scale = 1) {
             const double figure = row->figure(name);
             cells.push_back(std::isnan(figure) ? "-"
@@ -153,8 +174,9 @@ std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid) 
         cell("save_every_s", " min", 1.0 / 60);
         table.push_back(std::move(cells));
     }
-    return fmt::format("\ndays against cost, of {} plans that were played and fit:\n{}",
-                       rows.size(), aligned(table, keys));
+    return fmt::format("\ndays against cost, of {} plans that were played and fit:\n{}{}",
+                       rows.size(), common_text(*frontier.front(), common, grid),
+                       aligned(table, keys.size()));
 }
 
 std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key) {

@@ -46,7 +46,8 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
 
 /// A line for each row: swept keys, throughput, and the figures that distinguish plans: bubble,
-/// exposed communication as a share of the step, memory held and left. Features that are
+/// exposed communication as a share of the step, memory held and left. Keys with one value in all
+/// of several rows are named above the table. Features that are
 /// unvalidated in some of the rows are named in their lines, those that are unvalidated in all rows
 /// below.
 std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);

@@ -45,7 +45,8 @@ std::vector<StepMatrix> step_matrices(const models::StageGraph& graph, LayerFold
             if (!counted.insert(index).second) continue;
             const bool cut = parameter.sharding != models::Sharding::Replicated;
             StepMatrix matrix{parameter.shape[0], parameter.shape[1], parameter.expert,
-                              cut ? parameter.cutting_ranks(graph.execution) : 1, times};
+                              cut ? parameter.cutting_ranks(graph.execution) : 1,
+                              times * parameter.count};
             // The parts of a packed matrix are orthogonalised separately.
             matrix.count *= parameter.parts;
             (parameter.transposed ? matrix.columns : matrix.rows) /= parameter.parts;

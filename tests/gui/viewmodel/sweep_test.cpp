@@ -120,7 +120,7 @@ TEST(Sweep, can_be_stopped) {
 std::vector<std::string> rows_of(SweepRun& run) {
     std::vector<std::string> rows;
     for (const sim::SweepRow& row : run.take_rows())
-        rows.push_back(fmt::format("{}", fmt::join(row.figures, ",")) + row.reason);
+        rows.push_back(fmt::format("{}", fmt::join(sim::csv_fields(row), ",")));
     std::ranges::sort(rows);
     return rows;
 }
@@ -241,8 +241,8 @@ TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     while (rows.size() < 10'000) {
         rows.push_back(few[rows.size() % few.size()]);
         // Each is another plan, and no twin.
-        if (std::string& figure = rows.back().figures.front(); !figure.empty())
-            figure += std::to_string(rows.size());
+        if (rows.back().possible())
+            (*rows.back().figures)["step_time_s"] *= 1 + 1e-9 * double(rows.size());
     }
     table.add(rows);
     const auto begun = std::chrono::steady_clock::now();
@@ -301,9 +301,7 @@ TEST(SweepTable, says_where_nobody_can_tell_whether_a_plan_fits) {
     SweepTable table = small_table();
     const std::size_t best = table.order(table.column_of("tokens_per_s"), true, "fits").front();
     sim::SweepRow full = table.rows()[best];
-    const std::vector<std::string> names = sim::figure_names();
-    full.figures[static_cast<std::size_t>(std::ranges::find(names, "memory_verdict") -
-                                          names.begin())] = "cannot be told";
+    (*full.figures)["memory_verdict"] = double(sim::MemoryVerdict::CannotBeTold);
     table.add({full});
     EXPECT_EQ(table.text(best, table.column_of("fits")), "fits");
     EXPECT_EQ(table.text(table.rows().size() - 1, table.column_of("fits")), "cannot be told");

@@ -1,8 +1,5 @@
 #include "sim/grid/compare_plans.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace debubble::sim {
@@ -17,16 +14,11 @@ SweepRow row_of(std::vector<std::string> values, double step_s, double low, doub
     SweepRow row;
     row.values = std::move(values);
     row.fits = true;
-    const std::vector<std::string> names = figure_names();
-    row.figures.resize(names.size());
-    const auto set = [&](std::string_view name, double value) {
-        const auto at = std::ranges::find(names, name) - names.begin();
-        row.figures[static_cast<std::size_t>(at)] = fmt::format("{}", value);
-    };
-    set("step_time_s", step_s);
-    set("tokens_per_s", 1e6 / step_s);
-    if (low > 0) set("step_time_low_s", step_s * low);
-    if (high > 0) set("step_time_high_s", step_s * high);
+    PlanFigures& figures = row.figures.emplace();
+    figures["step_time_s"] = step_s;
+    figures["tokens_per_s"] = 1e6 / step_s;
+    if (low > 0) figures["step_time_low_s"] = step_s * low;
+    if (high > 0) figures["step_time_high_s"] = step_s * high;
     return row;
 }
 

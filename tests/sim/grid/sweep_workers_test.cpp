@@ -1,5 +1,6 @@
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -18,6 +19,8 @@ namespace debubble::sim {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr const char* kSmall = R"(include: gpt2-xl-1f1b
 sweep:
@@ -118,6 +121,67 @@ TEST_F(SweepWorkers, RefuseJournalsOfAnotherScenario) {
                     options);
     EXPECT_THROW(sweep_as_worker(grid(), results_, {1, 2}, {}), InputError);
     EXPECT_THROW(sweep(grid(), results_), InputError);
+}
+
+/// The points whose rows a look at a followed file finds.
+std::vector<std::size_t> found_in(FollowedFile& file) {
+    std::vector<std::size_t> found;
+    file.read_on([&](std::size_t index) { found.push_back(index); });
+    return found;
+}
+
+TEST_F(SweepWorkers, ReadOfAJournalOnlyWhatIsNew) {
+    const std::string whole = alone();
+    std::vector<std::size_t> ends;  // of the header and of each row
+    for (std::size_t at = whole.find('\n'); at != std::string::npos; at = whole.find('\n', at + 1))
+        ends.push_back(at + 1);
+    const auto first = [&](std::size_t bytes) { return whole.substr(0, bytes); };
+    // Grown in place, as a worker writes it.
+    const auto written = [&](std::size_t bytes) {
+        std::ofstream(results_, std::ios::in | std::ios::out | std::ios::ate)
+            << whole.substr(fs::file_size(results_), bytes - fs::file_size(results_));
+    };
+    FollowedFile file(results_, grid());
+    EXPECT_THAT(found_in(file), IsEmpty()) << "there is no file";
+    write_file(results_, first(10));
+    EXPECT_THAT(found_in(file), IsEmpty()) << "the header is torn";
+    written(ends[2] + 30);
+    EXPECT_THAT(found_in(file), ElementsAre(0, 1));
+    EXPECT_THAT(found_in(file), IsEmpty());
+    written(ends[3]);
+    EXPECT_THAT(found_in(file), ElementsAre(2));
+    EXPECT_TRUE(file.is_marked());
+    const std::size_t rows = ends.size() - 1;
+    written(whole.size());
+    EXPECT_EQ(found_in(file).size(), rows - 3);
+    write_file(results_, whole);  // merged
+    EXPECT_EQ(found_in(file).size(), rows);
+    write_file(results_, "other,columns\n");
+    EXPECT_THROW(found_in(file), InputError);
+}
+
+TEST_F(SweepWorkers, OfWhichOneMergesHaveNoRowsButKnowThatAllAreDone) {
+    sweep_as_worker(grid(), results_, {0, 2}, on_one_thread());
+    const SweepResult late = sweep_as_worker(grid(), results_, {1, 2}, on_one_thread());
+    EXPECT_TRUE(late.finished());
+    EXPECT_EQ(late.found, grid().points.size());
+    EXPECT_THAT(late.rows, IsEmpty());
+    EXPECT_FALSE(fs::exists(journal_of(results_, 1)));
+}
+
+TEST_F(SweepWorkers, MergeAgainWhereAMergeWasKilled) {
+    const std::string wanted = alone();
+    std::atomic<bool> stop{false};
+    BatchOptions options = on_one_thread(&stop);
+    options.progress = [&](std::size_t done, std::size_t total) { stop = done + 1 == total; };
+    EXPECT_FALSE(sweep_as_worker(grid(), results_, {0, 1}, options).finished());
+    const std::string journal = read_file(journal_of(results_, 0));
+    write_file(results_, journal.substr(0, journal.size() / 2));
+    const SweepResult again = sweep_as_worker(grid(), results_, {1, 2}, on_one_thread());
+    EXPECT_TRUE(again.finished());
+    EXPECT_EQ(again.found, again.total - 1);
+    EXPECT_EQ(read_file(results_), wanted);
+    EXPECT_FALSE(fs::exists(journal_of(results_, 0)));
 }
 
 TEST(WorkerPlace, ComesFromWhatLaunchersSet) {

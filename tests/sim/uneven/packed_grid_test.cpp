@@ -17,12 +17,6 @@ constexpr const char* kPackedGrid =
     "parallel: {zero_stage: 1}\n"
     "training: {global_batch: 32, micro_batch: 1, seq_length: 16384}\n";
 
-std::string step_of(const SweepRow& row) {
-    const std::vector<std::string> names = figure_names();
-    const auto at = std::ranges::find(names, "step_time_s");
-    return at == names.end() ? "" : row.figures[static_cast<std::size_t>(at - names.begin())];
-}
-
 /// No bound of even loads rules out what the drawn steps say is best.
 TEST(PackedGrid, IsSearchedAsItIsSwept) {
     for (const char* packing : {"false", "true"}) {
@@ -49,7 +43,7 @@ TEST(PackedGrid, IsSearchedAsItIsSwept) {
         int differ = 0;
         for (std::size_t i = 0; i + 1 < rows.size(); i += 2)
             if (rows[i].possible() && rows[i + 1].possible() &&
-                step_of(rows[i]) != step_of(rows[i + 1]))
+                rows[i].figure("step_time_s") != rows[i + 1].figure("step_time_s"))
                 ++differ;
         EXPECT_GE(differ, 3) << "groups as large as documents need change steps";
     }
