@@ -119,7 +119,9 @@ void read_kimi_linear(text::MappingReader& in, Config& config) {
     layer.rotary = !unrotated;
     in.flag("mla_use_output_gate", layer.output_gate);
     read_kimi_experts(in, config);
-    in.whole("attn_res_block_size", a.residual_block, 0, kMostLayers);
+    std::int64_t block = 0;
+    if (in.whole("attn_res_block_size", block, 0, kMostLayers) && block > 0)
+        a.residual_block = block;
     DeltaNet net;
     const std::vector<bool> attends = read_kimi_layers(in, config, net);
     if (!in.good()) return;

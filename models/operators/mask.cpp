@@ -56,9 +56,9 @@ double pairs(const Mask& mask, double queries, double keys, Diagonal diagonal) {
 }
 
 double entries_seen(const CompressedKeys& keys, double tokens) {
-    if (keys.ratio == 0) return 0;
-    const double ratio = number(keys.ratio);
-    const double most = keys.chosen > 0 ? number(keys.chosen) : tokens;
+    if (!keys.ratio) return 0;
+    const double ratio = number(*keys.ratio);
+    const double most = keys.chosen ? number(*keys.chosen) : tokens;
     const double whole = std::floor(tokens / ratio);
     // `ratio` tokens have the same number of whole entries before them, except the last ones.
     const double full = std::min(whole, most + 1);

@@ -60,8 +60,9 @@ void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) 
 
 /// How many of the first `layers` of a stage remain after folding `run`, which lies before their
 /// end or after it.
-void shorten(int& layers, const models::LayerRun& run, int first_of_stage, int taken) {
-    if (layers > run.first - first_of_stage) layers -= taken;
+void shorten(std::optional<int>& layers, const models::LayerRun& run, int first_of_stage,
+             int taken) {
+    if (layers && *layers > run.first - first_of_stage) *layers -= taken;
 }
 
 /// The layers that add features of a vision tower (DeepStack) differ from those after them.
@@ -89,7 +90,7 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     // leave different parameters from one to the next.
     // The operands of a part grow with the layers before it where sums are stored.
     const bool identical =
-        execution.recompute_extent.together == 1 && scenario.model.residual_block == 0 &&
+        execution.recompute_extent.together == 1 && !scenario.model.residual_block &&
         !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
     const int folded =
         scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;

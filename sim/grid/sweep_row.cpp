@@ -29,6 +29,13 @@ Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
     return worst;
 }
 
+Bytes worst(const Prediction& p, std::optional<Bytes> RankPrediction::*held) {
+    Bytes worst;
+    for (const RankPrediction& rank : p.ranks)
+        worst = std::max(worst, (rank.*held).value_or(worst));
+    return worst;
+}
+
 std::string mean(const Prediction& p, double RankPrediction::*seconds) {
     double sum = 0;
     for (const RankPrediction& rank : p.ranks) sum += rank.*seconds;

@@ -38,11 +38,11 @@ struct RankPrediction {
     TimeByKind communication{};
     double waits_for_links_s = 0;  ///< part of idle_s: a message of another stage is under way
     Bytes peak_memory;
-    std::string peak_op;     ///< action and operator that ran at the peak
-    MemoryByClass memory{};  ///< at the instant of the peak, summing to it
-    Bytes reserved;          ///< by the allocator model; 0 when it was not played
+    std::string peak_op;            ///< action and operator that ran at the peak
+    MemoryByClass memory{};         ///< at the instant of the peak, summing to it
+    std::optional<Bytes> reserved;  ///< by the allocator model, if it was played
     /// The memory that the device must have for it, in addition to the headroom.
-    Bytes needs() const { return std::max(peak_memory, reserved); }
+    Bytes needs() const { return std::max(peak_memory, reserved.value_or(Bytes{})); }
 };
 
 struct ProvenanceNote {

@@ -194,7 +194,8 @@ private:
         of_plan("reserved by the allocator there", Measure::Bytes,
                 [](const Prediction& p) -> std::optional<double> {
                     Bytes most;
-                    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.reserved);
+                    for (const RankPrediction& rank : p.ranks)
+                        most = std::max(most, rank.reserved.value_or(Bytes{}));
                     return static_cast<double>(most.count);
                 });
     }

@@ -70,7 +70,8 @@ PackedSteps::PackedSteps(const scenarios::Scenario& scenario, const scenarios::P
                                                  plan_.program, *layers_.front());
     layers_.push_back(std::make_unique<const UnevenCostModel>(*curves_, steps_.ends));
     costs_ = layers_.back().get();
-    steps_.even_s = seconds(simulate(*program_, *even_, how_).trace.header.step_time);
+    steps_.even_s =
+        seconds(simulate(*program_, *even_, how_).trace.header.step_time.value_or(Duration{}));
     find_slow_ranks(jobs);
 }
 
@@ -125,7 +126,8 @@ PackedSteps::Played PackedSteps::play(const PackedStep& step, int draw,
         const LoadCurves curves(without_documents_, plan_.stages, plan_.schedule, plan_.program,
                                 packed);
         const UnevenCostModel costs(curves, DrawnPipeline{draw}, spared);
-        const Duration time = simulate(program_of(step), costs, how_).trace.header.step_time;
+        const Duration time =
+            simulate(program_of(step), costs, how_).trace.header.step_time.value_or(Duration{});
         if (time > last.step) last = {time, position};
     }
     return last;

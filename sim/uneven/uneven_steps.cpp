@@ -10,7 +10,7 @@ namespace debubble::sim {
 namespace {
 
 Duration step_of(const CostModel& costs, const Program& program, const SimulateOptions& how) {
-    return simulate(program, costs, how).trace.header.step_time;
+    return simulate(program, costs, how).trace.header.step_time.value_or(Duration{});
 }
 
 /// The number of a step's slowest pipelines that are simulated without the slowdown of a rank.

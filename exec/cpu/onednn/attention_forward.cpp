@@ -39,7 +39,7 @@ struct Forward {
             const Operand keys = of(k, block, key, block.kv_head());
             worker.matmul({block.queries, block.keys, shape.head_dim, queries, keys.transposed(),
                            into(worker.scores, kKeysAtOnce)});
-            if (attention.soft_cap > 0)
+            if (attention.soft_cap)
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     loops::cap_scores(attention, block.keys, worker.scores.data() + i * kKeysAtOnce,
                                       nullptr);

@@ -200,7 +200,7 @@ std::optional<double> lesser(std::optional<double> a, std::optional<double> b) {
 /// decides how rows spread over the experts.
 scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
     scenarios::RunOptions& run = scenario.training.run;
-    if (!run.steps && run.lr_schedule.total_steps == 0) run.lr_schedule = {};
+    if (!run.steps && !run.lr_schedule.total_steps) run.lr_schedule = {};
     return scenario;
 }
 

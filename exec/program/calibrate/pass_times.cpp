@@ -17,7 +17,7 @@ namespace {
 double by_rates(const models::Kernel& kernel, const scenarios::Cluster& cluster) {
     const scenarios::Gpu& gpu = cluster.gpu;
     const double flops =
-        std::max(1.0, gpu.fp16_flops_per_s > 0 ? gpu.fp16_flops_per_s : gpu.fp32_flops_per_s);
+        std::max(1.0, gpu.fp16_flops_per_s.value_or(gpu.fp32_flops_per_s.value_or(0)));
     const double bytes = std::max(1.0, gpu.memory_bandwidth.value);
     const double link = std::max(1.0, cluster.node_link.bandwidth.value);
     constexpr double kLaunch = 2e-6;

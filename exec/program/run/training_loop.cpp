@@ -275,7 +275,7 @@ double median_seconds(const std::vector<StepMetrics>& steps) {
 void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outcome) {
     outcome.trace = trace_of(std::move(step.records.records));
     TraceHeader& header = outcome.trace.header;
-    header.source = "executed";
+    header.source = TraceSource::Executed;
     header.scenario = job.scenario.name;
     header.program_hash = job.program_hash;
     header.tensor = job.grid.tensor;

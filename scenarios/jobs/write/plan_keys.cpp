@@ -45,7 +45,7 @@ void add_attention(const models::Architecture& a, Keys& keys) {
     keys["model.window"] = attention->window ? std::to_string(*attention->window) : "none";
     keys["model.qkv_bias"] = yes_no(attention->qkv_bias);
     keys["model.latent_attention"] =
-        attention->latent ? fmt::format("{} {} {}", attention->latent->query_rank,
+        attention->latent ? fmt::format("{} {} {}", attention->latent->query_rank.value_or(0),
                                         attention->latent->key_rank, attention->latent->rope_dim)
                           : "none";
 }
@@ -61,7 +61,7 @@ void add_mlp(const models::Architecture& a, Keys& keys) {
     if (experts == nullptr) return;
     keys["model.experts_ffn"] = std::to_string(experts->ffn);
     keys["model.experts_per_token"] = std::to_string(experts->per_token);
-    keys["model.shared_ffn"] = std::to_string(experts->shared_ffn);
+    keys["model.shared_ffn"] = std::to_string(experts->shared_ffn.value_or(0));
     keys["model.router"] = spelled(models::kRouters, experts->router);
     std::string order;
     for (int i = 0; i < a.layers.count(); ++i)
@@ -123,10 +123,10 @@ void add_cut(const Scenario& s, Keys& keys) {
     }
     keys["parallel.communication_dtype"] = std::string(word_of(s.gradients_on_the_wire()));
     // Layers of multi-token prediction lie where only the layout says.
-    const bool listed = p.layout.empty() || s.model.mtp_layers == 0;
+    const bool listed = !p.layout || s.model.mtp_layers == 0;
     keys["parallel.partition"] =
-        listed ? fmt::format("[{}]", fmt::join(layers_of_stages(s), ", ")) : p.layout;
-    keys["schedule.name"] = s.schedule.csv.empty() ? s.schedule.name : "csv " + s.schedule.csv;
+        listed ? fmt::format("[{}]", fmt::join(layers_of_stages(s), ", ")) : *p.layout;
+    keys["schedule.name"] = s.schedule.csv ? "csv " + *s.schedule.csv : s.schedule.name;
     keys["schedule.slices"] = std::to_string(s.schedule.slices);
     for (const auto& [key, value] : s.schedule.options)
         if (value != "false") keys["schedule." + key] = value;
@@ -159,7 +159,7 @@ void add_training(const Scenario& s, Keys& keys) {
                     ? "aux_loss"
                     : "seq_aux_loss";
     }
-    keys["training.lora"] = std::to_string(t.lora.rank);
+    keys["training.lora"] = std::to_string(t.lora ? t.lora->rank : 0);
     keys["training.optimizer"] = std::to_string(t.run.optimizer.index());
 }
 

@@ -15,10 +15,6 @@ namespace {
 
 using Layer = std::optional<int>;
 
-Layer layer_of(const models::Kernel& kernel) {
-    return kernel.layer < 0 ? Layer() : Layer(kernel.layer);
-}
-
 /// For each tensor, the layer whose backward it is saved for: that of the first operator that saves
 /// it. A layer's input, which the layer before made, thus belongs to the layer.
 std::vector<Layer> saved_by(const models::StageGraph& graph) {
@@ -77,10 +73,10 @@ StageFigures figures_of(const models::StageGraph& graph) {
         }
     const models::PassSteps forward = forward_steps(graph);
     for (const models::Kernel& kernel : forward.kernels)
-        by_layer[layer_of(kernel)].forward_flops += flops(kernel);
+        by_layer[kernel.layer].forward_flops += flops(kernel);
     const models::PassSteps backward = backward_steps(graph);
     for (const models::Kernel& kernel : backward.kernels)
-        by_layer[layer_of(kernel)].backward_flops += flops(kernel);
+        by_layer[kernel.layer].backward_flops += flops(kernel);
     for (const auto& [layer, bytes] : kept_after(forward, graph))
         by_layer[layer].activations = bytes;
 

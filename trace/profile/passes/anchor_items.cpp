@@ -81,7 +81,7 @@ private:
     Exchange exchange(const DeviceSpan& kernel) const {
         const CollectiveNote& note = profile_.notes[kernel.note];
         Exchange out{kernel.begin, kernel.end, 0, true, true, true, {}};
-        if (note.peer < 0 || (note.collective != "send" && note.collective != "recv")) return out;
+        if (!note.peer || (note.collective != "send" && note.collective != "recv")) return out;
         out.sends = note.collective == "send";
         out.receives = !out.sends;
         out.peer = note.peer;

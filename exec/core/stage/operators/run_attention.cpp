@@ -16,9 +16,9 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     attention.causal = call.model().causal;
     attention.first_query = first_query;
     attention.scale = score_magnitude(layer) * layer.score_scale();
-    attention.soft_cap = layer.score_softcap.value_or(0);
-    attention.window = layer.window.value_or(0);
-    attention.chunk = layer.chunk.value_or(0);
+    attention.soft_cap = layer.score_softcap;
+    attention.window = layer.window;
+    attention.chunk = layer.chunk;
     const std::int64_t first_head =
         heads.queries != layer.heads ? call.tensor_rank() * heads.queries : 0;
     if (layer.alibi) attention.alibi = Alibi{layer.heads, first_head};
