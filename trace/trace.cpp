@@ -1,17 +1,16 @@
 #include "trace/trace.h"
 
 #include <algorithm>
-#include <array>
 
 namespace debubble {
 
 namespace {
 
-constexpr std::array<std::string_view, kPairSteps> kPairStepNames{
+constexpr ArrayBy<PairStep, std::string_view, kPairSteps> kPairStepNames{
     "outside", "attention",         "dispatch",      "experts",
     "combine", "attention weights", "expert weights"};
-constexpr std::array<std::string_view, 4> kSourceNames{"simulated", "executed", "replayed",
-                                                       "profiled"};
+constexpr ArrayBy<TraceSource, std::string_view, 4> kSourceNames{"simulated", "executed",
+                                                                 "replayed", "profiled"};
 
 /// The enumerator with that name, of those that are named in order from 0 on.
 template <class Enumeration>
@@ -24,7 +23,7 @@ std::optional<Enumeration> named(const auto& names, std::string_view name) {
 }  // namespace
 
 std::string_view name_of(PairStep step) {
-    return kPairStepNames[static_cast<std::size_t>(step)];
+    return kPairStepNames[step];
 }
 
 std::optional<PairStep> pair_step_named(std::string_view name) {
@@ -32,7 +31,7 @@ std::optional<PairStep> pair_step_named(std::string_view name) {
 }
 
 std::string_view name_of(TraceSource source) {
-    return kSourceNames[static_cast<std::size_t>(source)];
+    return kSourceNames[source];
 }
 
 std::optional<TraceSource> trace_source_named(std::string_view name) {

@@ -94,7 +94,7 @@ void read_enumerated(text::MappingReader& in, Config& config) {
         const auto [end, error] = std::from_chars(at, listed.data() + listed.size(), layer);
         if (error != std::errc() || layer < 0 || layer >= config.layers)
             return in.complain("moe_layers_enum", "layer numbers must be separated by commas");
-        config.dense[static_cast<std::size_t>(layer)] = false;
+        config.dense[layer] = false;
         at = end + 1;
     }
 }

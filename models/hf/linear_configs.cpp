@@ -54,8 +54,8 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     net.key_heads = net.value_heads = heads;
     net.key_dim = net.value_dim = net.gate_rank = width;
     std::vector<int> of_layer(static_cast<std::size_t>(config.layers));
-    for (const int layer : with_attention) ++of_layer[static_cast<std::size_t>(layer - 1)];
-    for (const int layer : with_nets) of_layer[static_cast<std::size_t>(layer - 1)] += 2;
+    for (const int layer : with_attention) ++of_layer[layer - 1];
+    for (const int layer : with_nets) of_layer[layer - 1] += 2;
     if (std::ranges::any_of(of_layer, [](int count) { return count != 1 && count != 2; }))
         linear.complain("kda_layers",
                         "each layer must appear once in 'kda_layers' or 'full_attn_layers'");

@@ -67,7 +67,7 @@ void read_optional_window(text::MappingReader& in, Config& config) {
     int whole = 28;  // layers before the first with a window
     in.whole("max_window_layers", whole, 0, kMostLayers);
     std::vector<bool> usual(static_cast<std::size_t>(config.layers));
-    for (int i = 0; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = i >= whole;
+    for (int i = 0; i < config.layers; ++i) usual[i] = i >= whole;
     set_windows(in, config, window, usual);
 }
 

@@ -63,7 +63,7 @@ double flops_again(const Scenario& scenario, const models::Execution& how, int f
     for (const models::OperatorRun& run : runs[1])
         if (run.part == models::Part::Again)
             for (const models::Kernel& kernel :
-                 models::kernels_of(graph.operators[static_cast<std::size_t>(run.op)], run.part))
+                 models::kernels_of(graph.operators[run.op], run.part))
                 flops += models::flops(kernel);
     return flops;
 }

@@ -95,7 +95,7 @@ private:
                 policy.live_limits.push_back(parts_of(heuristic.lead[r] + static_cast<int>(r)));
         } else {
             for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
-                const int lead = heuristic.lead[static_cast<std::size_t>(rank)];
+                const int lead = heuristic.lead[rank];
                 order.push_back(alternation(problem_.shape.micro_batches, lead));
                 if (heuristic.kind == Kind::Turns)
                     order.back() = with_delayed_weights(order.back(), most_delay(rank, lead));

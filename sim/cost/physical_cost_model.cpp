@@ -233,7 +233,7 @@ std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const
     ArrayBy<CommunicationKind, bool, kCommunicationKinds> hidden{};
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
     const auto set = [&](CommunicationKind kind, Exchange exchange) {
-        hidden[kind] = hides[static_cast<std::size_t>(exchange)];
+        hidden[kind] = hides[exchange];
     };
     if (!pairs_in_layers()) {
         set(CommunicationKind::Tensor, Exchange::Tensor);

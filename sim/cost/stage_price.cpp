@@ -157,7 +157,7 @@ TierSeconds StagePrice::busy_all() const {
 }
 
 Bytes StagePrice::input() const {
-    return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
+    return graph_.input ? graph_.tensors[*graph_.input].bytes : Bytes{};
 }
 
 Bytes StagePrice::seen_by_later_slices() const {
@@ -165,7 +165,7 @@ Bytes StagePrice::seen_by_later_slices() const {
     std::set<int> counted;
     for (const models::Operator& op : graph_.operators)
         for (const int index : op.forward_uses) {
-            const models::Tensor& tensor = graph_.tensors[static_cast<std::size_t>(index)];
+            const models::Tensor& tensor = graph_.tensors[index];
             if (tensor.slices != models::Across::Seen || !counted.insert(index).second) continue;
             seen += Bytes{(op.layer == fold_.layer ? fold_.times : 1) * tensor.bytes.count};
         }
@@ -190,8 +190,7 @@ void StagePrice::count_offloads() {
     };
     for (const models::OffloadGroup& group : models::offloads_of(graph_))
         for (const int tensor : group.tensors)
-            offloaded_ += Bytes{times(group.layer) *
-                                graph_.tensors[static_cast<std::size_t>(tensor)].bytes.count};
+            offloaded_ += Bytes{times(group.layer) * graph_.tensors[tensor].bytes.count};
 }
 
 double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size_t which,

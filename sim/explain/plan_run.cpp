@@ -40,8 +40,7 @@ double fullest_share(const Prediction& prediction) {
     double all = 0;
     double most = 0;
     for (const RankPrediction& rank : prediction.ranks) {
-        const auto held = static_cast<double>(
-            rank.memory[static_cast<std::size_t>(MemoryClass::Parameters)].count);
+        const auto held = static_cast<double>(rank.memory[MemoryClass::Parameters].count);
         all += held;
         most = std::max(most, held);
     }

@@ -55,8 +55,7 @@ DimensionSizes expert_sizes(const Parallel& parallel) {
 
 /// The ranks along one dimension.
 Progression along(Dimension dimension, const Parallel& parallel, const DimensionSizes& sizes) {
-    return {sizes[static_cast<std::size_t>(dimension)],
-            stride_of(dimension, parallel.order, sizes)};
+    return {sizes[dimension], stride_of(dimension, parallel.order, sizes)};
 }
 
 int first_of(const Parallel& parallel, int pipeline) {

@@ -162,7 +162,7 @@ Schedule unsearched(const scenarios::Scenario& scenario) {
     const PipelineShape shape = scenario.pipeline_shape();
     const bool splits = find_generator(scenario.schedule.name)->splits_backward;
     for (int rank = 0; rank < shape.ranks; ++rank) {
-        ActionList& list = schedule.ranks[static_cast<std::size_t>(rank)];
+        ActionList& list = schedule.ranks[rank];
         std::vector<Stage> stages(schedule.placement.stages_of(Rank{rank}).begin(),
                                   schedule.placement.stages_of(Rank{rank}).end());
         std::ranges::sort(stages);
@@ -211,7 +211,7 @@ PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
     Duration least_period = Duration::max();
     PlanBound bound{0, {}, scenarios::room_of(scenario)};
     for (Rank rank{0}; rank.index < actions.placement.ranks(); ++rank.index) {
-        const ActionList& list = actions.ranks[static_cast<std::size_t>(rank.index)];
+        const ActionList& list = actions.ranks[rank];
         const RankBound of_rank = rank_bound(list, rank, durations, order);
         const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);

@@ -46,8 +46,7 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
         const Rank to = index.ranks_of(Stage{1}).front();
         const Flow flow = model.transfer(first, from, to);
         costs.link = flow.latency;
-        if (!flow.links.empty())
-            costs.link += flow.bytes / model.links()[static_cast<std::size_t>(flow.links.front())];
+        if (!flow.links.empty()) costs.link += flow.bytes / model.links()[flow.links.front()];
     }
     return costs;
 }

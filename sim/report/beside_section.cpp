@@ -56,7 +56,7 @@ struct BesideRow {
 
 /// Kinds of passes, as Pass counts them, and recomputed forwards.
 constexpr std::array kPassNames{"F", "B", "I", "W", "R"};
-using PassTimes = std::array<Duration, kPassNames.size()>;
+using PassTimes = ArrayBy<Pass, Duration, kPassNames.size()>;
 
 /// The time of the passes of the ranks that statistics are of. Two that run together take half of
 /// their time each.
@@ -66,9 +66,7 @@ PassTimes pass_times(const TimelineDocument& document) {
         if (device.statistics == nullptr) continue;
         for (const picture::Bar& bar : device.work) {
             const Duration length = bar.end - bar.begin;
-            const auto of = [&](const Compute& c) -> Duration& {
-                return times[static_cast<std::size_t>(c.pass)];
-            };
+            const auto of = [&](const Compute& c) -> Duration& { return times[c.pass]; };
             std::visit(
                 Overloaded{[&](const Compute& c) { of(c) += length; },
                            [&](const Overlap& both) {

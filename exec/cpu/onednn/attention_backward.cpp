@@ -203,7 +203,7 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
     const int used = static_cast<int>(
         std::clamp<std::int64_t>(std::ssize(workers_), 1, std::max<std::int64_t>(heads, 1)));
     on_workers(used, [&](int which) {
-        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        AttentionWorker& worker = workers_[which];
         worker.gathered.resize(static_cast<std::size_t>(kQueriesAtOnce * shape.head_dim));
         worker.row.resize(static_cast<std::size_t>(2 * std::max(shape.head_dim, shape.value_dim)));
         worker.dk.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));

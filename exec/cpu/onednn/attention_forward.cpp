@@ -140,7 +140,7 @@ void BlockedAttention::forward(const Attention& attention, ConstTensorView q, Co
     const std::int64_t heads = shape.samples * shape.heads;
     const int workers = static_cast<int>(std::min<std::int64_t>(std::ssize(workers_), heads));
     on_workers(std::max(workers, 1), [&](int which) {
-        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        AttentionWorker& worker = workers_[which];
         worker.gathered.resize(kQueriesAtOnce * shape.value_dim);
         const Share mine = share_of(heads, which, std::max(workers, 1));
         for (std::int64_t head = mine.first; head < mine.end; ++head) {

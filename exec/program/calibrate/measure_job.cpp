@@ -224,8 +224,7 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
     const std::optional<TrainingData> data = data_of(scenario);
     std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
     run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
-        ranks[static_cast<std::size_t>(world.global_rank())] =
-            measure_rank(scenario, plan, options, data, world, how);
+        ranks[world.global_rank()] = measure_rank(scenario, plan, options, data, world, how);
     });
     JobTimings all;
     const double cores = cores_per_thread(static_cast<int>(ranks.size()) * how.threads);

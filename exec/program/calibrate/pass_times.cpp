@@ -92,7 +92,7 @@ private:
                                   : pass.pass == Pass::BackwardWeight ? 2
                                                                       : 1;
         for (const models::OperatorRun& run : runs[which]) {
-            const models::Operator& op = graph.operators[static_cast<std::size_t>(run.op)];
+            const models::Operator& op = graph.operators[run.op];
             const std::vector<models::Kernel> kernels = models::kernels_of(op, run.part);
             if (kernels.empty()) continue;
             const std::pair name{models::signature_of(graph, op), run.part};
@@ -110,7 +110,7 @@ private:
         if (known != graphs_.end()) return known->second;
         return graphs_
             .emplace(stage, models::build_stage(scenario_.model, scenarios::execution_of(scenario_),
-                                                plan_.stages[static_cast<std::size_t>(stage)]))
+                                                plan_.stages[stage]))
             .first->second;
     }
 

@@ -47,7 +47,7 @@ void add_pairs(const JobText& text, Settings& settings) {
             int line = 1;
             int start = 0;
             for (int i = 0; i < column && i < static_cast<int>(source->text.size()); ++i)
-                if (source->text[static_cast<std::size_t>(i)] == '\n') {
+                if (source->text[i] == '\n') {
                     ++line;
                     start = i + 1;
                 }

@@ -81,7 +81,7 @@ std::vector<std::int64_t> nanotron_stages(const NanotronNetwork& n, std::int64_t
     std::vector<std::int64_t> stages(static_cast<std::size_t>(ranks), 0);
     std::int64_t rank = 0;
     for (std::int64_t i = 0; i < *n.layers; ++i) {
-        ++stages[static_cast<std::size_t>(rank)];
+        ++stages[rank];
         const double share = static_cast<double>(rank + 1) / static_cast<double>(ranks);
         if (layer * static_cast<double>(i + 1) > all * share) ++rank;
     }

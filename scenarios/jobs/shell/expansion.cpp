@@ -109,7 +109,7 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     if (!variable.keys.empty()) {
         const auto key = std::ranges::find(variable.keys, index);
         if (key == variable.keys.end()) return {empty};
-        return {texts[static_cast<std::size_t>(key - variable.keys.begin())]};
+        return {texts[key - variable.keys.begin()]};
     }
     const std::optional<std::int64_t> i =
         index == "0"
@@ -119,7 +119,7 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     const auto size = static_cast<std::int64_t>(texts.size());
     const std::int64_t at = *i < 0 ? *i + size : *i;
     if (at < 0 || at >= size) return {empty};
-    return {texts[static_cast<std::size_t>(at)]};
+    return {texts[at]};
 }
 
 /// The separator of the values of "${A[*]}": the first letter of IFS.

@@ -248,21 +248,20 @@ std::string_view word_of(models::ContextCommunication communication) {
 }
 
 std::string precision_text(const scenarios::Precision& p) {
-    constexpr std::string_view kGathers[] = {"bf16", "fp8", "fp4"};
+    constexpr ArrayBy<scenarios::ParamGather, std::string_view, 3> kGathers{"bf16", "fp8", "fp4"};
     return fmt::format(
         "compute {}, main {}, grads {}, moments {}, scaling {}, main grads {}, "
         "recipe {}, gather {}, attention {}, activations {}, bf16 layers {} {}",
         word_of(p.compute), p.main_params ? word_of(*p.main_params) : "none", word_of(p.grads),
         word_of(p.moments), p.loss_scaling, p.main_grads, models::name_of(p.recipe),
-        kGathers[static_cast<std::size_t>(p.param_gather)], p.fp8_attention, p.fp8_activations,
-        p.bf16_first, p.bf16_last);
+        kGathers[p.param_gather], p.fp8_attention, p.fp8_activations, p.bf16_first, p.bf16_last);
 }
 
 std::vector<std::string> graph_words(const scenarios::CudaGraphs& graphs) {
     if (graphs.full_iteration) return {std::string(scenarios::kAllGraphs)};
     std::vector<std::string> words;
     for (const auto& [word, scope] : scenarios::kGraphScopeWords)
-        if (graphs.scopes[static_cast<std::size_t>(scope)]) words.emplace_back(word);
+        if (graphs.scopes[scope]) words.emplace_back(word);
     return words;
 }
 

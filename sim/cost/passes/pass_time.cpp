@@ -320,7 +320,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
                 pass.communicating[tier] += times * collective.count * cost.busy[tier];
         }
         if (const auto kind = exchange_of(collective.group)) {
-            ExposedExchanges& exchanges = pass.exchanges[static_cast<std::size_t>(*kind)];
+            ExposedExchanges& exchanges = pass.exchanges[*kind];
             exchanges.seconds += times * (takes - hidden);
             exchanges.count += times;
         }

@@ -21,7 +21,7 @@ std::vector<Layer> saved_by(const models::StageGraph& graph) {
     std::vector<std::optional<Layer>> known(graph.tensors.size());
     const auto claim = [&](const std::vector<int>& tensors, Layer layer) {
         for (const int tensor : tensors) {
-            auto& owner = known[static_cast<std::size_t>(tensor)];
+            auto& owner = known[tensor];
             if (!owner) owner = layer;
         }
     };
@@ -42,7 +42,7 @@ std::map<Layer, Bytes> kept_after(const models::PassSteps& forward,
     std::vector<bool> live(graph.tensors.size(), false);
     for (const models::Step& step : forward.steps)
         if (step.kind != models::Step::Kind::Run)
-            live[static_cast<std::size_t>(step.index)] = step.kind == models::Step::Kind::Allocate;
+            live[step.index] = step.kind == models::Step::Kind::Allocate;
     std::map<Layer, Bytes> kept;
     for (std::size_t tensor = 0; tensor < live.size(); ++tensor)
         if (live[tensor]) kept[layers[tensor]] += graph.tensors[tensor].bytes;

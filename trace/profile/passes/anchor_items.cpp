@@ -68,7 +68,7 @@ private:
     StepItems* step_of(std::int64_t host_time) {
         if (ranges_.ranges.empty()) return &steps_.front();
         const auto step = ranges_.step_at(host_time);
-        return step ? &steps_[static_cast<std::size_t>(*step)] : nullptr;
+        return step ? &steps_[*step] : nullptr;
     }
 
     Item item(std::int64_t begin, std::int64_t end, std::uint32_t name) const {

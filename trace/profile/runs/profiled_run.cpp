@@ -289,7 +289,7 @@ private:
         for (std::size_t r = 0; r < found_.size(); ++r)
             for (const TimedAction& timed : found_[r].actions)
                 if (places_[r].replica == 0 && timed.step == first)
-                    rows[static_cast<std::size_t>(places_[r].rank.index)].push_back(timed);
+                    rows[places_[r].rank.index].push_back(timed);
         std::string csv;
         for (auto& row : rows) {
             if (row.empty()) return;
