@@ -21,8 +21,7 @@
 #include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
 #include "sim/plan/drawn_loads.h"
-#include "sim/plan/link_lanes.h"
-#include "sim/plan/pass_operators.h"
+#include "sim/plan/plan_picture.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/uneven/uneven_steps.h"
 

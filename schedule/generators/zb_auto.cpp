@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generator.h"
-#include "schedule/generators/search/neighbours.h"
 #include "schedule/generators/search/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 

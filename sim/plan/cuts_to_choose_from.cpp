@@ -1,4 +1,4 @@
-#include "sim/plan/cuts_to_choose_from.h"
+#include "sim/plan/plan_bound.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "sim/plan/link_lanes.h"
+#include "sim/plan/plan_picture.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "sim/cost/schedule_prices.h"
 #include "sim/network/topology.h"
 
 namespace debubble::sim {

@@ -14,7 +14,6 @@
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_models.h"
-#include "sim/plan/cuts_to_choose_from.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/uneven/uneven_steps.h"
 

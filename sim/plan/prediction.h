@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "base/purposes.h"
 #include "schedule/placement.h"
 #include "sim/engine/time_by_kind.h"
-#include "sim/plan/chosen_recompute.h"
 #include "sim/plan/residuals.h"
 #include "sim/run_plan/run_plan.h"
 #include "sim/uneven/uneven_figures.h"
@@ -24,6 +25,23 @@ struct ChosenCut {
     std::string words;
     /// The same in the form of the key: "[16, 16]".
     std::string list() const;
+};
+
+/// Told after each choice of `training.recompute: auto` how many of all are done; from any thread,
+/// one call at a time.
+using ChoicesDone = std::function<void(std::size_t done, std::size_t all)>;
+
+/// The words "recompute auto: 312 of 2481 choices".
+std::string choices_words(std::size_t done, std::size_t all);
+
+/// The result of `training.recompute: auto`.
+struct ChosenRecompute {
+    /// As it is written: "{modules: [moe_act], layers: 3, method: block}", and where offload is
+    /// chosen too, "none; offload {modules: [core_attn]}".
+    std::string words;
+    std::size_t choices = 0;  ///< scenarios::recompute_choices()
+    std::size_t played = 0;   ///< the others cannot have a step as short as the chosen one
+    std::size_t fitting = 0;  ///< of those that were played
 };
 
 /// One row per pipeline rank (of the worst replica), in seconds and bytes.

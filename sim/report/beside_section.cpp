@@ -11,7 +11,7 @@
 
 #include "base/overloaded.h"
 #include "text/wording.h"
-#include "trace/page/html.h"
+#include "trace/page/encode.h"
 
 namespace debubble::sim {
 namespace {

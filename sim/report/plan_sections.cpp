@@ -6,7 +6,7 @@
 
 #include "sim/report/report.h"
 #include "text/wording.h"
-#include "trace/page/html.h"
+#include "trace/page/encode.h"
 
 namespace debubble::sim {
 namespace {

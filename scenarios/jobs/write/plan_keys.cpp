@@ -1,4 +1,4 @@
-#include "scenarios/jobs/write/plan_keys.h"
+#include "scenarios/jobs/write/job_writer.h"
 
 #include <algorithm>
 
