@@ -260,6 +260,7 @@ Generator zb_auto_row() {
             .splits_backward = true,
             .stages_per_rank = 1,
             .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return loop_placement(shape.ranks, 1); },
             .options = kZbAutoOptions,
             .takes_memory_limit = true};
 }

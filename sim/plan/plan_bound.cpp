@@ -157,15 +157,16 @@ struct Passes {
 /// Passes whose order would have to be searched by their costs, in the order of microbatches: each
 /// down all stages of a rank, and then up again, the first stage last.
 Schedule unsearched(const scenarios::Scenario& scenario) {
-    Schedule schedule = priced_schedule(scenario);
+    const Generator& generator = *find_generator(scenario.schedule.name);
     const PipelineShape shape = scenario.pipeline_shape();
-    const bool splits = find_generator(scenario.schedule.name)->splits_backward;
+    Schedule schedule{std::string(generator.name), shape, generator.placement(shape),
+                      std::vector<ActionList>(shape.ranks)};
+    const bool splits = generator.splits_backward;
     for (int rank = 0; rank < shape.ranks; ++rank) {
         ActionList& list = schedule.ranks[rank];
         std::vector<Stage> stages(schedule.placement.stages_of(Rank{rank}).begin(),
                                   schedule.placement.stages_of(Rank{rank}).end());
         std::ranges::sort(stages);
-        list.clear();
         for (int mb = 0; mb < shape.micro_batches; ++mb) {
             for (const Stage stage : stages)
                 list.push_back(Compute{Pass::Forward, stage, {mb, {}}});
