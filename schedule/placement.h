@@ -37,7 +37,7 @@ inline constexpr double kMostComputes = 2e7;
 ///   v, p=3:           0 5 | 1 4 | 2 3
 ///   bidirectional, 4: 0 3 | 1 2 | 2 1 | 3 0      (S = p)
 struct Placement {
-    std::vector<std::vector<Stage>> stages;  ///< indexed by rank
+    IndexedBy<Rank, std::vector<Stage>> stages;  ///< stages that each rank holds
     friend bool operator==(const Placement&, const Placement&) = default;
 
     int ranks() const { return static_cast<int>(stages.size()); }

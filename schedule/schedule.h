@@ -17,7 +17,7 @@ struct Schedule {
     std::string name;
     PipelineShape shape;
     Placement placement;
-    std::vector<ActionList> ranks;  ///< indexed by rank
+    IndexedBy<Rank, ActionList> ranks;
     friend bool operator==(const Schedule&, const Schedule&) = default;
 
     int stage_count() const { return placement.stage_count(); }

@@ -41,7 +41,7 @@ ByRanks directed_messages(const Program& program, bool by_kind) {
         return by_kind ? static_cast<int>(message.kind) : 0;
     };
     for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) {
-        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
+        const ActionList& list = program.ranks[rank];
         for (std::size_t i = 0; i < list.size(); ++i) {
             if (const auto* send = std::get_if<Send>(&list[i]))
                 all[{rank, send->to.index, kind(send->message)}].sends.push_back({rank, i});
@@ -81,7 +81,7 @@ public:
     Spot spot(Node node) const { return spots_[node]; }
     const Action& action(Node node) const {
         const Spot at = spot(node);
-        return program_.ranks[static_cast<std::size_t>(at.rank)][at.position];
+        return program_.ranks[at.rank][at.position];
     }
     std::span<const Node> waits_for(Node node) const { return waits_[node]; }
     /// The end of a message that is on this rank.
@@ -111,7 +111,7 @@ public:
 
 private:
     Node node_of(Spot at) const {
-        return {first_[static_cast<std::size_t>(at.rank)] + static_cast<std::int32_t>(at.position)};
+        return {first_[at.rank] + static_cast<std::int32_t>(at.position)};
     }
     void join(Spot send, Spot recv) {
         const Node message{nodes_++};
@@ -124,7 +124,7 @@ private:
     }
 
     void add_rank(int rank) {
-        const ActionList& list = program_.ranks[static_cast<std::size_t>(rank)];
+        const ActionList& list = program_.ranks[rank];
         std::map<int, Node> on_stream;    // the last message, by peer
         std::vector<Node> batch;          // messages since the last compute
         std::map<Message, Node> brought;  // by their name in the lists
@@ -242,8 +242,8 @@ std::vector<Exchanged> exchanged_messages(const Program& program, Transport tran
         for (std::size_t k = 0; k < both; ++k) {
             const Spot from = messages.sends[k];
             const Spot to = messages.receives[k];
-            const Action& send = program.ranks[static_cast<std::size_t>(from.rank)][from.position];
-            const Action& recv = program.ranks[static_cast<std::size_t>(to.rank)][to.position];
+            const Action& send = program.ranks[from.rank][from.position];
+            const Action& recv = program.ranks[to.rank][to.position];
             if (std::get<Send>(send).message == std::get<Recv>(recv).message) continue;
             all.push_back({Rank{to.rank}, to.position,
                            fmt::format("wrong data: message {} from rank {} to rank {} is sent by "

@@ -27,8 +27,7 @@ void play_allocators(Prediction& out, const StepToAllocate& step, bool only_wher
         step.loaded ? step.loaded->drawn->reserved()
                     : play_reserved(with_full_ranks(step.scenario), step.priced->plan.stages,
                                     *step.drawn.program, step.times, stop);
-    for (RankPrediction& rank : out.ranks)
-        rank.reserved = reserved[static_cast<std::size_t>(rank.rank.index)];
+    for (RankPrediction& rank : out.ranks) rank.reserved = reserved[rank.rank.index];
     add_ranges(out, step.scenario);
 }
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/plan/cuts_to_choose_from.h"
 #include "sim/plan/plan_bound.h"
 #include "text/wording.h"
 

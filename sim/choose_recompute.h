@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "scenarios/plan/scenario.h"
-#include "sim/plan/chosen_recompute.h"
+#include "sim/plan/prediction.h"
 
 namespace debubble::sim {
 

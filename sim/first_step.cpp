@@ -6,7 +6,7 @@
 namespace debubble::sim {
 
 Bytes moments_made_later(const RankPrediction& rank, const scenarios::Scenario& scenario) {
-    const auto held = [&](MemoryClass of) { return rank.memory[static_cast<std::size_t>(of)]; };
+    const auto held = [&](MemoryClass of) { return rank.memory[of]; };
     if (held(MemoryClass::Activations) == Bytes{}) return {};
     models::StaticPolicy policy = static_policy(scenario);
     const models::DataType compute = scenario.training.precision.compute;

@@ -21,8 +21,7 @@
 #include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
 #include "sim/plan/drawn_loads.h"
-#include "sim/plan/link_lanes.h"
-#include "sim/plan/pass_operators.h"
+#include "sim/plan/plan_picture.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/uneven/uneven_steps.h"
 
@@ -167,7 +166,7 @@ void add_bill(PredictionWithTrace& result, const Scenario& scenario, const Price
     const Program& program = *drawn.program;
     const auto play = [&](const CostModel& costs) {
         const Trace trace = simulate(program, costs, how).trace;
-        PlayedStep played{trace.header.step_time, statistics(trace, false)};
+        PlayedStep played{trace.header.step_time.value_or(Duration{}), statistics(trace, false)};
         if (!barrier)
             settle(played.step, played.statistics);
         else if (played.step > played.statistics.step)
@@ -243,15 +242,17 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
         const Trace even = simulate(program, *drawn.even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }
-    const Duration step_time = simulation.trace.header.step_time;
-    if (!barrier)
-        settle(simulation.trace.header.step_time, result.statistics);
-    else if (step_time > result.statistics.step)
+    Duration step_time = simulation.trace.header.step_time.value_or(Duration{});
+    if (!barrier) {
+        settle(step_time, result.statistics);
+        simulation.trace.header.step_time = step_time;
+    } else if (step_time > result.statistics.step) {
         result.statistics = with_time_between(std::move(result.statistics), step_time);
+    }
     Prediction& out = result.prediction;
     out.uneven = std::move(drawn.steps);
     out.scenario = scenario.name;
-    out.step_time_s = seconds(simulation.trace.header.step_time);
+    out.step_time_s = seconds(step_time);
     fill_speed(out, scenario, drawn.attended);
     out.bubble = result.statistics.bubble;
     out.span_bubble = result.statistics.span_bubble;

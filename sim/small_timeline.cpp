@@ -92,7 +92,7 @@ SmallTimeline small_timeline(const SmallBars& step, Duration axis, int width) {
         return per_ns * static_cast<double>((at - step.range.begin).count());
     };
     for (const SmallBars::Bar& bar : step.bars) {
-        Line& line = lines[static_cast<std::size_t>(bar.line)];
+        Line& line = lines[bar.line];
         line.add(x(bar.begin), x(bar.end), bar.paint, bar.second ? 0.5 : 1);
         if (bar.second) line.add(x(bar.begin), x(bar.end), *bar.second, 0.5);
     }

@@ -61,21 +61,33 @@ inline constexpr bool kIsOptional = false;
 template <class V>
 inline constexpr bool kIsOptional<std::optional<V>> = true;
 
+/// True for the 0 of a number.
+template <class V>
+bool is_zero(const V& value) {
+    if constexpr (std::is_arithmetic_v<V>)
+        return value == V{};
+    else
+        return false;
+}
+
 /// Calls read(value) and keeps what it reads; it returns false if there is nothing to keep.
 template <class M>
-void keep(M& field, const auto& read) {
+void keep(M& field, bool zero_unsets, const auto& read) {
     if constexpr (kIsOptional<M>) {
         typename M::value_type value{};
-        if (read(value)) field = value;
+        if (!read(value)) return;
+        field = value;
+        if (zero_unsets && is_zero(value)) field.reset();
     } else {
         read(field);
     }
 }
 
 template <class M>
-std::string value_of(const M& field, const auto& show) {
+std::string value_of(const M& field, bool zero_unsets, const auto& show) {
     if constexpr (kIsOptional<M>)
-        return field ? show(*field) : std::string();
+        return field || zero_unsets ? show(field.value_or(typename M::value_type{}))
+                                    : std::string();
     else
         return show(field);
 }
@@ -103,9 +115,10 @@ template <class Place, class Show>
 struct Shown {
     Place place;
     Show show;
+    bool zero_unsets = false;
     template <class T>
     std::string operator()(T& fresh) const {
-        return value_of(std::invoke(place, fresh), show);
+        return value_of(std::invoke(place, fresh), zero_unsets, show);
     }
 };
 
@@ -124,14 +137,16 @@ struct Bound {
     Read read;  ///< bool(MappingReader&, key, value)
     Show show;
     bool required = false;
+    bool zero_unsets = false;
 
     template <class T>
     operator Reading<T>() const {  // NOLINT(google-explicit-constructor): rows read better so
-        return {[place = place, read = read](MappingReader& in, std::string_view key, T& object) {
-                    keep(std::invoke(place, object),
+        return {[place = place, read = read, zero = zero_unsets](MappingReader& in,
+                                                                 std::string_view key, T& object) {
+                    keep(std::invoke(place, object), zero,
                          [&](auto& value) { return read(in, key, value); });
                 },
-                OneForm{form}, Shown<Place, Show>{place, show}, required};
+                OneForm{form}, Shown<Place, Show>{place, show, zero_unsets}, required};
     }
 };
 
@@ -282,6 +297,13 @@ inline Part part(std::vector<Form> forms) {
 template <class R>
 R required(R reading) {
     reading.required = true;
+    return reading;
+}
+
+/// A number of which 0 in a file means that there is none: the field is optional and stays unset.
+template <class Place, class Read, class Show>
+auto zero_unsets(detail::Bound<Place, Read, Show> reading) {
+    reading.zero_unsets = true;
     return reading;
 }
 

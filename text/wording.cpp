@@ -14,7 +14,8 @@ struct UnitRow {
     double per_second;
     std::string_view name;
 };
-constexpr std::array kUnits{UnitRow{1e6, "us"}, UnitRow{1e3, "ms"}, UnitRow{1, "s"}};
+constexpr ArrayBy<TimeUnit, UnitRow, 3> kUnits{UnitRow{1e6, "us"}, UnitRow{1e3, "ms"},
+                                               UnitRow{1, "s"}};
 
 /// A unit of time, and its length in nanoseconds.
 struct TimeUnitRow {
@@ -54,11 +55,11 @@ TimeUnit unit_of(double longest_s) {
 }
 
 std::string_view name_of(TimeUnit unit) {
-    return kUnits[static_cast<std::size_t>(unit)].name;
+    return kUnits[unit].name;
 }
 
 std::string number_text(double s, TimeUnit unit) {
-    return fmt::format("{:.3f}", s * kUnits[static_cast<std::size_t>(unit)].per_second);
+    return fmt::format("{:.3f}", s * kUnits[unit].per_second);
 }
 
 std::string time_text(double s, TimeUnit unit) {

@@ -21,8 +21,7 @@ class Side {
 public:
     explicit Side(const Trace& trace)
         : trace_(median_step(trace)), graph_(trace_), statistics_(statistics(trace_)) {
-        step_time_ = trace_.header.step_time;
-        if (step_time_ == Duration{}) step_time_ = statistics_.step;
+        step_time_ = trace_.header.step_time.value_or(statistics_.step);
         // True if an action of a step overlaps the next step: the steps overlap.
         const bool overlapping = std::ranges::any_of(
             statistics_.ranks,

@@ -83,6 +83,10 @@ Trace step_of(const Trace& trace, const std::vector<int>& step, int number,
     return out;
 }
 
+std::optional<Duration> if_any(Duration distance) {
+    return distance > Duration{} ? std::optional(distance) : std::nullopt;
+}
+
 }  // namespace
 
 SplitSteps split_steps(const Trace& trace) {
@@ -93,11 +97,11 @@ SplitSteps split_steps(const Trace& trace) {
     SplitSteps out{{}, median_of(extents)};
     for (int k = 0; k < count; ++k) {
         Trace& own = out.steps.emplace_back(step_of(trace, step, k, extents[k]));
-        if (own.header.step_time != Duration{}) continue;
+        if (own.header.step_time) continue;
         if (static_cast<std::size_t>(k) == out.median)
-            own.header.step_time = median_distance(extents);
+            own.header.step_time = if_any(median_distance(extents));
         else if (k > 0)
-            own.header.step_time = std::max(Duration{}, extents[k].end - extents[k - 1].end);
+            own.header.step_time = if_any(extents[k].end - extents[k - 1].end);
     }
     return out;
 }
@@ -109,7 +113,7 @@ Trace median_step(const Trace& trace) {
     const std::vector<StepSpan> extents = extents_of(trace, step, steps);
     const std::size_t median = median_of(extents);
     Trace out = step_of(trace, step, static_cast<int>(median), extents[median]);
-    if (out.header.step_time == Duration{}) out.header.step_time = median_distance(extents);
+    if (!out.header.step_time) out.header.step_time = if_any(median_distance(extents));
     return out;
 }
 

@@ -61,7 +61,7 @@ struct PairPart {
     Lane lane = Lane::Compute;  ///< Compute, or Collective for an all-to-all
     PairStep step = PairStep::Outside;
     Compute pass;
-    std::int32_t layer = -1;  ///< number in the model; -1 before the layers and after them
+    std::optional<std::int32_t> layer = {};  ///< number in the model; unset for Outside
     Instant begin;
     Instant end;
     /// The part of its time in which GEMMs or attention run; 0 where it is unknown. Files do not
@@ -97,8 +97,18 @@ struct ClockError {
     friend bool operator==(const ClockError&, const ClockError&) = default;
 };
 
+/// Where the times of a trace come from.
+enum class TraceSource : std::uint8_t {
+    Simulated,
+    Executed,  ///< by debubble-exec
+    Replayed,  ///< simulated with durations of an executed trace
+    Profiled,  ///< by another framework, read from its profiles
+};
+std::string_view name_of(TraceSource source);  ///< "simulated", ...
+std::optional<TraceSource> trace_source_named(std::string_view name);
+
 struct TraceHeader {
-    std::string source;  ///< "simulated" or "executed"
+    std::optional<TraceSource> source;  ///< unset where a file does not state it
     std::string scenario;
     std::string program_hash;
     int tensor = 1;
@@ -106,8 +116,8 @@ struct TraceHeader {
     int data = 1;
     int pipeline = 1;
     bool folded = true;  ///< one pipeline represents all its symmetric replicas
-    /// Steady-state distance of two training steps; 0 where it is the trace's own length.
-    Duration step_time{};
+    /// Steady-state distance of two training steps; unset where it is the trace's own length.
+    std::optional<Duration> step_time = {};
     Transport transport = Transport::Own;
     bool sends_block = false;       ///< a rank's next compute waits for the sends listed before it
     bool copies_block = false;      ///< offloads and reloads run between the computes
@@ -117,6 +127,9 @@ struct TraceHeader {
     /// cores, they cannot all have one.
     double cores_per_thread = 1;
     friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
+
+    /// The name of the source; empty if it is not stated.
+    std::string_view source_name() const { return source ? name_of(*source) : std::string_view(); }
 };
 
 struct Trace {

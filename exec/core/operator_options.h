@@ -118,16 +118,15 @@ struct Attention {
     std::optional<AttentionDropout> dropout = {};
     Write key_gradients = Write::Add;  ///< for dk and dv, which slices of a sequence sum up
     /// The stride in elements between rows of q, k, v and of their gradients, where those are parts
-    /// of one packed [samples, rows, query width + 2 key width]; 0: each is contiguous.
-    std::int64_t packed_row = 0;
-    /// A query of a causal attention sees itself and the window - 1 keys before it; 0: all before
-    /// it.
-    std::int64_t window = 0;
-    /// It sees keys of its own chunk of this many positions; 0: the sequence is one chunk.
-    std::int64_t chunk = 0;
-    /// Scaled scores s become soft_cap * tanh(s / soft_cap) (Gemma 2, arXiv:2408.00118, 2); 0: they
-    /// stay.
-    double soft_cap = 0;
+    /// of one packed [samples, rows, query width + 2 key width]; unset: each is contiguous.
+    std::optional<std::int64_t> packed_row = {};
+    /// A query of a causal attention sees itself and the window - 1 keys before it; unset: all
+    /// before it.
+    std::optional<std::int64_t> window = {};
+    /// It sees keys of its own chunk of this many positions; unset: the sequence is one chunk.
+    std::optional<std::int64_t> chunk = {};
+    /// Scaled scores s become soft_cap * tanh(s / soft_cap) (Gemma 2, arXiv:2408.00118, 2), if set.
+    std::optional<double> soft_cap = {};
     std::optional<Alibi> alibi = {};  ///< of a causal attention
 };
 

@@ -81,14 +81,14 @@ HeadViews<T> columns_of(const View<T>& all, const Tensor& q, const Tensor& k, co
 }
 
 inline bool is_copied_whole(const Attention& attention, DataType type) {
-    return attention.packed_row > 0 && type != DataType::Fp32;
+    return attention.packed_row && type != DataType::Fp32;
 }
 
 inline HeadViews<const float> heads_in(Fp32Operands& use, const Attention& attention,
                                        const ConstTensorView& q, const ConstTensorView& k,
                                        const ConstTensorView& v) {
     if (!is_copied_whole(attention, q.type)) return {use.in(q), use.in(k), use.in(v)};
-    const ConstTensorView all{q.data, {q.shape[0], q.shape[1], attention.packed_row}, q.type};
+    const ConstTensorView all{q.data, {q.shape[0], q.shape[1], *attention.packed_row}, q.type};
     return columns_of(use.in(all), q, k, v);
 }
 
@@ -98,7 +98,7 @@ inline HeadViews<float> heads_out(Fp32Operands& use, const Attention& attention,
     const Write keys = attention.key_gradients;
     if (!is_copied_whole(attention, dq.type))
         return {use.out(dq), use.out(dk, keys), use.out(dv, keys)};
-    const TensorView all{dq.data, {dq.shape[0], dq.shape[1], attention.packed_row}, dq.type};
+    const TensorView all{dq.data, {dq.shape[0], dq.shape[1], *attention.packed_row}, dq.type};
     return columns_of(use.out(all, keys), dq, dk, dv);
 }
 

@@ -68,7 +68,7 @@ public:
             const Share mine = share_of(blocks, worker, std::max(used, 1));
             for (std::int64_t block = mine.first; block < mine.end; ++block) {
                 const std::int64_t first = block * at_once;
-                Fp32Operands use(scratch_[static_cast<std::size_t>(worker)]);
+                Fp32Operands use(scratch_[worker]);
                 body(use, Rows{first, std::min(at_once, rows - first), rows});
             }
         });
@@ -91,7 +91,7 @@ public:
         const std::int64_t at_once = rows_at_once(width);
         std::vector<double> parts(static_cast<std::size_t>((rows + at_once - 1) / at_once));
         (*this)(rows, width, [&](Fp32Operands& use, Rows block) {
-            parts[static_cast<std::size_t>(block.first / at_once)] = body(use, block);
+            parts[block.first / at_once] = body(use, block);
         });
         double total = 0;
         for (const double part : parts) total += part;

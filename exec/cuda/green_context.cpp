@@ -143,7 +143,7 @@ GreenPart split(int device, int part, int parts) {
                         static_cast<unsigned>(size));
     }
     GreenPart green;
-    auto context = std::make_unique<DriverContext>(shares[static_cast<std::size_t>(part)], number);
+    auto context = std::make_unique<DriverContext>(shares[part], number);
     require_streams(*context);
     green.context = std::move(context);
     green.note = fmt::format("each of {} ranks has {} of the GPU's {} multiprocessors", parts,

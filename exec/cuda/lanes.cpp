@@ -80,7 +80,7 @@ Event Lanes::event_of(Mark mark) {
     const Lock lock(mutex_);
     assert(mark.number >= 0 && static_cast<std::size_t>(mark.number) < used_ &&
            "a mark of this step");
-    return events_[static_cast<std::size_t>(mark.number)];
+    return events_[mark.number];
 }
 
 std::size_t Lanes::reached_marks() {

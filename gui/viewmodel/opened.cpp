@@ -238,8 +238,8 @@ std::vector<std::string> names_of_steps(const Shown& shown) {
     if (!shown.steps) return names;
     for (std::size_t k = 0; k < shown.steps->steps.size(); ++k) {
         const Trace& step = shown.steps->steps[k];
-        Duration length = step.header.step_time;
-        if (length == Duration{} && !step.spans.empty()) {
+        Duration length = step.header.step_time.value_or(Duration{});
+        if (!step.header.step_time && !step.spans.empty()) {
             const auto last = std::ranges::max_element(step.spans, {}, &Span::end);
             length = last->end - step.spans.front().begin;
         }

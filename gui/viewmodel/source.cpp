@@ -72,15 +72,16 @@ std::string title_of(const std::string& file) {
 picture::Caption caption_of(const Trace& trace, const Statistics& statistics,
                             const std::string& file) {
     const TraceHeader& header = trace.header;
-    const Duration step = header.step_time > Duration{} ? header.step_time : statistics.step;
+    const Duration step = header.step_time.value_or(statistics.step);
     double exposed = 0;
     for (const RankStatistics& rank : statistics.ranks) exposed += seconds(rank.exposed);
     const double all = seconds(statistics.step) * static_cast<double>(statistics.ranks.size());
-    return {fmt::format("{} ({}): step {}, bubble {}, exposed {}",
-                        header.scenario.empty() ? title_of(file) : header.scenario, header.source,
-                        text::time_text(seconds(step)), text::percent(statistics.bubble),
-                        text::percent(all > 0 ? exposed / all : 0)),
-            {}};
+    return {
+        fmt::format("{} ({}): step {}, bubble {}, exposed {}",
+                    header.scenario.empty() ? title_of(file) : header.scenario,
+                    header.source_name(), text::time_text(seconds(step)),
+                    text::percent(statistics.bubble), text::percent(all > 0 ? exposed / all : 0)),
+        {}};
 }
 
 }  // namespace debubble::gui

@@ -135,7 +135,7 @@ Value embedded(GraphBuilder& builder, int table, Sharding cut, int stream_gradie
         op.forward.push_back(moves("embedding.scale", {}, bytes, bytes));
         op.backward_weight.push_back(moves("embedding.scale.dx", {}, bytes, bytes));
     }
-    if (builder.how().lora.adapts()) {
+    if (builder.how().lora) {
         op.backward_weight.clear();
         op.backward_weight_uses.clear();
     } else {

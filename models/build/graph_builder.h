@@ -69,7 +69,7 @@ struct GraphBuilder {
         return static_cast<int>(graph.buffers.size()) - 1;
     }
     int parameter(Parameter parameter) {
-        parameter.frozen = how().lora.adapts();
+        parameter.frozen = how().lora.has_value();
         graph.parameters.push_back(std::move(parameter));
         return static_cast<int>(graph.parameters.size()) - 1;
     }

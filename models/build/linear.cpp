@@ -95,9 +95,9 @@ struct LinearBuilder {
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
 
-    bool adapts() const { return builder.how().lora.adapts() && shape.adapter; }
-    bool trains() const { return !builder.how().lora.adapts() || shape.adapter; }
-    std::int64_t rank() const { return builder.how().lora.rank; }
+    bool adapts() const { return builder.how().lora && shape.adapter; }
+    bool trains() const { return !builder.how().lora || shape.adapter; }
+    std::int64_t rank() const { return builder.how().lora->rank; }
     Kernel adapter_gemm(const char* suffix, std::int64_t m, std::int64_t n, std::int64_t k) const {
         return gemm(builder, place.kernel + suffix, place.layer, {1, m, n, k, {}});
     }

@@ -45,13 +45,9 @@ private:
     std::int64_t inputs() const;   ///< elements of x on this rank
     std::int64_t outputs() const;  ///< elements of y on this rank
     /// Adapters read x in the compute type.
-    bool keeps_x() const {
-        return !how.keeps_casts || shape.keeps_original || builder.how().lora.adapts();
-    }
+    bool keeps_x() const { return !how.keeps_casts || shape.keeps_original || builder.how().lora; }
     /// Adapters read x itself.
-    bool keeps_copy() const {
-        return shape.kept_copy && how.keeps_casts && !builder.how().lora.adapts();
-    }
+    bool keeps_copy() const { return shape.kept_copy && how.keeps_casts && !builder.how().lora; }
     Kernel casts(const std::string& name, std::int64_t elements, int copies) const;
     void find_largest(std::vector<Kernel>& kernels, const std::string& name, std::int64_t elements,
                       bool gathered) const;

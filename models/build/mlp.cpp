@@ -107,7 +107,7 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
     LinearShape in_shape{builder.part(in_cut == Sharding::Row, size.hidden, "hidden columns"),
                          size.gates * size.ffn, in_cut, mlp.bias};
     in_shape.adds_gradient = adds_gradient;
-    in_shape.adapter = builder.how().lora.fc1;
+    in_shape.adapter = builder.how().lora && builder.how().lora->fc1;
     // Shared experts read the same norm as the router and the experts, and keep it as they do
     // (set_save_original_input).
     const bool shared = adds_gradient;
@@ -123,7 +123,7 @@ Value DenseBranch::build(Value normed, int gradient, bool adds_gradient) const {
     LinearShape out_shape{builder.part(out_cut == Sharding::Row, mlp.ffn, "columns of the MLP"),
                           builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"),
                           out_cut, mlp.bias};
-    out_shape.adapter = builder.how().lora.fc2;
+    out_shape.adapter = builder.how().lora && builder.how().lora->fc2;
     const std::size_t fc2 = builder.next_operator();
     const Value out =
         linear_to_stream(builder, at(names.fc2, ".fc2"), out_shape, out_weights, active, gradient);
@@ -169,7 +169,7 @@ Value shared_branch(GraphBuilder& builder, const LayerNames& names, const Expert
     of_shared.fc1 = names.shared_experts + ".up_proj";
     of_shared.gate = names.shared_experts + ".gate_proj";
     of_shared.fc2 = names.shared_experts + ".down_proj";
-    const DenseMlp mlp{experts.shared_ffn, experts.activation, experts.bias};
+    const DenseMlp mlp{*experts.shared_ffn, experts.activation, experts.bias};
     const DenseBranch branch{builder, of_shared, mlp, "shared"};
     if (!experts.shared_gate) return branch.build(normed, gradient, true);
     const int inner = builder.tensor("d.shared.branch", builder.size.stream_bytes());
@@ -191,7 +191,7 @@ Value both_branches(GraphBuilder& builder, const LayerNames& names, Value x, Val
         return norm_of_branch(builder, place, norm_parameters(builder, place.name), branch,
                               gradient);
     };
-    const DenseMlp mlp{experts.beside_ffn, experts.activation, experts.bias};
+    const DenseMlp mlp{*experts.beside_ffn, experts.activation, experts.bias};
     const int of_dense = builder.tensor("d.mlp.product", builder.size.stream_bytes());
     const Value dense =
         normed("post_feedforward_layernorm_1",
@@ -223,7 +223,7 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     const BranchEnd end(builder, at(names.norm2_after, "ln2_after"),
                         branch_gradient(builder, residual_place, gradients.y));
     const auto* experts = builder.layer().as<Experts>();
-    if (experts != nullptr && experts->beside_ffn > 0)
+    if (experts != nullptr && experts->beside_ffn)
         return {residual_place,
                 end.close(both_branches(builder, names, x, opened, gradients.through,
                                         end.product_gradient)),
@@ -239,7 +239,7 @@ Branch mlp_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     }
     if (builder.layer().norms != NormPosition::After) builder.mark(first, Module::LayerNorm);
     std::optional<Value> shared;
-    if (experts->shared_ffn > 0)
+    if (experts->shared_ffn)
         shared = shared_branch(builder, names, *experts, opened, end.product_gradient);
     builder.mark(after_norm, Module::SharedExperts);
     Value branch = expert_branch(builder, *experts, opened, end.product_gradient);

@@ -21,20 +21,19 @@ Operator start(const OperatorPlace& place, Value x) {
 Kernel gemm(const GraphBuilder& builder, const std::string& name, std::optional<int> layer,
             Gemm shape) {
     shape.element_bytes = static_cast<int>(builder.size.element);
-    return {name, layer.value_or(-1), shape};
+    return {name, layer, shape};
 }
 
 Kernel moves(const std::string& name, std::optional<int> layer, std::int64_t read,
              std::int64_t written) {
-    return {name, layer.value_or(-1), Traffic{Bytes{read}, Bytes{written}}};
+    return {name, layer, Traffic{Bytes{read}, Bytes{written}}};
 }
 
 std::vector<Kernel> collective(const GraphBuilder& builder, const std::string& name,
                                std::optional<int> layer, Collective::Kind kind,
                                std::int64_t bytes) {
     if (builder.size.tensor == 1) return {};
-    return {
-        {name, layer.value_or(-1), Collective{kind, Collective::Group::Tensor, Bytes{bytes}, 0}}};
+    return {{name, layer, Collective{kind, Collective::Group::Tensor, Bytes{bytes}, 0}}};
 }
 
 void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
@@ -89,7 +88,7 @@ Value norm_over(GraphBuilder& builder, const OperatorPlace& place, std::vector<i
     for (std::size_t i = 1; i < op.saved.size(); ++i) op.forward_uses.push_back(op.saved[i]);
     // dx reads dy and x; the gain's and bias's gradients read them once more.
     op.backward_input = {moves(place.kernel + ".dx", place.layer, 2 * bytes, bytes)};
-    if (!builder.how().lora.adapts())
+    if (!builder.how().lora)
         op.backward_input.push_back(moves(place.kernel + ".dw", place.layer, 2 * bytes, 0));
     if (roles.normalised) {  // the same kernels' backwards, which read and write fp32
         const std::int64_t wide = 4 * tokens * columns;

@@ -91,7 +91,8 @@ void reduce_scales(StageGraph& graph) {
     });
     if (products == 0) return;
     const auto reduces = [&](const char* name, std::int64_t operands) {
-        return Kernel{name, -1,
+        return Kernel{name,
+                      {},
                       Collective{Collective::Kind::AllReduce, Collective::Group::Data,
                                  Bytes{4 * operands * products}}};
     };
@@ -145,8 +146,7 @@ StageGraph build_stage(const Architecture& architecture, const Execution& execut
     }
     for (int i = 0; i < content.layers; ++i) {
         const bool last = i == content.layers - 1 && !content.head && !content.final_norm &&
-                          content.predictions != Predictions::Here &&
-                          architecture.residual_block == 0;
+                          content.predictions != Predictions::Here && !architecture.residual_block;
         const int layer = content.first_layer + i;
         const char* result = last ? "d.output" : nullptr;
         const bool adds = std::cmp_less(layer, builder.features.size());

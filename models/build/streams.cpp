@@ -115,7 +115,7 @@ Value mixed_rows(GraphBuilder& builder, const OperatorPlace& place,
 
 Value open_residuals(GraphBuilder& builder, Value x, const char* part) {
     const bool first_part = std::string_view(part) == "attn" || !builder.layer().mixes();
-    const bool puts_by = first_part && builder.layer_index % builder.model().residual_block == 0;
+    const bool puts_by = first_part && builder.layer_index % *builder.model().residual_block == 0;
     // Another stage sends the stored sums and the running one in one tensor.
     const bool sent = builder.graph.input == x.tensor;
     if (puts_by || sent) builder.bank.push_back(x);
@@ -159,19 +159,19 @@ Value widen_streams(GraphBuilder& builder, Value x, int gradient) {
 }
 
 Value open_streams(GraphBuilder& builder, Value x, const char* part) {
-    return builder.model().residual_block > 0 ? open_residuals(builder, x, part)
-                                              : open_hyper(builder, x, part);
+    return builder.model().residual_block ? open_residuals(builder, x, part)
+                                          : open_hyper(builder, x, part);
 }
 
 Value close_streams(GraphBuilder& builder, Value x, const Branch& branch, int gradient,
                     const char* part) {
-    return builder.model().residual_block > 0 ? close_residuals(builder, x, branch, gradient, part)
-                                              : close_hyper(builder, x, branch, gradient, part);
+    return builder.model().residual_block ? close_residuals(builder, x, branch, gradient, part)
+                                          : close_hyper(builder, x, branch, gradient, part);
 }
 
 Value collapse_streams(GraphBuilder& builder, Value x) {
     if (!builder.model().mixes_streams()) return x;
-    if (builder.model().residual_block > 0) {
+    if (builder.model().residual_block) {
         std::vector<Value> rows = builder.bank;
         rows.push_back(x);
         return mixed_rows(builder, {"model.output_attn_res", "head.mix", {}}, rows);

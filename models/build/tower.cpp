@@ -59,7 +59,7 @@ public:
         builder_.size = size_;
     }
 
-    bool frozen_by_adapters() const { return execution_.lora.adapts(); }
+    bool frozen_by_adapters() const { return execution_.lora.has_value(); }
     /// The operators since the last call have no backward, and their parameters are not trained.
     void end_part(bool frozen) {
         StageGraph& graph = builder_.graph;
@@ -87,7 +87,7 @@ private:
         for (std::vector<Kernel>* kernels : {&op.forward, &op.backward_input, &op.backward_weight})
             for (Kernel& kernel : *kernels) {
                 kernel.name = "vision." + kernel.name;
-                kernel.layer = -1;
+                kernel.layer.reset();
             }
         if (!frozen) return;
         op.tower_layer.reset();
@@ -247,7 +247,7 @@ void read_images(GraphBuilder& builder, Value images) {
     op.tower = true;
     op.inputs.push_back(images.tensor);
     op.forward_uses.push_back(images.tensor);
-    if (builder.how().lora.adapts() || (tower.frozen && tower.frozen_projector)) return;
+    if (builder.how().lora || (tower.frozen && tower.frozen_projector)) return;
     std::get<op::Planned>(op.roles).reads.push_back(images);
     op.backward_input_uses.push_back(images.gradient);
 }

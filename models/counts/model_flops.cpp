@@ -18,13 +18,13 @@ double weights_per_token(const DenseMlp& mlp, double hidden) {
     return (is_gated(mlp.activation) ? 3.0 : 2.0) * hidden * number(mlp.ffn);
 }
 double weights_per_token(const Experts& experts, double hidden) {
-    const double beside = 3.0 * hidden * number(experts.beside_ffn);
-    const double narrow = number(experts.latent);
+    const double beside = 3.0 * hidden * number(experts.beside_ffn.value_or(0));
+    const double narrow = number(experts.latent.value_or(0));
     const double one = (is_gated(experts.activation) ? 3.0 : 2.0) * (narrow > 0 ? narrow : hidden) *
                        number(experts.ffn);
     const double shared =
-        (experts.shared_gate ? hidden : 0) +
-        (is_gated(experts.activation) ? 3.0 : 2.0) * hidden * number(experts.shared_ffn);
+        (experts.shared_gate ? hidden : 0) + (is_gated(experts.activation) ? 3.0 : 2.0) * hidden *
+                                                 number(experts.shared_ffn.value_or(0));
     return one * number(experts.per_token) + shared + beside + hidden * number(experts.count) +
            2 * hidden * narrow;
 }
@@ -38,9 +38,9 @@ double weights_per_token(const NoMixer& /*none*/, double /*hidden*/) {
 /// Megatron-LM, which has Mamba-2 alone, takes the inner width for twice the hidden one
 /// (training.py, mamba_layer_flops).
 double weights_per_token(const Mamba& mamba, double hidden) {
-    if (mamba.step_rank > 0)
+    if (mamba.step_rank)
         return 3 * hidden * number(mamba.inner()) +
-               number(mamba.inner()) * number(mamba.narrow() + mamba.step_rank);
+               number(mamba.inner()) * number(mamba.narrow() + *mamba.step_rank);
     const double inner = 2 * hidden;
     return hidden * (2 * inner + number(2 * mamba.groups * mamba.state + mamba.heads)) +
            inner * hidden;
@@ -68,7 +68,7 @@ double weights_per_token(const CompressedKeys& keys, const Attention& attention,
     double weights = hidden * rank + rank * number(attention.query_width()) + hidden * d +
                      number(attention.context_width() * keys.out_rank) +
                      number(keys.groups * keys.out_rank) * hidden;
-    if (keys.ratio > 0) weights += compressor_weights(keys, hidden, d);
+    if (keys.ratio) weights += compressor_weights(keys, hidden, d);
     return weights;
 }
 double weights_per_token(const Attention& attention, double hidden) {
@@ -82,7 +82,7 @@ double weights_per_token(const Attention& attention, double hidden) {
     const std::int64_t values = attention.keys_are_values ? 0 : attention.value_width();
     if (!attention.latent) return hidden * (queries + number(attention.key_width() + values)) + out;
     const LatentAttention& latent = *attention.latent;
-    const double rank = number(latent.query_rank);
+    const double rank = number(latent.query_rank.value_or(0));
     const double own = number(attention.head_dim - latent.rope_dim + attention.value_dim);
     return (rank > 0 ? rank * (hidden + queries) : hidden * queries) +
            hidden * number(latent.key_rank + latent.rope_dim) +
@@ -107,8 +107,8 @@ double indexer_weights(const Attention& attention, double hidden) {
     }
     if (!attention.sparse || !attention.sparse->indexer) return 0;
     const Indexer& indexer = *attention.sparse->indexer;
-    const double inputs = attention.latent && attention.latent->query_rank > 0
-                              ? number(attention.latent->query_rank)
+    const double inputs = attention.latent && attention.latent->query_rank
+                              ? number(*attention.latent->query_rank)
                               : hidden;
     return inputs * number(indexer.heads * indexer.head_dim) + hidden * number(indexer.head_dim) +
            (indexer.weighted ? hidden * number(indexer.heads) : 0);
@@ -125,9 +125,8 @@ double mixing_flops(const Architecture& model, const Layer& layer) {
     const double parts = (layer.mixes() ? 1 : 0) + (layer.has_mlp() ? 1 : 0);
     const double n = number(model.streams);
     const double hidden = number(model.hidden);
-    if (model.residual_block > 0) {
-        const double rows =
-            number(1 + (model.layers.count() + model.residual_block - 1) / model.residual_block);
+    if (model.residual_block) {
+        const double rows = number(model.stream_rows(model.layers.count()));
         return parts * 6 * hidden * (rows + 1) / 2;  // the rows grow from one to all of them
     }
     return parts * (2 * n * hidden * (n * n + 2 * n) + 2 * n * n * hidden + 4 * n * hidden);
@@ -137,7 +136,7 @@ double mixing_flops(const Architecture& model, const Layer& layer) {
 /// (models/build/recurrent/mamba.cpp, models/build/recurrent/delta_net.cpp). Mamba-1's scan is not
 /// a GEMM.
 double chunk_flops(const Layer& layer) {
-    if (const auto* mamba = layer.state_space(); mamba != nullptr && mamba->step_rank == 0) {
+    if (const auto* mamba = layer.state_space(); mamba != nullptr && !mamba->step_rank) {
         const double chunk = number(mamba->chunk);
         return number(mamba->groups) * 2 * chunk * number(mamba->state) +
                number(mamba->inner()) * (2 * chunk + 4 * number(mamba->state));
@@ -160,7 +159,7 @@ double chunk_flops(const Layer& layer) {
 double recurrence_flops(const Layer& layer, double hidden) {
     if (layer.beside) return 7 * number(layer.beside->inner() * layer.beside->state);
     if (const auto* mamba = layer.as<Mamba>())
-        return mamba->step_rank > 0 ? 0 : 7 * 2 * hidden * number(mamba->state);
+        return mamba->step_rank ? 0 : 7 * 2 * hidden * number(mamba->state);
     if (const auto* net = layer.as<DeltaNet>())
         return (net->fixed_decay ? 4.0 : 8.0) * number(net->value_heads) * number(net->value_dim) *
                number(net->value_dim);
@@ -215,7 +214,7 @@ double layer_flops(const Layer& layer, const Architecture& model, double tokens,
     double recurrence = recurrence_flops(layer, hidden);
     if (count == Count::Attended) {
         recurrence = chunk_flops(layer);
-        if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank == 0)
+        if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && !mamba->step_rank)
             weights += hidden * number(mamba->projected() + mamba->inner()) - weights_of(*mamba);
         // A convolution is not a GEMM.
         if (const auto* net = layer.as<DeltaNet>(); net != nullptr && !net->fixed_decay)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "models/execution/kernel_options.h"
@@ -36,13 +37,13 @@ enum class Recompute : std::uint8_t { None, Selective, Full, Modules, Products }
 /// The extent of Full and Modules (Megatron-LM's recompute_modules, recompute_num_layers and
 /// recompute_method).
 struct RecomputeExtent {
-    Modules modules;   ///< of Modules
-    int layers = 0;    ///< block: the first layers of every stage; 0: all
+    Modules modules;                 ///< of Modules
+    std::optional<int> layers = {};  ///< block: the first layers of every stage; unset: all
     int together = 1;  ///< uniform: of so many layers in a row, the input of the first is kept
     friend bool operator==(const RecomputeExtent&, const RecomputeExtent&) = default;
 
     /// True for the layer that has so many before it in its stage.
-    bool reaches(int layers_before) const { return layers == 0 || layers_before < layers; }
+    bool reaches(int layers_before) const { return !layers || layers_before < *layers; }
 };
 
 /// Saved tensors that are offloaded to host memory after the forward and fetched back before the
@@ -50,26 +51,22 @@ struct RecomputeExtent {
 struct OffloadExtent {
     Modules modules;          ///< those whose inputs go (Megatron-Core's fine-grained offloading)
     bool everything = false;  ///< all that a layer saves goes (TransformerEngine's cpu_offloading)
-    int layers = 0;           ///< the first layers of every stage; 0: all
+    std::optional<int> layers = {};          ///< the first layers of every stage; unset: all
     std::int64_t fewest_elements = 1 << 20;  ///< tensors with fewer stay on the device
     friend bool operator==(const OffloadExtent&, const OffloadExtent&) = default;
 
     bool any() const { return everything || !modules.empty(); }
-    bool reaches(int layers_before) const {
-        return any() && (layers == 0 || layers_before < layers);
-    }
+    bool reaches(int layers_before) const { return any() && (!layers || layers_before < *layers); }
 };
 
 /// Low-rank adapters with frozen weights (LoRA, Hu et al. 2021, arXiv:2106.09685).
 struct Lora {
-    std::int64_t rank = 0;  ///< 0: there are none, and every weight is trained
+    std::int64_t rank = 0;  ///< columns of an adapter, at least 1 once read
     bool qkv = true;
     bool projection = false;
     bool fc1 = false;
     bool fc2 = false;
     friend bool operator==(const Lora&, const Lora&) = default;
-
-    bool adapts() const { return rank > 0; }
 };
 enum class AttentionKernel : std::uint8_t { Flash, Unfused };
 
@@ -121,7 +118,7 @@ struct Execution {
     Recompute recompute = Recompute::None;
     RecomputeExtent recompute_extent;
     OffloadExtent offload;
-    Lora lora;
+    std::optional<Lora> lora = {};  ///< unset: every weight is trained
     AttentionKernel attention = AttentionKernel::Flash;
     LowPrecision low_precision;
     KernelOptions kernels;

@@ -104,9 +104,9 @@ std::string text_of(const Kernel& kernel, const Execution& how) {
                 return fmt::format(
                     " attention {}x{}/{}x{}x{}x{}{}{}{}{}{}", a.batch, a.heads, a.kv_heads,
                     a.queries, a.keys, a.head_dim, a.causal ? " causal" : "",
-                    a.narrow_values > 0 ? fmt::format(" values {}", a.narrow_values) : "",
-                    a.window > 0 ? fmt::format(" window {}", a.window) : "",
-                    a.chunk > 0 ? fmt::format(" chunk {}", a.chunk) : "", a.narrow ? " fp8" : "");
+                    a.narrow_values ? fmt::format(" values {}", *a.narrow_values) : "",
+                    a.window ? fmt::format(" window {}", *a.window) : "",
+                    a.chunk ? fmt::format(" chunk {}", *a.chunk) : "", a.narrow ? " fp8" : "");
             },
             [](const Traffic& t) {
                 return fmt::format(" moves {}+{}", t.read.count, t.written.count);

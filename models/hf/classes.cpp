@@ -104,7 +104,7 @@ void add_rope(HfJson& json, const LayerKeys& layer) {
             original();
             map["beta_fast"] = scaling.beta_fast;
             map["beta_slow"] = scaling.beta_slow;
-            if (scaling.mscale > 0) map["mscale"] = map["mscale_all_dim"] = scaling.mscale;
+            if (scaling.mscale) map["mscale"] = map["mscale_all_dim"] = *scaling.mscale;
             if (!scaling.truncate) map["truncate"] = false;
             break;
         case RopeScaling::Kind::Longrope:

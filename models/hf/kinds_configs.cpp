@@ -40,7 +40,8 @@ void read_mimo_v2(text::MappingReader& in, Config& config) {
     read_llama_kind(in, config);
     config.network.family = Family::Planned;
     in.real("layernorm_epsilon", config.network.norm_eps, 0, 1);
-    in.whole("v_head_dim", layer.value_dim, 1, kWidest);
+    std::int64_t width = 1;
+    if (in.whole("v_head_dim", width, 1, kWidest)) layer.value_dim = width;
     refuse_flag(in, "attention_bias");
     in.value("attention_value_scale");  // a factor of all values
     read_rotary_share(in, config, "partial_rotary_factor", 1);
@@ -60,7 +61,7 @@ void read_mimo_v2(text::MappingReader& in, Config& config) {
     in.whole("swa_num_attention_heads", local.heads, 1, kMostHeads);
     in.whole("swa_num_key_value_heads", local.kv_heads, 1, kMostHeads);
     in.whole("swa_head_dim", local.head_dim, 1, kWidest);
-    in.whole("swa_v_head_dim", local.value_dim, 1, kWidest);
+    if (in.whole("swa_v_head_dim", width, 1, kWidest)) local.value_dim = width;
     in.real("swa_rope_theta", local.rope_theta, 1, 1e12);
     in.demand("hybrid_layer_pattern");
     const std::vector<bool> slides = layers_with(in, config, "hybrid_layer_pattern", "1", "0");
@@ -93,7 +94,7 @@ void read_enumerated(text::MappingReader& in, Config& config) {
         const auto [end, error] = std::from_chars(at, listed.data() + listed.size(), layer);
         if (error != std::errc() || layer < 0 || layer >= config.layers)
             return in.complain("moe_layers_enum", "layer numbers must be separated by commas");
-        config.dense[static_cast<std::size_t>(layer)] = false;
+        config.dense[layer] = false;
         at = end + 1;
     }
 }

@@ -54,8 +54,8 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     net.key_heads = net.value_heads = heads;
     net.key_dim = net.value_dim = net.gate_rank = width;
     std::vector<int> of_layer(static_cast<std::size_t>(config.layers));
-    for (const int layer : with_attention) ++of_layer[static_cast<std::size_t>(layer - 1)];
-    for (const int layer : with_nets) of_layer[static_cast<std::size_t>(layer - 1)] += 2;
+    for (const int layer : with_attention) ++of_layer[layer - 1];
+    for (const int layer : with_nets) of_layer[layer - 1] += 2;
     if (std::ranges::any_of(of_layer, [](int count) { return count != 1 && count != 2; }))
         linear.complain("kda_layers",
                         "each layer must appear once in 'kda_layers' or 'full_attn_layers'");
@@ -119,7 +119,9 @@ void read_kimi_linear(text::MappingReader& in, Config& config) {
     layer.rotary = !unrotated;
     in.flag("mla_use_output_gate", layer.output_gate);
     read_kimi_experts(in, config);
-    in.whole("attn_res_block_size", a.residual_block, 0, kMostLayers);
+    std::int64_t block = 0;
+    if (in.whole("attn_res_block_size", block, 0, kMostLayers) && block > 0)
+        a.residual_block = block;
     DeltaNet net;
     const std::vector<bool> attends = read_kimi_layers(in, config, net);
     if (!in.good()) return;

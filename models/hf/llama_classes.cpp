@@ -107,10 +107,10 @@ HfJson deepseek_v3_config(const Architecture& a) {
     add_deepseek_experts(json, a);
     json["attention_bias"] = false;
     json["kv_lora_rank"] = latent.key_rank;
-    json["q_lora_rank"] = latent.query_rank > 0 ? HfJson(latent.query_rank) : HfJson(nullptr);
+    json["q_lora_rank"] = latent.query_rank ? HfJson(*latent.query_rank) : HfJson(nullptr);
     json["qk_nope_head_dim"] = layer.head_dim - latent.rope_dim;
     json["qk_rope_head_dim"] = latent.rope_dim;
-    json["v_head_dim"] = layer.value_dim;
+    json["v_head_dim"] = layer.value_dim.value_or(0);
     return json;
 }
 

@@ -69,7 +69,7 @@ void read_dots1(text::MappingReader& in, Config& config) {
     in.value("layer_types");
     if (!in.whole("sliding_window", window, 1, kMostPositions) || !in.good()) return;
     std::vector<bool> usual(static_cast<std::size_t>(config.layers));
-    for (int i = whole; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = true;
+    for (int i = whole; i < config.layers; ++i) usual[i] = true;
     set_windows(in, config, window, usual);
 }
 

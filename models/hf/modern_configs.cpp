@@ -46,11 +46,12 @@ void read_latent(text::MappingReader& in, LayerKeys& layer) {
     for (const std::string_view key :
          {"kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"})
         in.demand(key);
-    in.whole("q_lora_rank", latent.query_rank, 1, kWidest);  // null: none
+    std::int64_t query_rank = 1;
+    if (in.whole("q_lora_rank", query_rank, 1, kWidest)) latent.query_rank = query_rank;
     in.whole("kv_lora_rank", latent.key_rank, 1, kWidest);
     in.whole("qk_rope_head_dim", latent.rope_dim, 1, kWidest);
     in.whole("qk_nope_head_dim", own, 1, kWidest);
-    in.whole("v_head_dim", layer.value_dim, 1, kWidest);
+    in.whole("v_head_dim", layer.value_dim.emplace(1), 1, kWidest);
     layer.kv_heads = layer.heads;
     layer.head_dim = own + latent.rope_dim;
     layer.latent = latent;
@@ -66,7 +67,7 @@ void read_optional_window(text::MappingReader& in, Config& config) {
     int whole = 28;  // layers before the first with a window
     in.whole("max_window_layers", whole, 0, kMostLayers);
     std::vector<bool> usual(static_cast<std::size_t>(config.layers));
-    for (int i = 0; i < config.layers; ++i) usual[static_cast<std::size_t>(i)] = i >= whole;
+    for (int i = 0; i < config.layers; ++i) usual[i] = i >= whole;
     set_windows(in, config, window, usual);
 }
 

@@ -184,11 +184,10 @@ std::vector<bool> mixing_layers(text::MappingReader& in, const Config& config) {
     std::vector<int> listed;
     if (in.wholes("moe_layers", listed, 0, kMostLayers)) {
         for (const int layer : listed)
-            if (layer < config.layers) mixes[static_cast<std::size_t>(layer)] = true;
+            if (layer < config.layers) mixes[layer] = true;
         return mixes;
     }
-    for (int i = step - 1; step > 0 && i < config.layers; i += step)
-        mixes[static_cast<std::size_t>(i)] = true;
+    for (int i = step - 1; step > 0 && i < config.layers; i += step) mixes[i] = true;
     return mixes;
 }
 

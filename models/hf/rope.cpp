@@ -32,8 +32,9 @@ void read_yarn(text::MappingReader& rope, RopeScaling& scaling) {
     rope.real("beta_slow", scaling.beta_slow, 0, 1e6);
     rope.flag("truncate", scaling.truncate);
     double mscale = 0;
-    rope.real("mscale_all_dim", scaling.mscale, 0, 1e6);
-    if (rope.real("mscale", mscale, 0, 1e6) && mscale != scaling.mscale)
+    double of_all = 0;
+    if (rope.real("mscale_all_dim", of_all, 0, 1e6) && of_all > 0) scaling.mscale = of_all;
+    if (rope.real("mscale", mscale, 0, 1e6) && mscale != of_all)
         rope.complain("mscale",
                       "yarn with 'mscale' different from 'mscale_all_dim' is not supported");
 }

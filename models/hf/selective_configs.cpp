@@ -35,9 +35,10 @@ Mamba read_selective(text::MappingReader& in, std::int64_t hidden, const StateSp
     std::int64_t expand = 2;
     in.whole(keys.expand, expand, 1, 100);
     mamba.head_dim = std::min(kWidest, expand * hidden);
-    mamba.step_rank = (hidden + 15) / 16;
+    std::int64_t step_rank = (hidden + 15) / 16;
     const text::NodePtr rank = in.value(keys.rank);
-    if (rank && rank->scalar != "auto") in.whole(keys.rank, mamba.step_rank, 1, kWidest);
+    if (rank && rank->scalar != "auto") in.whole(keys.rank, step_rank, 1, kWidest);
+    mamba.step_rank = step_rank;
     in.flag(keys.convolution_bias, mamba.convolution_bias);
     refuse_flag(in, keys.product_bias);
     return mamba;

@@ -310,7 +310,7 @@ void read_deepseek_v4(text::MappingReader& in, Config& config) {
     std::vector<LayerKeys>& layers = layers_of(config);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         layers[i].compressed = keys;
-        layers[i].compressed->ratio = ratios[i].ratio;
+        if (ratios[i].ratio > 0) layers[i].compressed->ratio = ratios[i].ratio;
         if (ratios[i].chosen) {
             layers[i].compressed->chosen = chosen;
             layers[i].compressed->indexer = indexer;

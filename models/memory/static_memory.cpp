@@ -20,7 +20,7 @@ Bytes& of(MemoryByClass& held, MemoryClass memory_class) {
 Bytes dummy_weight_gradients(const StageGraph& graph) {
     std::set<std::pair<std::int64_t, std::int64_t>> shapes;
     Bytes sum;
-    if (graph.execution.lora.adapts()) return sum;
+    if (graph.execution.lora) return sum;
     for (const Operator& op : graph.operators) {
         const auto add = [&](std::int64_t inputs, std::int64_t outputs) {
             if (shapes.insert({inputs, outputs}).second)

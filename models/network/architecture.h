@@ -102,16 +102,15 @@ struct Architecture {
     /// (hyper-connections, arXiv:2409.19606; DeepSeek-V4).
     std::int64_t streams = 1;
     /// Number of layers after which the residual sum is stored and restarted; every part of a layer
-    /// reads a mixture of all stored sums (Kimi K3's attention residuals). 0: one sum.
-    std::int64_t residual_block = 0;
+    /// reads a mixture of all stored sums (Kimi K3's attention residuals). Unset: one sum.
+    std::optional<std::int64_t> residual_block = {};
     std::optional<std::int64_t> image_size = {};  ///< ViT: pixels per side
     std::optional<std::int64_t> patch_size = {};
     std::optional<std::int64_t> channels = {};
     std::optional<VisionTower> tower = {};  ///< what makes tokens of images
     /// Parts of a published network that are not modelled, as phrases: "without ...".
     std::vector<std::string> left_out = {};
-    /// Parameters of a part that sees which is left out; 0 if there is none or nobody counts
-    /// them.
+    /// Parameters of a part that sees which is left out, as far as somebody counts them.
     std::int64_t tower_parameters = 0;
     std::vector<ShardingOverride> sharding = {};  ///< exceptions from Megatron's cut, which is the
                                                   ///< default
@@ -126,10 +125,10 @@ struct Architecture {
     bool shares_embedding() const { return tied_embedding || mtp_layers > 0; }
     /// Rows of the hidden width that a token's residual stream has before a layer.
     std::int64_t stream_rows(int layer) const {
-        if (residual_block == 0) return streams;
-        return 1 + (layer + residual_block - 1) / residual_block;
+        if (!residual_block) return streams;
+        return 1 + (layer + *residual_block - 1) / *residual_block;
     }
-    bool mixes_streams() const { return streams > 1 || residual_block > 0; }
+    bool mixes_streams() const { return streams > 1 || residual_block; }
     bool has_experts() const { return layers.first<Experts>() != nullptr; }
     /// True if queries and keys of any layer are rotated.
     bool has_rotary() const {

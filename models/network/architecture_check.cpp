@@ -118,11 +118,11 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
         if (mamba->projected() > kWidestMlp)
             map.complain("mamba", fmt::format("a state-space layer of {} columns is wider than {}",
                                               mamba->projected(), kWidestMlp));
-        if (mamba->step_rank > 0 && layer.beside)
+        if (mamba->step_rank && layer.beside)
             map.complain("mamba", "Mamba-1 parallel to attention is not supported");
-        if (mamba->step_norms && mamba->step_rank == 0)
+        if (mamba->step_norms && !mamba->step_rank)
             map.complain("mamba", "'step_norms' need Mamba-1: give 'step_rank'");
-        if (mamba->step_rank == 0 && mamba->heads % mamba->groups != 0)
+        if (!mamba->step_rank && mamba->heads % mamba->groups != 0)
             map.complain("mamba", fmt::format("{} groups do not divide the {} heads of a "
                                               "state-space layer",
                                               mamba->groups, mamba->heads));
@@ -147,7 +147,7 @@ void check_recurrent(const Layer& layer, text::MappingReader& map) {
         attention && attention->output_gate && attention->latent && attention->sparse)
         map.complain("output_gate", "sparse latent attention with an output gate is not supported");
     if (const auto* experts = layer.as<Experts>();
-        experts && experts->shared_gate && experts->shared_ffn == 0)
+        experts && experts->shared_gate && !experts->shared_ffn)
         map.complain("shared_gate", "there are no shared experts: give their size by 'shared_ffn'");
 }
 
@@ -188,7 +188,7 @@ void check_layer(const Layer& layer, text::MappingReader& map) {
         map.complain("mamba_beside",
                      "a parallel state-space part needs multi-head attention in its layer and the "
                      "norm before both");
-    const bool plain_mlp = experts != nullptr ? experts->beside_ffn == 0 : layer.has_mlp();
+    const bool plain_mlp = experts != nullptr ? !experts->beside_ffn : layer.has_mlp();
     if (layer.one_norm &&
         (layer.as<Attention>() == nullptr || layer.as<Attention>()->latent ||
          layer.as<Attention>()->sparse || layer.as<Attention>()->compressed || !plain_mlp))
@@ -213,7 +213,7 @@ namespace {
 void check_streams(const Architecture& a, text::MappingReader& map) {
     if (!a.mixes_streams()) return;
     const char* key = a.streams > 1 ? "streams" : "residual_block";
-    if (a.streams > 1 && a.residual_block > 0)
+    if (a.streams > 1 && a.residual_block)
         map.complain(
             key, "a network can have several residual streams or stored residual sums, not both");
     if (a.mtp_layers > 0)

@@ -54,7 +54,7 @@ struct RopeScaling {
     double high_frequency_factor = 4;        ///< llama3's
     double beta_fast = 32;                   ///< yarn's
     double beta_slow = 1;                    ///< yarn's
-    double mscale = 0;                       ///< yarn's as DeepSeek uses it; 0: the usual one
+    std::optional<double> mscale = {};       ///< yarn's as DeepSeek uses it, if not the usual one
     bool truncate = true;  ///< yarn's: the bounds between frequencies are rounded to whole ones
     std::vector<double> short_factors = {};  ///< longrope's, of each angle, for texts up to the
                                              ///< original's length
@@ -63,11 +63,12 @@ struct RopeScaling {
 };
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): keys and values are
-/// made from a narrow latent value, and queries too where `query_rank` is set. A head's queries and
+/// made from a narrow latent value, and queries too where `query_rank` is set, else from the hidden
+/// state. A head's queries and
 /// keys have head_dim - rope_dim columns of their own and rope_dim rotated ones, which all keys
 /// share.
 struct LatentAttention {
-    std::int64_t query_rank = 0;  ///< 0: queries are made from the hidden state
+    std::optional<std::int64_t> query_rank = {};
     std::int64_t key_rank = 1;
     std::int64_t rope_dim = 1;
     friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
@@ -107,8 +108,8 @@ struct CompressedKeys {
     std::int64_t query_rank = 1;
     std::int64_t groups = 1;  ///< of heads, each with a product of its own into `out_rank`
     std::int64_t out_rank = 1;
-    std::int64_t ratio = 0;   ///< tokens of an entry; 0: the window alone
-    std::int64_t chosen = 0;  ///< entries that a token sees at most; 0: all before it
+    std::optional<std::int64_t> ratio = {};   ///< tokens of an entry; unset: the window alone
+    std::optional<std::int64_t> chosen = {};  ///< entries that a token sees at most
     std::optional<Indexer> indexer = {};
     friend bool operator==(const CompressedKeys&, const CompressedKeys&) = default;
 
@@ -183,18 +184,18 @@ struct Mamba {
     bool norm = true;  ///< the scan's output has an RMS norm per group
     /// Every column decays by itself, by a step that is made of a narrow value of this width, and
     /// so are B and C (Mamba-1, arXiv:2312.00752). Such a layer has no heads: heads x head_dim are
-    /// its columns. 0: Mamba-2.
-    std::int64_t step_rank = 0;
+    /// its columns. Unset: Mamba-2.
+    std::optional<std::int64_t> step_rank = {};
     bool step_norms = false;  ///< that value, B and C have RMS norms (Jamba, arXiv:2403.19887)
     friend bool operator==(const Mamba&, const Mamba&) = default;
 
     std::int64_t inner() const { return heads * head_dim; }
     /// Columns that go through the convolution: of Mamba-2 values, B and C.
-    std::int64_t convolved() const { return inner() + (step_rank > 0 ? 0 : 2 * groups * state); }
+    std::int64_t convolved() const { return inner() + (step_rank ? 0 : 2 * groups * state); }
     /// Columns of the product before: gate, what is convolved, and a step for each head.
-    std::int64_t projected() const { return inner() + convolved() + (step_rank > 0 ? 0 : heads); }
+    std::int64_t projected() const { return inner() + convolved() + (step_rank ? 0 : heads); }
     /// Columns of Mamba-1's narrow value: that of the steps, B and C.
-    std::int64_t narrow() const { return step_rank + 2 * state; }
+    std::int64_t narrow() const { return step_rank.value_or(0) + 2 * state; }
 };
 
 /// A gated delta net (Yang et al. 2025, arXiv:2412.06464): each value head has a state of key_dim x
@@ -257,7 +258,8 @@ struct Experts {
     std::int64_t per_token = 1;  ///< [k]
     std::int64_t ffn = 1;        ///< [f] inner width of one expert
     Activation activation = Activation::Swiglu;
-    std::int64_t shared_ffn = 0;  ///< inner width of the MLP that every token goes through; 0: none
+    std::optional<std::int64_t> shared_ffn = {};  ///< inner width of the MLP that every token
+                                                  ///< goes through, if there is one
     Router router = Router::Softmax;
     /// Experts lie in equal groups, of which a token goes to some only: those with the best two
     /// experts together by a sigmoid router, with the best expert by another (DeepSeek).
@@ -277,19 +279,18 @@ struct Experts {
     bool weighs_input = false;
     bool shared_gate = false;  ///< the shared MLP is multiplied by the sigmoid of one logit
     /// Width of the narrower value that experts read and give, between two products of the layer
-    /// (LatentMoE, arXiv:2512.20856); 0: they read the hidden state.
-    std::int64_t latent = 0;
-
+    /// (LatentMoE, arXiv:2512.20856); unset: they read the hidden state.
+    std::optional<std::int64_t> latent = {};
     bool latent_norm = false;  ///< the experts' output has an RMS norm before the second projection
     /// Experts of a token are those of a fixed table, and the router has weights for them alone
     /// (DeepSeek-V4's first layers).
     bool hashed = false;
     /// Intermediate size of a dense MLP parallel to the experts, with its own norms before and
-    /// after both (Gemma 4); 0: none. The router has a scale of each column and each expert a
-    /// factor.
-    std::int64_t beside_ffn = 0;
+    /// after both (Gemma 4), if there is one. The router then has a scale of each column and each
+    /// expert a factor.
+    std::optional<std::int64_t> beside_ffn = {};
 
-    std::int64_t width(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }
+    std::int64_t width(std::int64_t hidden) const { return latent.value_or(hidden); }
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 

@@ -20,7 +20,7 @@ public:
 
     int count() const { return static_cast<int>(kind_of_.size()); }
     const Layer& operator[](int layer) const { return kinds_[kind_of(layer)]; }
-    std::uint16_t kind_of(int layer) const { return kind_of_[static_cast<std::size_t>(layer)]; }
+    std::uint16_t kind_of(int layer) const { return kind_of_[layer]; }
     /// The layer of a module that predicts a further token: one like the last; if that is a mixer
     /// or an MLP alone, with the last attention or MLP before it (Nemotron 3's "*E").
     const Layer& ahead() const { return ahead_; }

@@ -22,7 +22,7 @@ std::string_view part_of_attention(const Attention& attention) {
 }
 
 std::string_view part_of_experts(const Experts& experts) {
-    if (experts.beside_ffn > 0) return "experts with a parallel dense MLP";
+    if (experts.beside_ffn) return "experts with a parallel dense MLP";
     if (experts.hashed) return "routers that use a token table";
     if (experts.latent_norm) return "a norm of the output of latent experts";
     if (experts.router == Router::SqrtSoftplus) return "routers with sqrtsoftplus scores";
@@ -33,7 +33,7 @@ std::string_view part_of_layer(const Layer& layer) {
     std::string_view part;
     if (layer.beside) return "state-space parts parallel to attention";
     if (layer.one_norm) return "attention and MLPs that share one norm";
-    if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank > 0)
+    if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && mamba->step_rank)
         return "Mamba-1 layers";
     if (const auto* mamba = layer.as<Mamba>(); mamba != nullptr && !mamba->norm)
         return "state-space layers without a norm";
@@ -57,7 +57,7 @@ std::string_view part_of_layer(const Layer& layer) {
 std::string_view planned_part(const Architecture& network) {
     if (network.tower) return "a vision tower ('language_model_only: true' leaves it out)";
     if (network.streams > 1) return "several residual streams";
-    if (network.residual_block > 0) return "stored residual sums";
+    if (network.residual_block) return "stored residual sums";
     for (const Layer& layer : network.layers.kinds())
         if (const std::string_view part = part_of_layer(layer); !part.empty()) return part;
     return network.family == Family::Planned ? "weights of the simulation-only family 'planned'"
@@ -70,11 +70,11 @@ std::string stream_words(const Architecture& a) {
             "each token has {} residual streams: each stage but the last sends {} times the hidden "
             "width",
             a.streams, a.streams);
-    if (a.residual_block > 0)
+    if (a.residual_block)
         return fmt::format(
             "the residual sum is stored every {} layers: a stage sends up to {} times the hidden "
             "size, growing with its position",
-            a.residual_block, a.stream_rows(a.layers.count()));
+            *a.residual_block, a.stream_rows(a.layers.count()));
     return {};
 }
 

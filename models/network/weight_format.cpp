@@ -46,7 +46,7 @@ void add_hybrid_mistakes(const Architecture& a, const WeightFormat& format,
     const auto gates_shared = [](const Experts& experts) { return experts.shared_gate; };
     if (!format.delta_nets && a.layers.most<Experts>(gates_shared) > 0)
         mistakes.push_back({"shared_gate", "a shared-expert gate needs the family qwen3_next"});
-    const auto narrows = [](const Experts& experts) { return experts.latent; };
+    const auto narrows = [](const Experts& experts) { return experts.latent.has_value(); };
     if (!format.mamba && a.layers.most<Experts>(narrows) > 0)
         mistakes.push_back({"expert_latent", "latent experts need the family nemotron_h"});
     if (format.one_part)
@@ -85,7 +85,7 @@ std::vector<FormatMistake> format_mistakes(const Architecture& a) {
         mistakes.push_back({"family",
                             "gpt2 and vit do not have norms of queries and keys, sinks, or norms "
                             "or an MLP at other places"});
-    const auto shares = [](const Experts& experts) { return experts.shared_ffn; };
+    const auto shares = [](const Experts& experts) { return experts.shared_ffn.has_value(); };
     if (!format.modern && a.layers.most<Experts>(shares) > 0)
         mistakes.push_back({"shared_ffn", "shared experts need the family deepseek"});
     add_hybrid_mistakes(a, format, mistakes);

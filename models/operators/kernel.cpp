@@ -8,15 +8,15 @@ namespace debubble::models {
 
 Mask mask_of(const FlashAttention& attention) {
     if (!attention.causal) return FullMask{};
-    if (attention.chunk > 0) return ChunkMask{attention.chunk};
-    if (attention.window > 0) return WindowMask{attention.window};
+    if (attention.chunk) return ChunkMask{*attention.chunk};
+    if (attention.window) return WindowMask{*attention.window};
     return CausalMask{};
 }
 
 void set_mask(FlashAttention& attention, const Mask& mask) {
     attention.causal = !std::holds_alternative<FullMask>(mask);
-    attention.window = 0;
-    attention.chunk = 0;
+    attention.window.reset();
+    attention.chunk.reset();
     if (const auto* window = std::get_if<WindowMask>(&mask)) attention.window = window->keys;
     if (const auto* best = std::get_if<TopKMask>(&mask)) attention.window = best->keys;
     if (const auto* chunk = std::get_if<ChunkMask>(&mask)) attention.chunk = chunk->tokens;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -24,9 +25,9 @@ struct Gemm {
                         ///< accumulation)
     int element_bytes = 2;
     Narrow operands = Narrow::None;
-    std::int64_t group_rows = 0;  ///< rows of each expert in a grouped GEMM; 0: not grouped
-    double pace = 1;              ///< slowdown relative to cuBLAS
-    bool recurrent = false;       ///< part of a linear recurrence, by a kernel in Triton
+    std::optional<std::int64_t> group_rows = {};  ///< rows of each expert in a grouped GEMM
+    double pace = 1;                              ///< slowdown relative to cuBLAS
+    bool recurrent = false;  ///< part of a linear recurrence, by a kernel in Triton
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
@@ -44,15 +45,15 @@ struct FlashAttention {
     bool causal = true;
     bool backward = false;
     int element_bytes = 2;
-    std::int64_t narrow_values = 0;  ///< width of values and of the result; 0: that of heads
-    std::int64_t window = 0;         ///< keys that a causal query sees at most; 0: all before it
-    std::int64_t chunk =
-        0;  ///< the keys of a causal query restart at its multiples; 0: only at the first
+    std::optional<std::int64_t> narrow_values = {};  ///< width of values, if not that of heads
+    std::optional<std::int64_t> window = {};         ///< keys that a causal query sees at most
+    std::optional<std::int64_t> chunk =
+        {};  ///< the keys of a causal query restart at its multiples
     FusedAttention kernel = FusedAttention::Flash2;
     bool narrow = false;  ///< 8-bit GEMMs
     friend bool operator==(const FlashAttention&, const FlashAttention&) = default;
 
-    std::int64_t value_dim() const { return narrow_values > 0 ? narrow_values : head_dim; }
+    std::int64_t value_dim() const { return narrow_values.value_or(head_dim); }
 };
 
 /// A memory-bound kernel: elementwise, norm, softmax, copy, gather.
@@ -70,17 +71,17 @@ struct Traffic {
     friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
-/// exchange, of the data of all ranks together. The routing of tokens to experts
-/// (models/network/layer.h, Experts).
+/// The routing of tokens to experts (models/network/layer.h, Experts).
 struct Routing {
-    std::int64_t per_token = 0;      ///< rows of each token; 0: the rows are no tokens'
-    std::int64_t experts = 0;        ///< of the layer, spread evenly over the group of ranks
+    std::int64_t per_token = 1;      ///< experts of each token
+    std::int64_t experts = 1;        ///< of the layer, spread evenly over the group of ranks
     std::int64_t groups = 1;         ///< equal ones, in which experts lie side by side
     std::int64_t groups_chosen = 1;  ///< a token's experts are in as many of them
     friend bool operator==(const Routing&, const Routing&) = default;
 };
 
+/// Communication inside a pass. `bytes` is the size of each full (gathered, reduced) tensor; for an
+/// all-to-all, of the data of all ranks together.
 struct Collective {
     enum class Kind : std::uint8_t { AllReduce, AllGather, ReduceScatter, AllToAll };
     /// ContextInner and ContextOuter are the two levels of ContextCommunication::TwoLevel.
@@ -104,9 +105,9 @@ struct Collective {
     /// these arrive or are sent (--tp-comm-overlap; ring attention).
     enum class Pieces : std::uint8_t { None, OfNext, OfPrevious };
     Pieces pieces = Pieces::None;
-    Routing routing = {};  ///< of an all-to-all with experts
+    std::optional<Routing> routing = {};  ///< of an all-to-all with experts
 
-    bool is_expert_exchange() const { return routing.per_token > 0; }
+    bool is_expert_exchange() const { return routing.has_value(); }
     friend bool operator==(const Collective&, const Collective&) = default;
 };
 
@@ -115,8 +116,8 @@ struct Collective {
 enum class Beside : std::uint8_t { Nothing, Dispatch, Combine };
 
 struct Kernel {
-    std::string name;  ///< "mlp.c_fc", "attn.scores", ...
-    int layer = -1;    ///< layer of the model; -1 for embedding and head
+    std::string name;               ///< "mlp.c_fc", "attn.scores", ...
+    std::optional<int> layer = {};  ///< layer of the model; unset for embedding and head
     std::variant<Gemm, FlashAttention, Traffic, Collective> work;
     Beside beside = Beside::Nothing;
     friend bool operator==(const Kernel&, const Kernel&) = default;

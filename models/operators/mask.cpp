@@ -56,11 +56,11 @@ double pairs(const Mask& mask, double queries, double keys, Diagonal diagonal) {
 }
 
 double entries_seen(const CompressedKeys& keys, double tokens) {
-    if (keys.ratio == 0) return 0;
-    const double ratio = as_real(keys.ratio);
-    const double most = keys.chosen > 0 ? as_real(keys.chosen) : tokens;
+    if (!keys.ratio) return 0;
+    const double ratio = as_real(*keys.ratio);
+    const double most = keys.chosen ? as_real(*keys.chosen) : tokens;
     const double whole = std::floor(tokens / ratio);
-    // `ratio` tokens have the same as_real of whole entries before them, except the last ones.
+    // `ratio` tokens have the same number of whole entries before them, except the last ones.
     const double full = std::min(whole, most + 1);
     double sum = ratio * full * (full - 1) / 2;
     if (whole > full) sum += ratio * (whole - full) * most;

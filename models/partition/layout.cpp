@@ -159,7 +159,7 @@ void check_layout(const std::vector<StageUnits>& stages, int ranks) {
         refuse(fmt::format("the layout's {} stages cannot be shared evenly by {} ranks", count,
                            ranks));
     for (int stage = 0; stage < count - ranks; ++stage)
-        if (stages[static_cast<std::size_t>(stage)].predictions > 0)
+        if (stages[stage].predictions > 0)
             refuse(fmt::format(
                 "m is in stage {}, chunk {} of its rank, but must be in the last of its {} chunks",
                 stage, stage / ranks, count / ranks));

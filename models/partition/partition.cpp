@@ -134,9 +134,9 @@ std::vector<StageContent> with_predictions_in(int stage, std::vector<StageConten
     const int count = static_cast<int>(stages.size());
     int last = 0;
     for (int i = 0; i < count; ++i)
-        if (stages[static_cast<std::size_t>(i)].layers > 0) last = i;
+        if (stages[i].layers > 0) last = i;
     for (int i = 0; i < count; ++i) {
-        StageContent& content = stages[static_cast<std::size_t>(i)];
+        StageContent& content = stages[i];
         content.predictions = i < stage    ? Predictions::Later
                               : i == stage ? Predictions::Here
                                            : Predictions::Before;
@@ -147,7 +147,7 @@ std::vector<StageContent> with_predictions_in(int stage, std::vector<StageConten
 
 int streams_sent(const std::vector<StageContent>& stages, int producer, bool gradient,
                  int mtp_layers) {
-    const Predictions of = stages[static_cast<std::size_t>(producer)].predictions;
+    const Predictions of = stages[producer].predictions;
     const bool many = of == Predictions::Before || (of == Predictions::Here && !gradient);
     return many ? 1 + mtp_layers : 1;
 }

@@ -35,7 +35,7 @@ void add_recurrent(nlohmann::ordered_json& json, const LayerKeys& keys) {
                          {"chunk", mamba->chunk},
                          {"convolution_bias", mamba->convolution_bias}};
     if (keys.mamba && !keys.mamba->norm) json["mamba"]["norm"] = false;
-    if (keys.mamba && keys.mamba->step_rank > 0) json["mamba"]["step_rank"] = keys.mamba->step_rank;
+    if (keys.mamba && keys.mamba->step_rank) json["mamba"]["step_rank"] = *keys.mamba->step_rank;
     if (keys.mamba && keys.mamba->step_norms) json["mamba"]["step_norms"] = true;
     if (keys.mamba_beside) json["mamba_beside"] = true;
     if (const auto& net = keys.delta_net)
@@ -62,7 +62,7 @@ void add_newer(nlohmann::ordered_json& json, const LayerKeys& keys) {
     if (keys.head_gate) json["head_gate"] = true;
     if (keys.keys_are_values) json["keys_are_values"] = true;
     if (keys.value_norm) json["value_norm"] = true;
-    if (!keys.latent && keys.value_dim > 0) json["value_dim"] = keys.value_dim;
+    if (!keys.latent && keys.value_dim) json["value_dim"] = *keys.value_dim;
     if (const auto& sparse = keys.sparse) {
         json["sparse_attention"] = {{"keys", sparse->keys}, {"block", sparse->block}};
         if (sparse->indexer) json["sparse_attention"]["indexer"] = indexer_json(*sparse->indexer);
@@ -71,8 +71,8 @@ void add_newer(nlohmann::ordered_json& json, const LayerKeys& keys) {
         json["compressed_attention"] = {{"query_rank", shortened->query_rank},
                                         {"groups", shortened->groups},
                                         {"out_rank", shortened->out_rank},
-                                        {"ratio", shortened->ratio},
-                                        {"chosen", shortened->chosen}};
+                                        {"ratio", shortened->ratio.value_or(0)},
+                                        {"chosen", shortened->chosen.value_or(0)}};
         if (shortened->indexer)
             json["compressed_attention"]["indexer"] = indexer_json(*shortened->indexer);
     }
@@ -114,7 +114,7 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
                                 {"high_frequency_factor", scaling->high_frequency_factor},
                                 {"beta_fast", scaling->beta_fast},
                                 {"beta_slow", scaling->beta_slow},
-                                {"mscale", scaling->mscale},
+                                {"mscale", scaling->mscale.value_or(0)},
                                 {"truncate", scaling->truncate}};
     if (keys.rope_scaling && keys.rope_scaling->kind == RopeScaling::Kind::Longrope) {
         json["rope_scaling"]["short_factors"] = keys.rope_scaling->short_factors;
@@ -130,11 +130,11 @@ void add_layer(nlohmann::ordered_json& json, const LayerKeys& keys, Family famil
     if (const auto& growth = keys.temperature)
         json["query_temperature"] = {{"floor", growth->floor}, {"scale", growth->scale}};
     if (keys.latent)
-        json["latent_attention"] = {{"query_rank", keys.latent->query_rank},
+        json["latent_attention"] = {{"query_rank", keys.latent->query_rank.value_or(0)},
                                     {"key_rank", keys.latent->key_rank},
                                     {"head_dim", keys.head_dim - keys.latent->rope_dim},
                                     {"rope_dim", keys.latent->rope_dim},
-                                    {"value_dim", keys.value_dim}};
+                                    {"value_dim", keys.value_dim.value_or(0)}};
     if (keys.shared_ffn > 0) json["shared_ffn"] = keys.shared_ffn;
     add_recurrent(json, keys);
     add_newer(json, keys);
@@ -212,7 +212,7 @@ std::string architecture_json(const Architecture& a) {
     if (a.logit_softcap) json["logit_softcap"] = *a.logit_softcap;
     if (a.mtp_layers > 0) json["mtp_layers"] = a.mtp_layers;
     if (a.streams > 1) json["streams"] = a.streams;
-    if (a.residual_block > 0) json["residual_block"] = a.residual_block;
+    if (a.residual_block) json["residual_block"] = *a.residual_block;
     if (a.tower) add_tower(json, *a.tower);
     if (a.image_size) json["image_size"] = *a.image_size;
     if (a.patch_size) json["patch_size"] = *a.patch_size;

@@ -46,8 +46,8 @@ struct LatentFile {
 const Fields<LatentFile>& latent_fields() {
     static const Fields<LatentFile> kFields{
         {"query_rank",
-         whole(
-             [](LatentFile & f) -> auto& { return f.latent.query_rank; }, 0, kWidest),
+         zero_unsets(whole(
+             [](LatentFile & f) -> auto& { return f.latent.query_rank; }, 0, kWidest)),
          "The rank of the latent query; 0: queries are projected from the hidden state.", "1536",
          "0"},
         {"key_rank",
@@ -159,10 +159,10 @@ const Fields<CompressedKeys>& compressed_fields() {
          "The number of head groups, each with its own projection before the last one.", "8"},
         {"out_rank", text::required(whole(&CompressedKeys::out_rank, 1, kWidest)),
          "The rank of a group's output.", "1024"},
-        {"ratio", whole(&CompressedKeys::ratio, 0, kMostPositions, "tokens"),
+        {"ratio", zero_unsets(whole(&CompressedKeys::ratio, 0, kMostPositions, "tokens")),
          "The number of tokens compressed into one entry outside the window.", "4",
          "0: only the window"},
-        {"chosen", whole(&CompressedKeys::chosen, 0, kMostPositions),
+        {"chosen", zero_unsets(whole(&CompressedKeys::chosen, 0, kMostPositions)),
          "The maximum number of entries a token attends to.", "512", "0: all earlier ones"},
         {"indexer",
          custom(read_entries_indexer, {Form{text::MapForm{described(indexer_fields())}}}),
@@ -237,7 +237,7 @@ const Fields<LayerFile>& attention_fields() {
          "Values are the keys before their norm and RoPE.", "true"},
         {"value_norm", flag(of_keys(&LayerKeys::value_norm)),
          "Values have an RMS norm per head without weights.", "true"},
-        {"value_dim", whole(of_keys(&LayerKeys::value_dim), 0, kWidest),
+        {"value_dim", zero_unsets(whole(of_keys(&LayerKeys::value_dim), 0, kWidest)),
          "The head dimension of values outside latent attention.", "128", "0: head_dim"},
         {"sparse_attention", custom(read_sparse, {Form{text::MapForm{described(sparse_fields())}}}),
          "Sparse attention: a token attends to keys selected by an indexer.",

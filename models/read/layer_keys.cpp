@@ -6,11 +6,16 @@ namespace debubble::models {
 
 namespace {
 
+/// The value of a key of which 0 says that the layer does without.
+std::optional<std::int64_t> unless_zero(std::int64_t value) {
+    return value == 0 ? std::nullopt : std::optional(value);
+}
+
 Attention attention_of(const LayerKeys& keys) {
     Attention attention{keys.heads, keys.kv_heads, keys.head_dim};
     attention.qkv_bias = keys.qkv_bias.value_or(keys.linear_bias);
     attention.output_bias = keys.output_bias.value_or(keys.linear_bias);
-    attention.value_dim = keys.value_dim > 0 ? keys.value_dim : keys.head_dim;
+    attention.value_dim = keys.value_dim.value_or(keys.head_dim);
     attention.rotary_dim = keys.rotary_dim;
     attention.rope_scaling = keys.rope_scaling;
     attention.qk_norm = keys.qk_norm;
@@ -34,8 +39,8 @@ Attention attention_of(const LayerKeys& keys) {
 }
 
 Experts experts_of(const LayerKeys& keys) {
-    Experts experts{keys.experts,    keys.experts_per_token, keys.ffn,
-                    keys.activation, keys.shared_ffn,        keys.router};
+    Experts experts{keys.experts,    keys.experts_per_token,       keys.ffn,
+                    keys.activation, unless_zero(keys.shared_ffn), keys.router};
     experts.groups = keys.router_groups;
     experts.groups_chosen = keys.router_groups_chosen;
     experts.renormalised = keys.router_renormalises;
@@ -45,10 +50,10 @@ Experts experts_of(const LayerKeys& keys) {
     experts.bias_correction = keys.router_bias_correction;
     experts.bias = keys.linear_bias;
     experts.shared_gate = keys.shared_gate;
-    experts.latent = keys.expert_latent;
+    experts.latent = unless_zero(keys.expert_latent);
     experts.latent_norm = keys.expert_latent_norm;
     experts.hashed = keys.hashed_router;
-    experts.beside_ffn = keys.beside_ffn;
+    experts.beside_ffn = unless_zero(keys.beside_ffn);
     experts.weighs_input = keys.weighs_experts_input;
     return experts;
 }
@@ -58,7 +63,7 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.experts_per_token = experts.per_token;
     keys.ffn = experts.ffn;
     keys.activation = experts.activation;
-    keys.shared_ffn = experts.shared_ffn;
+    keys.shared_ffn = experts.shared_ffn.value_or(0);
     keys.router = experts.router;
     keys.router_groups = experts.groups;
     keys.router_groups_chosen = experts.groups_chosen;
@@ -70,10 +75,10 @@ void set_experts(LayerKeys& keys, const Experts& experts) {
     keys.linear_bias = experts.bias;
     keys.weighs_experts_input = experts.weighs_input;
     keys.shared_gate = experts.shared_gate;
-    keys.expert_latent = experts.latent;
+    keys.expert_latent = experts.latent.value_or(0);
     keys.expert_latent_norm = experts.latent_norm;
     keys.hashed_router = experts.hashed;
-    keys.beside_ffn = experts.beside_ffn;
+    keys.beside_ffn = experts.beside_ffn.value_or(0);
 }
 
 void set_attention(LayerKeys& keys, const Attention& attention) {

@@ -22,8 +22,8 @@ struct LayerKeys {
     bool linear_bias = true;  ///< biases on qkv, attention output, MLP and experts
     bool rotary = false;
     double rope_theta = 10000;
-    std::optional<bool> qkv_bias = {};  ///< `linear_bias` if unset
-    std::int64_t value_dim = 0;         ///< 0: head_dim
+    std::optional<bool> qkv_bias = {};           ///< `linear_bias` if unset
+    std::optional<std::int64_t> value_dim = {};  ///< `head_dim` if unset
     std::optional<std::int64_t> rotary_dim = {};
     std::optional<RopeScaling> rope_scaling = {};
     QkNorm qk_norm = QkNorm::None;

@@ -53,7 +53,7 @@ const Fields<RopeScaling>& scaling_fields() {
          "For yarn (beta_slow): dimensions with fewer rotations than this are scaled by the "
          "factor.",
          "1"},
-        {"mscale", real(&RopeScaling::mscale, 0, 1e6),
+        {"mscale", zero_unsets(real(&RopeScaling::mscale, 0, 1e6)),
          "For yarn as in DeepSeek (mscale): the factor in the scale of the scores.", "1",
          "0: none"},
         {"truncate", flag(&RopeScaling::truncate),

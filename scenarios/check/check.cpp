@@ -42,9 +42,9 @@ void check_modules(Draft& draft) {
                                 "whose scales would change in between; use another recipe");
     if (s.training.expert_load_unknown && !s.model.has_experts())
         draft.training.complain("router", "the model has no router");
-    if (s.training.lora.adapts() && s.model.has_experts())
+    if (s.training.lora && s.model.has_experts())
         draft.training.complain("lora", "adapters of experts are not supported");
-    if (s.training.lora.adapts() && s.parallel.zero_stage == 3)
+    if (s.training.lora && s.parallel.zero_stage == 3)
         draft.training.complain(
             "lora", "adapters are not supported where ZeRO-3 shards the weights they belong to");
     if ((s.training.recompute == models::Recompute::Modules ||
@@ -84,14 +84,14 @@ void check_images(Draft& draft) {
 
 void check_shards(Draft& draft) {
     const Parallel& parallel = draft.scenario.parallel;
-    if (parallel.shard > 0 && parallel.replicas() % parallel.shard != 0) {
+    if (parallel.shard && parallel.replicas() % *parallel.shard != 0) {
         draft.parallel.complain(
             "shard",
             fmt::format("{} replicas (data {} x context {}) cannot be divided into groups of {}",
-                        parallel.replicas(), parallel.data, parallel.context, parallel.shard));
+                        parallel.replicas(), parallel.data, parallel.context, *parallel.shard));
         return;
     }
-    if (parallel.shard > 0 && parallel.zero_stage == 0)
+    if (parallel.shard && parallel.zero_stage == 0)
         draft.parallel.complain("shard", "zero_stage 0 shards nothing over replicas");
     if (!parallel.reshard && parallel.zero_stage != 3)
         draft.parallel.complain("reshard", "only zero_stage 3 gathers parameters");
@@ -133,7 +133,7 @@ void add_notes(Draft& draft) {
     const Scenario& s = draft.scenario;
     auto& notes = draft.scenario.notes;
     if (const Generator* generator = find_generator(s.schedule.name);
-        generator != nullptr && s.schedule.csv.empty() && generator->note != nullptr)
+        generator != nullptr && !s.schedule.csv && generator->note != nullptr)
         if (const Reason note = generator->note(s.pipeline_shape())) notes.push_back(*note);
     if (const std::string lacking = lacking_schedule(s); !lacking.empty())
         notes.push_back(lacking +
@@ -159,7 +159,7 @@ void add_notes(Draft& draft) {
     if (s.training.expert_load_unknown)
         notes.push_back(
             "the router is learned: the load of the experts is unknown and is priced as balanced");
-    if (s.cluster.gpu.fp16_flops_per_s == 0)
+    if (!s.cluster.gpu.fp16_flops_per_s)
         notes.push_back(fmt::format("the peak rate of '{}' is unknown, so there is no MFU",
                                     s.cluster.gpu.name));
 }

@@ -15,7 +15,7 @@ void check_shared_experts(Draft& draft) {
     const models::Architecture& model = draft.scenario.model;
     const auto shared = [](const models::Layer& layer) {
         const auto* experts = layer.as<models::Experts>();
-        return experts != nullptr && experts->shared_ffn > 0;
+        return experts != nullptr && experts->shared_ffn;
     };
     if (std::ranges::none_of(model.layers.kinds(), shared))
         draft.scenario.notes.push_back(

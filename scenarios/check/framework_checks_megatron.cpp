@@ -63,7 +63,7 @@ void check_cut(const Scenario& scenario, Refusals& refusals) {
 void check_schedule(const Scenario& scenario, Refusals& refusals) {
     const Parallel& parallel = scenario.parallel;
     const std::string& name = scenario.schedule.name;
-    const bool from_file = !scenario.schedule.csv.empty();
+    const bool from_file = scenario.schedule.csv.has_value();
     const auto& known = scenario.framework.schedules;
     if (from_file) return;
     refusals.add(known && std::ranges::find(*known, name) == known->end(),

@@ -83,9 +83,7 @@ void check_optimizer(const Scenario& scenario, Refusals& refusals) {
 
 void check_graphs(const Scenario& scenario, Refusals& refusals) {
     const CudaGraphs& graphs = scenario.framework.cuda_graphs;
-    const auto replays = [&](GraphScope scope) {
-        return graphs.scopes[static_cast<std::size_t>(scope)];
-    };
+    const auto replays = [&](GraphScope scope) { return graphs.scopes[scope]; };
     const bool any = std::ranges::any_of(graphs.scopes, [](bool on) { return on; });
     const bool experts = scenario.model.has_experts();
     refusals.add(replays(GraphScope::Moe) && replays(GraphScope::MoeRouter), kConfigRules,

@@ -21,7 +21,7 @@ void check_pytorch_schedule(const Scenario& scenario, Refusals& refusals) {
     const int batches = scenario.training.micro_batches;
     const int ranks = parallel.pipeline;
     const std::string& name = scenario.schedule.name;
-    if (ranks == 1 || !scenario.schedule.csv.empty()) return;
+    if (ranks == 1 || scenario.schedule.csv) return;
     refusals.add(
         name == "1f1b" && batches < ranks,
         "torch/distributed/pipelining/schedules.py, Schedule1F1B",
@@ -87,7 +87,7 @@ void check_deepspeed(const Scenario& scenario, Refusals& refusals) {
                  fmt::format("a pipeline supports ZeRO 0 or 1, not {}", parallel.zero_stage));
     const auto& known = scenario.framework.schedules;
     const std::string& name = scenario.schedule.name;
-    refusals.add(parallel.pipeline > 1 && scenario.schedule.csv.empty() && known &&
+    refusals.add(parallel.pipeline > 1 && !scenario.schedule.csv && known &&
                      std::ranges::find(*known, name) == known->end(),
                  "deepspeed/runtime/pipe/schedule.py, TrainSchedule",
                  fmt::format("it does not support the schedule {}", name));

@@ -16,7 +16,7 @@ constexpr std::string_view kHasNo = " has no ";
 std::string lacking_schedule(const Scenario& scenario) {
     const auto& schedules = scenario.framework.schedules;
     const ScheduleChoice& choice = scenario.schedule;
-    if (!schedules || !choice.csv.empty()) return {};
+    if (!schedules || choice.csv) return {};
     if (std::ranges::find(*schedules, choice.name) != schedules->end()) return {};
     return fmt::format("{}{}{}", scenario.framework.name, kHasNo, choice.name);
 }

@@ -26,12 +26,11 @@ void complain_of_packing(Draft& draft, const std::string& sentence) {
 
 void check_packed_schedule(Draft& draft) {
     const Scenario& s = draft.scenario;
-    if (!s.schedule.csv.empty() ||
-        (s.schedule.name != "1f1b" && s.schedule.name != "interleaved-1f1b"))
+    if (s.schedule.csv || (s.schedule.name != "1f1b" && s.schedule.name != "interleaved-1f1b"))
         complain_of_packing(
             draft, fmt::format("steps with a drawn number of microbatches need the schedule 1f1b "
                                "or interleaved-1f1b, not {}",
-                               s.schedule.csv.empty() ? s.schedule.name : "one of a file"));
+                               s.schedule.csv ? "one of a file" : s.schedule.name));
     if (s.training.micro_batch != 1)
         complain_of_packing(
             draft,

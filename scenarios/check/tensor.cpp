@@ -53,7 +53,7 @@ void check_sharding_table(Draft& draft) {
 void need_recurrence_divides(Draft& draft, const models::Layer& layer, std::int64_t parts,
                              std::string_view key) {
     const auto* mamba = layer.state_space();
-    if (mamba != nullptr && mamba->step_rank > 0) {
+    if (mamba != nullptr && mamba->step_rank) {
         need_divides(draft, mamba->inner(), parts, "columns of a state-space layer", key);
     } else if (mamba != nullptr) {
         need_divides(draft, mamba->groups, parts, "groups of a state-space layer", key);

@@ -7,14 +7,15 @@
 namespace debubble::scenarios {
 
 double Gpu::clock_under_limit() const {
-    if (power_limit <= 0 || power <= 0 || power_limit >= power) return 1;
-    const double clockless = models::laws().clockless_power * power;
-    return std::cbrt((power_limit - clockless) / (power - clockless));
+    if (!power_limit || !power || *power_limit >= *power) return 1;
+    const double clockless = models::laws().clockless_power * *power;
+    return std::cbrt((*power_limit - clockless) / (*power - clockless));
 }
 
 double Gpu::kept_clock(models::Narrow operands) const {
-    const bool narrow = operands != models::Narrow::None && fp8_sustained_clock > 0;
-    return clock_under_limit() * (narrow ? fp8_sustained_clock : sustained_clock) * chip;
+    const bool narrow = operands != models::Narrow::None;
+    const double clock = narrow ? fp8_sustained_clock.value_or(sustained_clock) : sustained_clock;
+    return clock_under_limit() * clock * chip;
 }
 
 }  // namespace debubble::scenarios

@@ -40,18 +40,18 @@ struct AttentionKernelOf {
 /// The peak rates of a device, and the shares of them that kernels reach.
 struct Gpu {
     std::string name;
-    int sms = 1;                  ///< streaming multiprocessors: GEMM tiles run in waves of these
-    double fp16_flops_per_s = 0;  ///< dense tensor-core peak, bf16 the same; 0 = unknown
-    bool bf16 = true;             ///< has matrix units for bf16; without them bf16 is far slower
-    double fp8_flops_per_s = 0;   ///< dense peak of 8-bit products; 0 = it has none
-    /// Dense peak of 4-bit products with a scale per block; 0 = it has none. A device that has one
-    /// scales 8-bit blocks in its matrix units, too (MXFP8), and takes 8-bit operands as they lie.
-    double fp4_flops_per_s = 0;
-    double fp32_flops_per_s = 0;      ///< rate of fp32 GEMMs (TF32 not assumed)
-    Bytes memory;                     ///< the bytes that a process can allocate
-    BytesPerSecond memory_bandwidth;  ///< from the datasheet
-    double gemm_efficiency = 0.825;   ///< share of the peak that a very large GEMM of the best tile
-                                      ///< reaches
+    int sms = 1;  ///< streaming multiprocessors: GEMM tiles run in waves of these
+    std::optional<double> fp16_flops_per_s;  ///< dense tensor-core peak, bf16 the same, if known
+    bool bf16 = true;  ///< has matrix units for bf16; without them bf16 is far slower
+    std::optional<double> fp8_flops_per_s;  ///< dense peak of 8-bit GEMMs, if it has them
+    /// Dense peak of 4-bit GEMMs with a scale per block, if it has them. Such a device scales 8-bit
+    /// blocks in its matrix units, too (MXFP8), and takes 8-bit operands as they lie.
+    std::optional<double> fp4_flops_per_s;
+    std::optional<double> fp32_flops_per_s;  ///< rate of fp32 GEMMs (TF32 not assumed), if known
+    Bytes memory;                            ///< the bytes that a process can allocate
+    BytesPerSecond memory_bandwidth;         ///< from the datasheet
+    double gemm_efficiency = 0.825;  ///< share of the peak that a very large GEMM of the best tile
+                                     ///< reaches
     /// The part of a last, partly filled wave of tiles that costs nothing: smaller tiles and sums
     /// cut along k fill the multiprocessors.
     double gemm_fill = 0.8;
@@ -62,10 +62,11 @@ struct Gpu {
     /// The share of these rates, measured with few kernels, that a long training keeps: the power
     /// limit slows the clock of the matrix units.
     double sustained_clock = 1;
-    double fp8_sustained_clock = 0;  ///< the same of 8-bit and 4-bit GEMMs; 0: as in 16
-    double chip = 1;                 ///< the clock of this device relative to others of its kind
-    double power = 0;                ///< watts under which that share was measured; 0 = not known
-    double power_limit = 0;          ///< watts that the device may take; 0 = the same
+    std::optional<double>
+        fp8_sustained_clock;            ///< the same of 8-bit and 4-bit GEMMs, if it differs
+    double chip = 1;                    ///< the clock of this device relative to others of its kind
+    std::optional<double> power;        ///< watts under which that share was measured, if known
+    std::optional<double> power_limit;  ///< watts that the device may take, if they differ
 
     /// The standard deviation of the clocks of such devices, as a share of their mean.
     double clock_spread = 0;
@@ -132,12 +133,12 @@ struct NodeLink {
 /// The network between nodes: rails of NICs into leaf switches, spines above.
 struct NodeNetwork {
     int nics_per_node = 1;
-    BytesPerSecond nic_bandwidth;  ///< in one direction
-    double efficiency = 0.84;      ///< share of it that large messages reach
-    Duration latency{20000};       ///< added for each hop of a collective
-    Duration p2p_latency{120000};  ///< time of one point-to-point message, software included
-    double oversubscription = 1;   ///< ratio of bandwidth from leaf to spine
-    int nodes_per_leaf = 0;        ///< 0: one leaf for all nodes
+    BytesPerSecond nic_bandwidth;       ///< in one direction
+    double efficiency = 0.84;           ///< share of it that large messages reach
+    Duration latency{20000};            ///< added for each hop of a collective
+    Duration p2p_latency{120000};       ///< time of one point-to-point message, software included
+    double oversubscription = 1;        ///< ratio of bandwidth from leaf to spine
+    std::optional<int> nodes_per_leaf;  ///< unset: one leaf for all nodes
     friend bool operator==(const NodeNetwork&, const NodeNetwork&) = default;
 };
 
@@ -155,7 +156,7 @@ struct Cluster {
     NodeLink node_link;
     NodeNetwork network;
     std::optional<Bytes> host_memory;  ///< of a node; unset: not known
-    double node_power = 0;  ///< watts that a node takes at most, GPUs and all; 0: not known
+    std::optional<double> node_power;  ///< watts that a node takes at most, GPUs and all, if known
     /// The rate of Adam on all processors of a node together (ZeRO-Offload, 2101.06840, table 4).
     double host_adam_parameters_per_s = 4.2e9;
     /// The source of a constant: its kind and a sentence. They are kept by dotted key.

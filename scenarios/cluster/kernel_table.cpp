@@ -87,12 +87,13 @@ models::Gemm grouped(MappingReader& shape) {
     const bool summed = stage && stage->scalar == "bwd_grad_w";
     models::Gemm work;
     work.batch = size(shape, "ng");
-    work.group_rows = size(shape, "M");
+    const std::int64_t rows = size(shape, "M");
+    work.group_rows = rows;
     work.n = size(shape, "N");
     const std::int64_t other = size(shape, "K");
-    if (!can_be(shape, "M", {work.batch, work.group_rows, work.n, other})) return work;
-    work.m = summed ? other : work.group_rows;
-    work.k = summed ? work.group_rows : other;
+    if (!can_be(shape, "M", {work.batch, rows, work.n, other})) return work;
+    work.m = summed ? other : rows;
+    work.k = summed ? rows : other;
     work.accumulated = accumulated(shape, work.batch * work.m * work.n);
     return work;
 }
@@ -109,7 +110,8 @@ models::FlashAttention attention(MappingReader& shape) {
     can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.head_dim});
     can_be(shape, "seq_len", {work.batch, work.heads, work.queries, work.keys, work.value_dim()});
     work.causal = !shape.has("causal") || says_true(shape, "causal");
-    shape.whole("window", work.window, 0, kLargestSize);
+    std::int64_t window = 0;
+    if (shape.whole("window", window, 0, kLargestSize) && window > 0) work.window = window;
     return work;
 }
 

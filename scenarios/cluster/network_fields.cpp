@@ -92,7 +92,7 @@ const Fields<NodeNetwork>& network_fields() {
         {"oversubscription", real(&NodeNetwork::oversubscription, 1, 1000, "ratio"),
          "Oversubscription: the bandwidth into a leaf switch relative to that from leaf to spine.",
          "2"},
-        {"nodes_per_leaf", whole(&NodeNetwork::nodes_per_leaf, 0, kMostNodes, "nodes"),
+        {"nodes_per_leaf", zero_unsets(whole(&NodeNetwork::nodes_per_leaf, 0, kMostNodes, "nodes")),
          "The number of nodes per leaf switch; 0: one leaf for all nodes.", "32"}};
     return kFields;
 }

@@ -86,7 +86,7 @@ const Fields<ClusterDraft>& cluster_fields() {
         {"host_memory", text::bytes(in_cluster(&Cluster::host_memory)),
          "The memory of a node's host, in which copies of checkpoints must fit.", "2 TB",
          "not known"},
-        {"node_power", text::power(in_cluster(&Cluster::node_power)),
+        {"node_power", zero_unsets(text::power(in_cluster(&Cluster::node_power))),
          "The maximum power of a node, GPUs included; 0 W: unknown.", "10.2 kW"},
         {"host_adam_parameters_per_s",
          real(in_cluster(&Cluster::host_adam_parameters_per_s), 1, 1e15, "parameters/s"),
@@ -115,19 +115,19 @@ const Fields<ClusterDraft>& cluster_fields() {
 
 /// A limit is a share of a known power, and more than the part that does not scale with the clock.
 void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
-    if (!map || gpu.power_limit == 0) return;
+    if (!map || !gpu.power_limit) return;
     MappingReader in(map, "gpu", mistakes);
     const NodePtr limit = in.value("power_limit");
     const auto place = limit ? limit->place : map->place;
-    if (gpu.power == 0)
+    if (!gpu.power)
         mistakes.add(place, "'gpu.power_limit' needs 'gpu.power'");
-    else if (gpu.power_limit > gpu.power ||
-             gpu.power_limit <= models::laws().clockless_power * gpu.power)
+    else if (*gpu.power_limit > *gpu.power ||
+             *gpu.power_limit <= models::laws().clockless_power * *gpu.power)
         mistakes.add(
             place,
             fmt::format("'gpu.power_limit' is {:.6g} W, and must be more than {:.6g} W "
                         "and at most 'gpu.power', {:.6g} W",
-                        gpu.power_limit, models::laws().clockless_power * gpu.power, gpu.power));
+                        *gpu.power_limit, models::laws().clockless_power * *gpu.power, *gpu.power));
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/write/exported.h"
 #include "scenarios/jobs/write/job_writer.h"
-#include "scenarios/jobs/write/plan_keys.h"
 #include "scenarios/plan/packing.h"
 #include "scenarios/read/read_scenario.h"
 #include "text/mapping_reader.h"

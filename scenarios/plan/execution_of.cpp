@@ -15,7 +15,7 @@ models::LowPrecision low_precision_of(const Scenario& scenario) {
     how.recipe = precision.recipe;
     how.attention = precision.fp8_attention;
     how.narrow_parameters = precision.param_gather != ParamGather::Bf16;
-    how.transposes = scenario.cluster.gpu.fp4_flops_per_s <= 0;
+    how.transposes = !scenario.cluster.gpu.fp4_flops_per_s;
     how.narrow_activations = precision.fp8_activations;
     how.keeps_casts = !scenario.framework.kernels.casts_anew;
     if (how.recipe == models::Recipe::None) return how;
@@ -27,7 +27,7 @@ models::LowPrecision low_precision_of(const Scenario& scenario) {
 /// TransformerEngine's choice, of the release's time.
 models::FusedAttention attention_kernel_of(const Scenario& scenario) {
     using models::FusedAttention;
-    if (scenario.cluster.gpu.fp8_flops_per_s <= 0) return FusedAttention::Flash2;
+    if (!scenario.cluster.gpu.fp8_flops_per_s) return FusedAttention::Flash2;
     constexpr Release kLaterCudnn{25, 1};
     const auto release = release_of(scenario.framework.release);
     return release && *release < kLaterCudnn ? FusedAttention::Cudnn2024 : FusedAttention::Cudnn;
@@ -42,7 +42,7 @@ bool may_fuse_experts(const Scenario& scenario) {
     };
     return std::ranges::any_of(scenario.model.layers.kinds(), gated) &&
            scenario.training.precision.recipe == models::Recipe::MxFp8 &&
-           scenario.cluster.gpu.fp4_flops_per_s > 0;
+           scenario.cluster.gpu.fp4_flops_per_s.has_value();
 }
 
 bool fuses_experts(const Scenario& scenario) {

@@ -26,8 +26,8 @@ struct Imbalance {
     /// Standard deviation, over its mean, of the load of the fullest rank's experts, drawn for each
     /// layer and microbatch. The mean is training.expert_load.
     double router_spread = 0;
-    /// Loads that were measured, of which each layer and microbatch draws one, instead of the
-    /// spread; empty: none. Their mean is training.expert_load.
+    /// Loads that were measured, of which each layer and microbatch draws one, where there are any,
+    /// instead of the spread. Their mean is training.expert_load.
     std::vector<double> router_loads;
     /// The load of a step that is called even: training.expert_load as it was given, of which the
     /// mean of router_loads has taken the place; unset: that of the training.

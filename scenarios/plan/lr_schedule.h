@@ -23,8 +23,9 @@ struct LrSchedule {
     Shape shape = Shape::Constant;
     std::int64_t warmup_steps = 0;
     double warmup_start_factor = 1.0 / 3;  ///< that of LinearLR
-    /// The end of Linear and Cosine; more than warmup_steps. 0: after the last step of the run.
-    std::int64_t total_steps = 0;
+    /// The end of Linear and Cosine; more than warmup_steps. Unset: after the last step of the run,
+    /// which is set before a rate is asked for.
+    std::optional<std::int64_t> total_steps = {};
     double min_lr = 0;
     friend bool operator==(const LrSchedule&, const LrSchedule&) = default;
 

@@ -39,8 +39,8 @@ std::vector<int> context_group_sizes(const Scenario& scenario) {
 }
 
 std::int64_t rank_capacity(const Scenario& scenario) {
-    const std::int64_t given = scenario.parallel.max_seqlen_per_dp_cp_rank;
-    return given > 0 ? given : scenario.training.seq_length / scenario.parallel.context;
+    return scenario.parallel.max_seqlen_per_dp_cp_rank.value_or(scenario.training.seq_length /
+                                                                scenario.parallel.context);
 }
 
 std::int64_t document_alignment(const Scenario& scenario) {

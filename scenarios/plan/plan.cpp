@@ -25,13 +25,13 @@ std::string sentences(const std::vector<Violation>& violations) {
 Schedule imported_schedule(const Scenario& scenario) {
     const ScheduleChoice& choice = scenario.schedule;
     CsvOptions how;
-    how.file = choice.csv;
+    how.file = *choice.csv;
     how.placement = choice.placement;
-    const std::string text = read_file(choice.csv);
+    const std::string text = read_file(*choice.csv);
     Schedule schedule = read_csv(text, how).schedule;
     const auto refuse = [&](int line, std::string sentence) {
         throw InputError(std::vector{
-            Diagnostic{{choice.csv, line, 1}, std::move(sentence), line_of(text, line)}});
+            Diagnostic{{*choice.csv, line, 1}, std::move(sentence), line_of(text, line)}});
     };
     // The first superfluous row, or the last row where some are missing.
     const int ranks = schedule.shape.ranks;
@@ -51,7 +51,7 @@ Schedule imported_schedule(const Scenario& scenario) {
 Schedule valid_imported_schedule(const Scenario& scenario) {
     Schedule schedule = imported_schedule(scenario);
     if (auto violations = validate(schedule); !violations.empty())
-        throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
+        throw InvalidSchedule(*scenario.schedule.csv, std::move(violations));
     return schedule;
 }
 
@@ -110,7 +110,7 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
 
 bool needs_costs(const Scenario& scenario) {
     const Generator* generator = find_generator(scenario.schedule.name);
-    return scenario.schedule.csv.empty() && generator != nullptr && generator->uses_costs;
+    return !scenario.schedule.csv && generator != nullptr && generator->uses_costs;
 }
 
 bool sends_block(const Scenario& scenario) {
@@ -187,7 +187,7 @@ Plan imported_plan(const Scenario& scenario) {
     if (violations.empty() && shares_streams(plan.lowering.transport))
         violations = validate(plan.program, plan.lowering.transport);
     if (violations.empty()) violations = check_training(plan.program, plan.lowering);
-    if (!violations.empty()) throw InvalidSchedule(scenario.schedule.csv, std::move(violations));
+    if (!violations.empty()) throw InvalidSchedule(*scenario.schedule.csv, std::move(violations));
     return plan;
 }
 
@@ -202,13 +202,13 @@ Plan generated_plan(const Scenario& scenario, const GeneratorOptions& options) {
 }  // namespace
 
 Plan plan_of_passes(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
-    if (!scenario.schedule.csv.empty()) return imported_plan(scenario);
+    if (scenario.schedule.csv) return imported_plan(scenario);
     return generated_plan(scenario, options_of(scenario, costs));
 }
 
 Plan make_plan(const Scenario& scenario, const std::optional<PipelineCosts>& costs) {
     const ScheduleChoice& choice = scenario.schedule;
-    if (!choice.csv.empty()) return imported_plan(scenario);
+    if (choice.csv) return imported_plan(scenario);
     const GeneratorOptions options = options_of(scenario, costs);
     Plan plan = generated_plan(scenario, options);
     plan.lowered =

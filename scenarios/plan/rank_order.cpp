@@ -6,7 +6,7 @@
 namespace debubble::scenarios {
 namespace {
 
-constexpr std::array<std::string_view, 5> kWords{"tp", "cp", "ep", "dp", "pp"};  // by Dimension
+constexpr ArrayBy<Dimension, std::string_view, 5> kWords{"tp", "cp", "ep", "dp", "pp"};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::string RankOrder::text() const {
     std::string text;
     for (const Dimension dimension : inner_first_) {
         if (!text.empty()) text += '-';
-        text += kWords[static_cast<std::size_t>(dimension)];
+        text += kWords[dimension];
     }
     return text;
 }
@@ -41,7 +41,7 @@ int stride_of(Dimension dimension, const RankOrder& order, const DimensionSizes&
     int stride = 1;
     for (const Dimension inner : order.inner_first()) {
         if (inner == dimension) break;
-        stride *= sizes[static_cast<std::size_t>(inner)];
+        stride *= sizes[inner];
     }
     return stride;
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
+
 /// The order in which global ranks count the dimensions of a layout (Megatron-Core's RankGenerator,
 /// parallel_state.py): with "tp-cp-ep-dp-pp" the ranks of a tensor group are neighbours, and those
 /// of a pipeline are furthest apart; "tp-cp-ep-pp-dp" (--use-tp-pp-dp-mapping) has the replicas
@@ -33,9 +35,9 @@ private:
                                           Dimension::Data, Dimension::Pipeline};
 };
 
-/// The sizes of a layout, by Dimension: of the ranks that hold layers alike, or of those that share
+/// The sizes of a layout: of the ranks that hold layers alike, or of those that share
 /// experts. A dimension that a layout does not have is 1.
-using DimensionSizes = std::array<int, 5>;
+using DimensionSizes = ArrayBy<Dimension, int, 5>;
 
 /// The distance between neighbours of a dimension in global ranks.
 int stride_of(Dimension dimension, const RankOrder& order, const DimensionSizes& sizes);

@@ -28,7 +28,7 @@ std::vector<Module> modules_of(const Scenario& scenario) {
     if (!scenario.model.has_experts()) return modules;
     modules.push_back(Module::MoeActivation);
     if (any.template operator()<models::Experts>(
-            [](const models::Experts& experts) { return experts.shared_ffn > 0; }))
+            [](const models::Experts& experts) { return experts.shared_ffn.has_value(); }))
         modules.push_back(Module::SharedExperts);
     modules.push_back(Module::Moe);
     return modules;

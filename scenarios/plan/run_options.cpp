@@ -71,7 +71,7 @@ void set_lr_schedule(Section in, const LrSchedule& schedule) {
     in.set("name", std::string(name_of(schedule.shape)));
     in.set("warmup_steps", schedule.warmup_steps);
     in.set("warmup_start_factor", schedule.warmup_start_factor);
-    if (schedule.total_steps > 0) in.set("total_steps", schedule.total_steps);
+    if (schedule.total_steps) in.set("total_steps", *schedule.total_steps);
     in.set("min_lr", schedule.min_lr);
 }
 

@@ -31,14 +31,14 @@ struct Parallel {
     int pipeline = 1;
     int data = 1;
     int context = 1;
-    /// The two levels of context parallelism, the inner one first; empty: derived.h says.
+    /// The two levels of context parallelism as given, the inner one first (context_levels.h).
     std::vector<int> hierarchical_context_parallel_sizes;
     /// Every packed microbatch runs on as many of data x context ranks as its longest document
     /// needs (Megatron-Core's dynamic context parallelism); `context` is then the number without
     /// it.
     bool dynamic_context_parallel = false;
     int min_dynamic_context_parallel_size = 1;
-    std::int64_t max_seqlen_per_dp_cp_rank = 0;  ///< tokens; 0: seq_length / context
+    std::optional<std::int64_t> max_seqlen_per_dp_cp_rank;  ///< tokens (rank_capacity)
     int expert = 1;         ///< ranks that share the experts of a layer, of tensor x context x data
     int expert_tensor = 1;  ///< ranks that cut each expert; the same as `tensor` unless given
     int stages_per_rank = 1;
@@ -46,14 +46,14 @@ struct Parallel {
     int zero_stage = 0;     ///< from 0 to 3
     Partition partition = Partition::Uniform;
     std::vector<int> layers_per_stage;  ///< used if Explicit
-    std::string layout;  ///< Megatron-Core's string (models/partition/partition.h) from which these
-                         ///< come, if any
+    /// Megatron-Core's string (models/partition/partition.h) from which these come, if any.
+    std::optional<std::string> layout;
     /// The stage with multi-token prediction, if a layout has it before the head's.
     std::optional<int> prediction_stage;
     Wrap wrap = Wrap::Layer;
     /// ZeRO cuts over this many of the replicas, and the others have copies (PyTorch's HSDP,
-    /// Megatron-LM's --num-distributed-optimizer-instances); 0: over all of them.
-    int shard = 0;
+    /// Megatron-LM's --num-distributed-optimizer-instances); unset: over all of them.
+    std::optional<int> shard;
     /// Gathered parameters are dropped after the forward and gathered again for the backward
     /// (FSDP2's reshard_after_forward).
     bool reshard = true;
@@ -67,7 +67,7 @@ struct Parallel {
     /// them.
     int replicas() const { return data * context; }
     /// The replicas over which ZeRO cuts, and the copies of what is cut.
-    int shards() const { return shard > 0 ? shard : replicas(); }
+    int shards() const { return shard.value_or(replicas()); }
     int copies() const { return replicas() / shards(); }
     bool shares_gradients() const { return zero_stage >= 2 && shards() > 1; }
     /// True for ZeRO-3 whose passes gather parameters layer by layer.
@@ -84,7 +84,7 @@ struct ScheduleChoice {
     /// The most live activations, in microbatches of a rank's layers: for all ranks, or for each.
     std::vector<double> memory_limits;
     std::map<std::string, std::string> options;  ///< keys that only the generator reads
-    std::string csv;                             ///< path of a file, instead of a generator
+    std::optional<std::string> csv;              ///< path of a file, instead of a generator
     std::optional<Placement> placement;          ///< placement of the file
     bool splits_backward = false;                ///< has I and W instead of B
     bool overlaps = false;                       ///< has pairs of a forward and a backward at once
@@ -147,8 +147,8 @@ struct Training {
     /// Recomputation is chosen automatically: the cheapest that fits (training.recompute: auto).
     bool chooses_recompute = false;
     models::OffloadExtent offload;
-    bool chooses_offload = false;  ///< offloaded modules, too (training.offload: auto)
-    models::Lora lora;
+    bool chooses_offload = false;      ///< offloaded modules, too (training.offload: auto)
+    std::optional<models::Lora> lora;  ///< unset: every weight is trained
     models::AttentionKernel attention = models::AttentionKernel::Flash;
     bool offload_optimizer = false;
     std::optional<double> dropout;  ///< overrides the architecture's dropout

@@ -1,6 +1,7 @@
 #include "scenarios/plan/derived.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "models/counts/counts.h"
@@ -16,9 +17,8 @@ namespace {
 
 double flops_per_sample(const Scenario& scenario) {
     const std::int64_t tokens = scenario.training.seq_length;
-    return scenario.training.lora.adapts()
-               ? models::frozen_model_flops_per_sample(scenario.model, tokens)
-               : models::model_flops_per_sample(scenario.model, tokens);
+    return scenario.training.lora ? models::frozen_model_flops_per_sample(scenario.model, tokens)
+                                  : models::model_flops_per_sample(scenario.model, tokens);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ double printed_flops_per_step(const Scenario& scenario) {
 
 double attended_share(const Scenario& scenario) {
     const std::int64_t tokens = scenario.training.seq_length;
-    const double attended = scenario.training.lora.adapts()
+    const double attended = scenario.training.lora
                                 ? models::frozen_attended_flops_per_sample(scenario.model, tokens)
                                 : models::attended_flops_per_sample(scenario.model, tokens);
     return attended / flops_per_sample(scenario);
@@ -45,12 +45,12 @@ namespace {
 
 /// The share of the layers that run again: all, or so many of each stage.
 double reached_share(const Scenario& scenario) {
-    const int most = scenario.training.recompute_extent.layers;
-    if (most == 0) return 1;
+    const std::optional<int> most = scenario.training.recompute_extent.layers;
+    if (!most) return 1;
     int reached = 0;
     for (const models::StageContent& stage :
          partition_of(scenario, scenario.pipeline_shape().stages()))
-        reached += std::min(most, stage.layers);
+        reached += std::min(*most, stage.layers);
     return static_cast<double>(reached) / scenario.model.layers.count();
 }
 
@@ -64,7 +64,7 @@ double flops_again(const Scenario& scenario, const models::Execution& how, int f
     for (const models::OperatorRun& run : runs[1])
         if (run.part == models::Part::Again)
             for (const models::Kernel& kernel :
-                 models::kernels_of(graph.operators[static_cast<std::size_t>(run.op)], run.part))
+                 models::kernels_of(graph.operators[run.op], run.part))
                 flops += models::flops(kernel);
     return flops;
 }
@@ -115,7 +115,7 @@ double recomputed_share(const Scenario& scenario) {
 std::optional<double> peak_flops_per_s(const Scenario& scenario) {
     const bool fp32 = scenario.training.precision.compute == models::DataType::Fp32;
     const Gpu& gpu = scenario.cluster.gpu;
-    double peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
+    std::optional<double> peak = fp32 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
     switch (models::operands_of(scenario.training.precision.recipe)) {
         case models::Narrow::None: break;
         case models::Narrow::Fp8:
@@ -123,7 +123,7 @@ std::optional<double> peak_flops_per_s(const Scenario& scenario) {
         case models::Narrow::MxFp8: peak = gpu.fp8_flops_per_s; break;
         case models::Narrow::NvFp4: peak = gpu.fp4_flops_per_s; break;
     }
-    return peak > 0 ? std::optional(peak) : std::nullopt;
+    return peak;
 }
 
 }  // namespace debubble::scenarios

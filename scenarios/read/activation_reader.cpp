@@ -155,8 +155,10 @@ void read_recompute(MappingReader& training, std::string_view key, Draft& draft)
                     "uniform checkpoints whole layers and cannot be combined with 'modules'");
     t.recompute = keys.modules.empty() ? Recompute::Full : Recompute::Modules;
     t.recompute_extent.modules = keys.modules;
-    (uniform ? t.recompute_extent.together : t.recompute_extent.layers) =
-        keys.layers.value_or(uniform ? 1 : 0);
+    if (uniform)
+        t.recompute_extent.together = keys.layers.value_or(1);
+    else
+        t.recompute_extent.layers = keys.layers;
 }
 
 /// Megatron-Core takes the output of attention's projection away only with the rest of attention.
@@ -201,7 +203,7 @@ void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
     read_fields(in, offload_fields(), offload);
     in.finish();
     offload.everything = !in.has("modules");
-    if (offload.everything && offload.layers == 0)
+    if (offload.everything && !offload.layers)
         training.complain(key, "'offload' needs 'modules', 'layers' or both");
 }
 
@@ -275,7 +277,7 @@ void read_lora(MappingReader& training, std::string_view key, Draft& draft) {
     const NodePtr value = training.value(key);
     if (!value) return;
     MappingReader in(value, key, training.mistakes());
-    read_fields(in, lora_fields(), draft.scenario.training.lora);
+    read_fields(in, lora_fields(), draft.scenario.training.lora.emplace());
     in.demand("rank");
     in.finish();
 }
@@ -325,7 +327,7 @@ std::string recompute_text(const Training& training) {
     for (const Module module : models::kModules)
         if (extent.modules.has(module)) modules.push_back(models::name_of(module));
     if (!modules.empty()) keys.push_back(fmt::format("modules: [{}]", fmt::join(modules, ", ")));
-    if (extent.layers > 0) keys.push_back(fmt::format("layers: {}, method: block", extent.layers));
+    if (extent.layers) keys.push_back(fmt::format("layers: {}, method: block", *extent.layers));
     if (extent.together > 1)
         keys.push_back(fmt::format("layers: {}, method: uniform", extent.together));
     return keys.empty() ? "full" : fmt::format("{{{}}}", fmt::join(keys, ", "));
@@ -340,7 +342,7 @@ std::string offload_text(const Training& training) {
     for (const Module module : models::kModules)
         if (extent.modules.has(module)) modules.push_back(models::name_of(module));
     if (!modules.empty()) keys.push_back(fmt::format("modules: [{}]", fmt::join(modules, ", ")));
-    if (extent.layers > 0) keys.push_back(fmt::format("layers: {}", extent.layers));
+    if (extent.layers) keys.push_back(fmt::format("layers: {}", *extent.layers));
     if (extent.fewest_elements != models::OffloadExtent{}.fewest_elements)
         keys.push_back(fmt::format("min_offloaded_tensor_size: {}", extent.fewest_elements));
     return fmt::format("{{{}}}", fmt::join(keys, ", "));

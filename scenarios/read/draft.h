@@ -38,7 +38,7 @@ struct Draft {
     std::optional<std::int64_t> seq_length;
     std::optional<bool> overlap_communication;
     std::optional<int> bucket_mb;            ///< bucket size of gradients
-    std::vector<models::StageUnits> layout;  ///< of parallel.layout; empty if it is not given
+    std::vector<models::StageUnits> layout;  ///< of parallel.layout, if it is given
 
     text::ShippedFiles* shipped;
     text::MappingReader top;

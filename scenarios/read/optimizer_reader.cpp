@@ -246,8 +246,8 @@ void read_lr_schedule(MappingReader& training, std::string_view key, Draft& draf
         refuse(in, "min_lr",
                "'lr_schedule.min_lr' is a key of linear and cosine; the schedule is constant");
     LrSchedule ended = schedule;
-    if (ended.total_steps == 0) ended.total_steps = run.steps.value_or(0);
-    if (ended.total_steps == 0) return;
+    if (!ended.total_steps) ended.total_steps = run.steps;
+    if (!ended.total_steps) return;
     if (const auto reason = why_no_warmup(ended)) in.complain("warmup_steps", *reason);
 }
 

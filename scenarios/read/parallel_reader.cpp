@@ -56,13 +56,15 @@ void read_partition(MappingReader& in, std::string_view key, Draft& draft) {
 /// Precondition: `pipeline` and `partition` have been read.
 void read_layout(MappingReader& in, std::string_view key, Draft& draft) {
     Parallel& parallel = draft.scenario.parallel;
-    if (!in.text(key, parallel.layout)) return;
+    std::string layout;
+    if (!in.text(key, layout)) return;
+    if (!layout.empty()) parallel.layout = layout;
     if (in.value("partition")) {
         in.complain(key, "give either a 'layout' or a 'partition'");
         return;
     }
     try {
-        draft.layout = models::parse_layout(parallel.layout);
+        draft.layout = models::parse_layout(layout);
         models::check_layout(draft.layout, parallel.pipeline);
     } catch (const InputError& error) {
         in.complain(key, error.diagnostics().front().message);

@@ -137,15 +137,17 @@ bool has_pairs(const std::string& csv) {
 
 void read_csv(MappingReader& in, std::string_view key, Draft& draft) {
     ScheduleChoice& choice = draft.scenario.schedule;
-    in.text(key, choice.csv);
+    std::string csv;
+    in.text(key, csv);
     choice.name = "csv";
     if (const NodePtr node = in.scalar(key, "a path"))
-        choice.csv = text::seen_from(node->place, choice.csv).string();
+        csv = text::seen_from(node->place, csv).string();
     std::error_code error;
-    if (!std::filesystem::exists(choice.csv, error))
-        in.complain(key, fmt::format("no such file: {}", choice.csv));
-    choice.splits_backward = has_weight_pass(choice.csv);
-    choice.overlaps = has_pairs(choice.csv);
+    if (!std::filesystem::exists(csv, error))
+        in.complain(key, fmt::format("no such file: {}", csv));
+    choice.splits_backward = has_weight_pass(csv);
+    choice.overlaps = has_pairs(csv);
+    choice.csv = csv;
     if (in.has("name")) in.complain("name", "give either the 'name' of a schedule or a 'csv'");
 }
 

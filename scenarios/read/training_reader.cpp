@@ -165,7 +165,7 @@ void check_recipe(const Draft& draft, const auto& complain) {
     const Gpu& gpu = draft.scenario.cluster.gpu;
     const Recipe recipe = precision.recipe;
     const std::string name{models::name_of(recipe)};
-    if (precision.fp8_attention && gpu.fp8_flops_per_s <= 0)
+    if (precision.fp8_attention && !gpu.fp8_flops_per_s)
         complain("attention",
                  fmt::format("attention in fp8 needs gpu.fp8_flops, which '{}' does not have",
                              gpu.name));
@@ -185,14 +185,14 @@ void check_recipe(const Draft& draft, const auto& complain) {
     }
     if (precision.compute != DataType::Bf16)
         complain("recipe", fmt::format("{} needs 'compute: bf16'", name));
-    if (recipe == Recipe::NvFp4 && gpu.fp4_flops_per_s <= 0)
+    if (recipe == Recipe::NvFp4 && !gpu.fp4_flops_per_s)
         complain("recipe",
                  fmt::format("nvfp4 needs gpu.fp4_flops, which '{}' does not have", gpu.name));
-    else if (recipe == Recipe::MxFp8 && gpu.fp4_flops_per_s <= 0)
+    else if (recipe == Recipe::MxFp8 && !gpu.fp4_flops_per_s)
         complain("recipe", fmt::format("mxfp8 needs matrix units with block scaling (Blackwell), "
                                        "which also have gpu.fp4_flops; '{}' has none",
                                        gpu.name));
-    else if (recipe != Recipe::NvFp4 && gpu.fp8_flops_per_s <= 0)
+    else if (recipe != Recipe::NvFp4 && !gpu.fp8_flops_per_s)
         complain("recipe",
                  fmt::format("{} needs gpu.fp8_flops, which '{}' does not have", name, gpu.name));
     if ((recipe == Recipe::NvFp4) ? precision.param_gather == ParamGather::Fp8

@@ -29,8 +29,7 @@ void read_pair_hides(MappingReader& in, std::string_view key, Framework& f) {
         if (at == known.end())
             in.complain_unknown(key, "exchange", word, known);
         else
-            f.pair_hides[static_cast<std::size_t>(kExchangeWords[at - known.begin()].second)] =
-                true;
+            f.pair_hides[kExchangeWords[at - known.begin()].second] = true;
     }
 }
 

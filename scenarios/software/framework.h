@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "models/execution/execution.h"
 #include "models/execution/laws.h"
@@ -53,7 +53,7 @@ enum class Exchange : std::uint8_t {
     ShardedParameters,  ///< gathered and reduced layer by layer (ZeRO-3)
 };
 inline constexpr std::size_t kExchanges = 4;
-using Exchanges = std::array<bool, kExchanges>;  ///< indexed by Exchange
+using Exchanges = ArrayBy<Exchange, bool, kExchanges>;
 
 /// The parts of a layer that a CUDA graph may replay (Megatron-LM's --cuda-graph-scope).
 enum class GraphScope : std::uint8_t {
@@ -69,12 +69,11 @@ inline constexpr std::size_t kGraphScopes = 7;
 
 /// The scope of CUDA graphs.
 struct CudaGraphs {
-    bool full_iteration = false;              ///< all passes of a step; not the optimizer
-    std::array<bool, kGraphScopes> scopes{};  ///< indexed by GraphScope
+    bool full_iteration = false;  ///< all passes of a step; not the optimizer
+    ArrayBy<GraphScope, bool, kGraphScopes> scopes{};
 
     bool has(GraphScope scope) const {
-        return full_iteration || scopes[static_cast<std::size_t>(GraphScope::Layer)] ||
-               scopes[static_cast<std::size_t>(scope)];
+        return full_iteration || scopes[GraphScope::Layer] || scopes[scope];
     }
     friend bool operator==(const CudaGraphs&, const CudaGraphs&) = default;
 };

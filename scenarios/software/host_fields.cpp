@@ -38,12 +38,9 @@ void read_cuda_graphs(MappingReader& in, std::string_view key, Framework& f) {
         if (at == known.end())
             in.complain_unknown(key, "scope of CUDA graphs", word, known);
         else
-            graphs.scopes[static_cast<std::size_t>(kGraphScopeWords[at - known.begin()].second)] =
-                true;
+            graphs.scopes[kGraphScopeWords[at - known.begin()].second] = true;
     }
-    const auto at = [&](GraphScope scope) {
-        return graphs.scopes[static_cast<std::size_t>(scope)];
-    };
+    const auto at = [&](GraphScope scope) { return graphs.scopes[scope]; };
     if (at(GraphScope::MoePreprocess) && !at(GraphScope::MoeRouter) && !at(GraphScope::Layer))
         in.complain(key, "'moe_preprocess' sorts by the router's choice: add 'moe_router'");
     f.cuda_graphs = graphs;

@@ -20,6 +20,9 @@ struct Generator {
     bool splits_backward = false;             ///< writes I and W instead of B
     std::optional<int> stages_per_rank = {};  ///< the only value it takes, if there is just one
     bool uses_costs = false;  ///< uses GeneratorOptions::costs; a scenario gives its own
+    /// The placement of its stages, of a schedule that uses costs: stages are priced before there
+    /// is an order.
+    Placement (*placement)(const PipelineShape&) = nullptr;
     std::span<const GeneratorOption> options = {};  ///< the keys that it reads
     bool overlaps = false;            ///< writes Overlap: a forward and a backward at the same time
     bool pairs_layers = false;        ///< in an Overlap, layers run beside layers in two streams

@@ -29,7 +29,8 @@ Generator one_f_one_b_v_row() {
             .make = one_f_one_b_v,
             .why_not = v_shape_with_costs,
             .stages_per_rank = 2,
-            .uses_costs = true};
+            .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return v_placement(shape.ranks); }};
 }
 
 }  // namespace debubble

@@ -27,7 +27,8 @@ Generator v_half_row() {
             .why_not = v_shape_with_costs,
             .splits_backward = true,
             .stages_per_rank = 2,
-            .uses_costs = true};
+            .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return v_placement(shape.ranks); }};
 }
 
 }  // namespace debubble

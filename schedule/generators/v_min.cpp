@@ -28,7 +28,8 @@ Generator v_min_row() {
             .why_not = v_shape_with_costs,
             .splits_backward = true,
             .stages_per_rank = 2,
-            .uses_costs = true};
+            .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return v_placement(shape.ranks); }};
 }
 
 }  // namespace debubble

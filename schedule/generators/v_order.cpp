@@ -4,7 +4,6 @@
 
 #include "base/memo.h"
 #include "schedule/generators/search/block_orders.h"
-#include "schedule/generators/search/neighbours.h"
 #include "schedule/generators/search/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "schedule/generators/generator.h"
-#include "schedule/generators/search/neighbours.h"
 #include "schedule/generators/search/plan_search.h"
 #include "schedule/generators/shape_needs.h"
 
@@ -95,7 +94,7 @@ private:
                 policy.live_limits.push_back(parts_of(heuristic.lead[r] + static_cast<int>(r)));
         } else {
             for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
-                const int lead = heuristic.lead[static_cast<std::size_t>(rank)];
+                const int lead = heuristic.lead[rank];
                 order.push_back(alternation(problem_.shape.micro_batches, lead));
                 if (heuristic.kind == Kind::Turns)
                     order.back() = with_delayed_weights(order.back(), most_delay(rank, lead));
@@ -261,6 +260,7 @@ Generator zb_auto_row() {
             .splits_backward = true,
             .stages_per_rank = 1,
             .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return loop_placement(shape.ranks, 1); },
             .options = kZbAutoOptions,
             .takes_memory_limit = true};
 }

@@ -34,6 +34,7 @@ Generator zb_v_row() {
             .splits_backward = true,
             .stages_per_rank = 2,
             .uses_costs = true,
+            .placement = [](const PipelineShape& shape) { return v_placement(shape.ranks); },
             .options = kObjective};
 }
 

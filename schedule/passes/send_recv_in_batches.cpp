@@ -16,7 +16,7 @@ public:
         : schedule_(schedule), index_(schedule), owners_(schedule) {}
 
     ActionList lower(Rank rank) const {
-        const ActionList& list = schedule_.ranks[static_cast<std::size_t>(rank.index)];
+        const ActionList& list = schedule_.ranks[rank];
         ActionList lowered;
         for (std::size_t begin = 0; begin < list.size();) {
             const std::size_t end = begin + (is_one_step(list, begin) ? 2 : 1);

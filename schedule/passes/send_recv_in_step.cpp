@@ -48,7 +48,7 @@ private:
             const Rank from{static_cast<int>(rank)};
             if (!to || *to == from) return;
             lowered_[rank].push_back(Send{*result, *to});
-            lowered_[static_cast<std::size_t>(to->index)].push_back(Recv{*result, from});
+            lowered_[to->index].push_back(Recv{*result, from});
         });
     }
 

@@ -31,7 +31,7 @@ void take_step(const Trace& run, const std::string& file, MeasuredPlan& plan) {
     const Statistics of_step = statistics(step, false);
     if (of_step.ranks.empty() || of_step.step <= Duration{})
         throw InputError(fmt::format("{}: no passes of the plan were found in it", file));
-    const Duration length = std::max(step.header.step_time, of_step.step);
+    const Duration length = std::max(step.header.step_time.value_or(of_step.step), of_step.step);
     plan.step_s = seconds(length);
     StepParts& parts = plan.parts.emplace();
     for (const RankStatistics& rank : of_step.ranks) {

@@ -32,7 +32,7 @@ struct CompareArguments {
 };
 
 SvgOptions caption(const Trace& trace, const StepFigures& step, const std::string& file) {
-    return {fmt::format("{}: step {}, bubble {}", trace.header.source,
+    return {fmt::format("{}: step {}, bubble {}", trace.header.source_name(),
                         text::time_text(seconds(step.step_time)), text::percent(step.bubble)),
             file,
             {}};

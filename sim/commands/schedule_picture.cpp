@@ -20,7 +20,7 @@ Instant at(Instant replayed, const CostUnits& units) {
 
 Trace trace_of(const Schedule& schedule, const Replay& replay, const CostUnits& units) {
     Trace trace;
-    trace.header.source = "simulated";
+    trace.header.source = TraceSource::Simulated;
     trace.header.scenario = schedule.name;
     trace.header.pipeline = schedule.shape.ranks;
     for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank)

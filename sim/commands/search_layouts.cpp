@@ -65,7 +65,7 @@ Json json_of(const LayoutSearch& search) {
 /// The command that shows details of the cut.
 std::string command_of(const scenarios::Scenario& scenario, const std::string& name,
                        const LayoutRow& row) {
-    const std::string layout = scenario.parallel.layout.empty() ? "" : " --set parallel.layout=";
+    const std::string layout = scenario.parallel.layout ? " --set parallel.layout=" : "";
     return fmt::format("debubble simulate {}{} --set 'parallel.partition=[{}]'\n", name, layout,
                        fmt::join(row.layers_per_stage, ", "));
 }

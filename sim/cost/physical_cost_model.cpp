@@ -233,7 +233,7 @@ std::array<bool, kCommunicationKinds> PhysicalCostModel::hidden_in_pairs() const
     ArrayBy<CommunicationKind, bool, kCommunicationKinds> hidden{};
     const scenarios::Exchanges& hides = scenario_.framework.pair_hides;
     const auto set = [&](CommunicationKind kind, Exchange exchange) {
-        hidden[kind] = hides[static_cast<std::size_t>(exchange)];
+        hidden[kind] = hides[exchange];
     };
     if (!pairs_in_layers()) {
         set(CommunicationKind::Tensor, Exchange::Tensor);
@@ -253,7 +253,7 @@ std::vector<PairPart> PhysicalCostModel::pair_parts(const Overlap& action, Rank 
         parts_of_pair(action, prices_->of(action.first).pair_parts(),
                       prices_->of(action.second).pair_parts(), pair_lanes(scenario_), length);
     for (PairPart& part : parts)
-        if (part.step != PairStep::Outside) part.layer += prices_->first_layer(part.pass.stage);
+        if (part.layer) *part.layer += prices_->first_layer(part.pass.stage);
     return parts;
 }
 

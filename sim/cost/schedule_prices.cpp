@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
@@ -21,6 +22,7 @@ ScheduledPasses scheduled_passes(const Schedule& schedule) {
             });
         }
     passes.several_holders = has_several_holders(schedule.placement);
+    passes.backwards_follow = backwards_follow(schedule.ranks);
     return passes;
 }
 
@@ -35,20 +37,24 @@ IndexedBy<Stage, bool> recomputed_stages(const Schedule& schedule) {
 
 }  // namespace
 
+PricedPasses priced_passes(const Schedule& schedule) {
+    return {schedule.placement, schedule.shape.slices, scheduled_passes(schedule),
+            recomputed_stages(schedule)};
+}
+
 SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
-                               const std::vector<models::StageContent>& stages,
-                               const Schedule& schedule)
+                               const std::vector<models::StageContent>& stages, PricedPasses passes)
     : scenario_(scenario),
-      placement_(schedule.placement),
+      placement_(std::move(passes.placement)),
       pricer_(scenario_),
       prices_(scenario_, pricer_),
-      passes_(scheduled_passes(schedule)),
-      slices_(schedule.shape.slices),
-      recomputed_(recomputed_stages(schedule)) {
-    assert(static_cast<int>(stages.size()) == schedule.stage_count() && "one content per stage");
+      passes_(passes.kinds),
+      slices_(passes.slices),
+      recomputed_(std::move(passes.recomputed)) {
+    assert(static_cast<int>(stages.size()) == placement_.stage_count() && "one content per stage");
+    recomputed_.resize(stages.size());
     passes_.pairs = scenario.schedule.pairs_layers;
-    passes_.backwards_follow =
-        scenarios::gather_limits(scenario_) && backwards_follow(schedule.ranks);
+    if (!scenarios::gather_limits(scenario_)) passes_.backwards_follow = false;
     if (passes_.pairs && !passes_.fused)
         passes_.weights = PairWeights::After;
     else if (scenario.schedule.delays_weights() &&

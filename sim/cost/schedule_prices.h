@@ -32,13 +32,26 @@ private:
     const PassPricer& pricer_;
 };
 
+/// The properties of a schedule by which its stages are priced. A schedule whose order depends on
+/// prices has them before it has the order.
+struct PricedPasses {
+    Placement placement;
+    int slices = 1;
+    ScheduledPasses kinds = {};              ///< without those of pairs, which the scenario states
+    IndexedBy<Stage, bool> recomputed = {};  ///< stages with Recompute actions
+};
+PricedPasses priced_passes(const Schedule& schedule);
+
 /// The prices of every stage of a schedule: the source of both its times and its memory. Equal
 /// stages share one price.
 class SchedulePrices {
 public:
     /// Precondition: one content per stage of the schedule.
     SchedulePrices(const scenarios::Scenario& scenario,
-                   const std::vector<models::StageContent>& stages, const Schedule& schedule);
+                   const std::vector<models::StageContent>& stages, PricedPasses passes);
+    SchedulePrices(const scenarios::Scenario& scenario,
+                   const std::vector<models::StageContent>& stages, const Schedule& schedule)
+        : SchedulePrices(scenario, stages, priced_passes(schedule)) {}
     SchedulePrices(const SchedulePrices&) = delete;  // the pricer refers to the scenario in it
     SchedulePrices& operator=(const SchedulePrices&) = delete;
 

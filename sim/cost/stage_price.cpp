@@ -60,8 +60,9 @@ void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) 
 
 /// How many of the first `layers` of a stage remain after folding `run`, which lies before their
 /// end or after it.
-void shorten(int& layers, const models::LayerRun& run, int first_of_stage, int taken) {
-    if (layers > run.first - first_of_stage) layers -= taken;
+void shorten(std::optional<int>& layers, const models::LayerRun& run, int first_of_stage,
+             int taken) {
+    if (layers && *layers > run.first - first_of_stage) *layers -= taken;
 }
 
 /// The layers that add features of a vision tower (DeepStack) differ from those after them.
@@ -97,7 +98,7 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     // leave different parameters from one to the next.
     // The operands of a part grow with the layers before it where sums are stored.
     const bool identical =
-        execution.recompute_extent.together == 1 && scenario.model.residual_block == 0 &&
+        execution.recompute_extent.together == 1 && !scenario.model.residual_block &&
         !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
     const int folded =
         scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
@@ -166,7 +167,7 @@ TierSeconds StagePrice::busy_all() const {
 }
 
 Bytes StagePrice::input() const {
-    return graph_.input ? graph_.tensors[static_cast<std::size_t>(*graph_.input)].bytes : Bytes{};
+    return graph_.input ? graph_.tensors[*graph_.input].bytes : Bytes{};
 }
 
 Bytes StagePrice::seen_by_later_slices() const {
@@ -174,7 +175,7 @@ Bytes StagePrice::seen_by_later_slices() const {
     std::set<int> counted;
     for (const models::Operator& op : graph_.operators)
         for (const int index : op.forward_uses) {
-            const models::Tensor& tensor = graph_.tensors[static_cast<std::size_t>(index)];
+            const models::Tensor& tensor = graph_.tensors[index];
             if (tensor.slices != models::Across::Seen || !counted.insert(index).second) continue;
             seen += Bytes{(op.layer == fold_.layer ? fold_.times : 1) * tensor.bytes.count};
         }
@@ -199,8 +200,7 @@ void StagePrice::count_offloads() {
     };
     for (const models::OffloadGroup& group : models::offloads_of(graph_))
         for (const int tensor : group.tensors)
-            offloaded_ += Bytes{times(group.layer) *
-                                graph_.tensors[static_cast<std::size_t>(tensor)].bytes.count};
+            offloaded_ += Bytes{times(group.layer) * graph_.tensors[tensor].bytes.count};
 }
 
 double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size_t which,

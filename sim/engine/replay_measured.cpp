@@ -106,7 +106,8 @@ MeasuredCosts::MeasuredCosts(const Program& program, const Trace& trace) {
     const Statistics of_step = statistics(step);
     for (const RankStatistics& rank : of_step.ranks) replica[rank.rank] = rank.replica;
     if (!is_post_validated(program))
-        between_steps_ = std::max(Duration{}, step.header.step_time - of_step.step);
+        between_steps_ =
+            std::max(Duration{}, step.header.step_time.value_or(of_step.step) - of_step.step);
     for (std::size_t i = 0; i < step.spans.size(); ++i) {
         const Span& span = step.spans[i];
         if (replica[span.rank] != span.replica || std::holds_alternative<Send>(span.action))
@@ -152,7 +153,7 @@ Trace replay_measured(const Program& program, const Trace& measured) {
     how.follow_memory = false;
     how.steps = is_post_validated(program) ? 2 : 1;
     Trace replayed = simulate(program, MeasuredCosts(program, measured), how).trace;
-    replayed.header.source = "replayed";
+    replayed.header.source = TraceSource::Replayed;
     replayed.header.scenario = measured.header.scenario;
     return replayed;
 }

@@ -324,14 +324,15 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
         result.trace.peaks = std::move(followed.peaks);
     }
     TraceHeader& header = result.trace.header;
-    header.source = "simulated";
+    header.source = TraceSource::Simulated;
     if (options.hash_program) header.program_hash = program_hash(program);
     header.pipeline = program.shape.ranks;
     header.transport = options.transport;
     header.sends_block = options.sends_block;
     header.copies_block = options.copies_block;
     header.reductions_block = options.reductions_block;
-    header.step_time = last_step(result.step_ends);
+    if (const Duration step = last_step(result.step_ends); step > Duration{})
+        header.step_time = step;
     give_up_if(options.stop);
     if (options.record_spans) {
         result.trace.spans = record_spans(program, graph, played.times, played.begun);

@@ -23,8 +23,8 @@ struct Account {
     Duration exposed{};
     Duration optimizer{};
     Duration launching{};  ///< by hosts, part of `busy`
-    std::array<Duration, kBubbleCauses> idle{};
-    Duration of(BubbleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
+    IdleByCause idle{};
+    Duration of(BubbleCause cause) const { return idle[cause]; }
 };
 
 /// What hosts add to the passes of a step.
@@ -44,7 +44,7 @@ Duration launching_in(const Program& program, const CostModel& costs) {
             if (is_new) found->second = host_of();
             sum += found->second;
         };
-        for (const Action& action : program.ranks[static_cast<std::size_t>(r)])
+        for (const Action& action : program.ranks[r])
             std::visit(Overloaded{
                            [&](const Compute& c) {
                                add(static_cast<int>(c.pass), c.stage, c.stage, c.micro_batch,
@@ -183,7 +183,7 @@ private:
             for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += parts[k];
         }
         const Duration known = std::accumulate(sums.begin(), sums.end(), Duration{});
-        sums[static_cast<std::size_t>(CommunicationKind::Data)] += now_.exposed - known;
+        sums[CommunicationKind::Data] += now_.exposed - known;
         for (std::size_t k = 0; k < sums.size(); ++k) {
             const auto kind = static_cast<CommunicationKind>(k);
             const bool pipeline = kind == CommunicationKind::Pipeline;
@@ -251,8 +251,7 @@ private:
         Duration longest{};
         for (const RankStatistics& rank : request_.statistics.ranks) {
             Duration own = request_.statistics.step;
-            for (const BubbleCause cause : causes)
-                own -= rank.idle_by_cause[static_cast<std::size_t>(cause)];
+            for (const BubbleCause cause : causes) own -= rank.idle_by_cause[cause];
             longest = std::max(longest, own);
         }
         return longest;

@@ -42,7 +42,7 @@ bool chooses_keys(const models::Architecture& model) {
 bool scans_columns(const models::Architecture& model) {
     return std::ranges::any_of(model.layers.kinds(), [](const models::Layer& layer) {
         const models::Mamba* part = layer.state_space();
-        return part != nullptr && part->step_rank > 0;
+        return part != nullptr && part->step_rank;
     });
 }
 
@@ -74,7 +74,7 @@ bool reads_law(const scenarios::Scenario& scenario, std::string_view constant) {
         return is_read(scenario, "gpu.attention_rates");
     if (constant.starts_with("chosen_")) return chooses_keys(scenario.model);
     if (constant == "exponentials") return scans_columns(scenario.model);
-    if (constant == "clockless_power") return gpu.power_limit > 0;
+    if (constant == "clockless_power") return gpu.power_limit.has_value();
     if (constant == "least_clock") return gpu.clock_spread > 0;
     if (constant == "host_norm") return !gpu.threads;
     if (constant == "exchange_stretch" || constant == "nccl_sms")

@@ -17,8 +17,7 @@ using Hides = std::array<bool, kCommunicationKinds>;
 double seconds_alone(const Flow& flow, const CostModel& costs) {
     double transfer = 0;
     for (const Link link : flow.links)
-        transfer =
-            std::max(transfer, seconds(flow.bytes / costs.links()[static_cast<std::size_t>(link)]));
+        transfer = std::max(transfer, seconds(flow.bytes / costs.links()[link]));
     return seconds(flow.latency) + transfer;
 }
 
@@ -123,7 +122,7 @@ private:
     }
 
     void add_between(Between purpose, double alone, const Span& span) {
-        alone_[static_cast<std::size_t>(purpose)] += alone;
+        alone_[purpose] += alone;
         const CommunicationKind kind = purpose == Between::Replicas ? CommunicationKind::Data
                                        : purpose == Between::Stages ? CommunicationKind::Pipeline
                                                                     : CommunicationKind::Host;
@@ -165,9 +164,9 @@ private:
     const PlacementIndex& index_;
     const CostModel& costs_;
     TimeByKind sum_{};
-    std::array<double, kBetween> alone_{};  ///< seconds between computes, by purpose
-    std::set<Stage> begun_;                 ///< stages with a forward
-    std::map<Stage, double> gathers_;       ///< seconds alone
+    ArrayBy<Between, double, kBetween> alone_{};  ///< seconds between computes, by purpose
+    std::set<Stage> begun_;                       ///< stages with a forward
+    std::map<Stage, double> gathers_;             ///< seconds alone
     std::map<Stage, double> reductions_;
     std::map<Stage, double> copies_;
 };

@@ -40,8 +40,7 @@ double fullest_share(const Prediction& prediction) {
     double all = 0;
     double most = 0;
     for (const RankPrediction& rank : prediction.ranks) {
-        const auto held = static_cast<double>(
-            rank.memory[static_cast<std::size_t>(MemoryClass::Parameters)].count);
+        const auto held = static_cast<double>(rank.memory[MemoryClass::Parameters].count);
         all += held;
         most = std::max(most, held);
     }
@@ -128,13 +127,13 @@ void add_energy(RunPlan& run, const Scenario& scenario) {
     const scenarios::EnergyUse& energy = scenario.energy;
     const RunFigures& figures = run.figures;
     const double hours = figures.p50_s / 3600;
-    if (cluster.gpu.power > 0) run.gpus_mwh = cluster.gpu.power * scenario.gpus * hours / 1e6;
-    if (cluster.node_power <= 0) return;
+    if (cluster.gpu.power) run.gpus_mwh = *cluster.gpu.power * scenario.gpus * hours / 1e6;
+    if (!cluster.node_power) return;
     double working = 0;
     for (const RunTime time :
          {RunTime::Useful, RunTime::Recompute, RunTime::Degraded, RunTime::SlowRank})
         working += of(figures.seconds, time) / figures.mean_s;
-    const double of_gpu = cluster.node_power / cluster.gpus_per_node;
+    const double of_gpu = *cluster.node_power / cluster.gpus_per_node;
     const double of_job = energy.busy * working + energy.idle * (1 - working);
     const double watts =
         of_gpu * (scenario.gpus * of_job + (run.gpus - scenario.gpus) * energy.idle);

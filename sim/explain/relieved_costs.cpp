@@ -128,7 +128,7 @@ LevelledCosts::LevelledCosts(const CostModel& costs, const Program& program)
         ++mean.stages;
     };
     for (int r = 0; r < program.shape.ranks; ++r)
-        for (const Action& action : program.ranks[static_cast<std::size_t>(r)]) {
+        for (const Action& action : program.ranks[r]) {
             for_each_compute(action, [&](const Compute& c) {
                 note({static_cast<int>(c.pass), c.micro_batch.slice.value_or(0)}, c.stage,
                      [&] { return costs.compute(c, Rank{r}); });

@@ -65,8 +65,7 @@ std::vector<std::string> unvalidated_features(const scenarios::Scenario& scenari
         fmt::format("the network between nodes of {}", cluster.name));
     say(!is_one_of(scenario.framework.name, kMeasuredFrameworks),
         fmt::format("the host times of {}", scenario.framework.name));
-    const std::string schedule =
-        scenario.schedule.csv.empty() ? scenario.schedule.name : scenario.schedule.csv;
+    const std::string schedule = scenario.schedule.csv.value_or(scenario.schedule.name);
     const bool measured_schedule = is_one_of(schedule, kMeasuredSchedules);
     say(scenario.parallel.pipeline > 1 && !measured_schedule, fmt::format("schedule {}", schedule));
     say(scenario.parallel.pipeline > 1 && scenario.schedule.overlaps && !measured_schedule,

@@ -31,6 +31,13 @@ Bytes worst(const Prediction& p, Bytes RankPrediction::*held) {
     return worst;
 }
 
+Bytes worst(const Prediction& p, std::optional<Bytes> RankPrediction::*held) {
+    Bytes worst;
+    for (const RankPrediction& rank : p.ranks)
+        worst = std::max(worst, (rank.*held).value_or(worst));
+    return worst;
+}
+
 template <double RankPrediction::*kSeconds>
 double mean(const Prediction& p) {
     double sum = 0;

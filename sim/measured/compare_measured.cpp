@@ -172,8 +172,9 @@ void take_memory(MeasuredComparison& row, const Scenario& scenario, const Predic
     const auto of = step.peak ? step.peak->of : MeasuredPeak::Of::AnyRank;
     if (step.peak && step.peak->kind != MeasuredPeak::Kind::Unknown)
         row.memory = compare(step.peak->gib, of, [&](const RankPrediction& rank) {
-            const Bytes peak =
-                step.peak->kind == MeasuredPeak::Kind::Reserved ? rank.reserved : rank.peak_memory;
+            const Bytes peak = step.peak->kind == MeasuredPeak::Kind::Reserved
+                                   ? rank.reserved.value_or(Bytes{})
+                                   : rank.peak_memory;
             return step.peak->first_step ? peak - moments_made_later(rank, scenario) : peak;
         });
     if (step.held_gib) row.held = compare(*step.held_gib, of, held_by);

@@ -35,10 +35,13 @@ AskedKernel kernel_asked(const text::NodePtr& scenario) {
     mistakes.throw_if_any();
     scenarios::Gpu& gpu = asked.cluster.gpu;
     if (auto* attention = std::get_if<models::FlashAttention>(&asked.work)) {
-        if (gpu.fp8_flops_per_s > 0) attention->kernel = models::FusedAttention::Cudnn;
+        if (gpu.fp8_flops_per_s) attention->kernel = models::FusedAttention::Cudnn;
         if (kernel) attention->kernel = *kernel;
     }
-    if (burst) gpu.sustained_clock = gpu.fp8_sustained_clock = 1;
+    if (burst) {
+        gpu.sustained_clock = 1;
+        gpu.fp8_sustained_clock = 1;
+    }
     return asked;
 }
 

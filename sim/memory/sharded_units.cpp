@@ -244,7 +244,8 @@ struct StepPlace {
 std::vector<int> layers_of(const models::PassSteps& pass) {
     std::vector<int> layers;  // of kernels
     for (const models::Step& step : pass.steps)
-        if (step.kind == models::Step::Kind::Run) layers.push_back(pass.kernels[step.index].layer);
+        if (step.kind == models::Step::Kind::Run)
+            layers.push_back(pass.kernels[step.index].layer.value_or(kBesideLayers));
     return layers;
 }
 

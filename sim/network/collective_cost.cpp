@@ -125,7 +125,7 @@ private:
         phases.network = volume * size_ * group_.groups_per_node / bandwidth;
         if (group_.leaves < 2) return;
         const double uplinks =
-            bandwidth * cluster_.network.nodes_per_leaf / cluster_.network.oversubscription;
+            bandwidth * *cluster_.network.nodes_per_leaf / cluster_.network.oversubscription;
         phases.spine = volume * size_ * group_.groups_per_leaf / uplinks;
     }
 

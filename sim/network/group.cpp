@@ -55,8 +55,7 @@ DimensionSizes expert_sizes(const Parallel& parallel) {
 
 /// The ranks along one dimension.
 Progression along(Dimension dimension, const Parallel& parallel, const DimensionSizes& sizes) {
-    return {sizes[static_cast<std::size_t>(dimension)],
-            stride_of(dimension, parallel.order, sizes)};
+    return {sizes[dimension], stride_of(dimension, parallel.order, sizes)};
 }
 
 int first_of(const Parallel& parallel, int pipeline) {
@@ -130,8 +129,8 @@ GroupPlacement place(const RankSet& group, const RankSet& rivals,
     const Spread nodes = spread(group, node);
     GroupPlacement result{group.size(), nodes.bins, nodes.most, 1, 1, 1};
     result.groups_per_node = divide_up(spread(rivals, node).most, nodes.most);
-    if (cluster.network.nodes_per_leaf > 0) {
-        const int leaf = node * cluster.network.nodes_per_leaf;
+    if (cluster.network.nodes_per_leaf) {
+        const int leaf = node * *cluster.network.nodes_per_leaf;
         const Spread leaves = spread(group, leaf);
         result.leaves = leaves.bins;
         result.groups_per_leaf = divide_up(spread(rivals, leaf).most, leaves.most);

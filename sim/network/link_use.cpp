@@ -23,7 +23,7 @@ LinkUse::LinkUse(const scenarios::Scenario& scenario, const PlacementIndex& plac
 
 bool LinkUse::shared(Tier tier, Rank rank) const {
     for (const Link link : topology_.inner_flow(tier, 0, rank).links)
-        if (users_[static_cast<std::size_t>(link)] > 1) return true;
+        if (users_[link] > 1) return true;
     return false;
 }
 
@@ -43,8 +43,7 @@ void LinkUse::messages(const PlacementIndex& placement) {
 void LinkUse::messages(Rank from, Rank to) {
     if (from == to) return;
     for (const auto& [a, b] : {std::pair(from, to), std::pair(to, from)})
-        for (const Link link : topology_.message(a, b, {}, {}).links)
-            ++users_[static_cast<std::size_t>(link)];
+        for (const Link link : topology_.message(a, b, {}, {}).links) ++users_[link];
 }
 
 void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
@@ -59,8 +58,7 @@ void LinkUse::collectives(const scenarios::Scenario& scenario, Rank rank) {
 }
 
 void LinkUse::use(Tier tier, Rank rank) {
-    for (const Link link : topology_.inner_flow(tier, 0, rank).links)
-        ++users_[static_cast<std::size_t>(link)];
+    for (const Link link : topology_.inner_flow(tier, 0, rank).links) ++users_[link];
 }
 
 }  // namespace debubble::sim

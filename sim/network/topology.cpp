@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -51,14 +52,15 @@ Topology::Ways Topology::ways_of(const RankSet& ranks) {
     const int first = ranks.first();
     const int gpus = std::max(1, cluster_.gpus_per_node);
     const int nics = std::max(1, cluster_.network.nics_per_node);
-    const int leaf = cluster_.network.nodes_per_leaf * gpus;  // 0: there are none
+    const std::optional<int> nodes_per_leaf = cluster_.network.nodes_per_leaf;
+    const auto leaf_of = [&](int rank) { return rank / (*nodes_per_leaf * gpus); };
     // GPU g of a node uses card g x cards / GPUs.
     const auto card_of = [&](int rank) { return rank / gpus * nics + rank % gpus * nics / gpus; };
     int sharers = 0;     // of the card of the first one
     int under_leaf = 0;  // of its leaf switch
     ranks.for_each([&](int rank) {
         sharers += card_of(rank) == card_of(first) ? 1 : 0;
-        under_leaf += leaf > 0 && rank / leaf == first / leaf ? 1 : 0;
+        under_leaf += nodes_per_leaf && leaf_of(rank) == leaf_of(first) ? 1 : 0;
     });
     const auto find_or_add = [&](std::vector<Shared>& known, int id, double rate) {
         const auto at = std::ranges::find(known, id, &Shared::id);
@@ -79,11 +81,11 @@ Topology::Ways Topology::ways_of(const RankSet& ranks) {
     ways.nic_out = nic.out;
     ways.nic_in = nic.in;
 
-    if (leaf > 0) {
+    if (nodes_per_leaf) {
         // The share of the uplinks of each of the GPUs, in the unit of the cards.
         const double uplinks =
-            network_bandwidth(cluster_).value * network.nodes_per_leaf / network.oversubscription;
-        const Shared shared = find_or_add(leaves_, first / leaf, uplinks / under_leaf);
+            network_bandwidth(cluster_).value * *nodes_per_leaf / network.oversubscription;
+        const Shared shared = find_or_add(leaves_, leaf_of(first), uplinks / under_leaf);
         ways.leaf_up = shared.out;
         ways.leaf_down = shared.in;
     }

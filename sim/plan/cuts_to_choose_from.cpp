@@ -1,4 +1,4 @@
-#include "sim/plan/cuts_to_choose_from.h"
+#include "sim/plan/plan_bound.h"
 
 #include <utility>
 
@@ -27,16 +27,16 @@ std::vector<models::StageContent> with_features(std::vector<models::StageContent
 
 std::vector<models::StageContent> cut_by_prices(const Scenario& uniform,
                                                 const std::vector<models::StageContent>& stages,
-                                                const Schedule& schedule) {
-    const SchedulePrices prices(uniform, stages, schedule);
+                                                const PricedPasses& passes) {
+    const SchedulePrices prices(uniform, stages, passes);
     std::vector<std::vector<int>> stages_of_rank;
-    for (const std::vector<Stage>& held : schedule.placement.stages) {
+    for (const std::vector<Stage>& held : passes.placement.stages) {
         std::vector<int>& of_rank = stages_of_rank.emplace_back();
         for (const Stage stage : held) of_rank.push_back(stage.index);
     }
     return models::begun_at_choices(
-        with_features(models::balanced_over_ranks(layer_costs(prices, schedule.stage_count()),
-                                                  stages_of_rank),
+        with_features(models::balanced_over_ranks(
+                          layer_costs(prices, passes.placement.stage_count()), stages_of_rank),
                       uniform.model),
         uniform.model.layers);
 }
@@ -46,11 +46,11 @@ std::vector<models::StageContent> cut_by_prices(const Scenario& uniform,
 std::vector<Scenario> cuts_to_choose_from(const Scenario& scenario) {
     Scenario uniform = scenario;
     uniform.parallel.partition = scenarios::Partition::Uniform;
-    const Schedule schedule = priced_schedule(uniform);
-    const auto even = partition_of(uniform, schedule.stage_count());
+    const PricedPasses passes = passes_to_price(uniform);
+    const auto even = partition_of(uniform, passes.placement.stage_count());
     std::vector<Scenario> cuts{with_cut(scenario, even)};
     if (even.size() == 1) return cuts;
-    const auto by_prices = cut_by_prices(uniform, even, schedule);
+    const auto by_prices = cut_by_prices(uniform, even, passes);
     if (by_prices != even) cuts.push_back(with_cut(scenario, by_prices));
     return cuts;
 }

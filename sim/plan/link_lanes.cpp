@@ -1,4 +1,4 @@
-#include "sim/plan/link_lanes.h"
+#include "sim/plan/plan_picture.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "sim/cost/schedule_prices.h"
 #include "sim/network/topology.h"
 
 namespace debubble::sim {
@@ -106,7 +107,7 @@ private:
             const double length = std::max(takes, part.times * seconds(kernel->alone)) / all;
             const TierSeconds sends = prices_.pricer().traffic(*work);
             for (std::size_t of = 0; of < kLaneTiers.size(); ++of) {
-                const auto tier = static_cast<std::size_t>(kLaneTiers[of]);
+                const Tier tier = kLaneTiers[of];
                 const double sent = std::min(part.times * sends[tier], rest[tier]);
                 if (sent <= 0 || length <= 0) continue;
                 rest[tier] -= sent;
@@ -115,7 +116,7 @@ private:
         }
         constexpr double kLeast = 1e-9;  // seconds
         for (std::size_t of = 0; of < kLaneTiers.size(); ++of)
-            if (const double left = rest[static_cast<std::size_t>(kLaneTiers[of])]; left > kLeast)
+            if (const double left = rest[kLaneTiers[of]]; left > kLeast)
                 stretches.push_back({of, 0, 1, left});
         return stretches;
     }

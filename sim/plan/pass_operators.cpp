@@ -1,4 +1,4 @@
-#include "sim/plan/pass_operators.h"
+#include "sim/plan/plan_picture.h"
 
 #include <algorithm>
 #include <array>

@@ -14,7 +14,6 @@
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_models.h"
-#include "sim/plan/cuts_to_choose_from.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/uneven/uneven_steps.h"
 
@@ -158,15 +157,16 @@ struct Passes {
 /// Passes whose order would have to be searched by their costs, in the order of microbatches: each
 /// down all stages of a rank, and then up again, the first stage last.
 Schedule unsearched(const scenarios::Scenario& scenario) {
-    Schedule schedule = priced_schedule(scenario);
+    const Generator& generator = *find_generator(scenario.schedule.name);
     const PipelineShape shape = scenario.pipeline_shape();
-    const bool splits = find_generator(scenario.schedule.name)->splits_backward;
+    Schedule schedule{std::string(generator.name), shape, generator.placement(shape),
+                      std::vector<ActionList>(shape.ranks)};
+    const bool splits = generator.splits_backward;
     for (int rank = 0; rank < shape.ranks; ++rank) {
-        ActionList& list = schedule.ranks[static_cast<std::size_t>(rank)];
+        ActionList& list = schedule.ranks[rank];
         std::vector<Stage> stages(schedule.placement.stages_of(Rank{rank}).begin(),
                                   schedule.placement.stages_of(Rank{rank}).end());
         std::ranges::sort(stages);
-        list.clear();
         for (int mb = 0; mb < shape.micro_batches; ++mb) {
             for (const Stage stage : stages)
                 list.push_back(Compute{Pass::Forward, stage, {mb, {}}});
@@ -211,7 +211,7 @@ PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
     Duration least_period = Duration::max();
     PlanBound bound{0, {}, scenarios::room_of(scenario)};
     for (Rank rank{0}; rank.index < actions.placement.ranks(); ++rank.index) {
-        const ActionList& list = actions.ranks[static_cast<std::size_t>(rank.index)];
+        const ActionList& list = actions.ranks[rank];
         const RankBound of_rank = rank_bound(list, rank, durations, order);
         const Duration optimizer = costs.optimizer_step(rank);
         barrier_step = std::max(barrier_step, of_rank.end + optimizer);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "base/units.h"
 #include "scenarios/plan/scenario.h"
 
@@ -22,5 +24,10 @@ inline constexpr double kRoundingOfBound = 1e-9;
 /// Costs a small part of predict(). Where parallel.partition: balanced has not been chosen, it is a
 /// bound of both cuts. Throws what predict() throws for a plan that cannot be built.
 PlanBound bound_of(const scenarios::Scenario& scenario);
+
+/// The scenario with each of the cuts that `parallel.partition: balanced` chooses from: the uniform
+/// one, and the one whose busiest rank works for the shortest time by the prices of its passes
+/// (sim/cost/schedule_prices.h), unless that is the uniform one. Throws what make_plan() throws.
+std::vector<scenarios::Scenario> cuts_to_choose_from(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

@@ -31,9 +31,8 @@ Json line_of(const models::Gemm& gemm, const char* layout) {
     const std::int64_t elements = gemm.batch * gemm.m * gemm.n;
     const bool wide = gemm.element_bytes > 2 || gemm.accumulated.count > 4 * elements;
     const char* const result = wide ? "fp32" : "bf16";
-    const bool grouped = gemm.group_rows > 0;
-    Json line{{"kernel", grouped ? "grouped_gemm" : "gemm"}};
-    if (!grouped) {
+    Json line{{"kernel", gemm.group_rows ? "grouped_gemm" : "gemm"}};
+    if (!gemm.group_rows) {
         line["shape"] = {{"b", gemm.batch},    {"m", gemm.m},      {"k", gemm.k},
                          {"n", gemm.n},        {"layout", layout}, {"accumulate", accumulates},
                          {"out_dtype", result}};
@@ -41,7 +40,7 @@ Json line_of(const models::Gemm& gemm, const char* layout) {
         // The rows of an expert are m, or summed over where the product is a weight's gradient.
         const bool summed = gemm.k == gemm.group_rows;
         line["shape"] = {{"ng", gemm.batch},
-                         {"M", gemm.group_rows},
+                         {"M", *gemm.group_rows},
                          {"N", gemm.n},
                          {"K", summed ? gemm.m : gemm.k},
                          {"stage", summed                        ? "bwd_grad_w"
@@ -64,7 +63,7 @@ Json line_of(const models::FlashAttention& attention) {
                      {"qk_head_dim", attention.head_dim},
                      {"v_head_dim", attention.value_dim()},
                      {"causal", attention.causal},
-                     {"window", attention.window}};
+                     {"window", attention.window.value_or(0)}};
     line["dtype"] = attention.narrow ? "fp8" : attention.element_bytes > 2 ? "fp32" : "bf16";
     return line;
 }

@@ -22,8 +22,8 @@ std::string words_of(models::Modules modules) {
     return fmt::format(" of {}", fmt::join(words, ", "));
 }
 
-std::string first_layers(int layers) {
-    return layers > 0 ? fmt::format(" in the first {} layers of a stage", layers) : "";
+std::string first_layers(std::optional<int> layers) {
+    return layers ? fmt::format(" in the first {} layers of a stage", *layers) : "";
 }
 
 std::string recompute_words(const scenarios::Training& training) {
@@ -152,7 +152,7 @@ std::string plan_of(const scenarios::Scenario& s) {
         words += fmt::format(", expert_load {}", s.training.expert_load);
     if (parallel.sequence) words += ", sequence";
     if (parallel.zero_stage > 0) words += fmt::format(", ZeRO-{}", parallel.zero_stage);
-    words += fmt::format("; {}", s.schedule.csv.empty() ? s.schedule.name : s.schedule.csv);
+    words += fmt::format("; {}", s.schedule.csv.value_or(s.schedule.name));
     if (parallel.stages_per_rank > 1)
         words += fmt::format(" of {} stages per rank", parallel.stages_per_rank);
     if (s.schedule.slices > 1) words += fmt::format(", {} slices", s.schedule.slices);
@@ -161,8 +161,7 @@ std::string plan_of(const scenarios::Scenario& s) {
         words += fmt::format("; {}", models::name_of(s.training.precision.recipe));
     words += recompute_words(s.training);
     if (s.training.offload.any()) words += "; offload" + offload_words(s.training.offload);
-    if (s.training.lora.adapts())
-        words += fmt::format("; adapters of rank {}", s.training.lora.rank);
+    if (s.training.lora) words += fmt::format("; adapters of rank {}", s.training.lora->rank);
     return words;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "base/purposes.h"
 #include "schedule/placement.h"
 #include "sim/engine/time_by_kind.h"
-#include "sim/plan/chosen_recompute.h"
 #include "sim/plan/residuals.h"
 #include "sim/run_plan/run_plan.h"
 #include "sim/uneven/uneven_figures.h"
@@ -26,6 +27,23 @@ struct ChosenCut {
     std::string list() const;
 };
 
+/// Told after each choice of `training.recompute: auto` how many of all are done; from any thread,
+/// one call at a time.
+using ChoicesDone = std::function<void(std::size_t done, std::size_t all)>;
+
+/// The words "recompute auto: 312 of 2481 choices".
+std::string choices_words(std::size_t done, std::size_t all);
+
+/// The result of `training.recompute: auto`.
+struct ChosenRecompute {
+    /// As it is written: "{modules: [moe_act], layers: 3, method: block}", and where offload is
+    /// chosen too, "none; offload {modules: [core_attn]}".
+    std::string words;
+    std::size_t choices = 0;  ///< scenarios::recompute_choices()
+    std::size_t played = 0;   ///< the others cannot have a step as short as the chosen one
+    std::size_t fitting = 0;  ///< of those that were played
+};
+
 /// One row per pipeline rank (of the worst replica), in seconds and bytes.
 struct RankPrediction {
     Rank rank;
@@ -38,11 +56,11 @@ struct RankPrediction {
     TimeByKind communication{};
     double waits_for_links_s = 0;  ///< part of idle_s: a message of another stage is under way
     Bytes peak_memory;
-    std::string peak_op;     ///< action and operator that ran at the peak
-    MemoryByClass memory{};  ///< at the instant of the peak, summing to it
-    Bytes reserved;          ///< by the allocator model; 0 when it was not played
+    std::string peak_op;            ///< action and operator that ran at the peak
+    MemoryByClass memory{};         ///< at the instant of the peak, summing to it
+    std::optional<Bytes> reserved;  ///< by the allocator model, if it was played
     /// The memory that the device must have for it, in addition to the headroom.
-    Bytes needs() const { return std::max(peak_memory, reserved); }
+    Bytes needs() const { return std::max(peak_memory, reserved.value_or(Bytes{})); }
 };
 
 struct ProvenanceNote {

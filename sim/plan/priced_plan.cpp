@@ -25,9 +25,9 @@ namespace {
 
 /// F, I and W of every stage, for the generators that use costs. A fused backward is all I: its
 /// order has no W to place.
-PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, bool split) {
+PipelineCosts pipeline_costs(const CostModel& model, const Placement& placement, bool split) {
     PipelineCosts costs;
-    const PlacementIndex index(schedule.placement);
+    const PlacementIndex index(placement);
     for (int s = 0; s < index.stage_count(); ++s) {
         const Stage stage{s};
         const Rank rank = index.ranks_of(stage).front();
@@ -40,14 +40,13 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
         else
             costs.stages.push_back({cost(Pass::Forward), cost(Pass::Backward), Duration{}});
     }
-    if (schedule.shape.ranks > 1 && index.stage_count() > 1) {
+    if (placement.ranks() > 1 && index.stage_count() > 1) {
         const Message first{Message::Kind::Activation, Stage{0}, {}};
         const Rank from = index.ranks_of(Stage{0}).front();
         const Rank to = index.ranks_of(Stage{1}).front();
         const Flow flow = model.transfer(first, from, to);
         costs.link = flow.latency;
-        if (!flow.links.empty())
-            costs.link += flow.bytes / model.links()[static_cast<std::size_t>(flow.links.front())];
+        if (!flow.links.empty()) costs.link += flow.bytes / model.links()[flow.links.front()];
     }
     return costs;
 }
@@ -55,14 +54,14 @@ PipelineCosts pipeline_costs(const CostModel& model, const Schedule& schedule, b
 /// The number of microbatches whose activations fit in addition to each rank's static memory; at
 /// least one, since a plan that does not fit is played too. Whole ones, unless some are counted in
 /// parts.
-std::vector<double> affordable_micro_batches(const MemoryModel& model, const Schedule& schedule,
+std::vector<double> affordable_micro_batches(const MemoryModel& model, const Placement& placement,
                                              Bytes limit, bool in_parts) {
     std::vector<double> affordable;
-    for (int r = 0; r < schedule.shape.ranks; ++r) {
+    for (int r = 0; r < placement.ranks(); ++r) {
         const Rank rank{r};
         Bytes held;
         Bytes above;
-        for (const Stage stage : schedule.placement.stages_of(rank)) {
+        for (const Stage stage : placement.stages_of(rank)) {
             const PassMemory forward = model.compute({Pass::Forward, stage, {}});
             const PassMemory input = model.compute({Pass::BackwardInput, stage, {}});
             held += forward.held_after + std::max(Bytes{}, input.held_after);
@@ -77,12 +76,12 @@ std::vector<double> affordable_micro_batches(const MemoryModel& model, const Sch
 }
 
 /// zb-auto's `mem_b` of each rank, by the tensors of its stages.
-std::string freed_by_graph(const MemoryModel& model, const Schedule& schedule) {
+std::string freed_by_graph(const MemoryModel& model, const Placement& placement) {
     std::vector<double> changes;
-    for (int r = 0; r < schedule.shape.ranks; ++r) {
+    for (int r = 0; r < placement.ranks(); ++r) {
         Bytes held;
         Bytes change;
-        for (const Stage stage : schedule.placement.stages_of(Rank{r})) {
+        for (const Stage stage : placement.stages_of(Rank{r})) {
             held += model.compute({Pass::Forward, stage, {}}).held_after;
             change += model.compute({Pass::BackwardInput, stage, {}}).held_after;
         }
@@ -92,22 +91,16 @@ std::string freed_by_graph(const MemoryModel& model, const Schedule& schedule) {
     return fmt::format("{:.6f}", fmt::join(changes, ","));
 }
 
-/// One microbatch in the placement of the generator: enough to price its stages.
-Schedule sample_of(const Generator& generator, const PipelineShape& shape) {
-    const bool v_shaped = generator.stages_per_rank == 2;
-    Schedule sample{
-        std::string(generator.name),
-        {shape.ranks, shape.stages_per_rank, 1, 1},
-        v_shaped ? v_placement(shape.ranks) : loop_placement(shape.ranks, shape.stages_per_rank),
-        std::vector<ActionList>(static_cast<std::size_t>(shape.ranks))};
-    const std::vector<Pass> passes =
-        generator.splits_backward
-            ? std::vector{Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight}
-            : std::vector{Pass::Forward, Pass::Backward};
-    for (int rank = 0; rank < shape.ranks; ++rank)
-        for (const Stage stage : sample.placement.stages_of(Rank{rank}))
-            for (const Pass pass : passes) sample.ranks[rank].push_back(Compute{pass, stage, {}});
-    return sample;
+/// The passes of a schedule that has no order yet. Until there is one, each backward counts as
+/// following its forward.
+PricedPasses passes_before_order(const Generator& generator, const PipelineShape& shape) {
+    PricedPasses passes;
+    passes.placement = generator.placement(shape);
+    passes.kinds.fused = !generator.splits_backward;
+    passes.kinds.split = generator.splits_backward;
+    passes.kinds.several_holders = has_several_holders(passes.placement);
+    passes.kinds.backwards_follow = true;
+    return passes;
 }
 
 }  // namespace
@@ -130,33 +123,35 @@ PricedPlan priced(Plan plan, const Scenario& scenario) {
     return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory), prices};
 }
 
-Schedule priced_schedule(const Scenario& scenario) {
-    if (!needs_costs(scenario)) return make_plan(scenario).schedule;
-    return sample_of(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
+PricedPasses passes_to_price(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return priced_passes(make_plan(scenario).schedule);
+    return passes_before_order(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
 }
 
 PricedPlan price(const Scenario& scenario) {
     if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
     const Generator* generator = find_generator(scenario.schedule.name);
-    const Schedule sample = priced_schedule(scenario);
-    const auto stages = partition_of(scenario, sample.stage_count());
-    const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, sample);
+    const PricedPasses passes = passes_to_price(scenario);
+    const Placement& placement = passes.placement;
+    const auto stages = partition_of(scenario, placement.stage_count());
+    const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, passes);
     const auto costs = make_cost_model(prices);
     Scenario informed = scenario;
     std::map<std::string, std::string>& options = informed.schedule.options;
     if (scenarios::frees_by_graph(scenario.schedule))
-        options["mem_b"] = freed_by_graph(*make_memory_model(prices), sample);
+        options["mem_b"] = freed_by_graph(*make_memory_model(prices), placement);
     std::vector<double>& limits = informed.schedule.memory_limits;
     if (limits.empty() && generator->takes_memory_limit) {
-        limits = affordable_micro_batches(*make_memory_model(prices), sample,
+        limits = affordable_micro_batches(*make_memory_model(prices), placement,
                                           scenarios::room_of(scenario), options.contains("mem_b"));
         // More than 2p gain nothing.
         for (double& limit : limits) limit = std::min(limit, 2.0 * scenario.parallel.pipeline);
     }
-    // The passes of the order that is found may come otherwise after each other than those of the
-    // sample, so that ZeRO-3 keeps other parameters from one to the next: they are priced anew.
-    return priced(make_plan(informed, pipeline_costs(*costs, sample, generator->splits_backward)),
-                  scenario);
+    // In the order that is found, passes may follow other passes than assumed here, so that ZeRO-3
+    // keeps other parameters from one to the next: they are priced again.
+    return priced(
+        make_plan(informed, pipeline_costs(*costs, placement, generator->splits_backward)),
+        scenario);
 }
 
 }  // namespace debubble::sim

@@ -3,12 +3,11 @@
 #include <memory>
 
 #include "scenarios/plan/plan.h"
+#include "sim/cost/schedule_prices.h"
 #include "sim/engine/cost_model.h"
 #include "sim/memory/memory_model.h"
 
 namespace debubble::sim {
-
-class SchedulePrices;
 
 /// A plan with what its passes cost and hold.
 struct PricedPlan {
@@ -24,9 +23,9 @@ scenarios::Scenario with_full_ranks(const scenarios::Scenario& scenario);
 /// Prices a plan that was made of the scenario. Throws what make_cost_model() throws.
 PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
 
-/// A schedule with the placement and the kinds of passes of the scenario's: that itself, or a
-/// microbatch of it where its order depends on costs. Throws what make_plan() throws.
-Schedule priced_schedule(const scenarios::Scenario& scenario);
+/// The passes of the scenario's schedule, those of its generator where the order depends on costs.
+/// Throws what make_plan() throws.
+PricedPasses passes_to_price(const scenarios::Scenario& scenario);
 
 /// Makes the plan, and prices it. A generator that uses costs gets those of this scenario, and,
 /// where it takes a limit and none is given, the number of microbatches that its device can hold.

@@ -11,7 +11,7 @@
 
 #include "base/overloaded.h"
 #include "text/wording.h"
-#include "trace/page/html.h"
+#include "trace/page/encode.h"
 
 namespace debubble::sim {
 namespace {
@@ -56,7 +56,7 @@ struct BesideRow {
 
 /// Kinds of passes, as Pass counts them, and recomputed forwards.
 constexpr std::array kPassNames{"F", "B", "I", "W", "R"};
-using PassTimes = std::array<Duration, kPassNames.size()>;
+using PassTimes = ArrayBy<Pass, Duration, kPassNames.size()>;
 
 /// The time of the passes of the ranks that statistics are of. Two that run together take half of
 /// their time each.
@@ -66,9 +66,7 @@ PassTimes pass_times(const TimelineDocument& document) {
         if (device.statistics == nullptr) continue;
         for (const picture::Bar& bar : device.work) {
             const Duration length = bar.end - bar.begin;
-            const auto of = [&](const Compute& c) -> Duration& {
-                return times[static_cast<std::size_t>(c.pass)];
-            };
+            const auto of = [&](const Compute& c) -> Duration& { return times[c.pass]; };
             std::visit(
                 Overloaded{[&](const Compute& c) { of(c) += length; },
                            [&](const Overlap& both) {
@@ -194,7 +192,8 @@ private:
         of_plan("reserved by the allocator there", Measure::Bytes,
                 [](const Prediction& p) -> std::optional<double> {
                     Bytes most;
-                    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.reserved);
+                    for (const RankPrediction& rank : p.ranks)
+                        most = std::max(most, rank.reserved.value_or(Bytes{}));
                     return static_cast<double>(most.count);
                 });
     }

@@ -46,7 +46,7 @@ Json schedule_json(const scenarios::Scenario& s) {
     Json json{{"name", s.schedule.name},
               {"stages_per_rank", s.parallel.stages_per_rank},
               {"slices", s.schedule.slices}};
-    if (!s.schedule.csv.empty()) json["csv"] = s.schedule.csv;
+    if (s.schedule.csv) json["csv"] = *s.schedule.csv;
     return json;
 }
 

@@ -6,7 +6,7 @@
 
 #include "sim/report/report.h"
 #include "text/wording.h"
-#include "trace/page/html.h"
+#include "trace/page/encode.h"
 
 namespace debubble::sim {
 namespace {
@@ -43,7 +43,7 @@ std::string memory_row(const RankPrediction& rank, Bytes limit) {
         cell(text::time_text(rank.optimizer_s)) + cell(text::time_text(rank.idle_s)) +
         cell(text::gib_text(rank.peak_memory)) +
         fmt::format("<td>{} <span class=\"bar\" style=\"width:{:.2f}em\"></span></td>",
-                    text::gib_text(rank.reserved), std::min(width, kMostEms));
+                    text::gib_text(rank.reserved.value_or(Bytes{})), std::min(width, kMostEms));
     for (const Bytes part : rank.memory) row += cell(text::gib_text(part));
     return row + cell(rank.peak_op, "words") + "</tr>\n";
 }

@@ -129,8 +129,7 @@ Json json_of(const RankPrediction& rank) {
         {"exposed_comm_s", rank.exposed_comm_s},
         {"optimizer_s", rank.optimizer_s},
         {"peak_memory_bytes", rank.peak_memory.count},
-        {"reserved_memory_bytes",
-         rank.reserved.count > 0 ? Json(rank.reserved.count) : Json(nullptr)},
+        {"reserved_memory_bytes", rank.reserved ? Json(rank.reserved->count) : Json(nullptr)},
         {"peak_op", rank.peak_op},
         {"memory", json_of(rank.memory)},
     };

@@ -223,7 +223,8 @@ private:
     /// there is neither.
     std::string reserved_and_headroom() const {
         Bytes reserved;
-        for (const RankPrediction& rank : p_.ranks) reserved = std::max(reserved, rank.reserved);
+        for (const RankPrediction& rank : p_.ranks)
+            reserved = std::max(reserved, rank.reserved.value_or(Bytes{}));
         if (reserved.count == 0 && p_.headroom.count == 0) return {};
         std::string words;
         if (reserved.count > 0)

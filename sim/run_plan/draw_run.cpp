@@ -369,18 +369,18 @@ private:
 }  // namespace
 
 std::string_view name_of(RunTime time) {
-    constexpr std::string_view kNames[] = {"useful",    "recompute",  "checkpoint",
-                                           "detection", "restart",    "waiting_for_spares",
-                                           "degraded",  "slow_ranks", "maintenance"};
-    return kNames[static_cast<std::size_t>(time)];
+    constexpr ArrayBy<RunTime, std::string_view, kRunTimes> kNames{
+        "useful",   "recompute",  "checkpoint", "detection", "restart", "waiting_for_spares",
+        "degraded", "slow_ranks", "maintenance"};
+    return kNames[time];
 }
 
 std::string_view words_of(RunTime time) {
-    constexpr std::string_view kWords[] = {
+    constexpr ArrayBy<RunTime, std::string_view, kRunTimes> kWords{
         "useful work",        "work done again",     "checkpoints",      "failures not yet noticed",
         "restarts",           "waiting for repairs", "missing replicas", "slow ranks",
         "planned maintenance"};
-    return kWords[static_cast<std::size_t>(time)];
+    return kWords[time];
 }
 
 DrawnRun draw_run(const RunJob& job, std::uint64_t seed, int number, bool keep_spells) {

@@ -32,12 +32,12 @@ enum class RunTime : std::uint8_t {
 inline constexpr std::size_t kRunTimes = 9;
 std::string_view name_of(RunTime time);   ///< "recompute", as JSON has it
 std::string_view words_of(RunTime time);  ///< "work done again"
-using RunSeconds = std::array<double, kRunTimes>;
+using RunSeconds = ArrayBy<RunTime, double, kRunTimes>;
 inline double& of(RunSeconds& seconds, RunTime time) {
-    return seconds[static_cast<std::size_t>(time)];
+    return seconds[time];
 }
 inline double of(const RunSeconds& seconds, RunTime time) {
-    return seconds[static_cast<std::size_t>(time)];
+    return seconds[time];
 }
 
 /// Failures by what they take with them.

@@ -101,8 +101,8 @@ private:
         room_[group] -= document.length;
         fullest_ = std::max(fullest_, work_[group]);
         const int ranks = groups_[group].ranks;
-        std::int64_t& roomiest = roomiest_[static_cast<std::size_t>(
-            std::ranges::find(rules_.sizes, ranks) - rules_.sizes.begin())];
+        std::int64_t& roomiest =
+            roomiest_[std::ranges::find(rules_.sizes, ranks) - rules_.sizes.begin()];
         roomiest = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g)
             if (groups_[g].ranks == ranks) roomiest = std::max(roomiest, room_[g]);

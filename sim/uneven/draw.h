@@ -28,9 +28,7 @@ public:
     double load(int layer, int micro_batch) const;
     /// Pairs of tokens in the causal mask, relative to sequences that are one document each: (sum
     /// of squared lengths) / (length of the sequence)^2, the mean over the samples.
-    double attended(int micro_batch) const {
-        return attended_[static_cast<std::size_t>(micro_batch)];
-    }
+    double attended(int micro_batch) const { return attended_[micro_batch]; }
     /// Lengths of the documents that a sequence is packed from, in tokens, padded to multiples of
     /// `multiple`, which divides the sequence. Precondition: documents are drawn.
     std::vector<std::int64_t> documents(int micro_batch, int sample, std::int64_t multiple) const;

@@ -31,7 +31,7 @@ std::vector<LedgerOfRank> ledgers_of(const Program& program, const MemoryModel& 
     const PlacementIndex index(program.placement);
     for (Rank rank{0}; rank.index < program.shape.ranks; ++rank.index) {
         std::vector<MemoryEvent> events = memory_events(program, index, rank, memory);
-        RankLedger ledger(events, times[static_cast<std::size_t>(rank.index)]);
+        RankLedger ledger(events, times[rank.index]);
         ledgers.push_back({rank, std::move(events), std::move(ledger),
                            total(memory.static_memory(rank)), memory.optimizer_transient(rank)});
     }
@@ -125,7 +125,7 @@ void DrawnMemory::find_deciding(const LoadedStages& passes) {
         give_up_if(stop_);
         const PipelineRows rows(scenario_, passes, pipelines.played()[i], program_.stage_count());
         for (const LedgerOfRank& of : ledgers) {
-            const ActionList& list = program_.ranks[static_cast<std::size_t>(of.rank.index)];
+            const ActionList& list = program_.ranks[of.rank];
             PassesOfRank of_rank(passes, rows, even_, list, of);
             fullest[i] = std::max(fullest[i], fullest_of(of.ledger, of.held, of_rank));
         }

@@ -13,8 +13,7 @@ PipelineRows::PipelineRows(const scenarios::Scenario& scenario, const LoadedStag
         auto& of_stage = shares_.emplace_back(static_cast<std::size_t>(micro_batches));
         for (int mb = 0; mb < micro_batches; ++mb)
             for (const LayerRows& rows : stages.rows(stage))
-                of_stage[static_cast<std::size_t>(mb)].push_back(
-                    rows.share(draw.load(rows.layer(), mb)));
+                of_stage[mb].push_back(rows.share(draw.load(rows.layer(), mb)));
     }
 }
 

@@ -77,7 +77,7 @@ ComputeCost cost_of(const CostModel& costs, const Work& work, Rank rank) {
 
 void for_each_work(const Program& program, const auto& visit) {
     for (int rank = 0; rank < program.shape.ranks; ++rank)
-        for (const Action& action : program.ranks[static_cast<std::size_t>(rank)])
+        for (const Action& action : program.ranks[rank])
             std::visit(
                 [&](const auto& a) {
                     if constexpr (std::is_constructible_v<Work, decltype(a)>)
@@ -101,8 +101,8 @@ CostChange absolute_at(const Curve& curve, double load) {
     if (curve.size() == 1) return of(curve.front().cost);
     const auto above = std::ranges::lower_bound(curve, load, {}, &CostAt::load);
     const auto right = std::clamp(above, curve.begin() + 1, curve.end() - 1) - curve.begin();
-    const CostAt& a = curve[static_cast<std::size_t>(right - 1)];
-    const CostAt& b = curve[static_cast<std::size_t>(right)];
+    const CostAt& a = curve[right - 1];
+    const CostAt& b = curve[right];
     const double share = (load - a.load) / (b.load - a.load);
     CostChange at;
     at.add(of(a.cost), 1 - share);

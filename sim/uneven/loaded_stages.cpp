@@ -86,7 +86,7 @@ PassSums LoadedStages::at_once(const Overlap& o, std::span<const double> of_firs
 
 Bytes LoadedStages::input_of(const Compute& forward) const {
     const models::StageGraph& of = graph(forward);
-    return of.input ? of.tensors[static_cast<std::size_t>(*of.input)].bytes : Bytes{};
+    return of.input ? of.tensors[*of.input].bytes : Bytes{};
 }
 
 std::optional<Bytes> LoadedStages::bytes_of(const Compute& c, std::size_t tensor,

@@ -23,7 +23,7 @@ std::vector<PackedMicroBatch> packed_sequences(const Scenario& scenario, int num
     int id = 0;
     for (int replica = 0; replica < scenario.parallel.data; ++replica)
         for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {
-            DocumentGroup& sequence = sequences[static_cast<std::size_t>(mb)].emplace_back();
+            DocumentGroup& sequence = sequences[mb].emplace_back();
             sequence.first_rank = replica * context;
             sequence.ranks = context;
             for (const std::int64_t length : draw.documents(mb, replica, multiple))

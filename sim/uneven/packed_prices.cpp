@@ -112,7 +112,7 @@ PackedPrices::PackedPrices(const Scenario& scenario,
                            const std::set<int>& sizes)
     : scenario_(scenario), stages_(stages) {
     for (int rank = 0; rank < program.shape.ranks; ++rank)
-        for (const Action& action : program.ranks[static_cast<std::size_t>(rank)])
+        for (const Action& action : program.ranks[rank])
             std::visit(
                 [&](const auto& a) {
                     if constexpr (std::is_constructible_v<Work, decltype(a)>) {

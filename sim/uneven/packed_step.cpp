@@ -47,8 +47,7 @@ PackedStep::Priced PackedStep::priced(const PackedMicroBatch& micro_batch, int b
     of.set_of = sets_of(micro_batch, block);
     of.costs.resize(static_cast<std::size_t>(of.set_of.back()) + 1);
     for (const DocumentGroup& group : micro_batch) {
-        std::vector<ComputeCost>& costs = of.costs[static_cast<std::size_t>(
-            of.set_of[static_cast<std::size_t>(group.first_rank)])];
+        std::vector<ComputeCost>& costs = of.costs[of.set_of[group.first_rank]];
         const bool first = costs.empty();
         costs.resize(prices_.works().size());
         for (std::size_t work = 0; work < costs.size(); ++work) {
@@ -71,11 +70,10 @@ void PackedStep::find_waits(int positions) {
         std::vector<std::vector<Duration>> lasts = begins;
         for (std::size_t set = 0; set < of.costs.size(); ++set)
             for (std::size_t work = 0; work < works.size(); ++work)
-                lasts[set][static_cast<std::size_t>(works[work].second.index)] +=
-                    of.costs[set][work].duration;
+                lasts[set][works[work].second.index] += of.costs[set][work].duration;
         for (std::size_t p = 0; p < ends.size(); ++p)
             for (std::size_t rank = 0; rank < none.size(); ++rank) {
-                Duration& begin = begins[static_cast<std::size_t>(of.set_of[p])][rank];
+                Duration& begin = begins[of.set_of[p]][rank];
                 begin = std::max(begin, ends[p][rank]);
             }
         of.wait.assign(ends.size(), none);
@@ -121,7 +119,7 @@ void PackedStep::find_means(int positions) {
         ComputeCost mean = priced_.front().costs.front()[work];
         for (const Priced& of : priced_)
             for (const int set : of.set_of) {
-                const ComputeCost& cost = of.costs[static_cast<std::size_t>(set)][work];
+                const ComputeCost& cost = of.costs[set][work];
                 duration += seconds(cost.duration);
                 exposed += seconds(cost.exposed);
                 host += seconds(cost.host);
@@ -134,18 +132,17 @@ void PackedStep::find_means(int positions) {
 }
 
 const DocumentGroup& PackedStep::group(int micro_batch, int position) const {
-    const PackedMicroBatch& groups = micro_batches_[static_cast<std::size_t>(micro_batch)];
+    const PackedMicroBatch& groups = micro_batches_[micro_batch];
     return *(std::ranges::upper_bound(groups, position, {}, &DocumentGroup::first_rank) - 1);
 }
 
 const ComputeCost& PackedStep::cost(int micro_batch, int position, std::size_t work) const {
-    const Priced& of = priced_[static_cast<std::size_t>(micro_batch)];
-    return of.costs[static_cast<std::size_t>(of.set_of[static_cast<std::size_t>(position)])][work];
+    const Priced& of = priced_[micro_batch];
+    return of.costs[of.set_of[position]][work];
 }
 
 Duration PackedStep::wait(int micro_batch, int position, Rank rank) const {
-    return priced_[static_cast<std::size_t>(micro_batch)]
-        .wait[static_cast<std::size_t>(position)][rank];
+    return priced_[micro_batch].wait[position][rank];
 }
 
 double PackedStep::tokens() const {

@@ -64,13 +64,14 @@ PackedSteps::PackedSteps(const scenarios::Scenario& scenario, const scenarios::P
     median_ = std::make_unique<const PackedStep>(step_of(steps_.median, groups_));
     program_ = &program_of(*median_);
     even_ = std::make_unique<const PackedCostModel>(*median_, std::nullopt);
-    layers_.push_back(std::make_unique<const PackedCostModel>(
-        *median_, played[static_cast<std::size_t>(steps_.median)].played.position));
+    layers_.push_back(
+        std::make_unique<const PackedCostModel>(*median_, played[steps_.median].played.position));
     curves_ = std::make_unique<const LoadCurves>(without_documents_, plan_.stages, plan_.schedule,
                                                  plan_.program, *layers_.front());
     layers_.push_back(std::make_unique<const UnevenCostModel>(*curves_, steps_.ends));
     costs_ = layers_.back().get();
-    steps_.even_s = seconds(simulate(*program_, *even_, how_).trace.header.step_time);
+    steps_.even_s =
+        seconds(simulate(*program_, *even_, how_).trace.header.step_time.value_or(Duration{}));
     find_slow_ranks(jobs);
 }
 
@@ -125,7 +126,8 @@ PackedSteps::Played PackedSteps::play(const PackedStep& step, int draw,
         const LoadCurves curves(without_documents_, plan_.stages, plan_.schedule, plan_.program,
                                 packed);
         const UnevenCostModel costs(curves, DrawnPipeline{draw}, spared);
-        const Duration time = simulate(program_of(step), costs, how_).trace.header.step_time;
+        const Duration time =
+            simulate(program_of(step), costs, how_).trace.header.step_time.value_or(Duration{});
         if (time > last.step) last = {time, position};
     }
     return last;
@@ -160,7 +162,7 @@ void PackedSteps::sum_up(const std::vector<PlayedDraw>& draws) {
         figures.static_micro_batches += part * draw.equal_micro_batches;
     }
     figures.document = pairs / figures.tokens;
-    figures.position = draws[static_cast<std::size_t>(steps_.median)].played.position;
+    figures.position = draws[steps_.median].played.position;
     if (!compares_) return;
     const std::vector<Duration> equal = steps_of(draws, &PlayedDraw::with_equal_groups);
     figures.static_p50_s = seconds(quantile(equal, 0.5));

@@ -10,7 +10,7 @@ namespace debubble::sim {
 namespace {
 
 Duration step_of(const CostModel& costs, const Program& program, const SimulateOptions& how) {
-    return simulate(program, costs, how).trace.header.step_time;
+    return simulate(program, costs, how).trace.header.step_time.value_or(Duration{});
 }
 
 /// The number of a step's slowest pipelines that are simulated without the slowdown of a rank.
@@ -82,7 +82,7 @@ Duration quantile(std::vector<Duration> steps, double share) {
     const auto count = static_cast<double>(steps.size());
     const auto rank = static_cast<std::ptrdiff_t>(std::clamp(std::ceil(share * count), 1.0, count));
     std::ranges::nth_element(steps, steps.begin() + rank - 1);
-    return steps[static_cast<std::size_t>(rank - 1)];
+    return steps[rank - 1];
 }
 
 void sum_up(UnevenSteps& steps) {

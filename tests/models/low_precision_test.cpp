@@ -44,7 +44,7 @@ TEST(LowPrecision, ProductsOfLayersAreNarrowInAllThreeDirectionsAndNoOthersAre) 
         int narrow = 0;
         for (const Kernel& kernel : kernels(stage(how(recipe))))
             if (const auto* product = std::get_if<Gemm>(&kernel.work)) {
-                EXPECT_EQ(product->operands, kernel.layer >= 0 ? operands_of(recipe) : Narrow::None)
+                EXPECT_EQ(product->operands, kernel.layer ? operands_of(recipe) : Narrow::None)
                     << kernel.name;
                 EXPECT_EQ(product->element_bytes, 2) << kernel.name;
                 narrow += product->operands != Narrow::None ? 1 : 0;
@@ -63,7 +63,7 @@ TEST(LowPrecision, LeavesTheRouterOfExpertsInTheComputeType) {
     for (const Kernel& kernel : kernels(graph))
         if (const auto* product = std::get_if<Gemm>(&kernel.work)) {
             const bool routes = kernel.name.starts_with("experts.router");
-            EXPECT_EQ(product->operands == Narrow::None, routes || kernel.layer < 0) << kernel.name;
+            EXPECT_EQ(product->operands == Narrow::None, routes || !kernel.layer) << kernel.name;
         }
 }
 

@@ -103,7 +103,7 @@ TEST(CompressedEntries, AreCountedTokenByToken) {
             for (const std::int64_t tokens : {1, 100, 515}) {
                 CompressedKeys keys;
                 keys.ratio = ratio;
-                keys.chosen = chosen;
+                if (chosen > 0) keys.chosen = chosen;
                 std::int64_t counted = 0;
                 for (std::int64_t token = 1; token <= tokens; ++token)
                     counted += std::min(token / ratio, chosen > 0 ? chosen : tokens);

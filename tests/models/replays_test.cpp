@@ -194,7 +194,8 @@ TEST(RecomputedLayers, AreTheFirstOfEveryStage) {
     const Architecture model = read_model("llama3-8b");
     std::vector<std::int64_t> bytes;
     for (const int layers : {1, 2, 3, 4, 0}) {
-        how.recompute_extent.layers = layers;
+        how.recompute_extent.layers.reset();
+        if (layers > 0) how.recompute_extent.layers = layers;
         const StageGraph graph = build_stage(model, how, {8, 4, false, false});
         bytes.push_back(held(graph));
         int runs = 0;

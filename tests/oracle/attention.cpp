@@ -36,8 +36,8 @@ struct AttentionSizes {
 
 bool sees(const Attention& attention, std::int64_t query, std::int64_t key) {
     const std::int64_t position = attention.first_query + query;
-    if (attention.window > 0 && key <= position - attention.window) return false;
-    if (attention.chunk > 0 && key / attention.chunk != position / attention.chunk) return false;
+    if (attention.window && key <= position - *attention.window) return false;
+    if (attention.chunk && key / *attention.chunk != position / *attention.chunk) return false;
     return !attention.causal || key <= position;
 }
 
@@ -59,7 +59,7 @@ double score(const Attention& attention, const AttentionSizes& all, const Array<
     double sum = 0;
     for (std::int64_t d = 0; d < all.head_dim; ++d)
         sum += q(s, i, h, d) * k(s, j, all.kv_head(h), d);
-    const double scaled = sum * attention.scale, cap = attention.soft_cap;
+    const double scaled = sum * attention.scale, cap = attention.soft_cap.value_or(0);
     const double capped = cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
     if (!attention.alibi) return capped;
     return capped - attention.alibi->slope(h) * double(attention.first_query + i - j);
@@ -67,7 +67,7 @@ double score(const Attention& attention, const AttentionSizes& all, const Array<
 
 /// The derivative of a score with respect to the product of query and key.
 double score_slope(const Attention& attention, double score) {
-    const double capped = attention.soft_cap > 0 ? score / attention.soft_cap : 0;
+    const double capped = attention.soft_cap ? score / *attention.soft_cap : 0;
     return attention.scale * (1 - capped * capped);
 }
 
@@ -147,7 +147,7 @@ void Oracle::rope_backward_input(const Rotary& how, ConstTensorView cosines, Con
 /// whole.
 void Oracle::attention_forward(const Attention& attention, ConstTensorView q, ConstTensorView k,
                                ConstTensorView v, TensorView out, TensorView log_sum) {
-    assert(attention.packed_row == 0 && "q, k and v lie by themselves");
+    assert(!attention.packed_row && "q, k and v lie by themselves");
     const AttentionSizes all(q.shape, v.shape);
     const auto queries = read(q, all.of_queries());
     const auto keys = read(k, all.of_keys()), values = read(v, all.of_values());
@@ -180,7 +180,7 @@ void Oracle::attention_backward_input(const Attention& attention, ConstTensorVie
                                       ConstTensorView q, ConstTensorView k, ConstTensorView v,
                                       ConstTensorView out, ConstTensorView log_sum, TensorView dq,
                                       TensorView dk, TensorView dv) {
-    assert(attention.packed_row == 0 && "q, k and v lie by themselves");
+    assert(!attention.packed_row && "q, k and v lie by themselves");
     if (attention.key_gradients == Write::Overwrite) {
         fill_zero(dk);
         fill_zero(dv);

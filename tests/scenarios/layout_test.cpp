@@ -25,7 +25,7 @@ TEST(LayoutOfAScenario, CutsTheModelAndSaysHowManyStagesARankHas) {
     EXPECT_EQ(stages.front().layers, 4);
     EXPECT_EQ(stages.back().layers, 1);
     EXPECT_EQ(stages.back().first_layer, 60);
-    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), s.parallel.layout);
+    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), *s.parallel.layout);
 }
 
 TEST(LayoutOfAScenario, HasNoPredictionWhereItNamesNone) {
@@ -38,7 +38,7 @@ TEST(LayoutOfAScenario, HasPredictionsInAStageOfTheirOwn) {
     const Scenario s = with_layout("Et*3|(t*2|)*29m|L", 16, "interleaved-1f1b");
     EXPECT_EQ(s.parallel.prediction_stage, 30);
     const auto stages = partition_of(s, 32);
-    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), s.parallel.layout);
+    EXPECT_EQ(models::layout_of(stages, s.model.mtp_layers), *s.parallel.layout);
     const auto elements = [&](const std::vector<models::StageContent>& contents) {
         std::int64_t sum = 0;
         models::Execution whole;

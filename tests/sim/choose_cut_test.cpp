@@ -1,5 +1,4 @@
 #include "sim/choose_cut.h"
-#include "sim/plan/cuts_to_choose_from.h"
 
 #include <algorithm>
 #include <numeric>

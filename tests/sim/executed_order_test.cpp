@@ -194,7 +194,7 @@ TEST_F(Corrupted, OneReplicaOfTwo) {
 }
 
 TEST_F(Corrupted, OneStepOfThree) {
-    const Duration period = trace_.header.step_time;
+    const Duration period = trace_.header.step_time.value();
     const std::vector<Span> one = trace_.spans;
     for (const int step : {1, 2})
         for (Span span : one) {

@@ -98,7 +98,7 @@ TEST(Predict, CountsModelFlopsForMfuAndRecomputeForHfu) {
     const Prediction none = predict(job).prediction;
     const double flops = models::model_flops_per_sample(job.model, job.training.seq_length) *
                          job.training.global_batch;
-    EXPECT_NEAR(*none.mfu, flops / none.step_time_s / job.cluster.gpu.fp16_flops_per_s, 1e-9);
+    EXPECT_NEAR(*none.mfu, flops / none.step_time_s / *job.cluster.gpu.fp16_flops_per_s, 1e-9);
     EXPECT_EQ(none.hfu, none.mfu);
     const double attended = models::attended_flops_per_sample(job.model, job.training.seq_length) *
                             job.training.global_batch;
@@ -113,7 +113,7 @@ TEST(Predict, CountsModelFlopsForMfuAndRecomputeForHfu) {
 
 TEST(Predict, LeavesMfuUnknownWithoutAPeakRate) {
     Scenario job = gpt_job(1, 1, 1, 2);
-    job.cluster.gpu.fp32_flops_per_s = 0;
+    job.cluster.gpu.fp32_flops_per_s.reset();
     job.training.precision.compute = models::DataType::Fp32;
     EXPECT_EQ(predict(job).prediction.mfu, std::nullopt);
 }

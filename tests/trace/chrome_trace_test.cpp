@@ -53,7 +53,7 @@ Trace every_action() {
         {Lane::Compute, OptimizerStep{}},
     };
     Trace trace;
-    trace.header = {"executed", "a \"quoted\"\n\u00e9 name", "cafe", 2, 3, 4, 6, false};
+    trace.header = {TraceSource::Executed, "a \"quoted\"\n\u00e9 name", "cafe", 2, 3, 4, 6, false};
     std::int64_t begin = -17;
     for (const auto& [lane, action] : rows) {
         trace.spans.push_back({Rank{3}, 1, lane, action, at(begin), at(begin + 1'234'567'890'123),
@@ -62,7 +62,7 @@ Trace every_action() {
     }
     trace.spans[0].exposed_by = {Duration{4}, {}, Duration{7}, {}, {}, {}};
     trace.pair_parts = {
-        {Rank{3}, 1, Lane::Compute, PairStep::Outside, forward, -1, at(-16), at(-3)},
+        {Rank{3}, 1, Lane::Compute, PairStep::Outside, forward, {}, at(-16), at(-3)},
         {Rank{3},
          1,
          Lane::Collective,
@@ -236,6 +236,22 @@ TEST(ChromeTrace, LocatesWhatIsWrong) {
         EXPECT_THAT(error_of(trace_with(event)),
                     testing::StartsWith("t.json:3:1: error: " + message))
             << event;
+}
+
+TEST(ChromeTrace, KnowsTheSourcesOfTimes) {
+    auto json = nlohmann::json::parse(chrome(with_program()));
+    auto& source = json["debubble"]["source"];
+    const auto source_of = [&] { return read_chrome_trace(json.dump(), "t.json").header.source; };
+    for (const auto known : {TraceSource::Simulated, TraceSource::Executed, TraceSource::Replayed,
+                             TraceSource::Profiled}) {
+        source = name_of(known);
+        EXPECT_EQ(source_of(), known);
+    }
+    source = "";
+    EXPECT_EQ(source_of(), std::nullopt) << "not stated";
+    source = "guessed";
+    EXPECT_THAT(error_of(json.dump()),
+                HasSubstr("\"source\" must be simulated, executed, replayed or profiled"));
 }
 
 TEST(ChromeTrace, RefusesAProgramThatIsNone) {

@@ -12,7 +12,7 @@ namespace debubble {
 /// Send and a Recv over every link that takes time.
 inline Trace trace_of(const Schedule& schedule, const PipelineCosts& costs) {
     Trace trace;
-    trace.header = {"simulated", schedule.name, "", 1, 1, 1, schedule.shape.ranks, true};
+    trace.header = {TraceSource::Simulated, schedule.name, "", 1, 1, 1, schedule.shape.ranks, true};
     const Replay times = replay(schedule, costs);
     struct Consumer {
         bool exists = false;

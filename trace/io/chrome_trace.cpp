@@ -60,18 +60,13 @@ OrderedJson header_json(const Trace& trace, std::string_view plan) {
                          {"action", peak.action},
                          {"op", peak.op}});
     }
-    OrderedJson json = {{"schema", "debubble/trace"},
-                        {"version", 1},
-                        {"source", h.source},
-                        {"scenario", h.scenario},
-                        {"program_hash", h.program_hash},
-                        {"tensor", h.tensor},
-                        {"context", h.context},
-                        {"data", h.data},
-                        {"pipeline", h.pipeline},
-                        {"folded", h.folded},
+    OrderedJson json = {{"schema", "debubble/trace"},     {"version", 1},
+                        {"source", h.source_name()},      {"scenario", h.scenario},
+                        {"program_hash", h.program_hash}, {"tensor", h.tensor},
+                        {"context", h.context},           {"data", h.data},
+                        {"pipeline", h.pipeline},         {"folded", h.folded},
                         {"peaks", std::move(peaks)}};
-    if (h.step_time != Duration{}) json["step_time_ns"] = h.step_time.count();
+    if (h.step_time) json["step_time_ns"] = h.step_time->count();
     if (h.transport != Transport::Own) json["transport"] = name_of(h.transport);
     if (h.sends_block) json["sends_block"] = true;
     if (h.copies_block) json["copies_block"] = true;
@@ -214,7 +209,7 @@ private:
         const std::string action = to_text(Action{part.pass});
         const bool exchanges = part.lane != Lane::Compute;
         const std::string where =
-            part.layer < 0 ? "" : fmt::format(" layer {} {}", part.layer, name_of(part.step));
+            part.layer ? fmt::format(" layer {} {}", *part.layer, name_of(part.step)) : "";
         event(fmt::format(R"({{"ph":"X","name":"{}{}{}","cat":"{}","pid":{},"tid":{},"ts":{},)"
                           R"("dur":{},"args":{{"action":"{}","step":"{}","layer":{},)"
                           R"("begin_ns":{},"end_ns":{}}}}})",
@@ -222,7 +217,7 @@ private:
                           exchanges ? "pair exchange" : "pair compute", process,
                           pair_thread(process, part), micros(ns(part.begin)),
                           micros((part.end - part.begin).count()), action, name_of(part.step),
-                          part.layer, ns(part.begin), ns(part.end)));
+                          part.layer.value_or(-1), ns(part.begin), ns(part.end)));
     }
 
     void span(std::size_t i) {

@@ -99,7 +99,10 @@ TraceHeader read_header(const Json& json) {
         return static_cast<int>(whole(json, key, 1, kMostReplica));
     };
     TraceHeader header;
-    header.source = text(json, "source");
+    const std::string source = text(json, "source");
+    header.source = trace_source_named(source);
+    if (!header.source && !source.empty())
+        throw Mistake{"\"source\" must be simulated, executed, replayed or profiled"};
     header.scenario = text(json, "scenario");
     header.program_hash = text(json, "program_hash");
     header.tensor = count("tensor");
@@ -107,7 +110,8 @@ TraceHeader read_header(const Json& json) {
     header.data = count("data");
     header.pipeline = count("pipeline");
     header.folded = flag(json, "folded");
-    header.step_time = Duration{whole_or_zero(json, "step_time_ns", kMostTime)};
+    if (const auto step = whole_or_zero(json, "step_time_ns", kMostTime); step > 0)
+        header.step_time = Duration{step};
     if (json.contains("transport")) {
         const auto transport = transport_named(text(json, "transport"));
         if (!transport)
@@ -354,12 +358,13 @@ private:
         if (pass == nullptr) throw Mistake{"the \"action\" of a part of a pair is not a pass"};
         const std::optional<PairStep> step = pair_step_named(text(args, "step"));
         if (!step) throw Mistake{"\"step\" is not a step of a layer"};
+        const auto layer = static_cast<std::int32_t>(whole(args, "layer", -1, kMostRank));
         const PairPart part{process.rank,
                             process.replica,
                             exchanges ? Lane::Collective : Lane::Compute,
                             *step,
                             *pass,
-                            static_cast<std::int32_t>(whole(args, "layer", -1, kMostRank)),
+                            layer < 0 ? std::nullopt : std::optional(layer),
                             instant(args, "begin_ns"),
                             instant(args, "end_ns")};
         if (part.end < part.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};

@@ -1,9 +1,8 @@
-#include "trace/page/document_data.h"
+#include "trace/page/page_json.h"
 
 #include <nlohmann/json.hpp>
 
 #include "trace/page/bar_columns.h"
-#include "trace/page/look.h"
 #include "trace/picture/step_parts.h"
 #include "trace/picture/wording.h"
 

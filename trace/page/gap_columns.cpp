@@ -35,7 +35,7 @@ private:
 };
 
 /// Memory in whole units, by class.
-using Units = std::array<std::int64_t, kMemoryClasses>;
+using Units = ArrayBy<MemoryClass, std::int64_t, kMemoryClasses>;
 struct Step {
     Instant at;
     Units held{};
@@ -58,7 +58,7 @@ public:
         std::vector<Step> steps;
         Units held{};
         for (auto sample = first; sample != last; ++sample) {
-            held[static_cast<std::size_t>(sample->held_as)] = units(sample->held.count);
+            held[sample->held_as] = units(sample->held.count);
             if (!steps.empty() && steps.back().at == sample->at)
                 steps.back().held = held;
             else if (steps.empty() || steps.back().held != held)

@@ -1,4 +1,4 @@
-#include "trace/page/html.h"
+#include "trace/page/encode.h"
 
 #include "base/diagnostic.h"
 

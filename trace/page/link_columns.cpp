@@ -45,8 +45,7 @@ Json words_json(const TimelineDocument& document, const picture::Device& device)
     for (std::size_t of = 0; of < document.link_table->classes.size(); ++of) {
         const picture::LinkClass& links = document.link_table->classes[of];
         lanes.push_back({links.title(), picture::link_words(document, device, of),
-                         links.limits[static_cast<std::size_t>(device.rank.index)].value,
-                         links.known_limits ? 1 : 0});
+                         links.limits[device.rank.index].value, links.known_limits ? 1 : 0});
     }
     return lanes;
 }

@@ -1,4 +1,4 @@
-#include "trace/page/look.h"
+#include "trace/page/page_json.h"
 
 #include <array>
 #include <cctype>

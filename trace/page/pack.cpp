@@ -1,4 +1,4 @@
-#include "trace/page/pack.h"
+#include "trace/page/encode.h"
 
 #include <cstdint>
 

@@ -4,10 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "trace/page/assets.h"
-#include "trace/page/document_data.h"
-#include "trace/page/html.h"
-#include "trace/page/look.h"
-#include "trace/page/pack.h"
+#include "trace/page/encode.h"
+#include "trace/page/page_json.h"
 
 namespace debubble::page {
 namespace {

@@ -104,9 +104,9 @@ std::string tip_of(const TimelineDocument& document, const Span& span) {
 }
 
 std::string tip_of(const TimelineDocument& document, const PairPart& part) {
-    const std::string step = part.layer < 0
-                                 ? "outside of the layers"
-                                 : fmt::format("{} of layer {}", name_of(part.step), part.layer);
+    const std::string step = part.layer
+                                 ? fmt::format("{} of layer {}", name_of(part.step), *part.layer)
+                                 : "outside of the layers";
     return fmt::format("{} \u00b7 {} \u00b7 {} from {}", to_text(Action{part.pass}), step,
                        text::time_text(part.end - part.begin),
                        text::time_text(part.begin - document.range.begin));

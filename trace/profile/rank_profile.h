@@ -79,8 +79,8 @@ struct CollectiveNote {
     std::int64_t in_elements = 0;
     std::int64_t out_elements = 0;
     int group_size = 0;
-    std::string type;  ///< type of an element: "BFloat16"
-    int peer = -1;     ///< global rank of the other end of a send or recv; -1 if not recorded
+    std::string type;         ///< type of an element: "BFloat16"
+    std::optional<int> peer;  ///< global rank of the other end of a send or recv, if recorded
     friend bool operator==(const CollectiveNote&, const CollectiveNote&) = default;
 };
 
@@ -125,8 +125,8 @@ struct RankProfile {
     /// The allocator's memory over time, by time; of the host where there is no device.
     std::vector<MemoryPoint> memory;
     std::uint64_t events = 0;
-    std::uint64_t bytes = 0;  ///< of its text
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
+    std::uint64_t bytes = 0;             ///< of its text
+    std::optional<std::string> cut_off;  ///< where the text ends too early, in words
 };
 
 /// Sets the classes of kernels, the order promised by the comments above, and the begin of the

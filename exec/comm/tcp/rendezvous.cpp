@@ -68,7 +68,7 @@ private:
         for (auto& [rank, guest] : reception_->guests()) {
             const auto address = plain(guest.socket.remote_endpoint().address());
             const auto here = plain(guest.socket.local_endpoint().address());
-            ListenAddress& place = places[static_cast<std::size_t>(rank)];
+            ListenAddress& place = places[rank];
             place.port = guest.port;
             // A host's own name may mean 127.0.1.1, while calls come from 127.0.0.1.
             place.is_on_host_of_0 = address.is_loopback() || address == here;
@@ -112,7 +112,7 @@ private:
         if (*heard) lost(0, *heard);
         const auto address_of_0 = to_0.remote_endpoint().address();
         for (int rank = 1; rank < job_.rank; ++rank) {
-            const ListenAddress& place = places[static_cast<std::size_t>(rank)];
+            const ListenAddress& place = places[rank];
             const Endpoint there{place.is_on_host_of_0
                                      ? address_of_0
                                      : plain(asio::ip::address(address_v6(place.address))),

@@ -97,7 +97,7 @@ public:
     /// The group's members as global ranks.
     virtual std::span<const int> ranks() const = 0;
     int size() const { return static_cast<int>(ranks().size()); }
-    int global_rank() const { return ranks()[static_cast<std::size_t>(rank())]; }
+    int global_rank() const { return ranks()[rank()]; }
 
     virtual Pending send(const Channel& to, ConstBuffer data, std::string_view label) = 0;
     virtual Pending receive(const Channel& from, Buffer data, std::string_view label) = 0;

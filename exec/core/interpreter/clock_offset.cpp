@@ -64,7 +64,7 @@ ClockOffset measure_clock_offset(Communicator& world, std::chrono::nanoseconds p
     world.all_gather(words({&identity, 1}), words(identities), "CLOCKS")->wait(within(patience));
     std::int64_t found[2] = {0, 0};
     for (int peer = 1; peer < world.size(); ++peer) {
-        if (identities[static_cast<std::size_t>(peer)] == identities[0]) continue;
+        if (identities[peer] == identities[0]) continue;
         if (world.rank() == 0) {
             const ClockOffset offset = ping(world, peer, patience, now);
             found[0] = offset.add.count();

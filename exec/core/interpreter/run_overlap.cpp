@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "models/graph/turns.h"
 
@@ -15,7 +16,7 @@ public:
     Recorded(const OverlapSide& side, Recorder& recorder) : side_(side), recorder_(recorder) {}
 
     void run_outside() {
-        layer_ = -1;
+        layer_.reset();
         const Moment begin = recorder_.now();
         side_.pass.run_outside();
         recorder_.pair_part(side_.action, PairStep::Outside, layer_, begin, recorder_.now());
@@ -24,7 +25,7 @@ public:
         const std::optional<int> next = side_.pass.begin_layer();
         in_layer_ = next.has_value();
         computed_ = all_to_alls_ = 0;
-        layer_ = next.value_or(-1);
+        layer_ = next;
         return in_layer_;
     }
     void compute() {
@@ -81,7 +82,7 @@ private:
     Recorder& recorder_;
     bool in_layer_ = false;
     bool asked_ = false;
-    int layer_ = -1;
+    std::optional<int> layer_;
     std::size_t computed_ = 0;     ///< computes of the layer
     std::size_t all_to_alls_ = 0;  ///< all-to-alls of the layer
 };

@@ -88,7 +88,7 @@ private:
         DEBUBBLE_CHECK(at != held.end(),
                        fmt::format("rank {} holds stage {}, of which it has an action",
                                    side_.rank.index, stage.index));
-        return *side_.stages[static_cast<std::size_t>(at - held.begin())];
+        return *side_.stages[at - held.begin()];
     }
 
     static bool is_on_compute_lane(const Action& action) {

@@ -77,19 +77,20 @@ void Recorder::norm(const Moment& came_up, const Interval& when, Bytes moved) {
         span(GradNorm{}, came_up, lanes_ == nullptr ? Moment{when.end} : now(), moved);
 }
 
-void Recorder::add_part(Lane lane, const Compute& pass, PairStep step, int layer,
+void Recorder::add_part(Lane lane, const Compute& pass, PairStep step, std::optional<int> layer,
                         const Moment& begin, const Moment& end) {
     if (begin.mark) pair_parts_.push_back({record_.pair_parts.size(), *begin.mark, *end.mark});
     record_.pair_parts.push_back({record_.rank, record_.replica, lane, step, pass, layer,
                                   instant_of(begin.at), instant_of(end.at)});
 }
 
-void Recorder::pair_part(const Compute& pass, PairStep step, int layer, const Moment& begin,
-                         const Moment& end) {
+void Recorder::pair_part(const Compute& pass, PairStep step, std::optional<int> layer,
+                         const Moment& begin, const Moment& end) {
     add_part(Lane::Compute, pass, step, layer, begin, end);
 }
 
-void Recorder::pair_part(const Compute& pass, PairStep step, int layer, const Interval& exchange) {
+void Recorder::pair_part(const Compute& pass, PairStep step, std::optional<int> layer,
+                         const Interval& exchange) {
     if (exchange.marks)
         add_part(Lane::Collective, pass, step, layer, {{}, exchange.marks->begin},
                  {{}, exchange.marks->end});

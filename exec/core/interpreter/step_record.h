@@ -65,9 +65,10 @@ public:
     void collective(const Action& action, const Moment& came_up, int number, const Interval& when,
                     Bytes moved);
     /// Records one part of a layer, a computation or an all-to-all, in a pair of overlapped passes.
-    void pair_part(const Compute& pass, PairStep step, int layer, const Moment& begin,
-                   const Moment& end);
-    void pair_part(const Compute& pass, PairStep step, int layer, const Interval& exchange);
+    void pair_part(const Compute& pass, PairStep step, std::optional<int> layer,
+                   const Moment& begin, const Moment& end);
+    void pair_part(const Compute& pass, PairStep step, std::optional<int> layer,
+                   const Interval& exchange);
     /// Records the level of memory from `at` on; classes that have not changed are not repeated.
     void level(const Moment& at, const MemoryByClass& held);
     /// Completes the record. Precondition: the device is done with the step.
@@ -90,8 +91,8 @@ private:
     };
     void put_in_order();
     void norm(const Moment& came_up, const Interval& when, Bytes moved);
-    void add_part(Lane lane, const Compute& pass, PairStep step, int layer, const Moment& begin,
-                  const Moment& end);
+    void add_part(Lane lane, const Compute& pass, PairStep step, std::optional<int> layer,
+                  const Moment& begin, const Moment& end);
     Instant time_of(const Moment& moment) const {
         return moment.mark ? time_of(*moment.mark) : instant_of(moment.at);
     }

@@ -110,13 +110,13 @@ double rotary_magnitude(const RotaryAngles& angles) {
         return std::sqrt(1 + std::log(how.factor) /
                                  std::log(static_cast<double>(how.original_positions)));
     const bool yarn = how.kind == RopeScaling::Kind::Yarn;
-    return yarn && how.mscale == 0 ? yarn_magnitude(how.factor, 1) : 1;
+    return yarn && !how.mscale ? yarn_magnitude(how.factor, 1) : 1;
 }
 
 double score_magnitude(const models::Attention& attention) {
     const auto& how = attention.rope_scaling;
-    if (!how || how->kind != RopeScaling::Kind::Yarn || how->mscale == 0) return 1;
-    const double magnitude = yarn_magnitude(how->factor, how->mscale);
+    if (!how || how->kind != RopeScaling::Kind::Yarn || !how->mscale) return 1;
+    const double magnitude = yarn_magnitude(how->factor, *how->mscale);
     return magnitude * magnitude;
 }
 

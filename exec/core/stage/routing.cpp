@@ -29,7 +29,7 @@ struct Counts {
     std::int64_t rows(int cutting, int sender, std::int64_t begin, std::int64_t end) const {
         const std::int64_t line = (cutting + ranks.cutting_ranks * sender) * (experts + 1);
         const auto at = [&](std::int64_t expert) {
-            return std::int64_t{first_rows[static_cast<std::size_t>(line + expert)]};
+            return std::int64_t{first_rows[line + expert]};
         };
         return at(end) - at(begin);
     }
@@ -81,7 +81,7 @@ Routing::Routing(const ExpertRanks& ranks, std::span<const std::int32_t> first_r
                 if (count == 0) continue;
                 const std::int64_t block =
                     (std::int64_t{cutting} * ranks.sharing_ranks + sender) * counts.own + expert;
-                const std::int64_t from = places[static_cast<std::size_t>(block)];
+                const std::int64_t from = places[block];
                 if (!sorting_.empty() && sorting_.back().from + sorting_.back().count == from)
                     sorting_.back().count += count;
                 else

@@ -41,7 +41,7 @@ public:
     MatrixStep(const MatrixPass& pass, const TrainedStage& state, const UnitState& unit,
                const UnitSlot& slot, Kernels& kernels, Arena& arena)
         : pass_(pass),
-          parameter_(state.parameters()[static_cast<std::size_t>(slot.parameter)]),
+          parameter_(state.parameters()[slot.parameter]),
           unit_(unit),
           mine_(intersection(slot.range, unit.stepped())),
           kernels_(kernels),
@@ -141,10 +141,7 @@ void step_matrices(const MatrixPass& pass, const std::vector<LocalStage>& stages
                 MatrixStep matrix(pass, state, unit, slot, kernels, arena);
                 matrix.advance_momentum();
                 matrix.sum(shards, deadline);
-                matrix.sum(
-                    cutting_ranks(groups,
-                                  state.parameters()[static_cast<std::size_t>(slot.parameter)]),
-                    deadline);
+                matrix.sum(cutting_ranks(groups, state.parameters()[slot.parameter]), deadline);
                 matrix.step();
             }
         }
@@ -157,8 +154,7 @@ void rehearse_matrices(const std::vector<LocalStage>& stages, Kernels& kernels, 
         for (const UnitState& unit : local.state->units())
             for (const UnitSlot& slot : unit.unit().slots) {
                 if (!unit.unit().matrices) continue;
-                const Parts parts =
-                    parts_of(local.state->parameters()[static_cast<std::size_t>(slot.parameter)]);
+                const Parts parts = parts_of(local.state->parameters()[slot.parameter]);
                 if (!known.insert({parts.high, parts.wide}).second) continue;
                 const ArenaTensor part = room_for(parts, arena);
                 kernels.fill_zero(part.view());

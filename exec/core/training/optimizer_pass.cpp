@@ -63,8 +63,7 @@ std::vector<DecayRun> decay_runs(const OptimizerOptions& optimizer, const Traine
         std::visit([](const auto& options) { return options.weight_decay != 0; }, optimizer);
     std::vector<DecayRun> runs;
     for (const UnitSlot& slot : unit.unit().slots) {
-        const models::Parameter& parameter =
-            stage.parameters()[static_cast<std::size_t>(slot.parameter)];
+        const models::Parameter& parameter = stage.parameters()[slot.parameter];
         Decay decay{decays && (!matrices || parameter.shape.size() > 1), 0};
         if (decay.decays && parameter.zero_centred) decay.to = 1;
         FlatRange range = intersection(slot.range, unit.stepped());

@@ -58,8 +58,7 @@ std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stag
 }  // namespace
 
 bool represents(const TrainedStage& state, const UnitSlot& slot) {
-    const models::Parameter& parameter =
-        state.parameters()[static_cast<std::size_t>(slot.parameter)];
+    const models::Parameter& parameter = state.parameters()[slot.parameter];
     if (!parameter.tied_to.empty()) return false;
     return parameter.sharding != models::Sharding::Replicated ||
            state.cutting_rank(slot.parameter) == 0;

@@ -22,10 +22,10 @@ struct Collector {
         const FlatRange part = intersection(slot.range, range);
         if (part.count == 0) return;
         const TensorView view = copies.of(view_of(part));
-        auto more = pieces_of<std::byte>(
-            state.parameters()[static_cast<std::size_t>(slot.parameter)], state.execution(),
-            state.cutting_rank(slot.parameter), kind, view.type, view.data,
-            FlatRange{part.first - slot.range.first, part.count});
+        auto more =
+            pieces_of<std::byte>(state.parameters()[slot.parameter], state.execution(),
+                                 state.cutting_rank(slot.parameter), kind, view.type, view.data,
+                                 FlatRange{part.first - slot.range.first, part.count});
         std::ranges::move(more, std::back_inserter(pieces));
     }
 };

@@ -69,7 +69,7 @@ TensorView TrainedStage::at(const TensorView& whole, const Address& address) con
 }
 
 TensorView TrainedStage::value(int parameter) {
-    const Address& address = addresses_[static_cast<std::size_t>(parameter)];
+    const Address& address = addresses_[parameter];
     const UnitState& unit = states_[address.unit];
     if (!unit.values()) {
         DEBUBBLE_CHECK(policy_.gathers_in_passes && !pass_gathers_,
@@ -80,7 +80,7 @@ TensorView TrainedStage::value(int parameter) {
 }
 
 TensorView TrainedStage::gradient(int parameter) {
-    const Address& address = addresses_[static_cast<std::size_t>(parameter)];
+    const Address& address = addresses_[parameter];
     UnitState& unit = states_[address.unit];
     if (!unit.gradients()) {
         unit.have_gradients();
@@ -193,8 +193,7 @@ std::vector<UnitReduction> TrainedStage::reduce(const ReductionGroups& groups, b
 void TrainedStage::initialise(const models::Architecture& architecture, std::uint64_t seed) {
     for (UnitState& state : states_) {
         for (const UnitSlot& slot : state.unit().slots) {
-            const models::Parameter& parameter =
-                parameters_[static_cast<std::size_t>(slot.parameter)];
+            const models::Parameter& parameter = parameters_[slot.parameter];
             const InitialValue value = initial_value(architecture, parameter.initial);
             const FlatRange held = intersection(slot.range, state.values_held());
             for (std::int64_t done = 0; done < held.count; done += kDrawnAtOnce) {

@@ -88,7 +88,7 @@ public:
     bool shares_gradients() const;
     /// This rank's number among those that cut the parameter.
     int cutting_rank(int parameter) const {
-        const bool expert = parameters_[static_cast<std::size_t>(parameter)].expert;
+        const bool expert = parameters_[parameter].expert;
         return expert && place_.experts ? place_.experts->tensor_rank : place_.tensor_rank;
     }
     /// Asks the ranks that own them for the parameters of all units.

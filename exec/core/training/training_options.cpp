@@ -9,8 +9,8 @@ namespace debubble::exec {
 TrainingOptions training_options(const scenarios::Scenario& scenario) {
     TrainingOptions options = scenario.training.run;
     LrSchedule& schedule = options.lr_schedule;
-    if (schedule.total_steps == 0) schedule.total_steps = options.steps.value_or(0);
-    if (schedule.shape != LrSchedule::Shape::Constant && schedule.total_steps == 0)
+    if (!schedule.total_steps) schedule.total_steps = options.steps;
+    if (schedule.shape != LrSchedule::Shape::Constant && !schedule.total_steps)
         throw InputError(
             fmt::format("a {} learning rate needs an end: give 'steps' or "
                         "'lr_schedule.total_steps'",

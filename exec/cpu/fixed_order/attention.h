@@ -43,8 +43,8 @@ inline constexpr std::int64_t kBlockKeys = 64;
 /// starts `packed_row` elements after the one before.
 template <class T>
 Matrix<T> head_of(const View<T>& x, std::int64_t sample, std::int64_t head, std::int64_t row = 0,
-                  std::int64_t packed_row = 0) {
-    const std::int64_t width = packed_row > 0 ? packed_row : x.shape[2] * x.shape[3];
+                  std::optional<std::int64_t> packed_row = {}) {
+    const std::int64_t width = packed_row.value_or(x.shape[2] * x.shape[3]);
     return {x.data + (sample * x.shape[1] + row) * width + head * x.shape[3], width, 1};
 }
 

@@ -71,7 +71,7 @@ struct Step {
 
         multiply({block.queries, block.keys, head_dim}, q, transposed(k),
                  Scratch::matrix(scratch.probabilities), Write::Overwrite);
-        if (block.attention.soft_cap > 0) cap(p);
+        if (block.attention.soft_cap) cap(p);
         if (block.attention.alibi)
             for (std::int64_t i = 0; i < block.queries; ++i)
                 loops::lower_scores(block, i, p + i * kBlockKeys);
@@ -118,17 +118,17 @@ void attention_backward_input(const Attention& attention, In dout, In q, In k, I
         for (const Out& sums : {dk, dv}) {
             const std::int64_t width = shape.kv_heads * sums.shape[3];
             for (std::int64_t row = 0; row < shape.samples * shape.keys; ++row)
-                std::fill_n(sums.data + row * std::max(attention.packed_row, width), width, 0.F);
+                std::fill_n(sums.data + row * attention.packed_row.value_or(width), width, 0.F);
         }
     }
     Scratch scratch;
     for_each_query_block(attention, shape, [&](Block block) {
-        const auto rows = [&](const auto& x, std::int64_t packed_row) {
+        const auto rows = [&](const auto& x, std::optional<std::int64_t> packed_row) {
             return head_of(x, block.sample, block.head, block.first_query, packed_row);
         };
-        const std::int64_t packed = attention.packed_row;
-        const Matrix<const float> up = rows(dout, 0);
-        const Matrix<const float> result = rows(out, 0);
+        const std::optional<std::int64_t> packed = attention.packed_row;
+        const Matrix<const float> up = rows(dout, {});
+        const Matrix<const float> result = rows(out, {});
         for (std::int64_t i = 0; i < block.queries; ++i) {
             const float* a = up.data + i * up.row_stride;
             const float* b = result.data + i * result.row_stride;

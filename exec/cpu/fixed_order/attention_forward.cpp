@@ -73,7 +73,7 @@ void attention_forward(const Attention& attention, In q, In k, In v, Out out, Ou
             block.meet(key);
             multiply({block.queries, block.keys, shape.head_dim}, queries,
                      transposed(from_row(keys, key)), softmax.score_matrix(), Write::Overwrite);
-            if (attention.soft_cap > 0) softmax.cap(block);
+            if (attention.soft_cap) softmax.cap(block);
             if (attention.alibi)
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     loops::lower_scores(block, i, softmax.scores.data() + i * kBlockKeys);

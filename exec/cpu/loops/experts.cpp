@@ -21,7 +21,7 @@ ExpertRows::ExpertRows(In weights)
         begins_.push_back(rows_.size());
         for (std::int64_t e = 0; e < experts; ++e)
             if (weights.row(token)[e] != 0.F) {
-                rows_.push_back(next[static_cast<std::size_t>(e)]++);
+                rows_.push_back(next[e]++);
                 experts_.push_back(e);
             }
     }

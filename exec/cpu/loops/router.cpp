@@ -21,7 +21,7 @@ constexpr float kNoSum = 1e-20F;  ///< keeps a sum of sigmoids from being zero
 std::int64_t best_of(const float* keys, const std::vector<char>& taken, std::int64_t count) {
     std::int64_t best = -1;
     for (std::int64_t i = 0; i < count; ++i)
-        if (taken[static_cast<std::size_t>(i)] == 0 && (best < 0 || keys[i] > keys[best])) best = i;
+        if (taken[i] == 0 && (best < 0 || keys[i] > keys[best])) best = i;
     return best;
 }
 
@@ -39,13 +39,12 @@ public:
     /// Calls take(expert) for the chosen, the best first.
     template <class Take>
     void operator()(const float* logit, const In& correction, const Take& take) {
-        for (std::int64_t e = 0; e < experts_; ++e)
-            keys_[static_cast<std::size_t>(e)] = key_of(logit[e], correction, e);
+        for (std::int64_t e = 0; e < experts_; ++e) keys_[e] = key_of(logit[e], correction, e);
         std::ranges::fill(taken_, 0);
         if (choice_.groups_chosen < choice_.groups) leave_out_groups();
         for (std::int64_t i = 0; i < choice_.chosen; ++i) {
             const std::int64_t best = best_of(keys_.data(), taken_, experts_);
-            taken_[static_cast<std::size_t>(best)] = 1;
+            taken_[best] = 1;
             take(best);
         }
     }
@@ -71,15 +70,12 @@ private:
 
     void leave_out_groups() {
         const std::int64_t each = experts_ / choice_.groups;
-        for (std::int64_t g = 0; g < choice_.groups; ++g)
-            groups_[static_cast<std::size_t>(g)] = score_of_group(g);
+        for (std::int64_t g = 0; g < choice_.groups; ++g) groups_[g] = score_of_group(g);
         std::ranges::fill(chosen_groups_, 0);
         for (std::int64_t i = 0; i < choice_.groups_chosen; ++i)
-            chosen_groups_[static_cast<std::size_t>(
-                best_of(groups_.data(), chosen_groups_, choice_.groups))] = 1;
+            chosen_groups_[best_of(groups_.data(), chosen_groups_, choice_.groups)] = 1;
         for (std::int64_t e = 0; e < experts_; ++e)
-            if (chosen_groups_[static_cast<std::size_t>(e / each)] == 0)
-                taken_[static_cast<std::size_t>(e)] = 1;
+            if (chosen_groups_[e / each] == 0) taken_[e] = 1;
     }
 
     const RouterChoice& choice_;
@@ -106,12 +102,11 @@ void probabilities_of(RouterScore score, const float* logit, std::vector<float>&
     const auto experts = static_cast<std::int64_t>(p.size());
     if (score != RouterScore::Sigmoid) {
         const AllLogits all(logit, experts);
-        for (std::int64_t e = 0; e < experts; ++e) p[static_cast<std::size_t>(e)] = all(logit[e]);
+        for (std::int64_t e = 0; e < experts; ++e) p[e] = all(logit[e]);
         return;
     }
     float sum = kNoSum;
-    for (std::int64_t e = 0; e < experts; ++e)
-        sum += p[static_cast<std::size_t>(e)] = sigmoid(logit[e]);
+    for (std::int64_t e = 0; e < experts; ++e) sum += p[e] = sigmoid(logit[e]);
     for (float& share : p) share /= sum;
 }
 
@@ -227,12 +222,11 @@ void router_losses_backward(const RouterLosses& losses, In logits, In counts, Ou
         if (balance != 0.F) {
             probabilities_of(losses.score, logit, p);
             float mean = 0;
-            for (std::int64_t e = 0; e < experts; ++e)
-                mean += p[static_cast<std::size_t>(e)] * counts[e];
+            for (std::int64_t e = 0; e < experts; ++e) mean += p[e] * counts[e];
             for (std::int64_t e = 0; e < experts; ++e) {
                 const float slope =
                     losses.score == RouterScore::Sigmoid ? 1.F - sigmoid(logit[e]) : 1.F;
-                dlogit[e] += balance * p[static_cast<std::size_t>(e)] * (counts[e] - mean) * slope;
+                dlogit[e] += balance * p[e] * (counts[e] - mean) * slope;
             }
         }
         if (z == 0.F) continue;

@@ -41,18 +41,18 @@ private:
 // The rows of heads within [samples, rows, heads, head_dim], as operands of oneDNN.
 
 /// The distance from one row to the next, in elements; `packed_row` is that of Attention.
-inline std::int64_t row_stride(const Shape& x, std::int64_t packed_row) {
-    return packed_row > 0 ? packed_row : x[2] * x[3];
+inline std::int64_t row_stride(const Shape& x, std::optional<std::int64_t> packed_row) {
+    return packed_row.value_or(x[2] * x[3]);
 }
 
 /// The first element of row `row` of a head.
 inline std::int64_t element_of(const Shape& x, std::int64_t sample, std::int64_t row,
-                               std::int64_t head, std::int64_t packed_row = 0) {
+                               std::int64_t head, std::optional<std::int64_t> packed_row = {}) {
     return (sample * x[1] + row) * row_stride(x, packed_row) + head * x[3];
 }
 
 inline Operand head_rows(const ConstTensorView& x, std::int64_t sample, std::int64_t row,
-                         std::int64_t head, std::int64_t packed_row = 0) {
+                         std::int64_t head, std::optional<std::int64_t> packed_row = {}) {
     const std::int64_t first = element_of(x.shape, sample, row, head, packed_row);
     return {x.data + first * size_of(x.type), x.type, row_stride(x.shape, packed_row), 1};
 }

@@ -66,7 +66,7 @@ struct Backward {
                                into(c, width, key), Write::Add});
             };
             by_keys(shape.head_dim, queries, keys, worker.scores);
-            if (attention.soft_cap > 0) cap(worker, block);
+            if (attention.soft_cap) cap(worker, block);
             if (attention.alibi)
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     loops::lower_scores(block, i, worker.scores.data() + i * kKeysAtOnce);
@@ -139,7 +139,7 @@ struct Backward {
             float* p = worker.scores.data() + i * kKeysAtOnce;
             float* ds = worker.gradients.data() + i * kKeysAtOnce;
             const float dot = worker.dots[i];
-            if (attention.soft_cap > 0) {  // the cap's slope is a factor of the gradient
+            if (attention.soft_cap) {  // the cap's slope is a factor of the gradient
                 const float* slopes = worker.slopes.data() + i * kKeysAtOnce;
                 float* mask = worker.mask.data();
                 std::fill_n(mask, keys, 1.F);
@@ -203,7 +203,7 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
     const int used = static_cast<int>(
         std::clamp<std::int64_t>(std::ssize(workers_), 1, std::max<std::int64_t>(heads, 1)));
     on_workers(used, [&](int which) {
-        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        AttentionWorker& worker = workers_[which];
         worker.gathered.resize(static_cast<std::size_t>(kQueriesAtOnce * shape.head_dim));
         worker.row.resize(static_cast<std::size_t>(2 * std::max(shape.head_dim, shape.value_dim)));
         worker.dk.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));

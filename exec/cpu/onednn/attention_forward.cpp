@@ -39,7 +39,7 @@ struct Forward {
             const Operand keys = of(k, block, key, block.kv_head());
             worker.matmul({block.queries, block.keys, shape.head_dim, queries, keys.transposed(),
                            into(worker.scores, kKeysAtOnce)});
-            if (attention.soft_cap > 0)
+            if (attention.soft_cap)
                 for (std::int64_t i = 0; i < block.queries; ++i)
                     loops::cap_scores(attention, block.keys, worker.scores.data() + i * kKeysAtOnce,
                                       nullptr);
@@ -140,7 +140,7 @@ void BlockedAttention::forward(const Attention& attention, ConstTensorView q, Co
     const std::int64_t heads = shape.samples * shape.heads;
     const int workers = static_cast<int>(std::min<std::int64_t>(std::ssize(workers_), heads));
     on_workers(std::max(workers, 1), [&](int which) {
-        AttentionWorker& worker = workers_[static_cast<std::size_t>(which)];
+        AttentionWorker& worker = workers_[which];
         worker.gathered.resize(kQueriesAtOnce * shape.value_dim);
         const Share mine = share_of(heads, which, std::max(workers, 1));
         for (std::int64_t head = mine.first; head < mine.end; ++head) {

@@ -139,8 +139,7 @@ public:
             const int before = running;
             bool moved = false;
             for (int i = 0; i < how.threads; ++i) {
-                EmulatedThread& next =
-                    threads_[static_cast<std::size_t>(backwards_ ? how.threads - 1 - i : i)];
+                EmulatedThread& next = threads_[backwards_ ? how.threads - 1 - i : i];
                 if (next.ended || (next.waits_at && next.waits_at->opened == next.until)) continue;
                 moved = true;
                 resume(next);
@@ -174,14 +173,14 @@ public:
     }
 
     Warp& meet(std::uint64_t value) {
-        Warp& warp = warps_[static_cast<std::size_t>(thread / kWarp)];
+        Warp& warp = warps_[thread / kWarp];
         warp.values[warp.barrier.opened % 2][thread % kWarp] = value;
         wait(warp.barrier);
         return warp;  // barrier.opened - 1 was the number of this shuffle
     }
 
     EmulatedThread& me() {
-        return threads_[static_cast<std::size_t>(thread)];
+        return threads_[thread];
     }
     void* shared() const {
         return shared_.of(block);
@@ -194,7 +193,7 @@ private:
         all_ = {how.threads, 0, 0};
         warps_.assign(static_cast<std::size_t>(how.threads / kWarp), {});
         for (Warp& warp : warps_) warp.barrier.expected = kWarp;
-        for (int i = 0; i < how.threads; ++i) prepare(threads_[static_cast<std::size_t>(i)]);
+        for (int i = 0; i < how.threads; ++i) prepare(threads_[i]);
         if (!races::kSought) shared_.have(how);
     }
     /// Runs the threads forwards and backwards in turn.
@@ -249,7 +248,7 @@ thread_local Block the_block;
 void Block::enter(context::transfer_t from) {
     stands_still(from);
     Block& block = the_block;
-    EmulatedThread& me = block.threads_[static_cast<std::size_t>(thread)];
+    EmulatedThread& me = block.threads_[thread];
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_.bottom, &block.scheduler_.size);
 #endif

@@ -212,7 +212,7 @@ private:
         DeviceLane lane;
     };
 
-    int global(int position) const { return ranks()[static_cast<std::size_t>(position)]; }
+    int global(int position) const { return ranks()[position]; }
     Deadline deadline() const { return within(job_->patience()); }
 
     static Ask asking(const Terms& terms, const std::string& description) {

@@ -169,7 +169,7 @@ public:
         return together(
             handle,
             [&](int root) {
-                const ConstBuffer& chunk = chunks[static_cast<std::size_t>(root)];
+                const ConstBuffer& chunk = chunks[root];
                 if (chunk.bytes.empty()) return ncclSuccess;
                 return ncclReduce(chunk.bytes.data(), root == rank ? mine.bytes.data() : nullptr,
                                   chunk.elements(), type_of(chunk.type), operation_of(reduction),
@@ -201,11 +201,11 @@ public:
         }
         const Point point = free_.back();
         free_.pop_back();
-        check(cudaEventRecord(events_[static_cast<std::size_t>(point)], stream(lane)), "an event");
+        check(cudaEventRecord(events_[point], stream(lane)), "an event");
         return point;
     }
     bool passed(Point point) override {
-        const cudaError_t status = cudaEventQuery(events_[static_cast<std::size_t>(point)]);
+        const cudaError_t status = cudaEventQuery(events_[point]);
         if (status == cudaErrorNotReady) {
             cudaGetLastError();
             return false;

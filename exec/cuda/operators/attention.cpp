@@ -28,11 +28,11 @@ AttentionShape shape_of(const Attention& attention, const ConstTensorView& q,
                          k.shape[2] * k.shape[3],
                          v.shape[2] * v.shape[3],
                          v.shape[3]};
-    if (attention.packed_row > 0)
-        shape.query_stride = shape.key_stride = shape.value_stride = attention.packed_row;
-    if (attention.window > 0) shape.window = std::min(attention.window, kNoWindow);
-    shape.chunk = attention.chunk;
-    shape.soft_cap = static_cast<float>(attention.soft_cap);
+    if (attention.packed_row)
+        shape.query_stride = shape.key_stride = shape.value_stride = *attention.packed_row;
+    if (attention.window) shape.window = std::min(*attention.window, kNoWindow);
+    shape.chunk = attention.chunk.value_or(0);
+    shape.soft_cap = static_cast<float>(attention.soft_cap.value_or(0));
     if (attention.alibi) {
         shape.alibi_heads = attention.alibi->all_heads;
         shape.alibi_first = attention.alibi->first_head;

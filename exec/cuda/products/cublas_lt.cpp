@@ -235,8 +235,7 @@ private:
         cublasLtMatmulPreferenceDestroy(wish);
         std::vector<cublasLtMatmulAlgo_t> possible;
         for (int i = 0; status == CUBLAS_STATUS_SUCCESS && i < found; ++i)
-            if (const auto& one = proposed[static_cast<std::size_t>(i)];
-                one.state == CUBLAS_STATUS_SUCCESS)
+            if (const auto& one = proposed[i]; one.state == CUBLAS_STATUS_SUCCESS)
                 possible.push_back(one.algo);
         candidates_ = Candidates(std::move(possible));
     }

@@ -19,7 +19,7 @@ std::size_t large_without_checksum(const PieceSource& source) {
     std::size_t count = 0;
     for (const auto& [key, tensor] : source.tensors)
         for (const StoredPiece& piece : tensor.pieces)
-            if (piece.sha256.empty() && piece.data.size() > kWhole) ++count;
+            if (!piece.sha256 && piece.data.size() > kWhole) ++count;
     return count;
 }
 
@@ -42,8 +42,8 @@ std::string fingerprint(const PieceSource& source) {
         sum.add(fmt::format("{} {} {}\n", key.first, key.second, text(tensor.shape)));
         for (const StoredPiece& piece : tensor.pieces) {
             sum.add(fmt::format("{} {} {} {}\n", text(piece.box), word(piece.type),
-                                piece.data.size(), piece.sha256));
-            if (piece.sha256.empty()) add(sum, piece.data, blocks);
+                                piece.data.size(), piece.sha256.value_or("")));
+            if (!piece.sha256) add(sum, piece.data, blocks);
         }
     }
     for (const auto& file : source.files) file->check_whole();

@@ -39,12 +39,12 @@ bool is_weight(const std::string& kind) {
 }
 
 bool intact(const StoredPiece& piece) {
-    return piece.sha256.empty() || sha256(piece.data) == piece.sha256;
+    return !piece.sha256 || sha256(piece.data) == piece.sha256;
 }
 
 std::string damage(const StoredPiece& piece) {
     return fmt::format("tensor '{}' is damaged: its {} bytes do not have the SHA-256 {}",
-                       piece.entry, piece.data.size(), piece.sha256);
+                       piece.entry, piece.data.size(), piece.sha256.value_or(""));
 }
 
 /// Throws FileCut unless all bytes that were read are in the files.

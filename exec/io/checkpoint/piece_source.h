@@ -22,8 +22,8 @@ struct StoredPiece {
     Box box;
     StoredType type{};
     std::string_view data;
-    std::string sha256;  ///< checksum of the data; empty if none was stored
-    std::string entry;   ///< its name in the file
+    std::optional<std::string> sha256;  ///< checksum of the data, if one was stored
+    std::string entry;                  ///< its name in the file
     std::string file;
     /// The box's place in `data`; unset: the box is all of the data, row-major.
     std::optional<Slice> place = {};

@@ -119,7 +119,7 @@ public:
     const OperatorInput& at(int place) const {
         static const OperatorInput kMissing;
         const bool there = place >= 0 && static_cast<std::size_t>(place) < inputs_.size();
-        return there ? inputs_[static_cast<std::size_t>(place)] : kMissing;
+        return there ? inputs_[place] : kMissing;
     }
     const OperatorInput& query() const { return at(op_.backward ? 1 : 0); }
     const OperatorInput& key() const { return at(op_.backward ? 2 : 1); }

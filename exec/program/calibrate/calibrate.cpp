@@ -13,7 +13,6 @@
 #include "exec/cuda/gpu_placement.h"
 #include "exec/program/calibrate/device_rates.h"
 #include "exec/program/calibrate/measure_device.h"
-#include "exec/program/calibrate/measure_links.h"
 #include "exec/program/calibrate/statistics.h"
 #include "scenarios/cluster/measured.h"
 #include "sim/report/plan_json.h"

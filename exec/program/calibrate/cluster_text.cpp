@@ -43,11 +43,11 @@ std::string cluster_text(const scenarios::Cluster& cluster) {
         "attention_backward_efficiency: {}\n"
         "  memory_efficiency: {}\n  gemm_overhead: {}\n  kernel_overhead: {}\n"
         "  host_link: {} B/s\n",
-        scenarios::yaml_quoted(gpu.name), gpu.sms, gpu.fp16_flops_per_s, gpu.fp32_flops_per_s,
-        gpu.bf16, gpu.memory.count, gpu.memory_bandwidth.value, gpu.gemm_efficiency, gpu.gemm_fill,
-        gpu.gemm_depth, gpu.attention_forward_efficiency, gpu.attention_backward_efficiency,
-        gpu.memory_efficiency, in_ns(gpu.gemm_overhead), in_ns(gpu.kernel_overhead),
-        gpu.host_link.value);
+        scenarios::yaml_quoted(gpu.name), gpu.sms, gpu.fp16_flops_per_s.value_or(0),
+        gpu.fp32_flops_per_s.value_or(0), gpu.bf16, gpu.memory.count, gpu.memory_bandwidth.value,
+        gpu.gemm_efficiency, gpu.gemm_fill, gpu.gemm_depth, gpu.attention_forward_efficiency,
+        gpu.attention_backward_efficiency, gpu.memory_efficiency, in_ns(gpu.gemm_overhead),
+        in_ns(gpu.kernel_overhead), gpu.host_link.value);
     if (!gpu.kernels_file.empty())
         out += fmt::format("  kernels: {}\n", scenarios::yaml_quoted(gpu.kernels_file));
     if (gpu.threads) out += fmt::format("  threads: {}\n", *gpu.threads);

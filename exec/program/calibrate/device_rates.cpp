@@ -151,14 +151,17 @@ std::optional<scenarios::Cluster> shipped_cluster_of(std::string_view device, By
 void put_rates(const DeviceFacts& facts, const DeviceRates& rates,
                const std::optional<scenarios::Cluster>& sheet, scenarios::Gpu& gpu) {
     const double part = 1.0 / facts.ranks;
-    gpu.fp16_flops_per_s = sheet ? sheet->gpu.fp16_flops_per_s * part : rates.product_flops_per_s;
-    gpu.fp32_flops_per_s = sheet ? sheet->gpu.fp32_flops_per_s * part : rates.fp32_flops_per_s;
+    const auto peak = [&](std::optional<double> scenarios::Gpu::*of, double measured) {
+        return sheet ? (sheet->gpu.*of).value_or(0) * part : measured;
+    };
+    const double fp16 = peak(&scenarios::Gpu::fp16_flops_per_s, rates.product_flops_per_s);
+    const double fp32 = peak(&scenarios::Gpu::fp32_flops_per_s, rates.fp32_flops_per_s);
+    if (fp16 > 0) gpu.fp16_flops_per_s = fp16;
+    if (fp32 > 0) gpu.fp32_flops_per_s = fp32;
     gpu.memory_bandwidth = {sheet ? sheet->gpu.memory_bandwidth.value * part : rates.memory.value};
-    gpu.gemm_efficiency = share_of(rates.product_flops_per_s, gpu.fp16_flops_per_s);
-    gpu.attention_forward_efficiency =
-        share_of(rates.attention_forward_flops_per_s, gpu.fp16_flops_per_s);
-    gpu.attention_backward_efficiency =
-        share_of(rates.attention_backward_flops_per_s, gpu.fp16_flops_per_s);
+    gpu.gemm_efficiency = share_of(rates.product_flops_per_s, fp16);
+    gpu.attention_forward_efficiency = share_of(rates.attention_forward_flops_per_s, fp16);
+    gpu.attention_backward_efficiency = share_of(rates.attention_backward_flops_per_s, fp16);
     gpu.memory_efficiency = share_of(rates.memory.value, gpu.memory_bandwidth.value);
     gpu.gemm_fill = gpu.gemm_depth = 0;  // whole waves were timed, whose line has all else
     gpu.gemm_overhead = rates.product_overhead;

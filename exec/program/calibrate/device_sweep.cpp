@@ -127,7 +127,7 @@ private:
         const TensorView weight = operands.random({k, n}, type);
         const TensorView y = operands.empty({m, n}, type);
         models::Gemm gemm{1, m, n, k, {}, static_cast<int>(size_of(type))};
-        add({"product", -1, gemm},
+        add({"product", {}, gemm},
             [&] { kernels_.linear_forward(WeightLayout::InputsOutputs, x, weight, {}, y); });
     }
 
@@ -145,14 +145,14 @@ private:
                                      length,  length,   kHeadDim,
                                      true,    backward, static_cast<int>(size_of(narrow_))};
         const auto forward = [&] { kernels_.attention_forward(how, q, k, v, out, log_sum); };
-        if (!backward) return add({"attention", -1, flash}, forward);
+        if (!backward) return add({"attention", {}, flash}, forward);
         forward();
         const TensorView dout = operands.random(shape, narrow_);
         const TensorView dq = operands.empty(shape, narrow_), dk = operands.empty(shape, narrow_);
         const TensorView dv = operands.empty(shape, narrow_);
         kernels_.fill_zero(dk);
         kernels_.fill_zero(dv);
-        add({"attention", -1, flash}, [&] {
+        add({"attention", {}, flash}, [&] {
             kernels_.attention_backward_input(how, dout, q, k, v, out, log_sum, dq, dk, dv);
         });
     }
@@ -166,11 +166,11 @@ private:
         const TensorView weight = operands.random({kHidden}, narrow_);
         const TensorView statistics = operands.empty({shape[0], 2}, DataType::Fp32);
         const Bytes bytes{x.bytes()};
-        add({"sum", -1, models::Traffic{2 * bytes, bytes}},
+        add({"sum", {}, models::Traffic{2 * bytes, bytes}},
             [&] { kernels_.residual_forward(x, branch, y); });
-        add({"gelu", -1, models::Traffic{bytes, bytes}},
+        add({"gelu", {}, models::Traffic{bytes, bytes}},
             [&] { kernels_.activation_forward(Nonlinearity::GeluTanh, x, y); });
-        add({"norm", -1, models::Traffic{bytes, bytes}},
+        add({"norm", {}, models::Traffic{bytes, bytes}},
             [&] { kernels_.layer_norm_forward(1e-5, x, weight, weight, y, statistics); });
     }
 

@@ -56,12 +56,12 @@ public:
           typical_(typical_steps(executed)),
           host_(host_times(executed, typical_)),
           measured_times_(kind_times(typical_)),
-          own_(executed.header.source == "executed" || scenario_.cluster.gpu.threads) {
+          own_(executed.header.source == TraceSource::Executed || scenario_.cluster.gpu.threads) {
         measured_.core_share = disturbed_share(executed);
         scenario_.cluster.name = name;
         scenario_.cluster.source =
             fmt::format("by a trace of {} ({} steps), of {}", scenario_.name, steps_in(executed),
-                        executed.header.source.empty() ? "a run" : executed.header.source);
+                        executed.header.source ? executed.header.source_name() : "a run");
     }
 
     FromTrace run() {

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
+#include "exec/core/communicator/communicator.h"
 #include "exec/program/calibrate/measure_job.h"
+#include "exec/program/calibrate/statistics.h"
+#include "scenarios/cluster/measured.h"
 
-/// The rates of one rank's share of the processor, or of a GPU, while all ranks use theirs.
+/// The rates of one rank's share of the processor, or of a GPU, while all ranks use theirs, and of
+/// the links between ranks.
 namespace debubble::exec {
 
 struct DeviceFigures {
@@ -32,5 +38,16 @@ struct GpuFigures {
 
 /// Measures a GPU. Precondition: `how` names a device.
 GpuFigures measure_gpu(int ranks, const MeasureOptions& how);
+
+/// The time of a communicator's messages of all sizes, fitted as latency + bytes / bandwidth.
+struct LinkTimings {
+    scenarios::MeasuredCollective message;  ///< a message from one rank to another
+    std::map<std::pair<models::Collective::Kind, int>, scenarios::MeasuredCollective> collectives;
+};
+
+/// Measures messages between ranks 0 and 1, and collectives over the first 2, 4, 8, ... and all of
+/// `ranks` threads, while the others wait; between devices if `how` names some. Precondition: there
+/// are at least two ranks.
+LinkTimings measure_local_links(int ranks, const MeasureOptions& how);
 
 }  // namespace debubble::exec

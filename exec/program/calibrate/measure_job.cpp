@@ -9,9 +9,8 @@
 #include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
 #include "exec/cpu/workers.h"
-#include "exec/program/calibrate/shown_batches.h"
 #include "exec/program/calibrate/statistics.h"
-#include "exec/program/calibrate/step_timings.h"
+#include "exec/program/calibrate/timed_step.h"
 #include "models/graph/operator_runs.h"
 #include "trace/action_log.h"
 #include "trace/core_share.h"
@@ -200,7 +199,7 @@ std::optional<double> lesser(std::optional<double> a, std::optional<double> b) {
 /// decides how rows spread over the experts.
 scenarios::Scenario with_known_rate(scenarios::Scenario scenario) {
     scenarios::RunOptions& run = scenario.training.run;
-    if (!run.steps && run.lr_schedule.total_steps == 0) run.lr_schedule = {};
+    if (!run.steps && !run.lr_schedule.total_steps) run.lr_schedule = {};
     return scenario;
 }
 
@@ -224,8 +223,7 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
     const std::optional<TrainingData> data = data_of(scenario);
     std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
     run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
-        ranks[static_cast<std::size_t>(world.global_rank())] =
-            measure_rank(scenario, plan, options, data, world, how);
+        ranks[world.global_rank()] = measure_rank(scenario, plan, options, data, world, how);
     });
     JobTimings all;
     const double cores = cores_per_thread(static_cast<int>(ranks.size()) * how.threads);

@@ -1,4 +1,4 @@
-#include "exec/program/calibrate/measure_links.h"
+#include "exec/program/calibrate/measure_device.h"
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,7 @@ namespace {
 double by_rates(const models::Kernel& kernel, const scenarios::Cluster& cluster) {
     const scenarios::Gpu& gpu = cluster.gpu;
     const double flops =
-        std::max(1.0, gpu.fp16_flops_per_s > 0 ? gpu.fp16_flops_per_s : gpu.fp32_flops_per_s);
+        std::max(1.0, gpu.fp16_flops_per_s.value_or(gpu.fp32_flops_per_s.value_or(0)));
     const double bytes = std::max(1.0, gpu.memory_bandwidth.value);
     const double link = std::max(1.0, cluster.node_link.bandwidth.value);
     constexpr double kLaunch = 2e-6;
@@ -92,7 +92,7 @@ private:
                                   : pass.pass == Pass::BackwardWeight ? 2
                                                                       : 1;
         for (const models::OperatorRun& run : runs[which]) {
-            const models::Operator& op = graph.operators[static_cast<std::size_t>(run.op)];
+            const models::Operator& op = graph.operators[run.op];
             const std::vector<models::Kernel> kernels = models::kernels_of(op, run.part);
             if (kernels.empty()) continue;
             const std::pair name{models::signature_of(graph, op), run.part};
@@ -110,7 +110,7 @@ private:
         if (known != graphs_.end()) return known->second;
         return graphs_
             .emplace(stage, models::build_stage(scenario_.model, scenarios::execution_of(scenario_),
-                                                plan_.stages[static_cast<std::size_t>(stage)]))
+                                                plan_.stages[stage]))
             .first->second;
     }
 

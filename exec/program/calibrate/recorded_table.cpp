@@ -73,8 +73,7 @@ public:
             table_.notes.push_back(fmt::format(
                 "{}: no device was recorded: the times are those of operators on the processor",
                 rank.file));
-        if (!rank.cut_off.empty())
-            table_.notes.push_back(fmt::format("{}: {}", rank.file, rank.cut_off));
+        if (rank.cut_off) table_.notes.push_back(fmt::format("{}: {}", rank.file, *rank.cut_off));
     }
 
     RecordedTable finish(std::size_t ranks) && {

@@ -1,4 +1,4 @@
-#include "exec/program/calibrate/shown_batches.h"
+#include "exec/program/calibrate/timed_step.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/program/calibrate/step_timings.h"
+#include "exec/program/calibrate/timed_step.h"
 
 #include <algorithm>
 

@@ -159,7 +159,8 @@ HostTimes host_times(const Trace& trace, const std::vector<Trace>& steps) {
     for (std::size_t k = 1; k < all.extents.size(); ++k)
         between.push_back(seconds(all.extents[k].begin - all.extents[k - 1].end));
     if (all.extents.size() == 1) {
-        const Duration rest = trace.header.step_time - (all.extents[0].end - all.extents[0].begin);
+        const Duration rest = trace.header.step_time.value_or(Duration{}) -
+                              (all.extents[0].end - all.extents[0].begin);
         between.push_back(seconds(rest));
     }
     out.between_steps = middle_of(between);

@@ -17,8 +17,7 @@ void put_loads(const RankTraining& training, std::span<double> loads) {
                                    static_cast<std::size_t>(layer.experts));
             const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
             const double most = *std::ranges::max_element(counts);
-            loads[static_cast<std::size_t>(layer.layer)] =
-                all > 0 ? most * static_cast<double>(layer.experts) / all : 1;
+            loads[layer.layer] = all > 0 ? most * static_cast<double>(layer.experts) / all : 1;
         }
     }
 }

@@ -47,7 +47,7 @@ std::int64_t last_step_of(const RunJob& job, const RunRequest& request) {
 void say_where_rates_end(scenarios::Training& training, const RunRequest& request,
                          const Batches& batches) {
     scenarios::RunOptions& run = training.run;
-    if (run.steps || run.lr_schedule.total_steps > 0) return;
+    if (run.steps || run.lr_schedule.total_steps) return;
     if (run.tokens)
         run.lr_schedule.total_steps = steps_of_tokens(*run.tokens, training);
     else if (!run.epochs)
@@ -59,7 +59,7 @@ void say_where_rates_end(scenarios::Training& training, const RunRequest& reques
 /// A resumed training keeps the learning rate with which it started: epochs of other data would end
 /// it elsewhere.
 void check_rates_end_there(const RunJob& job, const scenarios::Scenario& asked) {
-    if (!job.start.resume || asked.training.run.lr_schedule.total_steps > 0) return;
+    if (!job.start.resume || asked.training.run.lr_schedule.total_steps) return;
     using Settings = std::map<std::string, std::string>;
     const Settings& was = job.start.resume->manifest.settings;
     const Settings is = settings_of(job.scenario.training.run);

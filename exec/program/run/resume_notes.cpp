@@ -39,7 +39,7 @@ std::optional<std::string> note_on_rate(const RunJob& job, const Checkpoint& fro
         "the learning rate ends after {} steps, and that of {} was to end after {}: step {} has "
         "{:.6g}, "
         "and would have had {:.6g}; 'training.lr_schedule.total_steps' says where it ends",
-        schedule.total_steps, from.folder.string(), *before, job.start.first_step() + 1,
+        *schedule.total_steps, from.folder.string(), *before, job.start.first_step() + 1,
         schedule.rate(lr, taken), was.rate(lr, taken));
 }
 

@@ -89,7 +89,7 @@ Json json_of(const RankStatistics& rank, const RunJob& job, const RunOutcome& ou
     Json stages = Json::array();
     for (const Stage stage : job.plan.program.placement.stages_of(rank.rank))
         stages.push_back(stage.index);
-    const MemoryPeak& peak = outcome.trace.peaks[static_cast<std::size_t>(rank.rank.index)];
+    const MemoryPeak& peak = outcome.trace.peaks[rank.rank.index];
     const std::optional<double> cores = least_core_share(outcome.trace, rank.rank);
     const double used = seconds(rank.busy + rank.exposed + rank.optimizer);
     return {{"rank", rank.rank.index},

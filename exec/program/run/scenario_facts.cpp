@@ -72,7 +72,7 @@ void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
     in.add("sequence", sequence);
     in.add("zero_stage", zero_stage);
     in.add("wrap", wrap == scenarios::Wrap::Layer ? "layer" : "stage");
-    in.add("shard", shard);
+    in.add("shard", shard.value_or(0));
     in.add("reshard", reshard);
     in.add("communication_dtype", communication_dtype);
 }
@@ -152,7 +152,7 @@ void add_lr_schedule(RunFacts& facts, const LrSchedule& schedule) {
     in.add("warmup_steps", warmup_steps);
     in.add("warmup_start_factor", warmup_start_factor);
     if (shape == LrSchedule::Shape::Constant) return;
-    in.add("total_steps", total_steps);
+    in.add("total_steps", total_steps.value_or(0));
     in.add("min_lr", min_lr);
 }
 

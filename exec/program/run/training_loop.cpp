@@ -53,8 +53,7 @@ public:
                                     job.plan.program.stage_count())),
           last_checkpoint_(job.start.resume ? job.start.resume->folder.string() : "") {
         for (const Stage stage : job.plan.program.placement.stages_of(rank_.rank())) {
-            const models::StageContent& content =
-                job.plan.stages[static_cast<std::size_t>(stage.index)];
+            const models::StageContent& content = job.plan.stages[stage.index];
             needs_data_ = needs_data_ || content.embedding || content.head ||
                           content.predictions == models::Predictions::Here;
         }
@@ -188,7 +187,7 @@ public:
         auto chosen = static_cast<std::int32_t>(*middle);
         world_.broadcast(buffer_of(std::span(&chosen, 1)), 0, "MEDIAN_STEP")
             ->wait(within(job_.request.patience));
-        const Kept& kept = records_[static_cast<std::size_t>(chosen)];
+        const Kept& kept = records_[chosen];
         return {gather_records(world_, kept.record, job_.request.patience), kept.seconds};
     }
 
@@ -275,7 +274,7 @@ double median_seconds(const std::vector<StepMetrics>& steps) {
 void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outcome) {
     outcome.trace = trace_of(std::move(step.records.records));
     TraceHeader& header = outcome.trace.header;
-    header.source = "executed";
+    header.source = TraceSource::Executed;
     header.scenario = job.scenario.name;
     header.program_hash = job.program_hash;
     header.tensor = job.grid.tensor;

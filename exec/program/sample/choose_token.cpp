@@ -17,8 +17,8 @@ std::vector<std::int32_t> candidates(std::span<const float> logits, std::int64_t
     std::vector<std::int32_t> tokens(logits.size());
     std::iota(tokens.begin(), tokens.end(), 0);
     const auto likelier = [&](std::int32_t a, std::int32_t b) {
-        const float of_a = logits[static_cast<std::size_t>(a)];
-        const float of_b = logits[static_cast<std::size_t>(b)];
+        const float of_a = logits[a];
+        const float of_b = logits[b];
         return of_a != of_b ? of_a > of_b : a < b;
     };
     const std::int64_t all = std::ssize(tokens);
@@ -36,11 +36,11 @@ std::int32_t choose_token(std::span<const float> logits, const Sampling& how, do
     if (how.temperature == 0)
         return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
     std::vector<std::int32_t> tokens = candidates(logits, how.top_k);
-    const double largest = logits[static_cast<std::size_t>(tokens.front())];
+    const double largest = logits[tokens.front()];
     std::vector<double> sums;  // sums of the weights up to and including each token
     double sum = 0;
     for (const std::int32_t token : tokens) {
-        sum += std::exp((logits[static_cast<std::size_t>(token)] - largest) / how.temperature);
+        sum += std::exp((logits[token] - largest) / how.temperature);
         sums.push_back(sum);
     }
     const auto at_least = [&](double weight) {
@@ -48,7 +48,7 @@ std::int32_t choose_token(std::span<const float> logits, const Sampling& how, do
     };
     const double kept = *at_least(how.top_p * sum);
     const auto chosen = std::min(std::ranges::upper_bound(sums, uniform * kept), sums.end() - 1);
-    return tokens[static_cast<std::size_t>(chosen - sums.begin())];
+    return tokens[chosen - sums.begin()];
 }
 
 double uniform_of(std::uint64_t seed, std::int64_t index) {

@@ -88,9 +88,9 @@ public:
             views_.push_back(weights.of(parameter));
         for (const models::Buffer& buffer : graph.buffers) buffers_.push_back(weights.of(buffer));
     }
-    TensorView value(int parameter) override { return views_[static_cast<std::size_t>(parameter)]; }
+    TensorView value(int parameter) override { return views_[parameter]; }
     TensorView gradient(int) override { return {}; }  // no backward runs
-    TensorView buffer(int index) override { return buffers_[static_cast<std::size_t>(index)]; }
+    TensorView buffer(int index) override { return buffers_[index]; }
 
 private:
     std::vector<TensorView> views_, buffers_;
@@ -183,9 +183,7 @@ public:
         logits_ = allocate(told_.shape());
         for (const models::Operator& op : whole.operators) {
             if (op.layer) continue;
-            const auto weight = [&](int index) {
-                return weights.of(whole.parameters[static_cast<std::size_t>(index)]);
-            };
+            const auto weight = [&](int index) { return weights.of(whole.parameters[index]); };
             if (const auto* product = op.as<models::op::Linear>())
                 weight_ = weight(product->weights.front());
             const auto* norm = op.as<models::op::Norm>();

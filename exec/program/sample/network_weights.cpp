@@ -23,7 +23,7 @@ std::vector<const models::Parameter*> side_by_side(const models::StageGraph& gra
     std::vector<const models::Parameter*> order;
     for (const models::Operator& op : graph.operators)
         for (const int index : op.parameters_in_memory()) {
-            const models::Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            const models::Parameter& parameter = graph.parameters[index];
             if (std::ranges::find(order, &parameter) == order.end()) order.push_back(&parameter);
         }
     return order;

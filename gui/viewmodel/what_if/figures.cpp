@@ -160,7 +160,8 @@ std::vector<SummaryRow> summary_of(const sim::Prediction& p, const Statistics& s
     summary.step(statistics, exposed);
     summary.headline(said("figures", "Peak memory"));
     for (const sim::RankPrediction& rank : p.ranks)
-        summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit, rank.reserved, p.headroom);
+        summary.peak(rank.rank, rank.peak_memory, rank.peak_op, limit,
+                     rank.reserved.value_or(Bytes{}), p.headroom);
     if (!p.notes.empty()) summary.headline(said("figures", "Notes"));
     for (const std::string& note : p.notes) summary.row("", note);
     return summary.done();
@@ -201,10 +202,10 @@ std::vector<SummaryRow> summary_of(const Trace& trace, const Statistics& statist
                                    std::optional<Bytes> limit, const DurationByKind& exposed) {
     Summary summary;
     const TraceHeader& header = trace.header;
-    summary.row(said("figures", "trace"), fmt::format("{} ({})", header.scenario, header.source));
+    summary.row(said("figures", "trace"),
+                fmt::format("{} ({})", header.scenario, header.source_name()));
     summary.row(said("figures", "step time"),
-                text::time_text(
-                    seconds(header.step_time > Duration{} ? header.step_time : statistics.step)));
+                text::time_text(seconds(header.step_time.value_or(statistics.step))));
     summary.row(said("figures", "bubble"),
                 filled(said("figures", "{} (span {})"), text::percent(statistics.bubble),
                        text::percent(statistics.span_bubble)));

@@ -45,16 +45,16 @@ std::string product(const models::Gemm& g) {
 }
 
 std::string product(const models::FlashAttention& a) {
-    const std::string seen = a.window > 0 ? filled(said("formula", ", window {}"), a.window)
-                             : a.causal   ? said("formula", ", causal")
-                                          : "";
+    const std::string seen = a.window   ? filled(said("formula", ", window {}"), *a.window)
+                             : a.causal ? said("formula", ", causal")
+                                        : "";
     const std::string pairs = filled(said("formula", "{} heads \u00d7 {} queries \u00d7 {} keys"),
                                      a.batch * a.heads, a.queries, a.keys);
-    if (a.narrow_values == 0)
+    if (!a.narrow_values)
         return fmt::format("{} \u00d7 {} \u00d7 {}{}", a.backward ? "10" : "4", pairs, a.head_dim,
                            seen);
     return fmt::format("2 \u00d7 {} \u00d7 ({}{} + {}{}){}", pairs, a.backward ? "3 \u00d7 " : "",
-                       a.head_dim, a.backward ? "2 \u00d7 " : "", a.narrow_values, seen);
+                       a.head_dim, a.backward ? "2 \u00d7 " : "", *a.narrow_values, seen);
 }
 
 std::string_view word_of(models::Collective::Kind kind) {

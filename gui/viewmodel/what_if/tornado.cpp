@@ -94,10 +94,10 @@ std::vector<Lever> levers_of(const scenarios::Scenario& scenario) {
         of.rate("cluster.node_link.bandwidth", cluster.node_link.bandwidth);
         of.done(levers, said("proposals", "node links"));
     }
-    of.flops("cluster.gpu.fp16_flops", cluster.gpu.fp16_flops_per_s);
-    of.flops("cluster.gpu.fp8_flops", cluster.gpu.fp8_flops_per_s);
-    of.flops("cluster.gpu.fp4_flops", cluster.gpu.fp4_flops_per_s);
-    of.flops("cluster.gpu.fp32_flops", cluster.gpu.fp32_flops_per_s);
+    of.flops("cluster.gpu.fp16_flops", cluster.gpu.fp16_flops_per_s.value_or(0));
+    of.flops("cluster.gpu.fp8_flops", cluster.gpu.fp8_flops_per_s.value_or(0));
+    of.flops("cluster.gpu.fp4_flops", cluster.gpu.fp4_flops_per_s.value_or(0));
+    of.flops("cluster.gpu.fp32_flops", cluster.gpu.fp32_flops_per_s.value_or(0));
     of.done(levers, said("proposals", "GPU"));
     of.rate("cluster.gpu.memory_bandwidth", cluster.gpu.memory_bandwidth);
     of.done(levers, said("proposals", "memory"));

@@ -74,7 +74,7 @@ SplitValue packed_heads(GraphBuilder& builder, const LayerNames& names, Value no
     shape.after_norm = builder.layer().norms != NormPosition::After;
     // A parallel part reads the same input, and its backward comes first.
     shape.adds_gradient = builder.layer().beside || builder.layer().one_norm;
-    shape.adapter = builder.how().lora.qkv;
+    shape.adapter = builder.how().lora && builder.how().lora->qkv;
     const std::size_t first = builder.next_operator();
     const Value packed = linear(builder, at(names.qkv, "attn.qkv"), shape, weights, normed);
     builder.mark(first, Module::QkvLinear);
@@ -258,7 +258,7 @@ Branch mixer_branch(GraphBuilder& builder, Value x, PartGradients gradients) {
     LinearShape out_shape{
         builder.part(out_cut == Sharding::Row, context.width, "columns of the attention output"),
         builder.part(out_cut == Sharding::Column, size.hidden, "hidden columns"), out_cut, biased};
-    out_shape.adapter = builder.how().lora.projection;
+    out_shape.adapter = builder.how().lora && builder.how().lora->projection;
     // Fused attention keeps its result; Megatron-LM then has the GEMM keep only that
     // (set_save_original_input), but for delayed scales.
     out_shape.keeps_original = attention != nullptr &&

@@ -27,7 +27,7 @@ struct Compressed {
     std::int64_t bytes(std::int64_t columns) const {
         return builder.size.element * tokens() * columns;
     }
-    std::int64_t entries() const { return keys.ratio > 0 ? tokens() / keys.ratio : 0; }
+    std::int64_t entries() const { return keys.ratio ? tokens() / *keys.ratio : 0; }
     Value value(const std::string& kernel, std::int64_t columns) const {
         return {builder.tensor(kernel + ".out", bytes(columns)),
                 builder.tensor("d." + kernel + ".out", bytes(columns)), builder.size.tensor > 1};
@@ -97,7 +97,7 @@ int Compressed::compressor(const char* name, std::int64_t width,
     parameters.push_back(
         builder.whole_parameter(of + ".gate_proj.weight", {wide, builder.size.hidden}));
     parameters.push_back(
-        builder.whole_parameter(of + ".position_bias", {keys.ratio, wide}, Initial::Zeros));
+        builder.whole_parameter(of + ".position_bias", {*keys.ratio, wide}, Initial::Zeros));
     parameters.push_back(builder.whole_parameter(of + ".norm.weight", {width}, Initial::Ones));
     return builder.tensor(of.substr(names.prefix.size()) + ".products", 4 * tokens() * 2 * wide);
 }
@@ -152,7 +152,8 @@ void Compressed::index(Value normed, Value narrow) const {
     parts.parameters.push_back(
         builder.whole_parameter(of + ".weights_proj.weight", {n, builder.size.hidden}));
     const std::int64_t chosen =
-        tokens() * std::min(keys.chosen, std::max<std::int64_t>(1, builder.size.keys / keys.ratio));
+        tokens() * std::min(keys.chosen.value_or(0),
+                            std::max<std::int64_t>(1, builder.size.keys / *keys.ratio));
     const int choice = builder.tensor("indexer.choice", 4 * chosen);
     parts.saved.push_back(choice);
     add_products(parts, width);
@@ -160,7 +161,7 @@ void Compressed::index(Value normed, Value narrow) const {
     const auto product = [&](const char* name, std::int64_t outputs, std::int64_t inputs) {
         return gemm(builder, name, builder.layer_index, {1, tokens(), outputs, inputs, {}});
     };
-    const std::int64_t seen = std::max<std::int64_t>(1, builder.how().seq_length / keys.ratio / 2);
+    const std::int64_t seen = std::max<std::int64_t>(1, builder.how().seq_length / *keys.ratio / 2);
     append(parts.forward,
            {product("indexer.q", n * width, keys.query_rank),
             product("indexer.weights", n, builder.size.hidden),
@@ -168,7 +169,7 @@ void Compressed::index(Value normed, Value narrow) const {
                  {builder.size.samples, builder.size.queries, seen, n * (width + 1), {}}),
             moves("indexer.top_k", builder.layer_index, 4 * tokens() * seen, 4 * chosen)});
     std::get<Traffic>(parts.forward.back().work).busy =
-        seconds_of_choice(builder.how().seq_length, keys.ratio, keys.chosen, tokens());
+        seconds_of_choice(builder.how().seq_length, *keys.ratio, keys.chosen.value_or(0), tokens());
     add_planned(builder, at(".indexer", "indexer"), std::move(parts));
     builder.choice = choice;
 }
@@ -197,9 +198,7 @@ Value Compressed::attended(Value queries, Value key) const {
     // components/models/deepseek_v4/kernels/sparse_attention.py): as many pairs as if so many keys
     // stood before the sequence and the window were as much longer.
     const std::int64_t far =
-        keys.ratio == 0
-            ? 0
-            : std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_entries() + 0.5));
+        keys.ratio ? std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_entries() + 0.5)) : 0;
     FlashAttention seen;
     seen.batch = size.samples;
     seen.heads = size.heads;
@@ -293,7 +292,7 @@ Value compressed_context(GraphBuilder& builder, const LayerNames& names, const A
         builder.norm_weight(part.at(".kv_norm", "").name + ".weight", attention.head_dim), kv,
         attention.head_dim);
     Value key = part.key(normed_key);
-    if (keys.ratio > 0) key = part.compress(normed, key);
+    if (keys.ratio) key = part.compress(normed, key);
     if (keys.indexer) part.index(normed, narrow);
     return part.grouped(part.turned_back(part.attended(queries, key)));
 }

@@ -18,7 +18,7 @@ void AttentionCore::context_parallel() {
 Kernel AttentionCore::travel(const char* suffix, Collective work) const {
     work.group = exchanges_heads(builder.how()) ? Collective::Group::ContextOuter
                                                 : Collective::Group::Context;
-    return {place.kernel + suffix, place.layer.value_or(-1), work};
+    return {place.kernel + suffix, place.layer, work};
 }
 
 /// Two chunks are held at a time: one is transferred during attention over the other.

@@ -18,9 +18,9 @@ void AttentionCore::flash() {
     work.element_bytes = static_cast<int>(size.element);
     work.kernel = builder.how().kernels.attention_kernel.value_or(FusedAttention::Flash2);
     work.narrow = is_narrow();
-    op.forward = {{place.kernel, place.layer.value_or(-1), work}};
+    op.forward = {{place.kernel, place.layer, work}};
     work.backward = true;
-    op.backward_input = {{place.kernel + ".dx", place.layer.value_or(-1), work}};
+    op.backward_input = {{place.kernel + ".dx", place.layer, work}};
     const int statistics =
         builder.tensor(place.kernel + ".log_sum_exp", 4 * size.tokens * size.heads);
     op.saved = {qkv.tensor, out.tensor, statistics};

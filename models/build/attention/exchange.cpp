@@ -47,12 +47,11 @@ Value exchanged(GraphBuilder& builder, const OperatorPlace& place, Value x, std:
     const Value y{builder.tensor(place.kernel + ".out", bytes),
                   builder.tensor("d." + place.kernel + ".out", bytes), x.cut};
     Operator op = start(place, x);
-    const int layer = place.layer.value_or(-1);
     op.forward = {moves(place.kernel + ".sort", place.layer, bytes, bytes),
-                  {place.kernel, layer, work}};
+                  {place.kernel, place.layer, work}};
     op::ExchangeHeads roles{x, y, builder.scratch(place.kernel + ".sorted", bytes), 0};
     op.forward_uses = {x.tensor, roles.sorted, y.tensor};
-    op.backward_input = {{place.kernel + ".dx", layer, work},
+    op.backward_input = {{place.kernel + ".dx", place.layer, work},
                          moves(place.kernel + ".sort.dx", place.layer, bytes, bytes)};
     roles.sorted_gradient = builder.scratch("d." + place.kernel + ".sorted", bytes);
     op.backward_input_uses = {y.gradient, roles.sorted_gradient, x.gradient};

@@ -7,12 +7,12 @@
 namespace debubble::models {
 
 Latent::Queries Latent::queries(Value x) const {
-    if (latent.query_rank == 0)
+    if (!latent.query_rank)
         return {up(".q_proj", "attn.q", x, builder.size.hidden, attention.head_dim, true)};
     const Value narrow =
         normed(".q_a_layernorm", "attn.q_norm",
-               down(".q_a_proj", "attn.q_down", x, latent.query_rank, true), latent.query_rank);
-    return {up(".q_b_proj", "attn.q_up", narrow, latent.query_rank, attention.head_dim), narrow};
+               down(".q_a_proj", "attn.q_down", x, *latent.query_rank, true), *latent.query_rank);
+    return {up(".q_b_proj", "attn.q_up", narrow, *latent.query_rank, attention.head_dim), narrow};
 }
 
 SplitValue Latent::joined(Value queries, Value keys_values, Value rotated) const {

@@ -144,7 +144,7 @@ void choose_keys(GraphBuilder& builder, const LayerNames& names, Value normed,
     }
     const Choice choice{builder, names, sparse};
     const bool narrow = narrow_queries.has_value();
-    const std::int64_t inputs = narrow ? attention.latent->query_rank : builder.size.hidden;
+    const std::int64_t inputs = narrow ? *attention.latent->query_rank : builder.size.hidden;
     const std::int64_t per_token = sparse.indexer->heads * sparse.indexer->head_dim;
     const std::int64_t element = builder.size.element * builder.size.tokens;
     const int chosen = builder.tensor("indexer.choice", kIndex * choice.choices());

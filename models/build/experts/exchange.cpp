@@ -13,7 +13,7 @@ Kernel ExpertRoute::exchange(const std::string& kernel, bool returns, Narrow typ
     Kernel made = communicate(kernel, Collective::Kind::AllToAll, Collective::Group::Expert,
                               builder.how().expert * sent_bytes(received(), type));
     auto& work = std::get<Collective>(made.work);
-    work.routing = {experts.per_token, experts.count, experts.groups, experts.groups_chosen};
+    work.routing = Routing{experts.per_token, experts.count, experts.groups, experts.groups_chosen};
     if (builder.how().kernels.shared_expert_overlap)
         made.beside = returns ? Beside::Combine : Beside::Dispatch;
     return made;

@@ -83,30 +83,30 @@ LinearParameters ExpertRoute::parameters(bool in) const {
 /// The experts' latent input of the rank's tokens. Every tensor-parallel rank has the whole
 /// projection (Megatron-LM d98e8a6, core/transformer/moe/moe_layer.py).
 Value ExpertRoute::narrowed(Value tokens) const {
-    if (experts.latent == 0) return tokens;
+    if (!experts.latent) return tokens;
     const std::int64_t hidden = size().hidden;
     const std::string name = names.prefix + names.mlp + ".fc1_latent_proj";
-    LinearShape shape{hidden, experts.latent, Sharding::Replicated};
+    LinearShape shape{hidden, *experts.latent, Sharding::Replicated};
     shape.rows = size().stream_tokens;
-    const int weight = builder.whole_parameter(name + ".weight", {experts.latent, hidden});
+    const int weight = builder.whole_parameter(name + ".weight", {*experts.latent, hidden});
     return linear(builder, {name, "experts.narrow", layer}, shape, {{weight}, {}}, tokens);
 }
 
 /// The norm of the experts' output, before it is projected back.
 Value ExpertRoute::normed(Value narrow) const {
     const std::string name = names.prefix + names.mlp + ".latent_norm";
-    const int gain = builder.norm_weight(name + ".weight", experts.latent);
+    const int gain = builder.norm_weight(name + ".weight", *experts.latent);
     return norm_of_columns(builder, {name, "experts.latent_norm", layer}, gain, narrow,
-                           experts.latent);
+                           *experts.latent);
 }
 
 /// Back to the hidden width, with the branch's gradient.
 Value ExpertRoute::widened(Value narrow, int gradient) const {
     const std::int64_t hidden = size().hidden;
     const std::string name = names.prefix + names.mlp + ".fc2_latent_proj";
-    LinearShape shape{experts.latent, hidden, Sharding::Replicated};
+    LinearShape shape{*experts.latent, hidden, Sharding::Replicated};
     shape.rows = size().stream_tokens;
-    const int weight = builder.whole_parameter(name + ".weight", {hidden, experts.latent});
+    const int weight = builder.whole_parameter(name + ".weight", {hidden, *experts.latent});
     return linear(builder, {name, "experts.widen", layer}, shape, {{weight}, {}}, narrow, gradient);
 }
 
@@ -153,7 +153,7 @@ Value expert_branch(GraphBuilder& builder, const Experts& experts, Value normed,
         expert_products(builder, route.at("fc2"), out, route.parameters(false), active);
     route.mark_at_experts(back);
     route.add_biases(out.outputs);
-    if (experts.latent == 0) return route.from_experts(back, weights, gradient);
+    if (!experts.latent) return route.from_experts(back, weights, gradient);
     const int of_narrow = builder.tensor("d.experts.widen.in", route.token_bytes());
     const Value narrow = route.from_experts(back, weights, of_narrow);
     return route.widened(experts.latent_norm ? route.normed(narrow) : narrow, gradient);

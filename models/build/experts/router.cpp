@@ -33,7 +33,7 @@ Value ExpertRoute::weights(Value tokens) const {
     };
     op::Router roles{op.parameters.front(), {}, tokens, y};
     if (experts.router_bias) roles.bias = op.parameters.back();
-    if (experts.beside_ffn > 0) {  // a scale of each column, and a factor of each expert
+    if (experts.beside_ffn) {  // a scale of each column, and a factor of each expert
         op.parameters.push_back(
             builder.whole_parameter(router() + ".scale", {size().hidden}, Initial::Ones));
         op.parameters.push_back(

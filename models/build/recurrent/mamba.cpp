@@ -138,7 +138,7 @@ Value scan(GraphBuilder& builder, const LayerNames& names, const OperatorPlace& 
 
 Value mamba_context(GraphBuilder& builder, const LayerNames& names, const Mamba& mamba,
                     Value normed) {
-    if (mamba.step_rank > 0) return selective_context(builder, names, mamba, normed);
+    if (mamba.step_rank) return selective_context(builder, names, mamba, normed);
     const auto at = [&](const char* name, const char* kernel) {
         return OperatorPlace{names.prefix + names.attention + name, kernel, builder.layer_index};
     };

@@ -94,7 +94,7 @@ Value Selective::normed(Value narrow) const {
     const std::int64_t columns = whole.narrow();
     const Value y = value("ssm.norms", columns, false);
     PlannedParts parts{PlannedKind::ScaleNorm, {narrow}, {y}};
-    parts.parameters = {gain(".dt_layernorm", whole.step_rank), gain(".b_layernorm", whole.state),
+    parts.parameters = {gain(".dt_layernorm", *whole.step_rank), gain(".b_layernorm", whole.state),
                         gain(".c_layernorm", whole.state)};
     parts.saved = {narrow.tensor, builder.tensor("ssm.norms.statistics", 3 * 4 * rank.tokens())};
     parts.forward = {copies("ssm.norms", columns, columns)};
@@ -107,7 +107,7 @@ Value Selective::normed(Value narrow) const {
 /// The bias of the steps is added by the scan.
 Value Selective::steps(Value narrow) const {
     const Value y = value("ssm.steps", width, builder.size.tensor > 1);
-    const std::int64_t inputs = whole.step_rank;
+    const std::int64_t inputs = *whole.step_rank;
     PlannedParts parts{PlannedKind::Copy, {narrow}, {y}};
     parts.parameters = {cut_by_heads(builder, name(".dt_proj.weight"), {whole.inner(), inputs})};
     parts.saved = {narrow.tensor};

@@ -104,7 +104,7 @@ struct AutomodelCut {
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t context = 1;
-    std::int64_t data = 0;
+    std::optional<std::int64_t> data = {};  ///< replicas, if they are known
     std::int64_t layers = 0;
 };
 
@@ -149,8 +149,8 @@ AutomodelCut read_cut(Reading& job, std::int64_t layers) {
     const auto replicas = degree_of(job, "distributed.dp_replicate_size");
     if (strategy == "fsdp2" || strategy == "megatron_fsdp") {
         job.set("parallel.zero_stage", std::int64_t{3}, from, from == nullptr ? "fsdp2" : "");
-        if (replicas && *replicas > 1 && cut.data > 0 && cut.data * cut.context % *replicas == 0)
-            job.set("parallel.shard", cut.data * cut.context / *replicas,
+        if (replicas && *replicas > 1 && cut.data && *cut.data * cut.context % *replicas == 0)
+            job.set("parallel.shard", *cut.data * cut.context / *replicas,
                     in.find("distributed.dp_replicate_size"));
         job.set("parallel.wrap", std::string("layer"));
         if (cut.pipeline > 1 && !in.is_on("distributed.moe.reshard_after_forward"))
@@ -206,11 +206,11 @@ void read_batches(Reading& job, const AutomodelCut& cut) {
     else if (local)
         job.set("training.micro_batch", *local, in.find("step_scheduler.local_batch_size"));
     const auto global = in.whole("step_scheduler.global_batch_size", 1, kMost);
-    if (cut.pipeline > 1 && local && global && cut.data > 0 && *global > *local * cut.data)
+    if (cut.pipeline > 1 && local && global && cut.data && *global > *local * *cut.data)
         job.note(
             fmt::format("the whole schedule runs {} times per step, with a flush in between; one "
                         "schedule of all microbatches is planned",
-                        *global / (*local * cut.data)));
+                        *global / (*local * *cut.data)));
     for (const char* name : {"dataset.seq_len", "dataset.seq_length", "dataset.seq_len_max",
                              "packed_sequence.packed_sequence_size", "dataset.block_size"})
         if (const auto length = in.whole(name, 0, kMost); length && *length > 0) {

@@ -47,7 +47,7 @@ void add_pairs(const JobText& text, Settings& settings) {
             int line = 1;
             int start = 0;
             for (int i = 0; i < column && i < static_cast<int>(source->text.size()); ++i)
-                if (source->text[static_cast<std::size_t>(i)] == '\n') {
+                if (source->text[i] == '\n') {
                     ++line;
                     start = i + 1;
                 }
@@ -64,7 +64,8 @@ void add_pairs(const JobText& text, Settings& settings) {
 }
 
 struct ColossalCut {
-    std::int64_t tensor = 1, pipeline = 1, context = 1, data = 0, zero = 0;
+    std::int64_t tensor = 1, pipeline = 1, context = 1, zero = 0;
+    std::optional<std::int64_t> data = {};  ///< replicas, if they are known
     bool interleaves = false;
 };
 
@@ -192,9 +193,9 @@ void read_colossal_batches(Reading& job, const std::vector<PythonCall>& calls,
     const auto batch = in.whole("batch_size", 1, kMost);
     const auto micro = in.whole("microbatch_size", 1, kMost);
     const auto count = in.whole("num_microbatches", 1, kMost);
-    if (batch && cut.data > 0)
-        job.set("training.global_batch", *batch * cut.data, in.find("batch_size"),
-                fmt::format("{} on each of {} replicas", *batch, cut.data));
+    if (batch && cut.data)
+        job.set("training.global_batch", *batch * *cut.data, in.find("batch_size"),
+                fmt::format("{} on each of {} replicas", *batch, *cut.data));
     else if (!batch && !job.given("training.global_batch"))
         job.ask(
             "how many samples does a step have? The script's data loader determines it; give them "

@@ -30,15 +30,15 @@ void read_accelerate_types(Reading& job, bool sharded) {
 }
 
 /// Batches are the script's; the gradient is accumulated over microbatches.
-void read_accelerate_batches(Reading& job, std::int64_t data) {
+void read_accelerate_batches(Reading& job, std::optional<std::int64_t> data) {
     const auto steps = job.in.whole("gradient_accumulation_steps", 1, kMost);
     const auto micro = job.given_whole("training.micro_batch");
     if (!micro)
         job.ask(
             "how many samples does a microbatch have? The script determines it; give them by --set "
             "training.micro_batch=N");
-    else if (data > 0 && !job.given("training.global_batch"))
-        job.set("training.global_batch", batch_of(*micro, data, steps.value_or(1)),
+    else if (data && !job.given("training.global_batch"))
+        job.set("training.global_batch", batch_of(*micro, *data, steps.value_or(1)),
                 job.in.find("gradient_accumulation_steps"),
                 "micro batch x data x accumulation steps");
 }
@@ -74,7 +74,7 @@ Sizes read_sizes(Reading& job) {
 }
 
 /// FULL_SHARD and its like, by name or number; the word of FSDP2 is reshard_after_forward.
-void read_fsdp(Reading& job, const Sizes& sizes, std::int64_t data) {
+void read_fsdp(Reading& job, const Sizes& sizes, std::optional<std::int64_t> data) {
     Settings& in = job.in;
     const std::int64_t version = in.whole("fsdp_version", 1, 2).value_or(1);
     const std::string word = in.word("fsdp_sharding_strategy").value_or("FULL_SHARD");
@@ -90,8 +90,9 @@ void read_fsdp(Reading& job, const Sizes& sizes, std::int64_t data) {
     const std::string reshard = in.word("fsdp_reshard_after_forward").value_or("true");
     if (version == 2 && reshard == "false" && stage == 3)
         job.set("parallel.reshard", false, in.find("fsdp_reshard_after_forward"));
-    if (sizes.replicate > 1 && data > 0)
-        job.set("parallel.shard", std::max<std::int64_t>(data / sizes.replicate, 1) * sizes.context,
+    if (sizes.replicate > 1 && data)
+        job.set("parallel.shard",
+                std::max<std::int64_t>(*data / sizes.replicate, 1) * sizes.context,
                 in.find("parallelism_config_dp_shard_size"));
     else if (hybrid)
         job.note(
@@ -219,7 +220,7 @@ void read_accelerate_job(const JobText& text, Reading& job) {
             "the model is defined in Python; give a config.json, or a name from `debubble list "
             "models`, by --set model=FILE");
     settle_cluster(job);
-    const std::int64_t data = settle_world(job, world);
+    const std::optional<std::int64_t> data = settle_world(job, world);
     const bool sharded = kind == "FSDP" || sizes.shard > 1;
     if (sharded) {
         read_fsdp(job, sizes, data);

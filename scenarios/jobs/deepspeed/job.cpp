@@ -137,7 +137,7 @@ std::optional<std::int64_t> whole_or_auto(Reading& job, const char* name, const 
     return {};
 }
 
-void read_deepspeed_batches(Reading& job, std::int64_t data) {
+void read_deepspeed_batches(Reading& job, std::optional<std::int64_t> data) {
     Settings& in = job.in;
     const std::string micro_key = "training.micro_batch";
     auto micro = whole_or_auto(job, "train_micro_batch_size_per_gpu", micro_key);
@@ -148,9 +148,9 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
                            : in.whole("gradient_accumulation_steps", 1, kMost);
     const Setting* from = in.find("train_micro_batch_size_per_gpu");
     std::string why;
-    if (!micro && global && data > 0 && !is_auto(in, "train_micro_batch_size_per_gpu") &&
-        *global % batch_of(1, data, steps.value_or(1)) == 0) {
-        micro = *global / batch_of(1, data, steps.value_or(1));
+    if (!micro && global && data && !is_auto(in, "train_micro_batch_size_per_gpu") &&
+        *global % batch_of(1, *data, steps.value_or(1)) == 0) {
+        micro = *global / batch_of(1, *data, steps.value_or(1));
         from = in.find("train_batch_size");
         why = "over the replicas and accumulation steps";
     }
@@ -164,8 +164,8 @@ void read_deepspeed_batches(Reading& job, std::int64_t data) {
                       "training.micro_batch=N");
     if (global)
         job.set("training.global_batch", *global, in.find("train_batch_size"));
-    else if (known && data > 0 && !job.given("training.global_batch"))
-        job.set("training.global_batch", batch_of(*known, data, steps.value_or(1)),
+    else if (known && data && !job.given("training.global_batch"))
+        job.set("training.global_batch", batch_of(*known, *data, steps.value_or(1)),
                 in.find("gradient_accumulation_steps"), "micro batch x data x accumulation steps");
 }
 
@@ -181,14 +181,14 @@ void read_deepspeed(const JobText& text, Reading& job, bool own_file) {
         job.set("framework.context_communication", std::string("all-to-all"),
                 in.find("sequence_parallel_size"));
     }
-    const PythonDegrees degrees = read_python_degrees(job, tensor, sequence);
+    const std::optional<std::int64_t> data = read_python_degrees(job, tensor, sequence);
     job.set("schedule", std::string("1f1b"));
     job.set("framework.base", std::string("deepspeed"), nullptr, "DeepSpeed");
     const DeepspeedTypes types = read_deepspeed_types(job);
     read_scale(job);
     read_zero(job, text, types.gradient_bytes);
     read_optimizer_kind(job);
-    read_deepspeed_batches(job, degrees.data);
+    read_deepspeed_batches(job, data);
     read_python_training(job);
     for (const char* name : {"activation_checkpointing.partition_activations",
                              "activation_checkpointing.cpu_checkpointing"})

@@ -42,8 +42,8 @@ void read_sharding(Reading& job, MegatronCut& cut) {
     if (cut.zero_stage > 0)
         job.set("parallel.zero_stage", static_cast<std::int64_t>(cut.zero_stage), from);
     const auto instances = in.whole("num_distributed_optimizer_instances", 1, kMost);
-    if (instances && *instances > 1 && cut.data > 0) {
-        const std::int64_t replicas = cut.data * cut.context;
+    if (instances && *instances > 1 && cut.data) {
+        const std::int64_t replicas = *cut.data * cut.context;
         if (replicas % *instances != 0)
             job.refuse(*in.find("num_distributed_optimizer_instances"),
                        fmt::format("{} instances do not divide {} replicas", *instances, replicas));

@@ -20,8 +20,8 @@ using scenarios::Scenario;
 void add_stages(JobWriter& job) {
     const scenarios::Parallel& p = job.s.parallel;
     const std::vector<int> layers = layers_of_stages(job.s);
-    if (!p.layout.empty()) {
-        job.say("pipeline_model_parallel_layout", p.layout);
+    if (p.layout) {
+        job.say("pipeline_model_parallel_layout", *p.layout);
         return;
     }
     if (layers.size() > 1 && !is_even(layers)) {
@@ -41,14 +41,14 @@ void add_schedule(JobWriter& job) {
     if (name == "combined-1f1b") {
         job.flag("overlap_moe_expert_parallel_comm", true);
         if (s.schedule.delays_weights()) job.flag("delay_wgrad_compute", true);
-    } else if (!s.schedule.csv.empty() || (name != "1f1b" && name != "interleaved-1f1b")) {
+    } else if (s.schedule.csv || (name != "1f1b" && name != "interleaved-1f1b")) {
         if (s.parallel.pipeline > 1)
             job.cannot("schedule.name",
                        fmt::format("Megatron-LM runs 1F1B, interleaved and combined 1F1B, not {}; "
                                    "zb-h1, zb-v and v-half are in Primus (patch_primus_pipeline, "
                                    "pp_algorithm zero-bubble, zbv-formatted, v-half, v-min) or in "
                                    "sail-sg's fork",
-                                   s.schedule.csv.empty() ? name : "a schedule of a file"));
+                                   s.schedule.csv ? "a schedule of a file" : name));
     }
     if (name == "interleaved-1f1b" && s.training.micro_batches % s.parallel.pipeline != 0)
         job.cannot("schedule.rounds",
@@ -171,8 +171,8 @@ void add_recompute(JobWriter& job) {
         case models::Recompute::Full: {
             const models::RecomputeExtent& extent = t.recompute_extent;
             job.say("recompute_granularity", "full");
-            job.say("recompute_method", extent.layers > 0 ? "block" : "uniform");
-            job.say("recompute_num_layers", extent.layers > 0 ? extent.layers : extent.together);
+            job.say("recompute_method", extent.layers ? "block" : "uniform");
+            job.say("recompute_num_layers", extent.layers.value_or(extent.together));
         }
     }
     std::vector<std::string_view> moved;
@@ -184,8 +184,8 @@ void add_recompute(JobWriter& job) {
         if (t.offload.fewest_elements != models::OffloadExtent{}.fewest_elements)
             job.say("min_offloaded_tensor_size", t.offload.fewest_elements);
     }
-    if (t.offload.everything && t.offload.layers > 0)
-        job.say("cpu_offloading_num_layers", t.offload.layers);
+    if (t.offload.everything && t.offload.layers)
+        job.say("cpu_offloading_num_layers", *t.offload.layers);
     if (t.offload_optimizer) job.flag("optimizer_cpu_offload", true);
 }
 

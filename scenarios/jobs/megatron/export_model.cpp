@@ -38,8 +38,7 @@ void add_attention_fields(JobWriter& job) {
     job.say("num_attention_heads", attention->heads);
     if (attention->latent) {
         job.flag("multi_latent_attention", true);
-        if (attention->latent->query_rank > 0)
-            job.say("q_lora_rank", attention->latent->query_rank);
+        if (attention->latent->query_rank) job.say("q_lora_rank", *attention->latent->query_rank);
         job.say("kv_lora_rank", attention->latent->key_rank);
         job.say("qk_head_dim", attention->head_dim - attention->latent->rope_dim);
         job.say("qk_pos_emb_head_dim", attention->latent->rope_dim);
@@ -89,9 +88,9 @@ void add_experts_fields(JobWriter& job, const models::Experts& experts) {
     job.say("num_experts", experts.count);
     job.say("moe_router_topk", experts.per_token);
     job.say("moe_ffn_hidden_size", experts.ffn);
-    if (experts.shared_ffn > 0) job.say("moe_shared_expert_intermediate_size", experts.shared_ffn);
+    if (experts.shared_ffn) job.say("moe_shared_expert_intermediate_size", *experts.shared_ffn);
     if (experts.shared_gate) job.flag("moe_shared_expert_gate", true);
-    if (experts.latent > 0) job.say("moe_latent_size", experts.latent);
+    if (experts.latent) job.say("moe_latent_size", *experts.latent);
     if (experts.router == models::Router::Sigmoid) job.say("moe_router_score_function", "sigmoid");
     if (experts.router == models::Router::PreSoftmax) job.flag("moe_router_pre_softmax", true);
     if (experts.groups > 1) {

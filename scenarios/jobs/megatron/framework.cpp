@@ -31,11 +31,9 @@ void read_overlaps(Reading& job, const MegatronDialect& dialect, const MegatronC
     const auto size = in.whole("ddp_bucket_size", 1, 1'000'000'000'000);
     const auto field = in.whole("bucket_size", 1, 1'000'000'000'000);
     const std::optional<std::int64_t> said = size ? size : field;
-    const std::int64_t rule =
-        dialect.bucket_elements > 0
-            ? dialect.bucket_elements
-            : std::max<std::int64_t>(40'000'000, 1'000'000 * std::max<std::int64_t>(cut.data, 1));
-    if (!reduces || cut.zero_stage >= 2 || cut.data == 0) return;
+    const std::int64_t rule = dialect.bucket_elements.value_or(
+        std::max<std::int64_t>(40'000'000, 1'000'000 * cut.data.value_or(1)));
+    if (!reduces || cut.zero_stage >= 2 || !cut.data) return;
     const std::int64_t bytes = said.value_or(rule) * gradient_bytes;
     const bool mib = bytes % (1 << 20) == 0;
     job.set("framework.grad_bucket",

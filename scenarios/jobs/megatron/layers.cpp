@@ -103,13 +103,13 @@ void add_delta_nets(Reading& job, LayerChanges& changes) {
 
 void add_windows(Reading& job, LayerChanges& changes) {
     const Setting* const setting = job.in.find("window_attn_skip_freq");
-    const std::int64_t window = megatron_window(job);
-    if (window == 0 || setting == nullptr) return;
+    const std::optional<std::int64_t> window = megatron_window(job);
+    if (!window || setting == nullptr) return;
     const auto chosen = chosen_layers(
         job, *setting, static_cast<std::int64_t>(changes.count()),
         [](std::int64_t every, std::int64_t layer) { return (layer + 1) % every != 0; });
     for (std::size_t i = 0; chosen && i < chosen->size(); ++i)
-        if ((*chosen)[i]) changes.add(i, fmt::format("window: {}", window));
+        if ((*chosen)[i]) changes.add(i, fmt::format("window: {}", *window));
 }
 
 void add_unrotated(Reading& job, LayerChanges& changes) {

@@ -13,8 +13,9 @@ struct MegatronDialect {
     std::string_view framework;  ///< the profile
     bool is_bridge = false;
     bool is_primus = false;
-    bool names_network = false;        ///< `model` is a name, or a map of its own
-    std::int64_t bucket_elements = 0;  ///< of a gradient bucket; 0: Megatron-LM's rule
+    bool names_network = false;                        ///< `model` is a name, or a map of its own
+    std::optional<std::int64_t> bucket_elements = {};  ///< of a gradient bucket, if it is not by
+                                                       ///< Megatron-LM's rule
     std::string_view cluster_hint = {};
 };
 
@@ -33,8 +34,8 @@ struct MegatronCut {
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t context = 1;
-    std::int64_t chunks = 1;  ///< stages of a rank
-    std::int64_t data = 0;    ///< 0: not known
+    std::int64_t chunks = 1;                ///< stages of a rank
+    std::optional<std::int64_t> data = {};  ///< replicas, if they are known
     bool sequence = false;
     int zero_stage = 0;
     bool fsdp2 = false;

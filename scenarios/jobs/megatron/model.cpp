@@ -185,9 +185,9 @@ void read_attention(Reading& job) {
     if (softmax.starts_with("off"))
         job.note(*in.find("softmax_type"), "a softmax with an additional zero score costs nothing",
                  Harm::Harmless);
-    const std::int64_t window = megatron_window(job);
-    if (window > 0 && !in.has("window_attn_skip_freq"))
-        job.set("model.window", window, in.find("window_size"));
+    const std::optional<std::int64_t> window = megatron_window(job);
+    if (window && !in.has("window_attn_skip_freq"))
+        job.set("model.window", *window, in.find("window_size"));
 }
 
 /// The longest sample: that of the training where nothing says more.

@@ -271,12 +271,13 @@ void read_delta_net(Reading& job) {
             from);
 }
 
-std::int64_t megatron_window(Reading& job) {
+std::optional<std::int64_t> megatron_window(Reading& job) {
     const std::vector<std::string> window = job.in.words("window_size");
-    if (window.empty()) return 0;
+    if (window.empty()) return {};
     const std::string first = window.front().substr(0, window.front().find(','));
     const auto left = number_of(first.starts_with('(') ? first.substr(1) : first);
-    return left && *left >= 0 && *left < kMost ? static_cast<std::int64_t>(*left) + 1 : 0;
+    if (!left || *left < 0 || *left >= kMost) return {};
+    return static_cast<std::int64_t>(*left) + 1;
 }
 
 void read_megatron_network(Reading& job) {

@@ -31,8 +31,8 @@ bool has_delta_nets(Reading& job);
 /// Writes `model.delta_net` from the flags --linear-*; asks for what only a checkpoint knows.
 void read_delta_net(Reading& job);
 
-/// The tokens that a token sees, itself among them, by --window-size; 0: all before it.
-std::int64_t megatron_window(Reading& job);
+/// The tokens that a token sees, itself among them, by --window-size; unset: all before it.
+std::optional<std::int64_t> megatron_window(Reading& job);
 
 /// Layers of one part, each named by a letter: Megatron-Core's HybridModel.
 struct HybridPattern {

@@ -57,9 +57,9 @@ std::optional<std::int64_t> micro_batch_of(Reading& job, const MegatronCut& cut,
     const std::int64_t most = in.whole("max_tokens_per_gpu", 1, kMost).value_or(1) * cut.context;
     auto length = in.whole("seq_length", 1, kMost);
     if (const auto given = job.given_whole("training.seq_length")) length = given;
-    if (!length || cut.data == 0) return micro;
+    if (!length || !cut.data) return micro;
     const std::int64_t share = std::max<std::int64_t>(
-        job.given_whole("training.global_batch").value_or(global.value_or(1)) / cut.data, 1);
+        job.given_whole("training.global_batch").value_or(global.value_or(1)) / *cut.data, 1);
     std::int64_t made = std::clamp<std::int64_t>(most / *length, 1, share);
     while (share % made != 0) --made;
     const Setting* const from = in.find("max_tokens_per_gpu");
@@ -92,8 +92,8 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
         global = last_step(in);
         if (global) from = in.find("step_batch_size_schedule");
     }
-    if (!global && micro && cut.data > 0) {
-        global = *micro * cut.data;
+    if (!global && micro && cut.data) {
+        global = *micro * *cut.data;
         why = "micro batch x data, since --global-batch-size is absent";
     }
     if (!micro && !job.given("training.micro_batch") && !packs_by_tokens(job))
@@ -109,14 +109,14 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
         job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
     const std::int64_t taken = job.given_whole("training.micro_batch").value_or(micro.value_or(0));
     const std::int64_t step = job.given_whole("training.global_batch").value_or(global.value_or(0));
-    if (taken > 0 && cut.data > 0) cut.micro_batches = step / (taken * cut.data);
+    if (taken > 0 && cut.data) cut.micro_batches = step / (taken * *cut.data);
     settle_megatron_groups(job, cut);
-    const std::int64_t share = micro.value_or(1) * std::max<std::int64_t>(cut.data, 1);
-    if (global && micro && cut.data > 0 && *global % share != 0 && from != nullptr &&
+    const std::int64_t share = micro.value_or(1) * cut.data.value_or(1);
+    if (global && micro && cut.data && *global % share != 0 && from != nullptr &&
         !job.given("training.global_batch") && !job.given("training.micro_batch"))
         job.refuse(*from, fmt::format("a global batch of {} is not a multiple of micro batch {} x "
                                       "data {}",
-                                      *global, *micro, cut.data));
+                                      *global, *micro, *cut.data));
     if (!job.copy("training.seq_length", "seq_length") && !job.given("training.seq_length") &&
         !dialect.is_bridge)
         job.ask(

@@ -16,7 +16,7 @@ struct NanotronCut {
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t context = 1;
-    std::int64_t data = 0;
+    std::optional<std::int64_t> data = {};  ///< replicas, if they are known
 };
 
 std::int64_t asked_degree(Reading& job, const char* name, const char* key) {
@@ -77,11 +77,11 @@ std::vector<std::int64_t> nanotron_stages(const NanotronNetwork& n, std::int64_t
     const double layer = static_cast<double>(n.hidden) *
                          static_cast<double>(4 * n.hidden + n.products_of_mlp * n.ffn);
     const double head = static_cast<double>(n.vocab) * static_cast<double>(n.hidden);
-    const double all = layer * static_cast<double>(n.layers) + head;
+    const double all = layer * static_cast<double>(*n.layers) + head;
     std::vector<std::int64_t> stages(static_cast<std::size_t>(ranks), 0);
     std::int64_t rank = 0;
-    for (std::int64_t i = 0; i < n.layers; ++i) {
-        ++stages[static_cast<std::size_t>(rank)];
+    for (std::int64_t i = 0; i < *n.layers; ++i) {
+        ++stages[rank];
         const double share = static_cast<double>(rank + 1) / static_cast<double>(ranks);
         if (layer * static_cast<double>(i + 1) > all * share) ++rank;
     }
@@ -101,15 +101,15 @@ void read_nanotron_schedule(Reading& job, const NanotronCut& cut, NanotronNetwor
         in.whole("model.make_vocab_size_divisible_by", 1, 1'048'576).value_or(1);
     job.set("framework.vocabulary_multiple", multiple,
             in.find("model.make_vocab_size_divisible_by"));
-    if (cut.pipeline == 1 || network.layers == 0) return;
+    if (cut.pipeline == 1 || !network.layers) return;
     const std::int64_t unit = multiple * cut.tensor;
     network.vocab = (network.vocab + unit - 1) / unit * unit;
     std::vector<std::int64_t> stages;
     if (network.vocab > 0) stages = nanotron_stages(network, cut.pipeline);
     const bool deals = !stages.empty();
     for (std::int64_t i = 0; !deals && i < cut.pipeline; ++i)
-        stages.push_back(network.layers / cut.pipeline +
-                         (i < network.layers % cut.pipeline ? 1 : 0));
+        stages.push_back(*network.layers / cut.pipeline +
+                         (i < *network.layers % cut.pipeline ? 1 : 0));
     if (!deals && network.vocab > 0)
         job.note(
             *in.find("parallelism.pp"),
@@ -165,8 +165,8 @@ void read_nanotron_batch(Reading& job, const NanotronCut& cut) {
                            ? job.given_whole("training.micro_batch")
                            : in.whole("tokens.micro_batch_size", 1, kMost);
     const auto steps = in.whole("tokens.batch_accumulation_per_replica", 1, kMost);
-    if (micro && cut.data > 0)
-        job.set("training.global_batch", batch_of(*micro, cut.data, steps.value_or(1)),
+    if (micro && cut.data)
+        job.set("training.global_batch", batch_of(*micro, *cut.data, steps.value_or(1)),
                 in.find("tokens.batch_accumulation_per_replica"),
                 "micro batch x dp x accumulation steps");
     if (const Setting* const stages = in.find("data_stages");
@@ -210,8 +210,8 @@ void read_nanotron_optimizer(Reading& job, const NanotronCut& cut) {
     const Setting* const from = in.find("optimizer.zero_stage");
     if (stage > 1) job.note(*from, "nanotron shards only the optimizer state at any stage above 0");
     if (stage > 0) job.set("parallel.zero_stage", std::int64_t{1}, from);
-    if (stage > 0 && cut.context > 1 && cut.data > 0)
-        job.set("parallel.shard", cut.data, from, "the state is sharded only over dp");
+    if (stage > 0 && cut.context > 1 && cut.data)
+        job.set("parallel.shard", *cut.data, from, "the state is sharded only over dp");
     const std::string name = in.word("optimizer.optimizer_factory.name").value_or("adamW");
     if (name == "sgd")
         job.set("training.optimizer", name, in.find("optimizer.optimizer_factory.name"));
@@ -236,7 +236,7 @@ void read_nanotron_software(Reading& job, const NanotronCut& cut) {
     job.set("framework.main_grad_buffer", in.is_on("optimizer.accumulate_grad_in_fp32"),
             in.find("optimizer.accumulate_grad_in_fp32"));
     job.set("framework.overlap_param_gather", false, nullptr, "gathered after the step");
-    if (cut.data * cut.context > 1)
+    if (cut.data.value_or(0) * cut.context > 1)
         job.set("framework.ddp_buckets", true, nullptr, "DistributedDataParallel");
     const auto bucket = in.whole("model.ddp_bucket_cap_mb", 1, 1'000'000);
     job.set("framework.grad_bucket", fmt::format("{} MiB", bucket.value_or(25)),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "scenarios/jobs/read/reading.h"
@@ -10,7 +11,7 @@ namespace debubble::jobs {
 
 /// The properties of the network that its partition into stages depends on.
 struct NanotronNetwork {
-    std::int64_t layers = 0;  ///< 0: the network is not nanotron's own
+    std::optional<std::int64_t> layers = {};  ///< unset: the network is not nanotron's own
     std::int64_t hidden = 0;
     std::int64_t ffn = 0;
     std::int64_t vocab = 0;

@@ -192,8 +192,8 @@ private:
         const std::vector<std::int64_t> global = numbers("global_attn_layers");
         const std::vector<std::int64_t> sparse = numbers("moe_config.layers");
         const bool all_sparse = sparse.empty() || sparse.front() == -1;
-        LayerChanges changes(static_cast<std::size_t>(network_.layers));
-        for (std::int64_t i = 0; i < network_.layers; ++i) {
+        LayerChanges changes(static_cast<std::size_t>(*network_.layers));
+        for (std::int64_t i = 0; i < *network_.layers; ++i) {
             const bool unrotated = bare && (i + 1) % *bare == 0;
             const bool whole_text = unrotated || std::ranges::find(global, i) != global.end();
             const auto at = static_cast<std::size_t>(i);
@@ -217,9 +217,9 @@ private:
         for (const std::string& word : in_.words(nanotron_model_key(name))) {
             const auto number = number_of(word);
             if (!number || *number != static_cast<double>(static_cast<std::int64_t>(*number)) ||
-                *number < -1 || *number >= static_cast<double>(network_.layers))
+                *number < -1 || *number >= static_cast<double>(*network_.layers))
                 job_.refuse(*find(name),
-                            fmt::format("'{}' is not a layer of the {}", word, network_.layers));
+                            fmt::format("'{}' is not a layer of the {}", word, *network_.layers));
             else
                 made.push_back(static_cast<std::int64_t>(*number));
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,10 @@ std::vector<PythonCall> python_calls(const std::shared_ptr<const text::SourceTex
 // Settings that jobs leave to the Python script that starts them: the model, the length of samples,
 // recomputation.
 
-struct PythonDegrees {
-    std::int64_t data = 0;  ///< 0: not known
-};
-
-/// Asks for model, cluster and GPUs, with the pipeline that the command line may give.
-PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_t context);
+/// Asks for model, cluster and GPUs, with the pipeline that the command line may give. Returns the
+/// data-parallel replicas, if they are known.
+std::optional<std::int64_t> read_python_degrees(Reading& job, std::int64_t tensor,
+                                                std::int64_t context);
 
 /// Writes attention and recomputation, and asks for the length of samples.
 void read_python_training(Reading& job);

@@ -4,7 +4,8 @@
 
 namespace debubble::jobs {
 
-PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_t context) {
+std::optional<std::int64_t> read_python_degrees(Reading& job, std::int64_t tensor,
+                                                std::int64_t context) {
     if (!job.has_model())
         job.ask(
             "the model is defined in Python; give a config.json, or a name from `debubble list "
@@ -24,7 +25,7 @@ PythonDegrees read_python_degrees(Reading& job, std::int64_t tensor, std::int64_
         world.from = job.in.find("num_processes");
         world.launcher = fmt::format("{} processes", *processes);
     }
-    return {settle_world(job, world)};
+    return settle_world(job, world);
 }
 
 void read_python_training(Reading& job) {

@@ -228,7 +228,7 @@ std::int64_t batch_of(std::int64_t micro, std::int64_t data, std::int64_t steps)
     return batch;
 }
 
-std::int64_t settle_world(Reading& job, const World& world) {
+std::optional<std::int64_t> settle_world(Reading& job, const World& world) {
     std::optional<std::int64_t> gpus = job.given_whole("gpus");
     const bool given = gpus.has_value();
     if (given && world.of_job && *gpus != *world.of_job)
@@ -236,24 +236,24 @@ std::int64_t settle_world(Reading& job, const World& world) {
                              world.launcher, world.product, world.per_replica, *gpus));
     if (!given) gpus = world.of_job;
     if (!gpus) {
-        job.ask(!world.otherwise.empty()
-                    ? world.otherwise
+        job.ask(world.otherwise
+                    ? *world.otherwise
                     : fmt::format("how many GPUs? {} are {}; give a multiple by --set gpus=N",
                                   world.product, world.per_replica),
                 {"gpus"});
-        return 0;
+        return {};
     }
     constexpr std::int64_t kMostGpus = 4'000'000;  // of any scenario
     if (*gpus > kMostGpus) {
         job.ask(fmt::format("{} GPUs exceed the limit of {}", *gpus, kMostGpus));
-        return 0;
+        return {};
     }
     if (*gpus % world.per_replica != 0) {
         job.ask(
             fmt::format("{} are {} GPUs, which do not divide {}; give a multiple of them by "
                         "--set gpus=N",
                         world.product, world.per_replica, *gpus));
-        return 0;
+        return {};
     }
     job.set("gpus", *gpus, world.from, given ? "--set" : world.launcher);
     job.set("parallel.data", *gpus / world.per_replica, nullptr,
@@ -261,7 +261,8 @@ std::int64_t settle_world(Reading& job, const World& world) {
     return *gpus / world.per_replica;
 }
 
-std::int64_t settle_world(Reading& job, std::string product, std::int64_t per_replica) {
+std::optional<std::int64_t> settle_world(Reading& job, std::string product,
+                                         std::int64_t per_replica) {
     World world;
     world.product = std::move(product);
     world.per_replica = per_replica;

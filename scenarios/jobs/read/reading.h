@@ -148,14 +148,14 @@ struct World {
     std::optional<std::int64_t> of_job;  ///< as the job's launcher says
     std::string launcher;                ///< "1 node of 8 GPUs"
     const Setting* from = nullptr;
-    std::string product;           ///< "tensor 8 x pipeline 16 x context 1"
-    std::int64_t per_replica = 1;  ///< GPUs of that product
-    std::string otherwise;         ///< the question if nobody says; empty: the usual one
+    std::string product;                        ///< "tensor 8 x pipeline 16 x context 1"
+    std::int64_t per_replica = 1;               ///< GPUs of that product
+    std::optional<std::string> otherwise = {};  ///< the question if nobody says, if not the usual
 };
 
 /// Settles GPUs and replicas, writes `gpus` and `parallel.data`, and asks where they are not known.
-/// Returns the replicas; 0 if they are not known.
-std::int64_t settle_world(Reading& job, const World& world);
+/// Returns the replicas, if they are known.
+std::optional<std::int64_t> settle_world(Reading& job, const World& world);
 
 /// The samples of a step: of a microbatch, times replicas, times accumulation steps.
 std::int64_t batch_of(std::int64_t micro, std::int64_t data, std::int64_t steps);
@@ -164,7 +164,8 @@ std::int64_t batch_of(std::int64_t micro, std::int64_t data, std::int64_t steps)
 void settle_cluster(Reading& job, const std::string& hint = {});
 
 /// The GPUs of a job that says nothing of its launch, from its degrees.
-std::int64_t settle_world(Reading& job, std::string product, std::int64_t per_replica);
+std::optional<std::int64_t> settle_world(Reading& job, std::string product,
+                                         std::int64_t per_replica);
 
 /// A name as YAML in one line.
 std::string flow_text(const std::string& text);

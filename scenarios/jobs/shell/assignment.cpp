@@ -48,7 +48,7 @@ void ShellReader::assign_element(const std::string& name, const std::string& ind
         variable.keys.resize(variable.texts.size());
         const auto found = std::ranges::find(variable.keys, index);
         if (found != variable.keys.end()) {
-            variable.texts[static_cast<std::size_t>(found - variable.keys.begin())] = value;
+            variable.texts[found - variable.keys.begin()] = value;
             return;
         }
         variable.keys.push_back(index);

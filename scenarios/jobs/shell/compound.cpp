@@ -100,7 +100,7 @@ void ShellReader::loop(LoopKind kind) {
         at_ += 2;
         for (blanks(); !at_separator() && here() != '#'; blanks()) {
             const std::size_t before = at_;
-            for (ShellText& field : word(true).fields) turns.push_back(std::move(field));
+            for (ShellText& field : word(Expands::Split).fields) turns.push_back(std::move(field));
             if (at_ == before) ++at_;
         }
     }

@@ -33,7 +33,7 @@ ShellText ShellReader::argument(std::size_t number, std::uint32_t begin) {
     return value;
 }
 
-void ShellReader::dollar(Word& word, ShellText& field, bool& has, bool quoted, bool split) {
+void ShellReader::dollar(Word& word, ShellText& field, bool& has, Expands how) {
     const std::size_t begin = at_++;
     const auto offset = static_cast<std::uint32_t>(begin);
     const char c = here();
@@ -45,18 +45,17 @@ void ShellReader::dollar(Word& word, ShellText& field, bool& has, bool quoted, b
         at_ = closing('(', ')', "$(");
         const std::size_t end = at_;
         if (const auto text = printed(first, end - 1, offset))
-            substitute(word, field, has, {*text}, quoted, split, false);
+            substitute(word, field, has, {*text}, how);
         else
             substitute(word, field, has,
                        {unknown(slice(begin, std::min<std::size_t>(end - begin, 60)), offset)},
-                       quoted, split, false);
-        has = has || quoted;
+                       how);
+        has = has || how == Expands::Quoted;
     } else if (c == '{') {
-        braces(word, field, has, quoted, split);
+        braces(word, field, has, how);
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
         ++at_;
-        substitute(word, field, has, {argument(static_cast<std::size_t>(c - '0'), offset)}, quoted,
-                   split, false);
+        substitute(word, field, has, {argument(static_cast<std::size_t>(c - '0'), offset)}, how);
     } else if ((c == '@' || c == '*' || c == '#') && has_arguments_) {
         ++at_;
         script_.reads_arguments = true;
@@ -66,7 +65,7 @@ void ShellReader::dollar(Word& word, ShellText& field, bool& has, bool quoted, b
             for (const char digit : std::to_string(arguments_.size()))
                 values.front().add(digit, offset);
         }
-        substitute(word, field, has, values, quoted, split, c == '@');
+        substitute(word, field, has, values, how, c == '@');
     } else if (c == '@' || c == '*' || c == '#' || c == '?' || c == '$' || c == '!') {
         ++at_;
         field.add(unknown(std::string("$") + c, offset));
@@ -75,7 +74,7 @@ void ShellReader::dollar(Word& word, ShellText& field, bool& has, bool quoted, b
         const std::string name = name_here();
         bool set = false;
         const std::vector<ShellText> values = values_of(name, "0", offset, set);
-        substitute(word, field, has, values, quoted, split, false);
+        substitute(word, field, has, values, how);
     } else {
         field.add('$', offset);
         has = true;
@@ -109,7 +108,7 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     if (!variable.keys.empty()) {
         const auto key = std::ranges::find(variable.keys, index);
         if (key == variable.keys.end()) return {empty};
-        return {texts[static_cast<std::size_t>(key - variable.keys.begin())]};
+        return {texts[key - variable.keys.begin()]};
     }
     const std::optional<std::int64_t> i =
         index == "0"
@@ -119,7 +118,7 @@ std::vector<ShellText> ShellReader::values_of(const std::string& name, std::stri
     const auto size = static_cast<std::int64_t>(texts.size());
     const std::int64_t at = *i < 0 ? *i + size : *i;
     if (at < 0 || at >= size) return {empty};
-    return {texts[static_cast<std::size_t>(at)]};
+    return {texts[at]};
 }
 
 /// The separator of the values of "${A[*]}": the first letter of IFS.
@@ -133,8 +132,9 @@ std::string ShellReader::joint() const {
 
 /// Puts values into a word: outside quotes they are cut at blanks; "${A[@]}" makes a field of each.
 void ShellReader::substitute(Word& word, ShellText& field, bool& has,
-                             const std::vector<ShellText>& values, bool quoted, bool split,
-                             bool whole) {
+                             const std::vector<ShellText>& values, Expands how, bool a_field_each) {
+    const bool quoted = how == Expands::Quoted;
+    const bool cuts = quoted ? a_field_each : how == Expands::Split;
     const auto end_field = [&] {
         if (has) word.fields.push_back(std::move(field));
         field = {};
@@ -144,11 +144,11 @@ void ShellReader::substitute(Word& word, ShellText& field, bool& has,
     for (std::size_t v = 0; v < values.size(); ++v) {
         const ShellText& value = values[v];
         count(value.text.size() + 1);
-        if (v > 0 && (quoted ? whole : split)) end_field();
-        if (v > 0 && !(quoted ? whole : split))
+        if (v > 0 && cuts) end_field();
+        if (v > 0 && !cuts)
             for (const char mark : quoted ? joint() : std::string(" "))
                 field.add(mark, value.offset());
-        if (quoted || !split) {
+        if (how != Expands::Split) {
             field.add(value);
             has = true;
             continue;
@@ -252,7 +252,7 @@ ShellText ShellReader::region(std::size_t from, std::size_t to, std::uint32_t be
     return made;
 }
 
-void ShellReader::braces(Word& word, ShellText& field, bool& has, bool quoted, bool split) {
+void ShellReader::braces(Word& word, ShellText& field, bool& has, Expands how) {
     const std::size_t begin = at_ - 1;
     const auto offset = static_cast<std::uint32_t>(begin);
     ++at_;
@@ -339,7 +339,7 @@ void ShellReader::braces(Word& word, ShellText& field, bool& has, bool quoted, b
                        : std::vector<ShellText>{
                              unknown(slice(begin, std::min<std::size_t>(end - begin, 60)), offset)};
     }
-    substitute(word, field, has, values, quoted, split, whole);
+    substitute(word, field, has, values, how, whole);
 }
 
 }  // namespace debubble::jobs

@@ -247,7 +247,7 @@ Truth ShellReader::simple() {
             }
             continue;
         }
-        const Word made = word(true);
+        const Word made = word(Expands::Split);
         words.insert(words.end(), made.fields.begin(), made.fields.end());
         if (at_ == before) ++at_;
     }

@@ -84,21 +84,27 @@ private:
         std::vector<ShellText> fields;
         bool has_quotes = false;
     };
-    /// A word with its expansions, cut into fields at unquoted blanks if `split`.
-    Word word(bool split);
+    /// Where an expansion stands, which decides whether blanks in its value cut a word into fields.
+    enum class Expands : std::uint8_t {
+        Split,   ///< outside quotes: blanks end a field
+        Joined,  ///< outside quotes, where no word is cut: the value of an assignment
+        Quoted,  ///< in double quotes
+    };
+    /// A word with its expansions.
+    Word word(Expands unquoted);
     ShellText whole_word();
     void quote(Word& word, ShellText& field, bool& has);
-    void backquoted(Word& word, ShellText& field, bool& has, bool quoted, bool split);
+    void backquoted(Word& word, ShellText& field, bool& has, Expands how);
     ShellText quoted_region(std::size_t from, std::size_t to);
     ShellText unknown(std::string text, std::uint32_t begin) const;
     ShellVariable array();
     std::string name_here();
 
     // expansion.cpp: what is expanded in them
-    void dollar(Word& word, ShellText& field, bool& has, bool quoted, bool split);
-    void braces(Word& word, ShellText& field, bool& has, bool quoted, bool split);
+    void dollar(Word& word, ShellText& field, bool& has, Expands how);
+    void braces(Word& word, ShellText& field, bool& has, Expands how);
     void substitute(Word& word, ShellText& field, bool& has, const std::vector<ShellText>& values,
-                    bool quoted, bool split, bool whole);
+                    Expands how, bool a_field_each = false);
     ShellText arithmetic(std::uint32_t begin);
     ShellText arithmetic_of(std::size_t first, std::size_t end, std::uint32_t begin);
     std::vector<ShellText> values_of(const std::string& name, std::string_view index,

@@ -43,7 +43,7 @@ std::string ShellReader::name_here() {
     return name;
 }
 
-ShellReader::Word ShellReader::word(bool split) {
+ShellReader::Word ShellReader::word(Expands unquoted) {
     Word word;
     ShellText field;
     field.begin = static_cast<std::uint32_t>(at_);
@@ -68,9 +68,9 @@ ShellReader::Word ShellReader::word(bool split) {
             has = true;
             quote(word, field, has);
         } else if (c == '$') {
-            dollar(word, field, has, false, split);
+            dollar(word, field, has, unquoted);
         } else if (c == '`') {
-            backquoted(word, field, has, false, split);
+            backquoted(word, field, has, unquoted);
         } else {
             field.add(c, static_cast<std::uint32_t>(at_));
             has = true;
@@ -84,7 +84,7 @@ ShellReader::Word ShellReader::word(bool split) {
 ShellText ShellReader::whole_word() {
     ShellText whole;
     whole.begin = static_cast<std::uint32_t>(at_);
-    const Word made = word(false);
+    const Word made = word(Expands::Joined);
     for (std::size_t i = 0; i < made.fields.size(); ++i) {
         if (i > 0) whole.add(' ', made.fields[i].offset());
         whole.add(made.fields[i]);
@@ -108,9 +108,9 @@ void ShellReader::quote(Word& word, ShellText& field, bool& has) {
             field.add(text()[at_], static_cast<std::uint32_t>(at_));
             ++at_;
         } else if (mark == '"' && c == '$') {
-            dollar(word, field, has, true, false);
+            dollar(word, field, has, Expands::Quoted);
         } else if (mark == '"' && c == '`') {
-            backquoted(word, field, has, true, false);
+            backquoted(word, field, has, Expands::Quoted);
         } else {
             field.add(c, static_cast<std::uint32_t>(at_++));
         }
@@ -120,7 +120,7 @@ void ShellReader::quote(Word& word, ShellText& field, bool& has) {
 }
 
 /// `command`, as $(command) is.
-void ShellReader::backquoted(Word& word, ShellText& field, bool& has, bool quoted, bool split) {
+void ShellReader::backquoted(Word& word, ShellText& field, bool& has, Expands how) {
     const std::size_t begin = at_++;
     const auto offset = static_cast<std::uint32_t>(begin);
     while (!ended() && here() != '`') at_ += here() == '\\' ? 2 : 1;
@@ -130,8 +130,8 @@ void ShellReader::backquoted(Word& word, ShellText& field, bool& has, bool quote
     substitute(
         word, field, has,
         {text ? *text : unknown(slice(begin, std::min<std::size_t>(end + 1 - begin, 60)), offset)},
-        quoted, split, false);
-    has = has || quoted;
+        how);
+    has = has || how == Expands::Quoted;
 }
 
 /// The text between two offsets, with expansions as in double quotes.
@@ -148,9 +148,9 @@ ShellText ShellReader::quoted_region(std::size_t from, std::size_t to) {
             made.add(next, static_cast<std::uint32_t>(at_));
             at_ += 2;
         } else if (here() == '$') {
-            dollar(word, made, has, true, false);
+            dollar(word, made, has, Expands::Quoted);
         } else if (here() == '`') {
-            backquoted(word, made, has, true, false);
+            backquoted(word, made, has, Expands::Quoted);
         } else {
             made.add(here(), static_cast<std::uint32_t>(at_));
             ++at_;
@@ -203,7 +203,7 @@ ShellVariable ShellReader::array() {
                 continue;
             }
         }
-        Word made = word(true);
+        Word made = word(Expands::Split);
         for (ShellText& field : made.fields) variable.texts.push_back(std::move(field));
         if (at_ == before) {
             variable.texts.push_back({});

@@ -38,9 +38,9 @@ void add_titan_schedule(JobWriter& job) {
     const auto* known = std::ranges::find_if(
         kTitanNames, [&](const TitanName& one) { return one.name == s.schedule.name; });
     if (s.parallel.pipeline == 1) return;
-    if (!s.schedule.csv.empty()) {
+    if (s.schedule.csv) {
         job.say("parallelism.pipeline_parallel_schedule", "PipelineScheduleMulti");
-        job.say("parallelism.pipeline_parallel_schedule_csv", s.schedule.csv);
+        job.say("parallelism.pipeline_parallel_schedule_csv", *s.schedule.csv);
     } else if (known == std::end(kTitanNames)) {
         job.cannot(
             "schedule.name",

@@ -48,7 +48,7 @@ TitanCut read_titan_cut(Reading& job, std::int64_t layers) {
         job.set("parallel.sequence", true, in.find("parallelism.tensor_parallel_degree"),
                 "torchtitan always uses sequence parallelism with tensor parallelism");
     const std::int64_t sharded =
-        shard > 0 ? shard : std::max<std::int64_t>(cut.data / replicate, 1);
+        shard > 0 ? shard : std::max<std::int64_t>(cut.data.value_or(0) / replicate, 1);
     cut.shards = sharded * cut.context > 1;
     if (cut.shards) {
         job.set("parallel.zero_stage", std::int64_t{3},
@@ -104,9 +104,9 @@ void read_tokens(Reading& job, const TitanCut& cut, std::int64_t length) {
     if (step && *step > 0)
         job.set("training.global_batch", std::max<std::int64_t>(*step / length, 1),
                 in.find("training.num_tokens_per_train_step"));
-    else if (cut.data > 0)
-        job.set("training.global_batch", samples * cut.data, in.find(per_rank),
-                fmt::format("{} samples x data {}", samples, cut.data));
+    else if (cut.data)
+        job.set("training.global_batch", samples * *cut.data, in.find(per_rank),
+                fmt::format("{} samples x data {}", samples, *cut.data));
 }
 
 void read_titan_batches(Reading& job, const TitanCut& cut) {
@@ -128,21 +128,21 @@ void read_titan_batches(Reading& job, const TitanCut& cut) {
     if (in.has("training.num_tokens_per_microbatch_per_dp_rank"))
         return read_tokens(job, cut, tokens);
     const bool given = global && *global > 0;
-    const std::int64_t all = given ? *global : of_rank * std::max<std::int64_t>(cut.data, 1);
-    if (cut.data > 0) {
+    const std::int64_t all = given ? *global : of_rank * cut.data.value_or(1);
+    if (cut.data) {
         job.set("training.global_batch", all, given ? in.find("training.global_batch_size") : from,
-                given ? "" : fmt::format("local batch {} x data {}", of_rank, cut.data));
-        if (given && all % (of_rank * cut.data) != 0)
+                given ? "" : fmt::format("local batch {} x data {}", of_rank, *cut.data));
+        if (given && all % (of_rank * *cut.data) != 0)
             job.refuse(
                 *in.find("training.global_batch_size"),
                 fmt::format("a global batch of {} is not a multiple of local batch {} x data "
                             "{}",
-                            all, of_rank, cut.data));
-        else if (cut.pipeline > 1 && all > of_rank * cut.data)
+                            all, of_rank, *cut.data));
+        else if (cut.pipeline > 1 && all > of_rank * *cut.data)
             job.note(
                 fmt::format("torchtitan runs the whole schedule {} times per step, with a flush in "
                             "between; one schedule of all microbatches is planned",
-                            all / (of_rank * cut.data)));
+                            all / (of_rank * *cut.data)));
     }
     const std::int64_t micro = cut.pipeline == 1 ? of_rank
                                : parts           ? std::max<std::int64_t>(of_rank / *parts, 1)

@@ -18,7 +18,7 @@ struct TitanCut {
     std::int64_t tensor = 1;
     std::int64_t pipeline = 1;
     std::int64_t context = 1;
-    std::int64_t data = 0;  ///< 0: not known
+    std::optional<std::int64_t> data = {};  ///< replicas, if they are known
     std::int64_t layers = 0;
     bool shards = false;
 };

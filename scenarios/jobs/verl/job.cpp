@@ -173,12 +173,11 @@ private:
     }
 
     /// The samples of a microbatch on `ranks` GPUs that share a sample, of `replicas` replicas.
-    void set_micro_batch(std::int64_t ranks, std::int64_t replicas) {
+    void set_micro_batch(std::int64_t ranks, std::optional<std::int64_t> replicas) {
         const auto micro = whole(trainer_->micro);
         const bool dynamic = in_.is_on(trainer_->dynamic);
         const std::int64_t all = job_.given_whole("training.global_batch").value_or(samples());
-        const std::int64_t share =
-            std::max<std::int64_t>(all / std::max<std::int64_t>(replicas, 1), 1);
+        const std::int64_t share = std::max<std::int64_t>(all / replicas.value_or(1), 1);
         if (!dynamic) {
             if (micro)
                 job_.set("training.micro_batch", *micro, find(trainer_->micro));
@@ -230,12 +229,12 @@ private:
                      find(trainer_->sequence), "DeepSpeed-Ulysses");
         }
         settle_cluster(job_);
-        const std::int64_t data =
+        const std::optional<std::int64_t> data =
             settle_world(job_, world_of(ranks, fmt::format("context {}", ranks)));
         job_.set("parallel.zero_stage", std::int64_t{3}, find(trainer_->strategy), strategy);
         job_.set("parallel.wrap", std::string("layer"));
         if (const auto shard = whole(trainer_->shard, -1);
-            shard && *shard > 0 && *shard < data * ranks)
+            shard && *shard > 0 && data && *shard < *data * ranks)
             job_.set("parallel.shard", *shard, find(trainer_->shard));
         job_.set("schedule", std::string("1f1b"));
         set_micro_batch(ranks, data);

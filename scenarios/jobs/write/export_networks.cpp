@@ -16,7 +16,7 @@ bool has_plain_scores(const models::Attention& a) {
 std::string why_not_plain(const models::Architecture& model, bool experts) {
     if (model.layers.kinds().size() != 1) return "heterogeneous layers";
     if (model.mtp_layers > 0) return "multi-token prediction";
-    if (model.streams > 1 || model.residual_block > 0) return "several residual streams";
+    if (model.streams > 1 || model.residual_block) return "several residual streams";
     if (model.scaled_embedding || model.zero_centred_norms) return "scaled embeddings or norms";
     const models::Layer& layer = model.layers[0];
     const auto* const attention = layer.as<models::Attention>();

@@ -1,17 +1,16 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/network/architecture.h"
 #include "scenarios/jobs/write/exported.h"
-#include "scenarios/jobs/write/plan_keys.h"
 
-/// A job while it is written. Private to the folder.
+/// A job while it is written, and the plan that it is written from as keys and words, so that the
+/// plan that is read back can be compared with it key by key. Private to the folder and its tests.
 namespace debubble::jobs {
-
-// A job while it is written.
 
 /// A field of a framework with its value; `is_flag` for a truth.
 struct Field {
@@ -82,5 +81,26 @@ std::string why_not_plain(const models::Architecture& model, bool experts);
 /// The name that a network of the zoo has in Hugging Face's hub, in small letters and without its
 /// folder; empty if none is known.
 std::string hub_name_of(const models::Architecture& model);
+
+// A plan as keys and words.
+
+/// The keys of a scenario that say what is planned, settled: defaults and what follows from others
+/// too. Keys that only a run reads (data, learning rate, seeds, checkpoints) are not among them,
+/// and of the framework's profile only what jobs can say.
+std::map<std::string, std::string> plan_keys(const scenarios::Scenario& scenario);
+
+/// Words of values, as scenarios spell them.
+std::string_view word_of(models::DataType type);
+std::string_view word_of(models::LossKernel loss);
+std::string_view word_of(models::Dispatcher dispatcher);
+std::string_view word_of(models::ContextCommunication communication);
+std::string precision_text(const scenarios::Precision& precision);
+std::vector<std::string> graph_words(const scenarios::CudaGraphs& graphs);
+
+/// The layers of every stage, by the scenario's partition; empty if a stage also has a layer of
+/// multi-token prediction or the partition cannot be made.
+std::vector<int> layers_of_stages(const scenarios::Scenario& scenario);
+/// True if all stages have equally many layers.
+bool is_even(const std::vector<int>& layers);
 
 }  // namespace debubble::jobs

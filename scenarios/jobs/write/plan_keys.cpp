@@ -1,4 +1,4 @@
-#include "scenarios/jobs/write/plan_keys.h"
+#include "scenarios/jobs/write/job_writer.h"
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ void add_attention(const models::Architecture& a, Keys& keys) {
     keys["model.window"] = attention->window ? std::to_string(*attention->window) : "none";
     keys["model.qkv_bias"] = yes_no(attention->qkv_bias);
     keys["model.latent_attention"] =
-        attention->latent ? fmt::format("{} {} {}", attention->latent->query_rank,
+        attention->latent ? fmt::format("{} {} {}", attention->latent->query_rank.value_or(0),
                                         attention->latent->key_rank, attention->latent->rope_dim)
                           : "none";
 }
@@ -61,7 +61,7 @@ void add_mlp(const models::Architecture& a, Keys& keys) {
     if (experts == nullptr) return;
     keys["model.experts_ffn"] = std::to_string(experts->ffn);
     keys["model.experts_per_token"] = std::to_string(experts->per_token);
-    keys["model.shared_ffn"] = std::to_string(experts->shared_ffn);
+    keys["model.shared_ffn"] = std::to_string(experts->shared_ffn.value_or(0));
     keys["model.router"] = spelled(models::kRouters, experts->router);
     std::string order;
     for (int i = 0; i < a.layers.count(); ++i)
@@ -123,10 +123,10 @@ void add_cut(const Scenario& s, Keys& keys) {
     }
     keys["parallel.communication_dtype"] = std::string(word_of(s.gradients_on_the_wire()));
     // Layers of multi-token prediction lie where only the layout says.
-    const bool listed = p.layout.empty() || s.model.mtp_layers == 0;
+    const bool listed = !p.layout || s.model.mtp_layers == 0;
     keys["parallel.partition"] =
-        listed ? fmt::format("[{}]", fmt::join(layers_of_stages(s), ", ")) : p.layout;
-    keys["schedule.name"] = s.schedule.csv.empty() ? s.schedule.name : "csv " + s.schedule.csv;
+        listed ? fmt::format("[{}]", fmt::join(layers_of_stages(s), ", ")) : *p.layout;
+    keys["schedule.name"] = s.schedule.csv ? "csv " + *s.schedule.csv : s.schedule.name;
     keys["schedule.slices"] = std::to_string(s.schedule.slices);
     for (const auto& [key, value] : s.schedule.options)
         if (value != "false") keys["schedule." + key] = value;
@@ -159,7 +159,7 @@ void add_training(const Scenario& s, Keys& keys) {
                     ? "aux_loss"
                     : "seq_aux_loss";
     }
-    keys["training.lora"] = std::to_string(t.lora.rank);
+    keys["training.lora"] = std::to_string(t.lora ? t.lora->rank : 0);
     keys["training.optimizer"] = std::to_string(t.run.optimizer.index());
 }
 
@@ -248,21 +248,20 @@ std::string_view word_of(models::ContextCommunication communication) {
 }
 
 std::string precision_text(const scenarios::Precision& p) {
-    constexpr std::string_view kGathers[] = {"bf16", "fp8", "fp4"};
+    constexpr ArrayBy<scenarios::ParamGather, std::string_view, 3> kGathers{"bf16", "fp8", "fp4"};
     return fmt::format(
         "compute {}, main {}, grads {}, moments {}, scaling {}, main grads {}, "
         "recipe {}, gather {}, attention {}, activations {}, bf16 layers {} {}",
         word_of(p.compute), p.main_params ? word_of(*p.main_params) : "none", word_of(p.grads),
         word_of(p.moments), p.loss_scaling, p.main_grads, models::name_of(p.recipe),
-        kGathers[static_cast<std::size_t>(p.param_gather)], p.fp8_attention, p.fp8_activations,
-        p.bf16_first, p.bf16_last);
+        kGathers[p.param_gather], p.fp8_attention, p.fp8_activations, p.bf16_first, p.bf16_last);
 }
 
 std::vector<std::string> graph_words(const scenarios::CudaGraphs& graphs) {
     if (graphs.full_iteration) return {std::string(scenarios::kAllGraphs)};
     std::vector<std::string> words;
     for (const auto& [word, scope] : scenarios::kGraphScopeWords)
-        if (graphs.scopes[static_cast<std::size_t>(scope)]) words.emplace_back(word);
+        if (graphs.scopes[scope]) words.emplace_back(word);
     return words;
 }
 

@@ -22,10 +22,10 @@ public:
         backward_.resize(cells);
         for (std::size_t r = 0; r < order.size(); ++r) {
             const int rank = static_cast<int>(r);
-            std::array<std::array<int, 2>, 4> count{};
+            ArrayBy<Pass, std::array<int, 2>, 4> count{};
             for (std::size_t i = 0; i < order[r].size(); ++i) {
                 const Step step = order[r][i];
-                const int mb = count[static_cast<std::size_t>(step.pass)][step.chunk]++;
+                const int mb = count[step.pass][step.chunk]++;
                 micro_batch_[r].push_back(mb);
                 if (step.pass == Pass::BackwardWeight) continue;
                 auto& places = step.pass == Pass::Forward ? forward_ : backward_;

@@ -256,7 +256,7 @@ private:
     }
 
     Duration& length_of(int rank, const Step& step) {
-        return lengths_[rank][static_cast<std::size_t>(step.pass)][step.chunk];
+        return lengths_[rank][step.pass][step.chunk];
     }
     std::size_t cell(int stage, int mb) const {
         return static_cast<std::size_t>(stage) * micro_batches_ + mb;
@@ -278,7 +278,7 @@ private:
     std::vector<Duration> forward_input_;  ///< arrival time by stage and microbatch
     std::vector<Duration> backward_input_;
     /// Durations by rank, pass and chunk.
-    std::vector<std::array<std::array<Duration, 2>, kPasses.size()>> lengths_;
+    std::vector<ArrayBy<Pass, std::array<Duration, 2>, kPasses.size()>> lengths_;
     std::vector<StepOrder> order_;
 };
 

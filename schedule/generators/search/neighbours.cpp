@@ -1,4 +1,4 @@
-#include "schedule/generators/search/neighbours.h"
+#include "schedule/generators/search/plan_search.h"
 
 #include <algorithm>
 #include <array>

@@ -71,11 +71,10 @@ OrderPlayer::Outcome OrderPlayer::advance(int rank, const StepOrder& order,
     RankState& state = ranks_[rank];
     for (; state.done < order.size(); ++state.done) {
         const Step step = order[state.done];
-        int& number = state.count[static_cast<std::size_t>(step.pass)][step.chunk];
+        int& number = state.count[step.pass][step.chunk];
         const Duration length = lengths_[index_of(rank, step)];
         if (step.pass == Pass::BackwardWeight) {
-            if (number == state.count[static_cast<std::size_t>(Pass::BackwardInput)][step.chunk])
-                return Outcome::Lost;
+            if (number == state.count[Pass::BackwardInput][step.chunk]) return Outcome::Lost;
             state.free += length;
         } else {
             const bool forward = step.pass == Pass::Forward;

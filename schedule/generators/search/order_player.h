@@ -37,7 +37,7 @@ private:
         Duration work_left{};
         int live = 0;
         /// The number of passes done, by Pass and chunk.
-        std::array<std::array<int, 2>, 4> count{};
+        ArrayBy<Pass, std::array<int, 2>, 4> count{};
     };
 
     enum class Outcome : std::uint8_t { Waits, Ended, Lost };

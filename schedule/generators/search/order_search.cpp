@@ -31,9 +31,9 @@ Schedule to_schedule(std::string name, const OrderProblem& problem, const OrderP
         problem.chunks() == 2 ? v_placement(shape.ranks) : loop_placement(shape.ranks, 1));
     for (int rank = 0; rank < shape.ranks; ++rank) {
         RankWriter list(schedule.ranks[rank]);
-        std::array<std::array<int, 2>, 4> next{};  // next microbatch by pass and chunk
+        ArrayBy<Pass, std::array<int, 2>, 4> next{};  // next microbatch by pass and chunk
         for (const Step& step : plan.ranks[rank]) {
-            int& mb = next[static_cast<std::size_t>(step.pass)][step.chunk];
+            int& mb = next[step.pass][step.chunk];
             list.add(step.pass, problem.stage_of(rank, step.chunk), {mb++, {}});
         }
     }

@@ -45,4 +45,8 @@ private:
     OrderPlan best_;
 };
 
+/// Moves single passes of the best plan back and forth, as long as it gets shorter. Moves that
+/// cannot shorten it are charged like the others, but not played.
+void improve_order(PlanSearch& search);
+
 }  // namespace debubble

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/plan/chosen_recompute.h"
+#include "sim/plan/prediction.h"
 
 namespace debubble::sim {
 

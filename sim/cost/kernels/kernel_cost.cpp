@@ -44,7 +44,8 @@ double gemm_bytes(const models::Gemm& gemm) {
 
 double peak_flops_per_s(const scenarios::Gpu& gpu, int element_bytes) {
     const bool wide = element_bytes > 2;
-    return wide || gpu.fp16_flops_per_s <= 0 ? gpu.fp32_flops_per_s : gpu.fp16_flops_per_s;
+    const double fp32 = gpu.fp32_flops_per_s.value_or(0);
+    return wide ? fp32 : gpu.fp16_flops_per_s.value_or(fp32);
 }
 
 double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
@@ -52,8 +53,8 @@ double peak_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
         case models::Narrow::None: return peak_flops_per_s(gpu, gemm.element_bytes);
         case models::Narrow::Fp8:
         case models::Narrow::Fp8Blockwise:
-        case models::Narrow::MxFp8: return gpu.fp8_flops_per_s;
-        case models::Narrow::NvFp4: return gpu.fp4_flops_per_s;
+        case models::Narrow::MxFp8: return gpu.fp8_flops_per_s.value_or(0);
+        case models::Narrow::NvFp4: return gpu.fp4_flops_per_s.value_or(0);
     }
     return 0;
 }
@@ -69,7 +70,7 @@ double burst_flops_per_s(const scenarios::Gpu& gpu, const models::Gemm& gemm) {
         case models::Narrow::Fp8Blockwise:
         case models::Narrow::MxFp8:
             return peak * gpu.fp8_gemm_efficiency *
-                   (gpu.fp4_flops_per_s > 0 ? laws().fp8_scaled_inside : laws().fp8_scaled_beside);
+                   (gpu.fp4_flops_per_s ? laws().fp8_scaled_inside : laws().fp8_scaled_beside);
         case models::Narrow::NvFp4: return peak * gpu.fp4_gemm_efficiency;
     }
     return 0;
@@ -115,12 +116,12 @@ double by_rates(const models::Gemm& gemm, const scenarios::Gpu& gpu, double cloc
     if (!gpu.threads && gemm.k < kSmall && std::min(gemm.m, gemm.n) < kSmall)
         computing =
             std::min(computing, 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k) /
-                                    (gpu.fp32_flops_per_s * clock));
-    if (peak > 0 && gemm.group_rows > 0) {
+                                    (gpu.fp32_flops_per_s.value_or(0) * clock));
+    if (peak > 0 && gemm.group_rows) {
         const bool summed = gemm.k == gemm.group_rows;
         const double rows = summed ? laws().expert_rows_summed : laws().expert_rows;
         const double flops = 2.0 * as_double(gemm.batch * gemm.m) * as_double(gemm.n * gemm.k);
-        computing += flops / as_double(gemm.group_rows) * rows / (peak * gpu.sms);
+        computing += flops / as_double(*gemm.group_rows) * rows / (peak * gpu.sms);
     }
     return std::max(computing, moving);
 }
@@ -175,7 +176,7 @@ AttentionShare attention_share(const models::FlashAttention& attention, const sc
         const auto& shares = attention.backward ? rates.backward : rates.forward;
         // A query sees no more keys than those of its window, however long the sequence.
         const std::int64_t seen =
-            attention.window > 0 ? std::min(attention.window, attention.keys) : attention.keys;
+            std::min(attention.window.value_or(attention.keys), attention.keys);
         return {by_width * share_at(shares, as_double(seen)), true};
     }
     const double share =
@@ -189,7 +190,7 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     const double keys = as_double(attention.keys);
     const double block = laws().attention_block;
     // Blocks on the diagonal are computed whole and masked, and so are blocks at a window's edge.
-    const bool windowed = attention.window > 0 && attention.window < attention.keys;
+    const bool windowed = attention.window && *attention.window < attention.keys;
     const double masked = queries * block / 2 * (windowed ? 2 : 1);
     const bool diagonal = attention.causal && !share.with_diagonal;
     const double pairs = models::pairs(attention) + (diagonal ? masked : 0);
@@ -203,7 +204,7 @@ double by_rates(const models::FlashAttention& attention, const scenarios::Gpu& g
     // causal attention the last queries, or the first keys, which all queries see.
     const double rows = attention.backward ? keys : queries;
     const double all = attention.backward ? queries : keys;
-    const double most = windowed ? std::min(all, as_double(attention.window) + block) : all;
+    const double most = windowed ? std::min(all, as_double(*attention.window) + block) : all;
     const double longest = 2 * std::min(rows, block) * most * columns;
     const double rate = peak_flops_per_s(gpu, attention.element_bytes) * clock * share.of_peak;
     const double q_rows = heads * queries * attention.element_bytes;

@@ -19,17 +19,18 @@ double octaves(std::int64_t one, std::int64_t other) {
 }
 
 bool sums_over_rows(const models::Gemm& gemm) {
-    return gemm.group_rows > 0 && gemm.k == gemm.group_rows;
+    return gemm.k == gemm.group_rows;
 }
 
 bool same_kind(const models::Gemm& one, const models::Gemm& other) {
-    return one.operands == other.operands && (one.group_rows > 0) == (other.group_rows > 0) &&
+    return one.operands == other.operands &&
+           one.group_rows.has_value() == other.group_rows.has_value() &&
            sums_over_rows(one) == sums_over_rows(other) && one.element_bytes == other.element_bytes;
 }
 
 bool same_kind(const models::FlashAttention& one, const models::FlashAttention& other) {
     return one.backward == other.backward && one.narrow == other.narrow &&
-           one.causal == other.causal && (one.window > 0) == (other.window > 0) &&
+           one.causal == other.causal && one.window.has_value() == other.window.has_value() &&
            one.element_bytes == other.element_bytes;
 }
 

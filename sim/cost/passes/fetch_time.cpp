@@ -65,9 +65,7 @@ public:
     const ShardingTime& time() const { return prices_.time; }
 
 private:
-    const FetchedParameter& parameter(int index) const {
-        return plan_.parameters[static_cast<std::size_t>(index)];
-    }
+    const FetchedParameter& parameter(int index) const { return plan_.parameters[index]; }
     double gather(std::span<const int> parameters) {
         Sent sent;
         for (const int index : parameters) sent.add(parameter(index));
@@ -94,15 +92,14 @@ private:
         std::vector<std::size_t> last(plan_.parameters.size(), visits.size());
         std::vector<std::size_t> last_of_layer(visits.size());
         for (std::size_t v = 0; v < visits.size(); ++v) {
-            for (const int use : visits[v].uses) last[static_cast<std::size_t>(use)] = v;
-            if (visits[v].layer >= 0) last_of_layer[static_cast<std::size_t>(visits[v].layer)] = v;
+            for (const int use : visits[v].uses) last[use] = v;
+            if (visits[v].layer >= 0) last_of_layer[visits[v].layer] = v;
         }
         std::vector<Sent> sent(visits.size() + 1);
         for (std::size_t p = 0; p < last.size(); ++p) {
             if (last[p] == visits.size()) continue;
             const int layer = visits[last[p]].layer;
-            const std::size_t at =
-                layer >= 0 ? last_of_layer[static_cast<std::size_t>(layer)] : visits.size();
+            const std::size_t at = layer >= 0 ? last_of_layer[layer] : visits.size();
             sent[at].add(plan_.parameters[p]);
             reduced_ += plan_.parameters[p].elements;
         }
@@ -169,10 +166,9 @@ ShardingTime fetch_time(const scenarios::Scenario& scenario, const FetchPlan& pl
     const auto enqueue = [&](std::span<const int> parameters, double seconds) {
         double elements = 0;
         for (const int index : parameters)
-            elements +=
-                static_cast<double>(plan.parameters[static_cast<std::size_t>(index)].elements);
+            elements += static_cast<double>(plan.parameters[index].elements);
         for (const int index : parameters) {
-            const auto of = plan.parameters[static_cast<std::size_t>(index)].elements;
+            const auto of = plan.parameters[index].elements;
             lanes.enqueue(seconds * static_cast<double>(of) / elements, index);
         }
     };

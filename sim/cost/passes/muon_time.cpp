@@ -40,7 +40,7 @@ std::vector<StepMatrix> step_matrices(const models::StageGraph& graph, LayerFold
         if (!op.layer) continue;  // embedding and head
         const int times = op.layer == fold.layer ? fold.times : 1;
         for (const int index : op.parameters) {
-            const models::Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            const models::Parameter& parameter = graph.parameters[index];
             if (!parameter.hidden_matrix) continue;
             if (!counted.insert(index).second) continue;
             const bool cut = parameter.sharding != models::Sharding::Replicated;

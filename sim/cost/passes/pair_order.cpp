@@ -74,7 +74,7 @@ public:
           most_(duration) {}
 
     void outside(const Compute& pass, double seconds) {
-        if (seconds > 0) add(pass, {Outside, false, false, -1, 0, seconds});
+        if (seconds > 0) add(pass, {Outside, false, false, {}, 0, seconds});
         now_ += seconds;
     }
     void layers(const PlayedPair& placed) {

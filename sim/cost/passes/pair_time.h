@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "scenarios/software/framework.h"
@@ -44,7 +46,7 @@ struct PlacedPart {
     PairStep step{};
     bool forward = true;
     bool exchange = false;
-    int layer = 0;
+    std::optional<std::int32_t> layer = {};  ///< of the stage; unset for Outside
     double begin = 0;
     double end = 0;
     double products = 0;  ///< the part of this time in which GEMMs or attention run

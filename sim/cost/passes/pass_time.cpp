@@ -121,7 +121,7 @@ const PassPricer::GroupPlacements& PassPricer::place_of(models::Collective::Grou
 CollectiveCost PassPricer::cost_of(const models::Collective& collective,
                                    const GroupPlacement& group) const {
     if (collective.is_expert_exchange())
-        return expert_all_to_all_cost({collective.bytes, collective.routing, dispatcher_}, group,
+        return expert_all_to_all_cost({collective.bytes, *collective.routing, dispatcher_}, group,
                                       cluster_);
     return collective_cost(kind_of(collective), collective.bytes, group, cluster_);
 }
@@ -293,7 +293,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         const int times = kernel.layer == fold.layer ? fold.times : 1;
         if (!communicates(kernel)) {
             const double takes = alone[i];
-            (kernel.layer >= 0 ? pass.layers : pass.ends) += times * takes;
+            (kernel.layer ? pass.layers : pass.ends) += times * takes;
             pass.each.push_back({takes, 0});
             continue;
         }
@@ -306,7 +306,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         }
         const double hidden = hidden_seconds(kernels, i, takes, room);
         const double copies = copying_seconds(collective) + lost_in_pieces(kernels, i);
-        (kernel.layer >= 0 ? pass.layers : pass.ends) += times * copies;
+        (kernel.layer ? pass.layers : pass.ends) += times * copies;
         pass.each.push_back({takes - hidden + copies, hidden});
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;
@@ -314,13 +314,13 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
             of_kind(pass.by_kind, serves(collective.group)) +=
                 {times * (takes - hidden), times * hidden,
                  times * collective.count * size_of(collective, members)};
-        if (kernel.layer >= 0) {
+        if (kernel.layer) {
             pass.exposed_in_layers += times * (takes - hidden);
             for (std::size_t tier = 0; tier < cost.busy.size(); ++tier)
                 pass.communicating[tier] += times * collective.count * cost.busy[tier];
         }
         if (const auto kind = exchange_of(collective.group)) {
-            ExposedExchanges& exchanges = pass.exchanges[static_cast<std::size_t>(*kind)];
+            ExposedExchanges& exchanges = pass.exchanges[*kind];
             exchanges.seconds += times * (takes - hidden);
             exchanges.count += times;
         }

@@ -14,13 +14,12 @@ std::string words_of(const models::DenseMlp& mlp) {
 std::string words_of(const models::Experts& experts) {
     return fmt::format("{} experts of {}, {} for each token{}", experts.count, experts.ffn,
                        experts.per_token,
-                       experts.shared_ffn > 0
-                           ? fmt::format(" and a shared one of {}", experts.shared_ffn)
+                       experts.shared_ffn
+                           ? fmt::format(" and a shared one of {}", *experts.shared_ffn)
                            : "") +
-           (experts.beside_ffn > 0
-                ? fmt::format(" with an MLP of {} in parallel", experts.beside_ffn)
-                : "") +
-           (experts.latent > 0 ? fmt::format(", which read {} columns", experts.latent) : "") +
+           (experts.beside_ffn ? fmt::format(" with an MLP of {} in parallel", *experts.beside_ffn)
+                               : "") +
+           (experts.latent ? fmt::format(", which read {} columns", *experts.latent) : "") +
            (experts.hashed ? ", by a table of tokens" : "");
 }
 
@@ -52,19 +51,19 @@ std::string words_of(const models::Attention& attention) {
         text +=
             fmt::format(", {} keys {}", attention.sparse->keys,
                         attention.sparse->indexer ? "chosen by an indexer" : "of the last choice");
-    if (attention.compressed && attention.compressed->ratio > 0)
+    if (attention.compressed && attention.compressed->ratio)
         text += fmt::format(" and {} entries of {} tokens",
-                            attention.compressed->chosen > 0
-                                ? fmt::format("{} chosen", attention.compressed->chosen)
+                            attention.compressed->chosen
+                                ? fmt::format("{} chosen", *attention.compressed->chosen)
                                 : "all",
-                            attention.compressed->ratio);
+                            *attention.compressed->ratio);
     return text;
 }
 
 std::string words_of(const models::Mamba& mamba) {
-    if (mamba.step_rank > 0)
+    if (mamba.step_rank)
         return fmt::format("Mamba-1 with {} columns of {} states, steps from {}", mamba.inner(),
-                           mamba.state, mamba.step_rank);
+                           mamba.state, *mamba.step_rank);
     return fmt::format("Mamba-2 with {} heads of {} and {} states in {} groups", mamba.heads,
                        mamba.head_dim, mamba.state, mamba.groups);
 }

@@ -15,17 +15,13 @@ namespace {
 
 using Layer = std::optional<int>;
 
-Layer layer_of(const models::Kernel& kernel) {
-    return kernel.layer < 0 ? Layer() : Layer(kernel.layer);
-}
-
 /// For each tensor, the layer whose backward it is saved for: that of the first operator that saves
 /// it. A layer's input, which the layer before made, thus belongs to the layer.
 std::vector<Layer> saved_by(const models::StageGraph& graph) {
     std::vector<std::optional<Layer>> known(graph.tensors.size());
     const auto claim = [&](const std::vector<int>& tensors, Layer layer) {
         for (const int tensor : tensors) {
-            auto& owner = known[static_cast<std::size_t>(tensor)];
+            auto& owner = known[tensor];
             if (!owner) owner = layer;
         }
     };
@@ -46,7 +42,7 @@ std::map<Layer, Bytes> kept_after(const models::PassSteps& forward,
     std::vector<bool> live(graph.tensors.size(), false);
     for (const models::Step& step : forward.steps)
         if (step.kind != models::Step::Kind::Run)
-            live[static_cast<std::size_t>(step.index)] = step.kind == models::Step::Kind::Allocate;
+            live[step.index] = step.kind == models::Step::Kind::Allocate;
     std::map<Layer, Bytes> kept;
     for (std::size_t tensor = 0; tensor < live.size(); ++tensor)
         if (live[tensor]) kept[layers[tensor]] += graph.tensors[tensor].bytes;
@@ -77,10 +73,10 @@ StageFigures figures_of(const models::StageGraph& graph) {
         }
     const models::PassSteps forward = forward_steps(graph);
     for (const models::Kernel& kernel : forward.kernels)
-        by_layer[layer_of(kernel)].forward_flops += flops(kernel);
+        by_layer[kernel.layer].forward_flops += flops(kernel);
     const models::PassSteps backward = backward_steps(graph);
     for (const models::Kernel& kernel : backward.kernels)
-        by_layer[layer_of(kernel)].backward_flops += flops(kernel);
+        by_layer[kernel.layer].backward_flops += flops(kernel);
     for (const auto& [layer, bytes] : kept_after(forward, graph))
         by_layer[layer].activations = bytes;
 

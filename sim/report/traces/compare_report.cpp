@@ -34,13 +34,14 @@ void replay(const Trace& executed, CompareReport& report) {
 }  // namespace
 
 Compared<std::string> names_of(const CompareReport& report) {
-    const std::string& source = report.headers.simulated.source;
-    if (!source.empty() && source == report.headers.executed.source) return {"first", "second"};
+    const std::optional<TraceSource> source = report.headers.simulated.source;
+    if (source && source == report.headers.executed.source) return {"first", "second"};
     return {"simulated", "executed"};
 }
 
 std::optional<std::string> swapped_reason(const Trace& simulated, const Trace& executed) {
-    if (simulated.header.source != "executed" || executed.header.source != "simulated")
+    if (simulated.header.source != TraceSource::Executed ||
+        executed.header.source != TraceSource::Simulated)
         return std::nullopt;
     return "the executed trace is given first and the simulated one second, so the errors would "
            "have the wrong sign; swap them";

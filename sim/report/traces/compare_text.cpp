@@ -65,9 +65,9 @@ private:
                               names_.executed, run.program_hash.substr(0, 12)));
         const auto named = [](const std::string& name, const std::string& file,
                               const TraceHeader& header) {
-            const std::string source = header.source == name || header.source.empty()
+            const std::string source = header.source_name() == name || !header.source
                                            ? ""
-                                           : fmt::format(" ({})", header.source);
+                                           : fmt::format(" ({})", header.source_name());
             return fmt::format("  {}: {}{}", name, file, source);
         };
         paragraph(named(names_.simulated, report_.files.simulated, report_.headers.simulated));

@@ -102,8 +102,7 @@ Json memory_json(const RankMemory& rank) {
 std::string to_json(const ProfileReport& report) {
     const profile::ProfiledRun& run = report.run;
     const Statistics& s = report.statistics;
-    const Duration step =
-        report.step.header.step_time > Duration{} ? report.step.header.step_time : s.step;
+    const Duration step = report.step.header.step_time.value_or(s.step);
     Json json = schema_json("profile");
     const bool found = !report.step.spans.empty();
     json["steps"] = report.steps;
@@ -113,7 +112,7 @@ std::string to_json(const ProfileReport& report) {
     json["bubble"] = found ? Json(s.bubble) : Json(nullptr);
     json["span_bubble"] = found ? Json(s.span_bubble) : Json(nullptr);
     json["idle_by_cause_s"] = causes_json(idle_by_cause(s));
-    json["order"] = run.order.empty() ? Json(nullptr) : Json(run.order);
+    json["order"] = run.order ? Json(*run.order) : Json(nullptr);
     json["confidence"] = run.confidence();
     json["schedule_hash"] = run.trace.header.program_hash;
     json["clocks"] = {{"shared", run.clocks.shared},

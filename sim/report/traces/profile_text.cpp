@@ -86,8 +86,7 @@ private:
 
     void figures() {
         const Statistics& s = report_.statistics;
-        const Duration step =
-            report_.step.header.step_time > Duration{} ? report_.step.header.step_time : s.step;
+        const Duration step = report_.step.header.step_time.value_or(s.step);
         line("  {:<12}{:<22}{}", "step time", text::time_text(seconds(step)),
              report_.steps > 1 ? fmt::format("the median of {} steps", report_.steps) : "one step");
         line("  {:<12}{:<22}{:<26}{}", "bubble", text::percent(s.bubble),
@@ -284,7 +283,7 @@ std::string evidence_words(const profile::ProfiledRun& run) {
         return fmt::format(
             "passes: by anchors: attention of {} layers a pass, and transfers; {} of {} fit{} "
             "(confidence {})",
-            layers, fitting, anchors, run.order.empty() ? "" : fmt::format(" {}", run.order),
+            layers, fitting, anchors, run.order ? fmt::format(" {}", *run.order) : "",
             text::percent(run.confidence()));
     if (has(Evidence::Named))
         return fmt::format("passes: named by the framework; {} of {} hold work (confidence {})",

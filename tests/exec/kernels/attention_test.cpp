@@ -20,6 +20,12 @@ struct AttentionCase {
     std::int64_t value_dim = 0;  ///< 0: the width of a key
     std::int64_t chunk = 0;
     std::int64_t alibi_heads = 0;  ///< 0: scores fall by nothing
+
+    void mask(Attention& how) const {
+        if (window > 0) how.window = window;
+        if (soft_cap > 0) how.soft_cap = soft_cap;
+        if (chunk > 0) how.chunk = chunk;
+    }
 };
 
 /// Around the blocks: shorter, longer, a few rows over; slices that stand late in the sequence.
@@ -68,9 +74,7 @@ TEST_P(KernelsTest, Attention) {
         const Shape values{samples, test.keys, test.kv_heads, value_dim};
         const Shape results{samples, queries, heads, value_dim};
         Attention how{test.causal, test.first_query, 1 / std::sqrt(double(test.q[3])), {}};
-        how.window = test.window;
-        how.soft_cap = test.soft_cap;
-        how.chunk = test.chunk;
+        test.mask(how);
         if (test.alibi_heads > 0) how.alibi = Alibi{test.alibi_heads, test.alibi_heads - heads};
         if (test.dropout) {
             how.dropout = {.dropout = {0.2, stream_of(1, "attention")},
@@ -125,9 +129,7 @@ TEST_P(KernelsTest, AttentionOnThePackedProduct) {
         const Shape keys{samples, rows, test.kv_heads, test.q[3]};
         const std::int64_t width = (heads + 2 * test.kv_heads) * test.q[3];
         Attention split{test.causal, 0, 1 / std::sqrt(double(test.q[3])), {}, Write::Overwrite};
-        split.window = test.window;
-        split.soft_cap = test.soft_cap;
-        split.chunk = test.chunk;
+        test.mask(split);
         if (test.alibi_heads > 0) split.alibi = Alibi{test.alibi_heads, 0};
         Attention whole = split;
         whole.packed_row = width;

@@ -41,7 +41,7 @@ protected:
     static Trace steps(int count) {
         const Trace& one = plan->document->trace;
         Trace all{one.header, {}, {}, one.peaks, one.program};
-        all.header.source = "executed";
+        all.header.source = TraceSource::Executed;
         all.header.step_time = {};
         const Duration step = plan->document->range.length();
         Duration shift{};

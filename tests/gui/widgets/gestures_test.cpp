@@ -141,7 +141,7 @@ TEST_F(Gestures, four_lay_a_trace_beside_its_prediction) {
     EXPECT_LE(made_, 4);
     const Scene& scene = window->findChild<TimelineView*>()->scene();
     ASSERT_TRUE(scene.comparison);
-    EXPECT_EQ(scene.main.document->trace.header.source, "simulated");
+    EXPECT_EQ(scene.main.document->trace.header.source, TraceSource::Simulated);
     EXPECT_FALSE(part<QPlainTextEdit>("compare-text")->toPlainText().isEmpty());
 }
 

@@ -377,8 +377,8 @@ TEST_F(Window, a_run_is_watched_and_compared_with_its_prediction) {
     EXPECT_TRUE(QFileInfo::exists(runs[0].filePath() + "/checkpoints"));
     const Scene& scene = window->findChild<TimelineView*>()->scene();
     EXPECT_TRUE(scene.comparison);
-    EXPECT_EQ(scene.main.document->trace.header.source, "simulated");
-    EXPECT_EQ(scene.other.document->trace.header.source, "executed");
+    EXPECT_EQ(scene.main.document->trace.header.source, TraceSource::Simulated);
+    EXPECT_EQ(scene.other.document->trace.header.source, TraceSource::Executed);
     EXPECT_EQ(scene.main.document->trace.header.program_hash,
               scene.other.document->trace.header.program_hash);
     EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("executed"));

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "scenarios/jobs/job.h"
 #include "scenarios/jobs/write/exported.h"
-#include "scenarios/jobs/write/plan_keys.h"
+#include "scenarios/jobs/write/job_writer.h"
 #include "scenarios/read/read_scenario.h"
 
 namespace debubble::jobs {

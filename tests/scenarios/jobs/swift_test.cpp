@@ -37,9 +37,9 @@ std::string refused_swift(const std::string& flags) {
 TEST(SwiftJob, PlansAdaptersOfDenseNetworks) {
     const Scenario s =
         planned_swift("--tuner_type lora --lora_rank 16 --target_modules all-linear");
-    EXPECT_EQ(s.training.lora.rank, 16);
-    EXPECT_TRUE(s.training.lora.adapts());
-    EXPECT_FALSE(planned_swift("--tuner_type full").training.lora.adapts());
+    ASSERT_TRUE(s.training.lora);
+    EXPECT_EQ(s.training.lora->rank, 16);
+    EXPECT_FALSE(planned_swift("--tuner_type full").training.lora);
     EXPECT_THAT(refused_swift("--tuner_type lora --target_modules q_proj"),
                 HasSubstr("adapters of 'q_proj' are not supported"));
     EXPECT_THAT(refused_swift("--tuner_type longlora"), HasSubstr("adapters ('longlora')"));

@@ -75,6 +75,16 @@ TEST(EveryGenerator, BuildsEveryShapeOrSaysWhyNot) {
     }
 }
 
+TEST(EveryGenerator, ThatUsesCostsKnowsItsPlacementBeforeItsOrder) {
+    for (const Generator& generator : generators()) {
+        EXPECT_EQ(generator.placement != nullptr, generator.uses_costs) << generator.name;
+        if (generator.placement == nullptr) continue;
+        const PipelineShape shape{3, generator.stages_per_rank.value_or(2), 4};
+        EXPECT_EQ(generator.placement(shape), generate(generator.name, shape).placement)
+            << generator.name;
+    }
+}
+
 TEST(EveryGenerator, SaysWhichKindOfBackwardItWrites) {
     for (const Generator& generator : generators()) {
         const PipelineShape shape{4, generator.stages_per_rank.value_or(2), 8};

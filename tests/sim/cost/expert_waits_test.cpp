@@ -38,7 +38,7 @@ Forward forward_of(const scenarios::Scenario& scenario) {
         const auto* exchange = std::get_if<models::Collective>(&kernel.work);
         if (exchange == nullptr || !exchange->is_expert_exchange()) continue;
         const CollectiveCost cost = expert_all_to_all_cost(
-            {exchange->bytes, exchange->routing, scenario.framework.kernels.dispatcher},
+            {exchange->bytes, *exchange->routing, scenario.framework.kernels.dispatcher},
             expert_group(scenario, 0), scenario.cluster);
         forward.exchanges += (kernel.layer == stage.fold.layer ? stage.fold.times : 1) *
                              exchange->count * seconds(cost.total());

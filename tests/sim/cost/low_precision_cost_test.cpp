@@ -141,7 +141,7 @@ TEST(AttentionCost, IsCudnnsByTheLengthOfTheSequence) {
                            {"nvl72-gb300", 16384, true, 1507}}) {
         FlashAttention attention = causal(row.tokens, row.backward);
         const scenarios::Gpu on = cool(row.cluster);
-        const double flops = models::flops({"", -1, attention});
+        const double flops = models::flops({"", {}, attention});
         EXPECT_NEAR(flops / seconds(kernel_time(attention, on)) / 1e12, row.tflops,
                     0.02 * row.tflops)
             << row.cluster;
@@ -152,7 +152,7 @@ TEST(AttentionCost, BetweenTwoLengthsLiesBetweenTheirRates) {
     const scenarios::Gpu on = cool("hgx-h200");
     const auto rate = [&](std::int64_t tokens) {
         const FlashAttention attention = causal(tokens, false);
-        return models::flops({"", -1, attention}) / seconds(kernel_time(attention, on));
+        return models::flops({"", {}, attention}) / seconds(kernel_time(attention, on));
     };
     EXPECT_LT(rate(4096), rate(6144));
     EXPECT_LT(rate(6144), rate(8192));

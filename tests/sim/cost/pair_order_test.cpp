@@ -38,7 +38,7 @@ TEST(PartsOfAPair, AreThoseOfEveryLayerOfBothPasses) {
     const std::vector<LayerParts> three(3, {1, 1, 1, 1}), two(2, {1, 1, 1, 1});
     std::map<std::string, int> parts;
     for (const PlacedPart& part : played(three, two).parts)
-        ++parts[words(part) + " " + std::to_string(part.layer)];
+        ++parts[words(part) + " " + std::to_string(part.layer.value())];
     EXPECT_EQ(parts.size(), 4U * (3 + 2));
     EXPECT_EQ(played(three, two).parts.front().layer, 1) << "B combine of the last layer";
     EXPECT_EQ(parts.at("F combine 2"), 1);

@@ -135,8 +135,8 @@ TEST(StagePrice, OfFirstLayersThatRunAgainIsThatOfEveryLayer) {
         folded.training.offload.fewest_elements = 1;
         scenarios::Scenario whole = folded;
         whole.model.sharding = {{"h.0.mlp.c_fc.weight", models::Sharding::Column}};
-        SCOPED_TRACE(testing::Message() << of.extent.layers << " layers again, "
-                                        << of.offload.layers << " that are offloaded");
+        SCOPED_TRACE(testing::Message() << of.extent.layers.value_or(0) << " layers again, "
+                                        << of.offload.layers.value_or(0) << " that are offloaded");
         const models::StageContent content{1, 11, false, true};
         const StagePrice a(folded, PassPricer(folded), content, 0, kAllPasses);
         const StagePrice b(whole, PassPricer(whole), content, 0, kAllPasses);

@@ -138,9 +138,9 @@ scenarios::Scenario scenario_of(const RandomJob& job) {
     network.nic_bandwidth.value *= job.wider_network;
     scenario.cluster.node_link.bandwidth.value *= job.wider_node_link;
     scenarios::Gpu& gpu = scenario.cluster.gpu;
-    for (double* rate :
+    for (std::optional<double>* rate :
          {&gpu.fp16_flops_per_s, &gpu.fp8_flops_per_s, &gpu.fp4_flops_per_s, &gpu.fp32_flops_per_s})
-        *rate *= job.faster_products;
+        if (*rate) **rate *= job.faster_products;
     gpu.memory_bandwidth.value *= job.faster_memory;
     return scenario;
 }

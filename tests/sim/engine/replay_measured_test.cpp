@@ -90,7 +90,7 @@ TEST(ReplayMeasured, IsNotMisledByWaitingForPeers) {
 TEST(ReplayMeasured, TakesAsLongBetweenStepsAsTheRun) {
     const Program program = lower(generate("1f1b", {2, 1, 4, 1}), {});
     Trace trace = simulate(program, DistinctCosts()).trace;
-    trace.header.step_time += Duration{777};
+    *trace.header.step_time += Duration{777};
     const Trace replayed = replay_measured(program, trace);
     EXPECT_EQ(replayed.header.step_time, trace.header.step_time);
     for (std::size_t i = 0; i < trace.spans.size(); ++i)

@@ -17,7 +17,7 @@ void expect_reserved_above_peak(const scenarios::Scenario& scenario) {
     for (const RankPrediction& rank : predict(scenario, kOnlyReserved).prediction.ranks)
         EXPECT_GE(rank.reserved, rank.peak_memory)
             << "rank " << rank.rank.index << " at " << rank.peak_op << " holds "
-            << rank.peak_memory.count << " and reserves " << rank.reserved.count;
+            << rank.peak_memory.count << " and reserves " << rank.reserved.value().count;
 }
 
 /// The allocator is asked for everything that the ledger counts: both come from one list of events.

@@ -60,7 +60,7 @@ Played play(const std::string& text, const std::string& network) {
     Played ranks(kRanks);
     for (int i = 0; i < kRanks; ++i) {
         ranks[i].peak = played.prediction.ranks[i].peak_memory;
-        ranks[i].reserved = played.prediction.ranks[i].reserved;
+        ranks[i].reserved = played.prediction.ranks[i].reserved.value();
         for (const Action& action : played.trace.program.ranks[i])
             if (std::holds_alternative<Send>(action) || std::holds_alternative<Recv>(action))
                 ranks[i].messages += kMessage;

@@ -36,7 +36,7 @@ TEST(CompareReport, OfEveryProgramWithItsOwnTraceReadBackHasNoError) {
         EXPECT_THAT(report.order, IsEmpty());
         ASSERT_TRUE(report.replayed) << report.why_not_replayed;
         const Comparison& c = report.comparison;
-        const Duration step_time = simulated.header.step_time;
+        const Duration step_time = simulated.header.step_time.value();
         EXPECT_EQ(c.step.simulated.step_time, step_time);
         EXPECT_EQ(c.step.executed.step_time, step_time);
         EXPECT_EQ(report.replayed->step_time, step_time);
@@ -62,7 +62,7 @@ TEST(CompareReport, TellsErrorsOfPricesFromThoseOfOrder) {
             span.begin += Duration{1000};
             span.end += Duration{1000};
         }
-    late.header.step_time += Duration{1000};
+    *late.header.step_time += Duration{1000};
     const CompareReport report = compare_report(simulated, late, {"a", "b"});
     EXPECT_THAT(report.order, IsEmpty());
     EXPECT_EQ(report.replayed->step_time, simulated.header.step_time)
@@ -72,7 +72,7 @@ TEST(CompareReport, TellsErrorsOfPricesFromThoseOfOrder) {
 TEST(CompareReport, SaysByWhichFactorAPredictionIsFarOff) {
     const Trace executed = simulate(small(), DistinctCosts()).trace;
     Trace simulated = executed;
-    simulated.header.step_time = executed.header.step_time * 150;
+    simulated.header.step_time = executed.header.step_time.value() * 150;
     const std::string text = to_text(compare_report(simulated, executed, {"a", "b"}));
     EXPECT_THAT(text, HasSubstr("x 150"));
 }
@@ -80,7 +80,7 @@ TEST(CompareReport, SaysByWhichFactorAPredictionIsFarOff) {
 TEST(CompareReport, SaysThatOthersUsedTheMachine) {
     const Trace simulated = simulate(small(), DistinctCosts()).trace;
     Trace executed = simulated;
-    executed.header.source = "executed";
+    executed.header.source = TraceSource::Executed;
     EXPECT_THAT(to_text(compare_report(simulated, executed, {"a", "b"})),
                 Not(HasSubstr("busy machine")));
     for (Span& span : executed.spans)
@@ -99,7 +99,7 @@ TEST(CompareReport, SaysThatOthersUsedTheMachine) {
 TEST(CompareReport, SaysWhatWasNotExecutedAndThatItCannotBeReplayed) {
     const Trace simulated = simulate(small(), DistinctCosts()).trace;
     Trace executed = simulated;
-    executed.header.source = "executed";
+    executed.header.source = TraceSource::Executed;
     std::erase_if(executed.spans, [](const Span& s) { return to_text(s.action) == "1B3"; });
     const CompareReport report = compare_report(simulated, executed, {"a", "b"});
     EXPECT_THAT(report.order, testing::ElementsAre("rank 1 never executed 1B3"));

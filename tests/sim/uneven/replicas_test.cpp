@@ -54,7 +54,7 @@ TEST(UnevenReplicas, EndWithThePipelineThatIsShown) {
     const PredictionWithTrace predicted = predict(scenario);
     const UnevenSteps& steps = *predicted.prediction.uneven;
     EXPECT_EQ(steps.ends.draw, steps.median);
-    EXPECT_EQ(seconds(predicted.trace.header.step_time), steps.p50_s);
+    EXPECT_EQ(seconds(predicted.trace.header.step_time.value()), steps.p50_s);
     EXPECT_EQ(predicted.prediction.step_time_s, steps.p50_s);
     EXPECT_THAT(report_text(scenario, predicted),
                 testing::ContainsRegex("of 40 drawn steps, each[ \n]+the slowest of 4"));
@@ -74,7 +74,7 @@ TEST(UnevenReplicas, LastAsLongAsTheSlowestOfIndependentPipelines) {
     for (int draw = 0; draw < kDraws; ++draw) {
         for (int replica = 0; replica < kData; ++replica) {
             const UnevenCostModel costs(curves, DrawnPipeline{draw, replica});
-            alone.push_back(simulate(plan.program, costs).trace.header.step_time);
+            alone.push_back(simulate(plan.program, costs).trace.header.step_time.value());
         }
         ASSERT_EQ(steps.drawn[static_cast<std::size_t>(draw)],
                   *std::max_element(alone.end() - kData, alone.end()));

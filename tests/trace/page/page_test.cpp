@@ -5,8 +5,7 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/trace_of.h"
 #include "trace/page/columns.h"
-#include "trace/page/html.h"
-#include "trace/page/pack.h"
+#include "trace/page/encode.h"
 
 namespace debubble::page {
 namespace {

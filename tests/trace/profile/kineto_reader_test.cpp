@@ -117,7 +117,7 @@ TEST(KinetoReader, ReadsAKilledProfilersTextUpToItsEnd) {
         R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2})";
     const RankProfile profile = read_kineto_text(R"({"traceEvents": [)" + event + ",", "a");
     EXPECT_EQ(profile.kernels.size(), 1U);
-    EXPECT_THAT(profile.cut_off, HasSubstr("after 1 events"));
+    EXPECT_THAT(profile.cut_off.value(), HasSubstr("after 1 events"));
 }
 
 TEST(KinetoReader, NamesTheByteOfAMistake) {

@@ -133,7 +133,7 @@ TEST(UnnamedRun, IsNamedByThePlanWhereNoScheduleIsKnown) {
     schedule.name = "mine";
     const Trace trace = trace_with_program(schedule);
     const ProfiledRun unknown = read_unnamed(trace, {});
-    EXPECT_EQ(unknown.order, "");
+    EXPECT_FALSE(unknown.order);
     ASSERT_EQ(unknown.notes.size(), 1U);
     EXPECT_THAT(unknown.notes[0], HasSubstr("no known order fits the passes"));
     expect_same_actions(unknown.trace, trace);

@@ -67,6 +67,10 @@ std::int64_t number_of(sj::value& value, std::int64_t otherwise = 0) {
     return otherwise;
 }
 
+std::optional<std::int64_t> unless_negative(std::int64_t number) {
+    return number < 0 ? std::nullopt : std::optional(number);
+}
+
 }  // namespace
 
 void KinetoEvents::refuse(const std::string& sentence) const {
@@ -170,11 +174,11 @@ void KinetoEvents::arguments(sj::value& value, KinetoEvent& event) const {
         sj::value inner;
         check(field.value().get(inner));
         if (key == "correlation") {
-            event.correlation = number_of(inner);
+            event.correlation = unless_negative(number_of(inner));
         } else if (key == "device") {
-            event.device = number_of(inner);
+            event.device = unless_negative(number_of(inner));
         } else if (key == "stream") {
-            event.stream = number_of(inner);
+            event.stream = unless_negative(number_of(inner));
         } else if (key == "External id" || key == "external id") {
             event.external = number_of(inner, -1);
         } else if (reads_inputs_ && key == "Input Dims") {
@@ -198,14 +202,14 @@ void KinetoEvents::arguments(sj::value& value, KinetoEvent& event) const {
                 static_cast<int>(std::clamp<std::int64_t>(number_of(inner), 0, kMostRank));
         } else if (key == "Src Rank" || key == "Dst Rank") {
             const std::int64_t peer = number_of(inner, -1);
-            event.note.peer =
-                peer <= kMostRank ? static_cast<int>(std::max<std::int64_t>(-1, peer)) : -1;
+            event.note.peer.reset();
+            if (peer >= 0 && peer <= kMostRank) event.note.peer = static_cast<int>(peer);
         } else if (key == "dtype") {
             event.note.type = string(inner);
         } else if (key == "Total Allocated") {
-            event.allocated = number_of(inner);
+            event.allocated = unless_negative(number_of(inner));
         } else if (key == "Device Type") {
-            event.device_type = number_of(inner);
+            event.device_type = unless_negative(number_of(inner));
         } else if (key == "Device Id") {
             event.memory_device = number_of(inner);
         }

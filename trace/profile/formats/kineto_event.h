@@ -3,6 +3,7 @@
 #include <simdjson.h>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,8 @@ namespace debubble::profile {
 /// Maximum valid time: nanoseconds, the year 2033.
 inline constexpr std::int64_t kMostInstant = 2'000'000'000'000'000'000;
 inline constexpr int kMostRank = 1 << 24;
+/// In lists of correlations by kernel: the kernel has none.
+inline constexpr std::int64_t kNoCorrelation = -1;
 
 enum class KinetoCategory { Kernel, Copy, Range, DeviceRange, Operator, Launch, Instant, Other };
 
@@ -38,12 +41,12 @@ struct KinetoEvent {
     std::int64_t process = 0;
     std::int64_t thread = 0;
     bool timed = false;
-    std::int64_t correlation = -1;
-    std::int64_t device = -1;
-    std::int64_t stream = -1;
-    std::int64_t allocated = -1;
-    std::int64_t device_type = -1;
-    std::int64_t memory_device = -1;
+    std::optional<std::int64_t> correlation;  ///< of a kernel and its launch
+    std::optional<std::int64_t> device;
+    std::optional<std::int64_t> stream;
+    std::optional<std::int64_t> allocated;    ///< bytes, of an event of the allocator
+    std::optional<std::int64_t> device_type;  ///< of the allocator's memory
+    std::int64_t memory_device = -1;          ///< the host's has the number -1
     std::int64_t external = -1;  ///< the operator of a kernel or launch, or an operator's own
     OperatorInputs inputs;
     CollectiveNote note;
@@ -93,6 +96,6 @@ struct KinetoText {
 /// Iterates over an object with the list `traceEvents`, or over a list of events alone. Returns in
 /// words where the text ends between two events, as that of a stopped profiler does; nothing if it
 /// is complete. Throws InputError with the byte of every other mistake.
-std::string walk_kineto(JsonStream& stream, const KinetoText& text);
+std::optional<std::string> walk_kineto(JsonStream& stream, const KinetoText& text);
 
 }  // namespace debubble::profile

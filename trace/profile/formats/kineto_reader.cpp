@@ -133,13 +133,13 @@ private:
     void memory(const KinetoEvent& event) {
         constexpr std::int64_t kHost = 0;  // c10::DeviceType
         constexpr std::int64_t kGpu = 1;
-        if (event.name != "[memory]" || event.allocated < 0 || !event.timed) return;
-        if (event.device_type == kHost) of_host_.add({event.begin, event.allocated});
+        if (event.name != "[memory]" || !event.allocated || !event.timed) return;
+        if (event.device_type == kHost) of_host_.add({event.begin, *event.allocated});
         if (event.device_type != kGpu) return;
         if (memory_device_.value_or(event.memory_device) != event.memory_device) return;
         memory_device_ = event.memory_device;
-        of_device_.add({event.begin, event.allocated});
-        profile_.peak_allocated = std::max(profile_.peak_allocated.value_or(0), event.allocated);
+        of_device_.add({event.begin, *event.allocated});
+        profile_.peak_allocated = std::max(profile_.peak_allocated.value_or(0), *event.allocated);
     }
 
     static std::int32_t narrow(std::int64_t number) {
@@ -155,16 +155,16 @@ private:
                 span.begin = event.begin;
                 span.end = end;
                 span.name = profile_.names.number_of(event.name);
-                span.device = narrow(event.device >= 0 ? event.device : event.process);
-                span.stream = narrow(event.stream >= 0 ? event.stream : event.thread);
+                span.device = narrow(event.device.value_or(event.process));
+                span.stream = narrow(event.stream.value_or(event.thread));
                 span.note = note_of(event.note);
                 if (event.category == KinetoCategory::Copy) span.kernel_class = KernelClass::Copy;
                 profile_.kernels.push_back(span);
-                correlations_.push_back(event.correlation);
+                correlations_.push_back(event.correlation.value_or(kNoCorrelation));
                 return;
             }
             case KinetoCategory::Launch:
-                if (event.correlation >= 0) launches_.emplace_back(event.correlation, event.begin);
+                if (event.correlation) launches_.emplace_back(*event.correlation, event.begin);
                 return;
             case KinetoCategory::Range:
                 profile_.ranges.push_back(
@@ -184,8 +184,9 @@ private:
         if (note == CollectiveNote{}) return 0;
         if (note == profile_.notes.back())
             return static_cast<std::uint32_t>(profile_.notes.size() - 1);
-        const auto key = std::tuple(note.collective, note.group, note.in_elements,
-                                    note.out_elements, note.group_size, note.type, note.peer);
+        const auto key =
+            std::tuple(note.collective, note.group, note.in_elements, note.out_elements,
+                       note.group_size, note.type, note.peer.value_or(-1));
         const auto [found, is_new] =
             note_numbers_.try_emplace(key, static_cast<std::uint32_t>(profile_.notes.size()));
         if (is_new) profile_.notes.push_back(note);
@@ -195,7 +196,7 @@ private:
     void join_launches() {
         std::ranges::sort(launches_);
         for (std::size_t i = 0; i < profile_.kernels.size(); ++i) {
-            if (correlations_[i] < 0) continue;
+            if (correlations_[i] == kNoCorrelation) continue;
             const auto launch = std::ranges::lower_bound(
                 launches_, correlations_[i], {}, &std::pair<std::int64_t, std::int64_t>::first);
             if (launch != launches_.end() && launch->first == correlations_[i])

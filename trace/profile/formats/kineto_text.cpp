@@ -11,14 +11,14 @@ class Walk {
 public:
     Walk(JsonStream& stream, const KinetoText& text) : stream_(stream), text_(text) {}
 
-    std::string run() {
+    std::optional<std::string> run() {
         if (stream_.peek() == '[') {
             events();
         } else {
             if (!stream_.take('{')) stream_.refuse("a trace is a JSON object or a list of events");
             if (!stream_.take('}')) keys();
         }
-        if (cut_off_.empty() && !stream_.at_end())
+        if (!cut_off_ && !stream_.at_end())
             stream_.refuse("there is text after the end of the trace");
         return cut_off_;
     }
@@ -35,7 +35,7 @@ private:
                 continue;
             }
             events();
-            if (!cut_off_.empty()) return;
+            if (cut_off_) return;
         } while (stream_.take(','));
         if (stream_.at_end())
             cut_off_ =
@@ -66,12 +66,12 @@ private:
     JsonStream& stream_;
     const KinetoText& text_;
     std::uint64_t events_ = 0;
-    std::string cut_off_;
+    std::optional<std::string> cut_off_;
 };
 
 }  // namespace
 
-std::string walk_kineto(JsonStream& stream, const KinetoText& text) {
+std::optional<std::string> walk_kineto(JsonStream& stream, const KinetoText& text) {
     return Walk(stream, text).run();
 }
 

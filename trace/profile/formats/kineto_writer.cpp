@@ -83,7 +83,7 @@ public:
         by_step_.resize(static_cast<std::size_t>(steps));
         for (std::size_t i = 0; i < trace.spans.size(); ++i)
             if (trace.spans[i].rank == rank.rank && trace.spans[i].replica == rank.replica)
-                by_step_[static_cast<std::size_t>(step[i])].push_back(i);
+                by_step_[step[i]].push_back(i);
     }
 
     void write() {

@@ -84,8 +84,8 @@ private:
         any_of_device_ = true;
         const KernelClass kernel_class = class_of_name(event.name);
         if (!is_matrix(kernel_class) && kernel_class != KernelClass::Unknown) return;
-        kernels_.push_back(
-            {event.external, event.correlation, event.length, is_matrix(kernel_class)});
+        kernels_.push_back({event.external, event.correlation.value_or(kNoCorrelation),
+                            event.length, is_matrix(kernel_class)});
         check_size();
     }
 
@@ -98,8 +98,8 @@ private:
     void launch(const KinetoEvent& event) {
         events_.check_time(event);
         any_of_device_ = true;
-        if (event.correlation < 0) return;
-        launches_.push_back({event.correlation, thread_of(event), event.begin});
+        if (!event.correlation) return;
+        launches_.push_back({*event.correlation, thread_of(event), event.begin});
         check_size();
     }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,7 +39,7 @@ struct RecordedKernels {
     bool has_wanted = false;              ///< number of wanted operators, with sizes or without
     bool has_sizes = false;               ///< number of kernels of any wanted operator
     std::int64_t others = 0;  ///< ns of kernels of GEMMs and attention outside of these operators
-    std::string cut_off;      ///< where the text ends too early, in words; empty if it is complete
+    std::optional<std::string> cut_off;  ///< where the text ends too early, in words
 };
 
 /// Reads a file of torch.profiler, plain or gzip, once and event by event. Only operators in

@@ -33,7 +33,7 @@ std::vector<Level> levels_at_the_end(const Pickle& pickle, std::size_t devices,
             throw InputError(fmt::format("{}: a segment is of device {}", file, device));
         if (static_cast<std::size_t>(device) >= levels.size())
             levels.resize(static_cast<std::size_t>(device) + 1);
-        Level& level = levels[static_cast<std::size_t>(device)];
+        Level& level = levels[device];
         const auto bytes = [&](std::string_view key) {
             return std::clamp<std::int64_t>(pickle.number(segment, key), 0, kMostBytes);
         };

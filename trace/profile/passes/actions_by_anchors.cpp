@@ -89,7 +89,7 @@ private:
     }
 
     void one(int step) {
-        const StepItems& items = steps_[static_cast<std::size_t>(step)];
+        const StepItems& items = steps_[step];
         std::vector<FoundPass> passes = passes_of(items);
         merge_recomputes(passes);
         split(items, passes);

@@ -68,7 +68,7 @@ private:
     StepItems* step_of(std::int64_t host_time) {
         if (ranges_.ranges.empty()) return &steps_.front();
         const auto step = ranges_.step_at(host_time);
-        return step ? &steps_[static_cast<std::size_t>(*step)] : nullptr;
+        return step ? &steps_[*step] : nullptr;
     }
 
     Item item(std::int64_t begin, std::int64_t end, std::uint32_t name) const {
@@ -81,7 +81,7 @@ private:
     Exchange exchange(const DeviceSpan& kernel) const {
         const CollectiveNote& note = profile_.notes[kernel.note];
         Exchange out{kernel.begin, kernel.end, 0, true, true, true, {}};
-        if (note.peer < 0 || (note.collective != "send" && note.collective != "recv")) return out;
+        if (!note.peer || (note.collective != "send" && note.collective != "recv")) return out;
         out.sends = note.collective == "send";
         out.receives = !out.sends;
         out.peer = note.peer;

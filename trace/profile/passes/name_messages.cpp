@@ -67,9 +67,9 @@ public:
         std::vector<std::vector<Crossing>> steps(found_.exchanges.size());
         for (const TimedAction& timed : found_.actions)
             if (const auto* const pass = std::get_if<Compute>(&timed.action))
-                steps[static_cast<std::size_t>(timed.step)].push_back(
-                    {*pass, timed.begin, timed.end, holders_.sent_by(*pass, rank_),
-                     holders_.received_by(*pass, rank_)});
+                steps[timed.step].push_back({*pass, timed.begin, timed.end,
+                                             holders_.sent_by(*pass, rank_),
+                                             holders_.received_by(*pass, rank_)});
         for (std::size_t step = 0; step < steps.size(); ++step) {
             std::ranges::stable_sort(steps[step], {}, &Crossing::begin);
             one(steps[step], found_.exchanges[step], static_cast<int>(step));
@@ -115,7 +115,7 @@ private:
     /// The messages that the order sends from rank `from` to this one.
     void sent_here(Rank from, std::map<Way, std::vector<Message>>& listed) const {
         if (from == rank_) return;
-        for (const Action& action : order_.ranks[static_cast<std::size_t>(from.index)])
+        for (const Action& action : order_.ranks[from])
             for_each_compute(action, [&](const Compute& pass) {
                 const auto sent = holders_.sent_by(pass, from);
                 if (sent && sent->first == rank_) listed[{from, false}].push_back(sent->second);

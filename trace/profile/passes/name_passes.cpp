@@ -34,7 +34,7 @@ std::optional<std::string> mismatch(const std::vector<RankActions*>& found,
     for (std::size_t i = 0; i < found.size(); ++i) {
         if (ranks[i] >= static_cast<int>(schedule.ranks.size()))
             return fmt::format("it has {} ranks", schedule.ranks.size());
-        const auto listed = passes_in(schedule.ranks[static_cast<std::size_t>(ranks[i])]);
+        const auto listed = passes_in(schedule.ranks[ranks[i]]);
         const std::string expected = kinds_of(listed);
         const std::string& own = kinds_of(*found[i]);
         if (own == expected) continue;
@@ -133,7 +133,7 @@ Schedule as_found(const std::vector<RankActions*>& found, const std::vector<int>
     Schedule out{"found", {pipeline, 1, 1, 1}, loop_placement(pipeline, 1), {}};
     out.ranks.resize(static_cast<std::size_t>(pipeline));
     for (std::size_t i = 0; i < found.size(); ++i) {
-        ActionList& list = out.ranks[static_cast<std::size_t>(ranks[i])];
+        ActionList& list = out.ranks[ranks[i]];
         if (!list.empty()) continue;  // of another replica
         std::map<char, int> count;
         for (const char kind : kinds_of(*found[i]))
@@ -153,7 +153,7 @@ bool exchanges_fit(const std::vector<RankActions*>& found, const std::vector<int
         RankActions trial = *found[i];
         trial.anchors = 0;
         trial.fitting = 0;
-        rename(trial, passes_in(schedule.ranks[static_cast<std::size_t>(ranks[i])]));
+        rename(trial, passes_in(schedule.ranks[ranks[i]]));
         name_messages(trial, Rank{ranks[i]}, schedule, pipeline_ranks);
         if (trial.fitting < trial.anchors) return false;
     }
@@ -168,7 +168,7 @@ PassNames name_passes(const std::vector<RankActions*>& found, const std::vector<
     PassNames out;
     const auto use = [&](const Schedule& schedule) {
         for (std::size_t i = 0; i < found.size(); ++i) {
-            rename(*found[i], passes_in(schedule.ranks[static_cast<std::size_t>(ranks[i])]));
+            rename(*found[i], passes_in(schedule.ranks[ranks[i]]));
             name_messages(*found[i], Rank{ranks[i]}, schedule, pipeline_ranks);
         }
     };

@@ -11,7 +11,7 @@
 namespace debubble::profile {
 
 struct PassNames {
-    std::string order;  ///< schedule with the order of the passes; empty if there is none
+    std::optional<std::string> order;  ///< schedule with the order of the passes
     std::vector<std::string> notes;
 };
 

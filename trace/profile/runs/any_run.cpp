@@ -16,7 +16,7 @@ ProfiledRun own_run(const std::string& file) {
     for (int rank = 0; rank < run.trace.header.pipeline; ++rank) {
         RankFacts facts;
         facts.file = file;
-        facts.format = fmt::format("debubble ({})", run.trace.header.source);
+        facts.format = fmt::format("debubble ({})", run.trace.header.source_name());
         facts.global_rank = rank;
         facts.rank = Rank{rank};
         facts.evidence = Evidence::Named;

@@ -74,13 +74,13 @@ private:
         std::vector<RankActions> first = found_;
         PassNames named = named_passes(first);
         const std::optional<int> layers = common_layers();
-        if (named.order.empty() && layers) {
+        if (!named.order && layers) {
             std::vector<RankActions> second;
             for (std::size_t i = 0; i < profiles_.size(); ++i)
                 second.push_back(recognise(
                     i, found_[i].evidence == Evidence::Anchors ? layers : std::optional<int>()));
             PassNames again = named_passes(second);
-            if (!again.order.empty()) {
+            if (again.order) {
                 first = std::move(second);
                 named = std::move(again);
             }
@@ -238,8 +238,8 @@ private:
             facts.layers = found_[i].layers;
             facts.exchanges = exchanges_[i];
             facts.notes = found_[i].notes;
-            if (!profile.cut_off.empty())
-                facts.notes.push_back(fmt::format("the file is cut off: {}", profile.cut_off));
+            if (profile.cut_off)
+                facts.notes.push_back(fmt::format("the file is cut off: {}", *profile.cut_off));
             out_.ranks.push_back(std::move(facts));
         }
         std::ranges::stable_sort(out_.ranks, {},
@@ -259,7 +259,7 @@ private:
                                        Duration{timed.exposed}, Bytes{timed.bytes}});
         std::ranges::stable_sort(trace.spans, {},
                                  [](const Span& s) { return std::tuple(s.begin, s.rank, s.lane); });
-        trace.header.source = "profiled";
+        trace.header.source = TraceSource::Profiled;
         trace.header.scenario = profiles_.front().format;
         trace.header.pipeline = pipeline_;
         trace.header.data = replicas_;
@@ -289,7 +289,7 @@ private:
         for (std::size_t r = 0; r < found_.size(); ++r)
             for (const TimedAction& timed : found_[r].actions)
                 if (places_[r].replica == 0 && timed.step == first)
-                    rows[static_cast<std::size_t>(places_[r].rank.index)].push_back(timed);
+                    rows[places_[r].rank.index].push_back(timed);
         std::string csv;
         for (auto& row : rows) {
             if (row.empty()) return;

@@ -46,7 +46,7 @@ struct ProfiledRun {
     Trace trace;  ///< without spans if no passes were found
     std::vector<RankFacts> ranks;
     std::vector<std::string> step_names;
-    std::string order;  ///< schedule with the order of the passes: "1f1b"; empty if not known
+    std::optional<std::string> order;  ///< schedule with the order of the passes: "1f1b"
     Clocks clocks;
     std::vector<std::string> notes;
     /// Shares of the anchors that agree, from 0 to 1; 1 where names were recorded.

@@ -62,7 +62,7 @@ std::optional<Unsupported> unsupported(const scenarios::Scenario& scenario) {
             parallel.prediction_stage != static_cast<int>(stage))
             return part("parallel.partition", "an inner stage has no layers");
     const scenarios::Training& training = scenario.training;
-    if (training.lora.adapts())
+    if (training.lora)
         return part("training.lora", "training.lora adds adapters to frozen weights");
     if (parallel.zero_stage == 3 && scenario.model.has_experts() &&
         parallel.expert_replicas() != parallel.replicas())

@@ -38,17 +38,16 @@ void ModuleOffloads::reserve(const models::StageGraph& graph,
     if (!pinned_) return;
     for (const models::OperatorRun& run : forward)
         for (const int tensor : run.leaves)
-            pinned_->reserve(graph.tensors[static_cast<std::size_t>(tensor)].bytes,
-                             tools_.offloaded);
+            pinned_->reserve(graph.tensors[tensor].bytes, tools_.offloaded);
 }
 
 void ModuleOffloads::leave(const MicroBatch& micro_batch, const models::StageGraph& graph,
                            const models::OperatorRun& run, LiveTensors& live) {
     for (const int index : run.leaves) {
-        ArenaTensor tensor = std::move(live[static_cast<std::size_t>(index)]);
+        ArenaTensor tensor = std::move(live[index]);
         DEBUBBLE_CHECK(tensor, "only existing tensors are offloaded");
         Waiting& waiting = waiting_[{micro_batch, index}];
-        waiting.layer = graph.operators[static_cast<std::size_t>(run.op)].layer.value_or(0);
+        waiting.layer = graph.operators[run.op].layer.value_or(0);
         if (pinned_) {
             leave_by_lane(waiting, std::move(tensor));
             continue;

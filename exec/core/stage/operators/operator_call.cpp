@@ -79,7 +79,7 @@ std::vector<TokenRun> OperatorCall::stream_runs() const {
     for (std::int64_t done = 0; done < stream_tokens();) {
         const std::int64_t at = first + done, line = at / each;  // [stretches, samples]
         const std::int64_t count = std::min(each - at % each, stream_tokens() - done);
-        const std::int64_t position = positions[static_cast<std::size_t>(line / samples())];
+        const std::int64_t position = positions[line / samples()];
         runs.push_back({done, line % samples(), position + at % each, count});
         done += count;
     }
@@ -219,7 +219,7 @@ void OperatorCall::reduce_rows(Communicator* group, std::span<const ConstBuffer>
 }
 
 std::int64_t OperatorCall::expert_rows(int tensor) const {
-    const auto& routed = graph.tensors[static_cast<std::size_t>(tensor)].routed;
+    const auto& routed = graph.tensors[tensor].routed;
     if (!routed) return stream_tokens() * experts().per_token;
     return rows_of(routing(), *routed);
 }

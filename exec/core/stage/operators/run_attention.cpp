@@ -16,9 +16,9 @@ Attention attention_of(const OperatorCall& call, const op::Heads& roles, const H
     attention.causal = call.model().causal;
     attention.first_query = first_query;
     attention.scale = score_magnitude(layer) * layer.score_scale();
-    attention.soft_cap = layer.score_softcap.value_or(0);
-    attention.window = layer.window.value_or(0);
-    attention.chunk = layer.chunk.value_or(0);
+    attention.soft_cap = layer.score_softcap;
+    attention.window = layer.window;
+    attention.chunk = layer.chunk;
     const std::int64_t first_head =
         heads.queries != layer.heads ? call.tensor_rank() * heads.queries : 0;
     if (layer.alibi) attention.alibi = Alibi{layer.heads, first_head};
@@ -59,9 +59,8 @@ void grow_queries(const OperatorCall& call, const op::Attention& roles, const He
                       heads.head_dim};
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i)
-        call.kernels().grow_queries(
-            {how->floor, how->scale, positions[static_cast<std::size_t>(i)], heads.queries},
-            of_stretch(rows, heads, i));
+        call.kernels().grow_queries({how->floor, how->scale, positions[i], heads.queries},
+                                    of_stretch(rows, heads, i));
 }
 
 }  // namespace
@@ -77,9 +76,8 @@ void forward(const OperatorCall& call, const op::Attention& roles) {
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
         const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };
-        call.kernels().attention_forward(
-            attention_of(call, roles.in, heads, positions[static_cast<std::size_t>(i)]), of(in.q),
-            kv.k, kv.v, of(out), of(log_sum));
+        call.kernels().attention_forward(attention_of(call, roles.in, heads, positions[i]),
+                                         of(in.q), kv.k, kv.v, of(out), of(log_sum));
     }
     if (roles.sinks) call.kernels().sinks_forward(call.parameter(*roles.sinks), out, log_sum);
 }
@@ -116,8 +114,7 @@ void backward_input(const OperatorCall& call, const op::Attention& roles) {
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
         const auto of = [&](const TensorView& x) { return of_stretch(x, heads, i); };
-        Attention attention =
-            attention_of(call, roles.in, heads, positions[static_cast<std::size_t>(i)]);
+        Attention attention = attention_of(call, roles.in, heads, positions[i]);
         if (i == 0 && !sums_up) attention.key_gradients = Write::Overwrite;
         call.kernels().attention_backward_input(attention, of(dout), of(in.q), kv.k, kv.v, of(out),
                                                 of(log_sum), of(dx.q), sums.k, sums.v);

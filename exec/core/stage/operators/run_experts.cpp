@@ -110,8 +110,7 @@ struct ExpertsCall {
     void add_biases() const {
         if (products.biases.empty()) return;
         const bool of_a_sum =
-            call.graph.parameters[static_cast<std::size_t>(products.biases.front())].sharding ==
-            models::Sharding::Replicated;
+            call.graph.parameters[products.biases.front()].sharding == models::Sharding::Replicated;
         if (of_a_sum && expert_ranks(call).cutting != 0) return;
         each_bias(values_side_by_side(call, products.biases), y(),
                   [&](const TensorView& bias, const TensorView& rows) {

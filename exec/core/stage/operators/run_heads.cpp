@@ -54,7 +54,7 @@ void rotate(const OperatorCall& call, const Heads& heads, Direction direction, c
     const TensorView cosines = table.cosines.view(), sines = table.sines.view();
     const std::vector<std::int64_t> positions = call.stretches();
     for (std::int64_t i = 0; i < heads.stretches; ++i) {
-        const Rotary how{positions[static_cast<std::size_t>(i)], turned};
+        const Rotary how{positions[i], turned};
         const TensorView stretch = of_stretch(x, heads, i);
         if (direction == Direction::There) {
             call.kernels().rope_forward(how, cosines, sines, stretch);
@@ -343,8 +343,7 @@ struct LatentCall {
     void each_stretch(const Body& body) const {
         const std::vector<std::int64_t> positions = call.stretches();
         for (std::int64_t i = 0; i < heads.stretches; ++i)
-            body(positions[static_cast<std::size_t>(i)],
-                 [&, i](const TensorView& x) { return of_stretch(x, heads, i); });
+            body(positions[i], [&, i](const TensorView& x) { return of_stretch(x, heads, i); });
     }
 };
 

@@ -25,7 +25,7 @@ StageParts::StageParts(std::vector<models::StageGraph> graphs, const StageTools&
 
 const SlicePlan& StageParts::slice_of(const MicroBatch& micro_batch) const {
     if (slices.size() == 1) return slices.front();
-    return slices[static_cast<std::size_t>(micro_batch.slice.value_or(0))];
+    return slices[micro_batch.slice.value_or(0)];
 }
 
 /// Memory for a graph's tensor, in elements of the compute type; its operators decide what it

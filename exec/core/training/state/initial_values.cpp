@@ -58,7 +58,7 @@ void for_each_by_threads(std::span<const Run> runs, const std::function<void(con
     const auto part = [&](std::int64_t thread) {
         const auto size = static_cast<std::int64_t>(runs.size());
         for (std::int64_t i = size * thread / threads; i < size * (thread + 1) / threads; ++i)
-            work(runs[static_cast<std::size_t>(i)]);
+            work(runs[i]);
     };
     std::vector<std::jthread> others;
     for (std::int64_t thread = 1; thread < threads; ++thread) others.emplace_back(part, thread);

@@ -49,9 +49,9 @@ struct Block {
     /// The first key that a query sees.
     std::int64_t first_key_of(std::int64_t query) const {
         std::int64_t first = 0;
-        if (attention.window > 0) first = std::max(first, position(query) - attention.window + 1);
-        if (attention.chunk > 0)
-            first = std::max(first, position(query) / attention.chunk * attention.chunk);
+        if (attention.window) first = std::max(first, position(query) - *attention.window + 1);
+        if (attention.chunk)
+            first = std::max(first, position(query) / *attention.chunk * *attention.chunk);
         return first;
     }
     void meet(std::int64_t key) {
@@ -64,7 +64,7 @@ struct Block {
         return std::clamp<std::int64_t>(position(query) - first_key + 1, 0, keys);
     }
     std::int64_t hidden(std::int64_t query) const {
-        if (attention.window == 0 && attention.chunk == 0) return 0;
+        if (!attention.window && !attention.chunk) return 0;
         return std::clamp<std::int64_t>(first_key_of(query) - first_key, 0, visible(query));
     }
     /// Scales a row over the block's keys by 0 or the dropout's scale.
@@ -90,10 +90,10 @@ inline void lower_scores(const Block& block, std::int64_t query, float* row) {
 
 /// Caps a row of scores (Attention::soft_cap), given before they are scaled: leaves them so that
 /// times the scale they are the capped ones, and the slopes of the cap in `slopes` unless that is
-/// nullptr.
+/// nullptr. Precondition: there is a cap.
 inline void cap_scores(const Attention& attention, std::int64_t count, float* row, float* slopes) {
     const auto scale = static_cast<float>(attention.scale);
-    const auto cap = static_cast<float>(attention.soft_cap);
+    const auto cap = static_cast<float>(*attention.soft_cap);
     for (std::int64_t j = 0; j < count; ++j) {
         const float t = std::tanh(row[j] * scale / cap);
         row[j] = t * cap / scale;

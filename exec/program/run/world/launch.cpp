@@ -68,8 +68,7 @@ void run_ranks(Transporter transporter, int ranks, const JobMeeting& meeting,
         const RunFacts mine = abort_on_failure(*world, [&] { return meeting.facts(*world); });
         check_same_run(*world, mine, meeting.patience);
         check_size(world->size(), ranks);
-        if (!meeting.saves_in.empty())
-            check_folder_is_shared(*world, meeting.saves_in, meeting.patience);
+        if (meeting.saves_in) check_folder_is_shared(*world, *meeting.saves_in, meeting.patience);
         return abort_on_failure(*world, [&] { body(*world); });
     }
     Watchdog watchdog(meeting.patience);

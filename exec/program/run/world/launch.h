@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ struct JobMeeting {
     /// Gives this process's facts for the comparison. It is called on all processes together once
     /// they have met.
     std::function<RunFacts(Communicator&)> facts = {};
-    std::filesystem::path saves_in = {};  ///< the folder that ranks must share; empty: none
+    std::optional<std::filesystem::path> saves_in = {};  ///< the folder that ranks must share
 };
 
 /// Runs `body` for each of the ranks that this process has. Throws the exception of the first rank

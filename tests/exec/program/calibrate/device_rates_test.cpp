@@ -15,7 +15,7 @@ using testing::DoubleNear;
 std::vector<KernelTiming> timed_by(const scenarios::Gpu& gpu) {
     std::vector<KernelTiming> timings;
     const auto add = [&](const char* name, const auto& work) {
-        timings.push_back({{name, -1, work}, seconds(sim::kernel_time(work, gpu))});
+        timings.push_back({{name, {}, work}, seconds(sim::kernel_time(work, gpu))});
     };
     const std::int64_t down = 6, across = 22;  // tiles of one wave on 132 multiprocessors
     for (std::int64_t k = 512; k <= 16384; k *= 2)
@@ -68,8 +68,8 @@ TEST(DeviceRates, OfACardWithoutADatasheetAreItsPeaks) {
     const scenarios::Gpu gpu = h100();
     scenarios::Gpu found;
     put_rates({132, gpu.memory, true, 1, ""}, rates_of(timed_by(gpu)), {}, found);
-    EXPECT_THAT(found.fp16_flops_per_s, DoubleNear(989.4e12 * 0.64, 1e12));
-    EXPECT_THAT(found.fp32_flops_per_s, DoubleNear(66.9e12 * 0.64, 1e11));
+    EXPECT_THAT(*found.fp16_flops_per_s, DoubleNear(989.4e12 * 0.64, 1e12));
+    EXPECT_THAT(*found.fp32_flops_per_s, DoubleNear(66.9e12 * 0.64, 1e11));
     EXPECT_THAT(found.memory_bandwidth.value, DoubleNear(3352e9 * 0.74, 3e9));
     EXPECT_EQ(found.gemm_efficiency, 1);
     EXPECT_EQ(found.memory_efficiency, 1);
@@ -88,7 +88,7 @@ TEST(DeviceRates, OfASharedCardAreOfItsPart) {
     half.product_flops_per_s /= 2;
     put_rates({132, gpu.memory, true, 2, ""}, half, sheet, found);
     EXPECT_EQ(found.memory.count, gpu.memory.count / 2);
-    EXPECT_EQ(found.fp16_flops_per_s, gpu.fp16_flops_per_s / 2);
+    EXPECT_EQ(*found.fp16_flops_per_s, *gpu.fp16_flops_per_s / 2);
     EXPECT_THAT(found.gemm_efficiency, DoubleNear(0.64, 0.001));
 }
 
@@ -113,11 +113,11 @@ TEST(Curve, SaysTheRateOfEveryShape) {
     models::FlashAttention backward = forward;
     backward.backward = true;
     const std::vector<KernelTiming> timings{
-        {{"product", -1, models::Gemm{1, 1000, 1000, 500, {}, 2}}, 1e-3},
-        {{"product", -1, models::Gemm{1, 1000, 1000, 500, {}, 4}}, 1e-2},
-        {{"attention", -1, forward}, 1e-3},
-        {{"attention", -1, backward}, 1e-3},
-        {{"sum", -1, models::Traffic{Bytes{2'000'000}, Bytes{1'000'000}}}, 1e-6}};
+        {{"product", {}, models::Gemm{1, 1000, 1000, 500, {}, 2}}, 1e-3},
+        {{"product", {}, models::Gemm{1, 1000, 1000, 500, {}, 4}}, 1e-2},
+        {{"attention", {}, forward}, 1e-3},
+        {{"attention", {}, backward}, 1e-3},
+        {{"sum", {}, models::Traffic{Bytes{2'000'000}, Bytes{1'000'000}}}, 1e-6}};
     EXPECT_EQ(curve_text(timings, "product"),
               "500 deep in 16 bits 1 TFLOP/s, 500 deep in 32 bits 0.1 TFLOP/s");
     EXPECT_EQ(curve_text(timings, "attention"),

@@ -233,7 +233,7 @@ Trace with_exposed_parts() {
                     {},      {}};
     };
     Trace trace;
-    trace.header = {"simulated", "t", "", 1, 1, 1, 1, true};
+    trace.header = {TraceSource::Simulated, "t", "", 1, 1, 1, 1, true};
     Span forward = compute(Pass::Forward, 0, 40);
     forward.exposed = milliseconds(30);
     forward.exposed_by = {milliseconds(10), {}, milliseconds(20), {}, {}, {}};

@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, Picture,
 
 /// A step of a simulated trace as if it had run: some passes longer, all a little late.
 Trace as_if_executed(Trace trace) {
-    trace.header.source = "executed";
+    trace.header.source = TraceSource::Executed;
     std::int64_t late = 0;
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
         Span& span = trace.spans[i];

@@ -4,9 +4,33 @@
 #include <vector>
 
 #include "exec/core/interpreter/step_record.h"
+#include "exec/core/rank/rank_job.h"
+#include "exec/io/data/training_data.h"
 
-/// The times of a step's record that belong to no operator.
+/// The steps that are timed: the batches that ranks see in them, and the times of a step's record
+/// that belong to no operator.
 namespace debubble::exec {
+
+/// The data that the scenario's `training.data` names; nothing if it names none. Throws InputError.
+std::optional<TrainingData> data_of(const scenarios::Scenario& scenario);
+
+/// The batches that one rank sees: its share of the data, in the order of the training, or the same
+/// random batch at every step.
+class ShownBatches {
+public:
+    /// `data` must outlive this.
+    ShownBatches(const scenarios::Scenario& scenario, const std::optional<TrainingData>& data,
+                 int data_rank);
+    /// The inputs of a step, valid until the next call; `loss_scale` is as TrainingStep says.
+    StepInputs inputs(std::int64_t step, double loss_scale);
+
+private:
+    const TrainingData* data_ = nullptr;
+    int data_rank_;
+    int all_micro_batches_;  ///< of the global batch
+    std::vector<Batch> batches_;
+    std::optional<RandomBatch> random_;
+};
 
 /// Timings in seconds of one rank and step.
 struct StepTimings {
