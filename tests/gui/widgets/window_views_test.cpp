@@ -62,7 +62,8 @@ TEST_F(Window, the_help_lists_every_view_and_its_keys) {
     window->show_help();
     const auto* help = part<QDialog>("help");
     ASSERT_NE(help, nullptr);
-    const QString text = help->findChild<QTextBrowser*>()->toPlainText();
+    QString text;
+    for (const auto* page : help->findChildren<QTextBrowser*>()) text += page->toPlainText();
     for (const auto& view : window->views()) {
         const ViewFacts facts = view->facts();
         EXPECT_TRUE(text.contains(facts.title + ": " + facts.line)) << facts.name.toStdString();
