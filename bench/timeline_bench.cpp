@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <string>
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 #include <QApplication>
 #include <QFont>
 
@@ -17,7 +21,10 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kRanks = 64;
-constexpr int kMicroBatches = 2632;  ///< a million spans: computes and both ends of messages
+constexpr int kMillion =
+    2632;  ///< microbatches of a million spans: computes, both ends of messages
+constexpr double kMostBytesPerSpan = 200;
+bool failed = false;
 
 /// Memory that changes with every F and B, as in a training.
 void add_memory(Trace& trace) {
@@ -34,32 +41,56 @@ void add_memory(Trace& trace) {
                              [](const MemorySample& s) { return std::pair(s.rank, s.at); });
 }
 
-const Trace& million_spans() {
-    static const Trace trace = [] {
-        PipelineCosts costs = unit_costs(std::chrono::milliseconds(10));
-        costs.link = std::chrono::milliseconds(1);
-        const Program program = lower(generate("1f1b", {kRanks, 1, kMicroBatches, 1}), {});
-        Trace made =
-            sim::simulate(program, sim::AbstractCostModel(costs, 1), {.follow_memory = false})
-                .trace;
-        add_memory(made);
-        return made;
-    }();
-    return trace;
-}
-
-const Document& document() {
-    static const Document made = make_document(million_spans(), Bytes{17'000'000'000});
+Trace trace_of(int millions) {
+    PipelineCosts costs = unit_costs(std::chrono::milliseconds(10));
+    costs.link = std::chrono::milliseconds(1);
+    const Program program = lower(generate("1f1b", {kRanks, 1, kMillion * millions, 1}), {});
+    Trace made =
+        sim::simulate(program, sim::AbstractCostModel(costs, 1), {.follow_memory = false}).trace;
+    add_memory(made);
+    made.spans.shrink_to_fit();
+    made.memory.shrink_to_fit();
     return made;
 }
 
+const Document& document() {
+    static const Document made = make_document(trace_of(1), Bytes{17'000'000'000});
+    return made;
+}
+
+/// A value of /proc/self/status in bytes: VmRSS is what the process has, VmHWM the most it had.
+double resident(const std::string& key) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(key + ":")) return 1024 * std::stod(line.substr(key.size() + 1));
+    return 0;
+}
+
+/// Gives freed memory back, so that what is resident is in use, and forgets the most that was.
+double resident_now() {
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";
+    return resident("VmRSS");
+}
+
+/// The argument is millions of spans. A document takes its trace, as in the window: a copy for each
+/// round is made outside of the time.
 void make_a_document(benchmark::State& state) {
-    const Trace& trace = million_spans();
+    const Trace trace = trace_of(static_cast<int>(state.range(0)));
     const Statistics of_trace = statistics(trace);
-    for (auto _ : state) benchmark::DoNotOptimize(make_document(trace, of_trace, std::nullopt));
+    for (auto _ : state) {
+        state.PauseTiming();
+        Trace taken = trace;
+        Statistics its = of_trace;
+        state.ResumeTiming();
+        Document made = make_document(std::move(taken), std::move(its), std::nullopt);
+        state.PauseTiming();
+        made.reset();
+        state.ResumeTiming();
+    }
     state.counters["spans"] = static_cast<double>(trace.spans.size());
 }
-BENCHMARK(make_a_document)->Unit(benchmark::kMillisecond);
+BENCHMARK(make_a_document)->Arg(1)->Arg(10)->Unit(benchmark::kMillisecond);
 
 void colour_a_document(benchmark::State& state) {
     const Document& of = document();
@@ -73,33 +104,42 @@ void pair_two_documents(benchmark::State& state) {
 }
 BENCHMARK(pair_two_documents)->Unit(benchmark::kMillisecond);
 
-/// Arguments: width and height in pixels, percent of scaling, mean width of a bar in sight (0: the
-/// whole step). Every frame shows another place, as when a person pans.
-void paint_a_frame(benchmark::State& state) {
-    const double ratio = static_cast<double>(state.range(2)) / 100;
-    const QSize pixels(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
-    QImage image(pixels, QImage::Format_RGB32);
-    image.setDevicePixelRatio(ratio);
-    const Geometry geometry{pixels / ratio};
+/// A frame of a document. `ratio` is pixels for each unit of the screen, `bar` the mean width of a
+/// bar in sight (0: the whole step).
+struct Frame {
+    Frame(const Document& of, int width, int height, double ratio, double bar)
+        : image(QSize(width, height), QImage::Format_RGB32) {
+        image.setDevicePixelRatio(ratio);
+        const Geometry geometry{QSize(width, height) / ratio};
+        scene.main = {of, colour(*of, {}), {}};
+        view.rows.fold_alike = false;  // a row for each rank
+        view.axis = TimeAxis(scene.range(), geometry.lanes_width());
+        scene.layout = lay_out(*of, view.rows, {.memory = true}, geometry.lanes_height());
+        if (bar > 0)
+            view.axis.zoom(bar / mean_width(of->devices[32].work, view.axis),
+                           geometry.lanes_width() / 2.0);
+        look.font = QApplication::font();
+    }
 
-    Scene scene;
-    scene.main = {document(), colour(*document(), {}), {}};
-    ViewState view;
-    view.rows.fold_alike = false;  // a row for each rank
-    view.axis = TimeAxis(scene.range(), geometry.lanes_width());
-    scene.layout =
-        lay_out(*scene.main.document, view.rows, {.memory = true}, geometry.lanes_height());
-    if (const auto wanted = static_cast<double>(state.range(3)); wanted > 0)
-        view.axis.zoom(wanted / mean_width(scene.main.document->devices[32].work, view.axis),
-                       geometry.lanes_width() / 2.0);
-    Look look;
-    look.font = QApplication::font();
-    for (auto _ : state) {
+    /// Every frame shows another place, as when a person pans.
+    void paint() {
         view.axis.pan(3);
         paint_frame(image, scene, view, look);
         benchmark::DoNotOptimize(image.constBits());
     }
-    state.counters["rows"] = static_cast<double>(scene.layout.rows.size());
+
+    QImage image;
+    Scene scene;
+    ViewState view;
+    Look look;
+};
+
+/// Arguments: width and height in pixels, percent of scaling, mean width of a bar in sight.
+void paint_a_frame(benchmark::State& state) {
+    Frame frame(document(), static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+                static_cast<double>(state.range(2)) / 100, static_cast<double>(state.range(3)));
+    for (auto _ : state) frame.paint();
+    state.counters["rows"] = static_cast<double>(frame.scene.layout.rows.size());
 }
 BENCHMARK(paint_a_frame)
     ->ArgNames({"width", "height", "percent", "bar"})
@@ -112,6 +152,33 @@ BENCHMARK(paint_a_frame)
     ->Args({3840, 2160, 200, 30})
     ->Unit(benchmark::kMillisecond);
 
+/// The most memory of a trace, its document and a frame, while the document is made and after: of
+/// the process, so that no part is forgotten. The argument is millions of spans.
+void bytes_per_span(benchmark::State& state) {
+    const double before = resident_now();
+    double trace_bytes = 0;
+    double peak = 0;
+    double spans = 0;
+    for (auto _ : state) {
+        Trace trace = trace_of(static_cast<int>(state.range(0)));
+        spans = static_cast<double>(trace.spans.size());
+        trace_bytes = resident_now() - before;
+        Statistics of_trace = statistics(trace);
+        Frame frame(make_document(std::move(trace), std::move(of_trace), std::nullopt), 1920, 1080,
+                    1, 0);
+        frame.paint();
+        peak = resident("VmHWM") - before;
+    }
+    state.counters["trace"] = trace_bytes / spans;
+    state.counters["peak"] = peak / spans;
+    if (peak / spans > kMostBytesPerSpan) {
+        std::cerr << "bytes_per_span: " << peak / spans << ", at most " << kMostBytesPerSpan
+                  << "\n";
+        failed = true;
+    }
+}
+BENCHMARK(bytes_per_span)->Arg(10)->Iterations(1)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace debubble::gui
 
@@ -122,5 +189,5 @@ int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();
-    return 0;
+    return debubble::gui::failed ? 1 : 0;
 }

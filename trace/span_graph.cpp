@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/overloaded.h"
 #include "schedule/dependencies.h"
 
 namespace debubble {
@@ -13,13 +14,6 @@ bool is_collective(const Action& action) {
     return std::holds_alternative<Unshard>(action) || std::holds_alternative<ReduceGrad>(action) ||
            std::holds_alternative<TiedGradReduce>(action) ||
            std::holds_alternative<GradNorm>(action);
-}
-
-/// The span of a list that directly precedes `span`, if there is one.
-std::optional<std::size_t> before(const std::vector<std::uint32_t>& list, std::size_t span) {
-    const auto found = std::ranges::lower_bound(list, static_cast<std::uint32_t>(span));
-    if (found == list.begin()) return std::nullopt;
-    return *std::prev(found);
 }
 
 /// The last span of a list that had ended at `at`. The list is one stream, so its ends ascend like
@@ -55,28 +49,43 @@ bool is_work(const Action& action) {
            std::holds_alternative<Overlap>(action);
 }
 
-SpanGraph::SpanGraph(const Trace& trace)
-    : trace_(&trace), unit_of_(trace.spans.size()), messages_(trace) {
-    add_units();
-    reserve();
-    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) add(i);
-    for (SpanTable* table : {&producers_, &sends_, &recvs_}) table->close(trace, messages_.count());
-    collectives_.close(trace, collective_numbers_.keys().size());
-    find_last_joiners();
+namespace {
+
+/// The lists of a unit, of which a span is in one.
+enum class ListOf : std::uint8_t { Work, Gather, Sends, Recvs };
+using Counts = ArrayBy<ListOf, std::size_t, 4>;
+
+ListOf list_of(const Action& action) {
+    return std::visit(Overloaded{
+                          [](const Compute&) { return ListOf::Work; },
+                          [](const Recompute&) { return ListOf::Work; },
+                          [](const Overlap&) { return ListOf::Work; },
+                          [](const OptimizerStep&) { return ListOf::Work; },
+                          [](const Send&) { return ListOf::Sends; },
+                          [](const Recv&) { return ListOf::Recvs; },
+                          [](const auto&) { return ListOf::Gather; },
+                      },
+                      action);
 }
 
-void SpanGraph::reserve() {
-    std::array<std::size_t, std::variant_size_v<Action>> of{};
-    for (const Span& span : trace_->spans) ++of[span.action.index()];
-    const auto count = [&](const Action& like) { return of[like.index()]; };
-    producers_.reserve(count(Compute{}) + 2 * count(Overlap{}));
-    sends_.reserve(count(Send{}));
-    recvs_.reserve(count(Recv{}));
+}  // namespace
+
+SpanGraph::SpanGraph(const Trace& trace)
+    : trace_(&trace), unit_of_(trace.spans.size()), place_(trace.spans.size()), messages_(trace) {
+    add_units();
+    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) add(i);
+    for (SpanTable* table : {&producers_, &sends_, &recvs_})
+        table->close(trace, messages_.count(), in_order_);
+    collectives_.close(trace, collective_numbers_.keys().size(), in_order_);
+    find_last_joiners();
 }
 
 void SpanGraph::add_units() {
     KeyNumbers numbers;
     std::vector<Unit> seen;
+    std::vector<Counts> counts;
+    Counts all{};
+    Instant last = Instant::min();
     // The number of the unit seen last under the low bits of its rank, which saves most lookups.
     std::array<std::uint32_t, 64> latest{};
     for (std::uint32_t i = 0; i < trace_->spans.size(); ++i) {
@@ -85,9 +94,20 @@ void SpanGraph::add_units() {
         const bool known = unit < seen.size() && seen[unit].rank == span.rank &&
                            seen[unit].replica == span.replica;
         if (!known) unit = numbers.number_or_add(key_of_unit(span));
-        if (unit == seen.size()) seen.push_back({span.replica, span.rank, {}, {}, {}});
+        if (unit == seen.size()) {
+            seen.push_back({span.replica, span.rank, {}, {}, {}});
+            counts.emplace_back();
+        }
         unit_of_[i] = unit;
+        const ListOf list = list_of(span.action);
+        ++counts[unit][list];
+        ++all[list];
+        in_order_ = in_order_ && last <= span.begin;
+        last = span.begin;
     }
+    producers_.reserve(all[ListOf::Work]);
+    sends_.reserve(all[ListOf::Sends]);
+    recvs_.reserve(all[ListOf::Recvs]);
     std::vector<std::uint32_t> order(seen.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::sort(order, {}, [&](std::uint32_t unit) {
@@ -96,7 +116,11 @@ void SpanGraph::add_units() {
     std::vector<std::uint32_t> place(seen.size());
     for (const std::uint32_t unit : order) {
         place[unit] = static_cast<std::uint32_t>(units_.size());
-        units_.push_back(seen[unit]);
+        Unit& sorted = units_.emplace_back(std::move(seen[unit]));
+        sorted.work.reserve(counts[unit][ListOf::Work]);
+        sorted.gather.reserve(counts[unit][ListOf::Gather]);
+        sorted.sends.reserve(counts[unit][ListOf::Sends]);
+        sorted.recvs = counts[unit][ListOf::Recvs];
     }
     for (std::uint32_t& unit : unit_of_) unit = place[unit];
 }
@@ -142,6 +166,13 @@ std::array<std::optional<std::size_t>, 2> SpanGraph::own_predecessors(std::size_
     return {ended_at(*trace_, unit.work, trace_->spans[i].begin), before(unit.gather, i)};
 }
 
+/// The span that directly precedes `span` in its unit's list, if there is one.
+std::optional<std::size_t> SpanGraph::before(const std::vector<std::uint32_t>& list,
+                                             std::size_t span) const {
+    if (place_[span] == 0) return std::nullopt;
+    return list[place_[span] - 1];
+}
+
 void SpanGraph::add(std::uint32_t i) {
     const Span& span = trace_->spans[i];
     Unit& unit = units_[unit_of_[i]];
@@ -150,15 +181,19 @@ void SpanGraph::add(std::uint32_t i) {
         if (const auto result = result_of(c))
             producers_.add(*messages_.of(*result, span.replica), i);
     });
+    const auto put = [&](std::vector<std::uint32_t>& list) {
+        place_[i] = static_cast<std::uint32_t>(list.size());
+        list.push_back(i);
+    };
     if (const auto* send = std::get_if<Send>(&span.action)) {
         sends_.add(*messages_.of(send->message, span.replica), i);
-        unit.sends.push_back(i);
+        put(unit.sends);
     } else if (const auto* recv = std::get_if<Recv>(&span.action)) {
         recvs_.add(*messages_.of(recv->message, span.replica), i);
     } else if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action)) {
-        unit.work.push_back(i);
+        put(unit.work);
     } else {
-        unit.gather.push_back(i);
+        put(unit.gather);
         if (is_collective(span.action))
             collectives_.add(collective_numbers_.number_or_add(key_of_collective(span)), i);
     }
@@ -218,10 +253,10 @@ std::optional<std::size_t> SpanGraph::gather_ended_in(const Unit& unit, Instant 
     return gather && trace_->spans[*gather].end > after ? gather : std::nullopt;
 }
 
-std::vector<std::size_t> SpanGraph::predecessors_of(std::size_t i) const {
+InlineVector<std::size_t, 4> SpanGraph::predecessors_of(std::size_t i) const {
     const Span& span = trace_->spans[i];
     const Unit& unit = unit_of(i);
-    std::vector<std::size_t> out;
+    InlineVector<std::size_t, 4> out;
     const auto add_if = [&](std::optional<std::size_t> found) {
         if (found && *found != i) out.push_back(*found);
     };

@@ -30,6 +30,7 @@ public:
         std::vector<std::uint32_t> work;    ///< computes and optimizer steps, by begin
         std::vector<std::uint32_t> gather;  ///< collectives and copies, by begin
         std::vector<std::uint32_t> sends;
+        std::size_t recvs = 0;  ///< how many there are
         friend bool operator==(const Unit&, const Unit&) = default;
     };
 
@@ -63,11 +64,12 @@ public:
 
     /// The spans that must have ended before a span, of which there are few: the one that ended
     /// last is the reason why it did not begin earlier.
-    std::vector<std::size_t> predecessors_of(std::size_t span) const;
+    InlineVector<std::size_t, 4> predecessors_of(std::size_t span) const;
 
 private:
     void add_units();
-    void reserve();
+    std::optional<std::size_t> before(const std::vector<std::uint32_t>& list,
+                                      std::size_t span) const;
     void add(std::uint32_t span);
     void find_last_joiners();
     std::optional<std::size_t> last_before(const SpanTable& of, const Message& message,
@@ -79,6 +81,8 @@ private:
     int stage_count_ = 0;
     std::vector<Unit> units_;
     std::vector<std::uint32_t> unit_of_;
+    std::vector<std::uint32_t> place_;  ///< of a span in its unit's list; a Recv is in none
+    bool in_order_ = true;              ///< whether the spans are sorted by begin
     MessageNumbers messages_;
     SpanTable producers_;  ///< by message
     SpanTable sends_;
@@ -93,5 +97,27 @@ private:
 /// before its Recv began waited for nobody. A prediction is compared with these lengths, since
 /// waits depend on the order.
 std::vector<Duration> net_lengths(const SpanGraph& graph);
+
+/// Calls visit(span, wait) for the collectives that were not the last to join and for both ends of
+/// every message: the part of the length that net_lengths() leaves out.
+template <class Visit>
+void for_each_wait(const SpanGraph& graph, Visit&& visit) {
+    const std::vector<Span>& spans = graph.trace().spans;
+    const auto wait = [&](std::size_t span, std::size_t peer) {
+        const Instant joined = spans[peer].begin;
+        const bool waited = joined > spans[span].begin && joined <= spans[span].end;
+        visit(span, waited ? joined - spans[span].begin : Duration{});
+    };
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (std::holds_alternative<Recv>(spans[i].action)) {
+            const auto send = graph.send_of_recv(i);
+            if (!send) continue;
+            wait(i, *send);
+            wait(*send, i);
+        } else if (const std::size_t last = graph.last_to_join(i); last != i) {
+            wait(i, last);
+        }
+    }
+}
 
 }  // namespace debubble

@@ -13,7 +13,7 @@ auto when(const Trace& trace) {
 
 }  // namespace
 
-void SpanTable::close(const Trace& trace, std::size_t numbers) {
+void SpanTable::close(const Trace& trace, std::size_t numbers, bool sorted) {
     first_.assign(numbers + 1, 0);
     for (const Added& added : added_) ++first_[added.number + 1];
     for (std::size_t number = 0; number < numbers; ++number) first_[number + 1] += first_[number];
@@ -21,7 +21,7 @@ void SpanTable::close(const Trace& trace, std::size_t numbers) {
     std::vector<std::uint32_t> next = first_;
     for (const Added& added : added_) spans_[next[added.number]++] = added.span;
     added_ = {};
-    // A trace is sorted by begin, and then nothing remains to be done.
+    if (sorted) return;
     for (std::size_t number = 0; number < numbers; ++number) {
         const auto one = std::span(spans_).subspan(first_[number], group(number).size());
         if (!std::ranges::is_sorted(one, {}, when(trace))) std::ranges::sort(one, {}, when(trace));

@@ -73,7 +73,8 @@ public:
     void reserve(std::size_t spans) { added_.reserve(spans); }
     void add(std::uint32_t number, std::uint32_t span) { added_.push_back({number, span}); }
     /// Called after the last add() and before all queries. All numbers are below `numbers`.
-    void close(const Trace& trace, std::size_t numbers);
+    /// `sorted` says that the spans were added in order of begin.
+    void close(const Trace& trace, std::size_t numbers, bool sorted = false);
 
     std::size_t size() const { return spans_.size(); }
     std::size_t groups() const { return first_.size() - 1; }

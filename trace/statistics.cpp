@@ -241,8 +241,10 @@ Statistics statistics(const Trace& trace, bool with_critical_path) {
     std::size_t count = 0;
     for (const auto& list : bubbles) count += list.size();
     out.bubbles.reserve(count);
-    for (const auto& list : bubbles)
+    for (auto& list : bubbles) {
         out.bubbles.insert(out.bubbles.end(), list.begin(), list.end());
+        list = {};  // a long trace has millions
+    }
     if (out.makespan > Duration{})
         out.bubble = 1 - work / (static_cast<double>(graph.units().size()) * seconds(out.makespan));
     if (with_critical_path) out.critical_path = critical_path(graph);

@@ -80,6 +80,7 @@ Trace step_of(const Trace& trace, const std::vector<int>& step, int number,
         if (part.begin >= extent.begin && part.end <= extent.end) out.pair_parts.push_back(part);
     for (const MemorySample& sample : trace.memory)
         if (sample.at >= extent.begin && sample.at <= extent.end) out.memory.push_back(sample);
+    out.exposed_parts = trace.exposed_parts;
     return out;
 }
 

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "schedule/schedule.h"
 #include "schedule/transport.h"
+#include "trace/exposed_parts.h"
 
 /// A record of the actions that ran, where and when, and of the memory that was held. The simulator
 /// predicts one, the executor measures one; everything downstream (reports, window, comparison)
@@ -32,8 +33,9 @@ struct Span {
     /// Processor time of the rank's thread in the own computing of a pass, that is, in the length
     /// less the exposed time; 0 where it is unknown, as for computes of a device.
     Duration on_core{};
-    /// The parts of `exposed` by purpose; all are 0 where they are unknown.
-    DurationByKind exposed_by{};
+    /// Number of the parts of `exposed` by purpose, which Trace::exposed_by looks up; 0 where they
+    /// are unknown.
+    std::uint32_t exposed_parts = 0;
     Duration length() const { return end - begin; }
     friend bool operator==(const Span&, const Span&) = default;
 };
@@ -139,6 +141,12 @@ struct Trace {
     std::vector<MemoryPeak> peaks;          ///< one per rank, empty if memory was not followed
     Program program;                        ///< the planned program; without ranks if not known
     std::vector<PairPart> pair_parts = {};  ///< sorted by begin, rank
+    ExposedParts exposed_parts = {};        ///< of the spans
+
+    /// The parts of a span's exposed time by purpose; all are 0 where they are unknown.
+    DurationByKind exposed_by(const Span& span) const {
+        return exposed_parts.of(span.exposed_parts);
+    }
     friend bool operator==(const Trace&, const Trace&) = default;
 };
 

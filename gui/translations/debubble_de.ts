@@ -294,6 +294,49 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::BillPage</name>
+    <message>
+        <source>Where it goes</source>
+        <translation>Wohin er geht</translation>
+    </message>
+    <message>
+        <source>what the step is paid for, and how it depends on the machine</source>
+        <translation>wofür der Schritt bezahlt wird, und wie er von der Maschine abhängt</translation>
+    </message>
+    <message>
+        <source>Show &amp;where the step goes</source>
+        <translation>Zeigen, &amp;wohin der Schritt geht</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>In der Mitte des Fensters</translation>
+    </message>
+    <message>
+        <source>pointer</source>
+        <translation>Zeiger</translation>
+    </message>
+    <message>
+        <source>on a part lights its actions and bubbles in the lanes below</source>
+        <translation>auf einem Teil hebt seine Aktionen und Bubbles in den Spuren darunter hervor</translation>
+    </message>
+    <message>
+        <source>click, Enter</source>
+        <translation>Klick, Eingabe</translation>
+    </message>
+    <message>
+        <source>on a part&apos;s knob turns it</source>
+        <translation>auf dem Knopf eines Teils dreht ihn</translation>
+    </message>
+    <message>
+        <source>drag, Left, Right</source>
+        <translation>ziehen, Links, Rechts</translation>
+    </message>
+    <message>
+        <source>a knob of the bars beside: what if the machine were such</source>
+        <translation>ein Knopf der Balken daneben: was, wenn die Maschine so wäre</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::BillPanel</name>
     <message>
         <source>Where the step goes</source>
@@ -349,6 +392,17 @@
     <message>
         <source>Command to find</source>
         <translation>Gesuchter Befehl</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::CompareDock</name>
+    <message>
+        <source>Compare</source>
+        <translation>Vergleichen</translation>
+    </message>
+    <message>
+        <source>two timelines on one axis: their differences as tables and in words</source>
+        <translation>zwei Zeitleisten auf einer Achse: ihre Unterschiede in Tabellen und in Worten</translation>
     </message>
 </context>
 <context>
@@ -412,6 +466,17 @@
     <message>
         <source>Colour by change</source>
         <translation>Nach Änderung färben</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::DetailsDock</name>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
+        <source>the selection in words, what it costs, and a search for actions</source>
+        <translation>die Auswahl in Worten, was sie kostet, und eine Suche nach Aktionen</translation>
     </message>
 </context>
 <context>
@@ -525,148 +590,8 @@
         <translation>Hilfe</translation>
     </message>
     <message>
-        <source>In the timeline</source>
-        <translation>In der Zeitleiste</translation>
-    </message>
-    <message>
-        <source>zoom in and out; Ctrl+wheel zooms at the pointer</source>
-        <translation>hinein- und herauszoomen; Strg+Rad zoomt am Zeiger</translation>
-    </message>
-    <message>
-        <source>left and right; Shift+drag moves</source>
-        <translation>links und rechts; Umschalt+Ziehen verschiebt</translation>
-    </message>
-    <message>
-        <source>drag</source>
-        <translation>ziehen</translation>
-    </message>
-    <message>
-        <source>measure, snapping to the edges of actions, with the totals of the rows that the drag crosses</source>
-        <translation>messen, an den Rändern von Aktionen einrastend, mit den Summen der Zeilen, über die gezogen wird</translation>
-    </message>
-    <message>
-        <source>click</source>
-        <translation>Klick</translation>
-    </message>
-    <message>
-        <source>select an action or a bubble: what it waits for, and why</source>
-        <translation>eine Aktion oder Bubble auswählen: worauf sie wartet, und warum</translation>
-    </message>
-    <message>
-        <source>centre the selection, then fit it</source>
-        <translation>die Auswahl in die Mitte holen, dann einpassen</translation>
-    </message>
-    <message>
-        <source>next and previous action</source>
-        <translation>nächste und vorige Aktion</translation>
-    </message>
-    <message>
-        <source>next and previous bubble: its cause and length are in the details</source>
-        <translation>nächste und vorige Bubble: Ursache und Länge stehen in den Einzelheiten</translation>
-    </message>
-    <message>
-        <source>go to the action that ends the selected bubble</source>
-        <translation>zur Aktion gehen, die die ausgewählte Bubble beendet</translation>
-    </message>
-    <message>
-        <source>Menu</source>
-        <translation>Menü</translation>
-    </message>
-    <message>
-        <source>of the selection&apos;s row: streams, keep at the top, make thin</source>
-        <translation>der Zeile der Auswahl: Streams, oben halten, schmal machen</translation>
-    </message>
-    <message>
-        <source>mark</source>
-        <translation>Marke</translation>
-    </message>
-    <message>
-        <source>Space</source>
-        <translation>Leertaste</translation>
-    </message>
-    <message>
-        <source>play the step, or stop; a drag along the ruler moves its cursor</source>
-        <translation>den Schritt abspielen oder anhalten; Ziehen am Lineal bewegt den Cursor</translation>
-    </message>
-    <message>
-        <source>critical path</source>
-        <translation>kritischer Pfad</translation>
-    </message>
-    <message>
-        <source>show all</source>
-        <translation>alles zeigen</translation>
-    </message>
-    <message>
-        <source>clear selection and measure</source>
-        <translation>Auswahl und Messung löschen</translation>
-    </message>
-    <message>
-        <source>click the dot</source>
-        <translation>Klick auf den Punkt</translation>
-    </message>
-    <message>
-        <source>of a memory lane: the tensors that are held at its peak</source>
-        <translation>einer Speicherspur: die Tensoren, die an ihrer Spitze belegt sind</translation>
-    </message>
-    <message>
-        <source>Where it goes</source>
-        <translation>Wohin er geht</translation>
-    </message>
-    <message>
-        <source>pointer</source>
-        <translation>Zeiger</translation>
-    </message>
-    <message>
-        <source>on a part lights its actions and bubbles in the lanes below</source>
-        <translation>auf einem Teil hebt seine Aktionen und Bubbles in den Spuren darunter hervor</translation>
-    </message>
-    <message>
-        <source>click, Enter</source>
-        <translation>Klick, Eingabe</translation>
-    </message>
-    <message>
-        <source>on a part&apos;s knob turns it</source>
-        <translation>auf dem Knopf eines Teils dreht ihn</translation>
-    </message>
-    <message>
-        <source>drag, Left, Right</source>
-        <translation>ziehen, Links, Rechts</translation>
-    </message>
-    <message>
-        <source>a knob of the bars beside: what if the machine were such</source>
-        <translation>ein Knopf der Balken daneben: was, wenn die Maschine so wäre</translation>
-    </message>
-    <message>
         <source>Schedules</source>
         <translation>Schedules</translation>
-    </message>
-    <message>
-        <source>take the schedule</source>
-        <translation>den Schedule nehmen</translation>
-    </message>
-    <message>
-        <source>pin it at the top, and compare the others with it</source>
-        <translation>ihn oben anheften und die anderen damit vergleichen</translation>
-    </message>
-    <message>
-        <source>The sweep&apos;s plot</source>
-        <translation>Das Diagramm des Sweeps</translation>
-    </message>
-    <message>
-        <source>wheel</source>
-        <translation>Rad</translation>
-    </message>
-    <message>
-        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
-        <translation>am Zeiger zoomen; neben dem Diagramm nur die Achse dort</translation>
-    </message>
-    <message>
-        <source>zoom into a rectangle; Shift+drag moves</source>
-        <translation>in ein Rechteck zoomen; Umschalt+Ziehen verschiebt</translation>
-    </message>
-    <message>
-        <source>show all plans; so does a double click</source>
-        <translation>alle Pläne zeigen; ebenso ein Doppelklick</translation>
     </message>
     <message>
         <source>Everywhere</source>
@@ -693,28 +618,8 @@
         <translation>Begriffe</translation>
     </message>
     <message>
-        <source>Run</source>
-        <translation>Lauf</translation>
-    </message>
-    <message>
-        <source>Left, Right, Enter</source>
-        <translation>Links, Rechts, Eingabe</translation>
-    </message>
-    <message>
-        <source>on the curve: choose a number of nodes, and take it</source>
-        <translation>auf der Kurve: eine Zahl von Knoten wählen, und sie nehmen</translation>
-    </message>
-    <message>
-        <source>the knob of the interval; Home takes what loses least</source>
-        <translation>der Knopf des Abstands; Pos1 nimmt, was am wenigsten verliert</translation>
-    </message>
-    <message>
-        <source>wheel, W, S</source>
-        <translation>Rad, W, S</translation>
-    </message>
-    <message>
-        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
-        <translation>den gezogenen Lauf vergrößern; Ziehen, A und D verschieben ihn, Pos1 zeigt alles</translation>
+        <source>Views</source>
+        <translation>Ansichten</translation>
     </message>
 </context>
 <context>
@@ -748,14 +653,6 @@
     <message>
         <source>debubble</source>
         <translation>debubble</translation>
-    </message>
-    <message>
-        <source>These plans are of %1, which is not open</source>
-        <translation>Diese Pläne gehören zu %1, das nicht offen ist</translation>
-    </message>
-    <message>
-        <source>point %1</source>
-        <translation>Punkt %1</translation>
     </message>
     <message>
         <source>what was predicted</source>
@@ -826,18 +723,6 @@
         <translation>Die Auswahl in einem Satz</translation>
     </message>
     <message>
-        <source>What if</source>
-        <translation>Was wäre wenn</translation>
-    </message>
-    <message>
-        <source>Summary</source>
-        <translation>Übersicht</translation>
-    </message>
-    <message>
-        <source>Details</source>
-        <translation>Einzelheiten</translation>
-    </message>
-    <message>
         <source>Execute</source>
         <translation>Ausführen</translation>
     </message>
@@ -846,32 +731,8 @@
         <translation>Vergleichen</translation>
     </message>
     <message>
-        <source>Tensors</source>
-        <translation>Tensoren</translation>
-    </message>
-    <message>
         <source>Tool bar</source>
         <translation>Werkzeugleiste</translation>
-    </message>
-    <message>
-        <source>Timeline</source>
-        <translation>Zeitleiste</translation>
-    </message>
-    <message>
-        <source>Sweep</source>
-        <translation>Sweep</translation>
-    </message>
-    <message>
-        <source>Where it goes</source>
-        <translation>Wohin er geht</translation>
-    </message>
-    <message>
-        <source>Schedules</source>
-        <translation>Schedules</translation>
-    </message>
-    <message>
-        <source>All ranks</source>
-        <translation>Alle Ranks</translation>
     </message>
     <message>
         <source>Open</source>
@@ -940,42 +801,6 @@
     <message>
         <source>Another scenario takes its place.</source>
         <translation>Ein anderes Szenario tritt an seine Stelle.</translation>
-    </message>
-    <message>
-        <source>A run is under way</source>
-        <translation>Ein Lauf ist im Gange</translation>
-    </message>
-    <message>
-        <source>The run is still ending.</source>
-        <translation>Der Lauf endet noch.</translation>
-    </message>
-    <message>
-        <source>A training run is under way.</source>
-        <translation>Ein Trainingslauf ist im Gange.</translation>
-    </message>
-    <message>
-        <source>Killed now, it loses what it has not saved.</source>
-        <translation>Jetzt abgebrochen, verliert er, was er nicht gespeichert hat.</translation>
-    </message>
-    <message>
-        <source>It ends with the window, after its current step.</source>
-        <translation>Er endet mit dem Fenster, nach seinem jetzigen Schritt.</translation>
-    </message>
-    <message>
-        <source>Kill it and quit</source>
-        <translation>Abbrechen und beenden</translation>
-    </message>
-    <message>
-        <source>End it and quit</source>
-        <translation>Beenden lassen und schließen</translation>
-    </message>
-    <message>
-        <source>Wait</source>
-        <translation>Warten</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>Weitermachen</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
@@ -1270,46 +1095,6 @@
         <translation>&amp;Sprache</translation>
     </message>
     <message>
-        <source>Show the ti&amp;meline</source>
-        <translation>Die &amp;Zeitleiste zeigen</translation>
-    </message>
-    <message>
-        <source>In the middle of the window</source>
-        <translation>In der Mitte des Fensters</translation>
-    </message>
-    <message>
-        <source>Show the s&amp;weep</source>
-        <translation>Den S&amp;weep zeigen</translation>
-    </message>
-    <message>
-        <source>Show &amp;where the step goes</source>
-        <translation>Zeigen, &amp;wohin der Schritt geht</translation>
-    </message>
-    <message>
-        <source>Show every sche&amp;dule</source>
-        <translation>Jeden Sche&amp;dule zeigen</translation>
-    </message>
-    <message>
-        <source>Of this plan, beside each other</source>
-        <translation>Dieses Plans, nebeneinander</translation>
-    </message>
-    <message>
-        <source>Show all ran&amp;ks</source>
-        <translation>Alle Ran&amp;ks zeigen</translation>
-    </message>
-    <message>
-        <source>A line of pixels each; a brush shows the rows of some alone</source>
-        <translation>Je eine Pixelzeile; eine Auswahl zeigt die Zeilen einiger allein</translation>
-    </message>
-    <message>
-        <source>Edit the scenario&apos;s te&amp;xt</source>
-        <translation>Den Te&amp;xt des Szenarios bearbeiten</translation>
-    </message>
-    <message>
-        <source>Below the timeline</source>
-        <translation>Unter der Zeitleiste</translation>
-    </message>
-    <message>
         <source>Fold the pane&amp;ls beside</source>
         <translation>&amp;Leisten daneben einklappen</translation>
     </message>
@@ -1457,20 +1242,8 @@
         <translation>der Plan davor</translation>
     </message>
     <message>
-        <source>Timeline, sweep, where the step goes, schedules, all ranks, or the whole run</source>
-        <translation>Zeitstrahl, Sweep, wohin der Schritt geht, Schedules, alle Ranks oder der ganze Lauf</translation>
-    </message>
-    <message>
-        <source>Run</source>
-        <translation>Lauf</translation>
-    </message>
-    <message>
-        <source>Show the whole r&amp;un</source>
-        <translation>Den ganzen La&amp;uf zeigen</translation>
-    </message>
-    <message>
-        <source>Days, cost, and where its time goes</source>
-        <translation>Tage, Kosten, und wohin seine Zeit geht</translation>
+        <source>Pages: %1</source>
+        <translation>Seiten: %1</translation>
     </message>
 </context>
 <context>
@@ -1539,6 +1312,25 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::RanksPage</name>
+    <message>
+        <source>All ranks</source>
+        <translation>Alle Ranks</translation>
+    </message>
+    <message>
+        <source>all ranks at once, and which of them are alike</source>
+        <translation>alle Ranks auf einmal, und welche einander gleichen</translation>
+    </message>
+    <message>
+        <source>Show all ran&amp;ks</source>
+        <translation>Alle Ran&amp;ks zeigen</translation>
+    </message>
+    <message>
+        <source>A line of pixels each; a brush shows the rows of some alone</source>
+        <translation>Je eine Pixelzeile; eine Auswahl zeigt die Zeilen einiger allein</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::RemedyStrip</name>
     <message>
         <source>What would make the plan fit</source>
@@ -1575,6 +1367,53 @@
     <message>
         <source>The fastest plan of the grid that fits</source>
         <translation>Der schnellste passende Plan des Gitters</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::RunDock</name>
+    <message>
+        <source>Execute</source>
+        <translation>Ausführen</translation>
+    </message>
+    <message>
+        <source>the plan trained on this machine, beside what was predicted</source>
+        <translation>der Plan, auf dieser Maschine trainiert, neben der Vorhersage</translation>
+    </message>
+    <message>
+        <source>A run is under way</source>
+        <translation>Ein Lauf ist im Gange</translation>
+    </message>
+    <message>
+        <source>The run is still ending.</source>
+        <translation>Der Lauf endet noch.</translation>
+    </message>
+    <message>
+        <source>A training run is under way.</source>
+        <translation>Ein Trainingslauf ist im Gange.</translation>
+    </message>
+    <message>
+        <source>Killed now, it loses what it has not saved.</source>
+        <translation>Jetzt abgebrochen, verliert er, was er nicht gespeichert hat.</translation>
+    </message>
+    <message>
+        <source>It ends with the window, after its current step.</source>
+        <translation>Er endet mit dem Fenster, nach seinem jetzigen Schritt.</translation>
+    </message>
+    <message>
+        <source>Kill it and quit</source>
+        <translation>Abbrechen und beenden</translation>
+    </message>
+    <message>
+        <source>End it and quit</source>
+        <translation>Beenden lassen und schließen</translation>
+    </message>
+    <message>
+        <source>Wait</source>
+        <translation>Warten</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weitermachen</translation>
     </message>
 </context>
 <context>
@@ -1794,6 +1633,33 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::SchedulesPage</name>
+    <message>
+        <source>Schedules</source>
+        <translation>Schedules</translation>
+    </message>
+    <message>
+        <source>every schedule of this plan, with its picture and its figures</source>
+        <translation>jeder Schedule dieses Plans, mit seinem Bild und seinen Zahlen</translation>
+    </message>
+    <message>
+        <source>Show every sche&amp;dule</source>
+        <translation>Jeden Sche&amp;dule zeigen</translation>
+    </message>
+    <message>
+        <source>Of this plan, beside each other</source>
+        <translation>Dieses Plans, nebeneinander</translation>
+    </message>
+    <message>
+        <source>take the schedule</source>
+        <translation>den Schedule nehmen</translation>
+    </message>
+    <message>
+        <source>pin it at the top, and compare the others with it</source>
+        <translation>ihn oben anheften und die anderen damit vergleichen</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::StripView</name>
     <message>
         <source>%1 d</source>
@@ -1824,10 +1690,68 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::SummaryDock</name>
+    <message>
+        <source>Summary</source>
+        <translation>Übersicht</translation>
+    </message>
+    <message>
+        <source>the plan&apos;s figures, and bars for the parts of its step</source>
+        <translation>die Zahlen des Plans, und Balken für die Teile seines Schritts</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::SummaryPanel</name>
     <message>
         <source>Summary</source>
         <translation>Übersicht</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::SweepPage</name>
+    <message>
+        <source>Sweep</source>
+        <translation>Sweep</translation>
+    </message>
+    <message>
+        <source>every plan of a grid as a table and a plot, or its best one</source>
+        <translation>jeder Plan eines Gitters als Tabelle und Diagramm, oder sein bester</translation>
+    </message>
+    <message>
+        <source>Show the s&amp;weep</source>
+        <translation>Den S&amp;weep zeigen</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>In der Mitte des Fensters</translation>
+    </message>
+    <message>
+        <source>wheel</source>
+        <translation>Rad</translation>
+    </message>
+    <message>
+        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
+        <translation>am Zeiger zoomen; neben dem Diagramm nur die Achse dort</translation>
+    </message>
+    <message>
+        <source>drag</source>
+        <translation>ziehen</translation>
+    </message>
+    <message>
+        <source>zoom into a rectangle; Shift+drag moves</source>
+        <translation>in ein Rechteck zoomen; Umschalt+Ziehen verschiebt</translation>
+    </message>
+    <message>
+        <source>show all plans; so does a double click</source>
+        <translation>alle Pläne zeigen; ebenso ein Doppelklick</translation>
+    </message>
+    <message>
+        <source>These plans are of %1, which is not open</source>
+        <translation>Diese Pläne gehören zu %1, das nicht offen ist</translation>
+    </message>
+    <message>
+        <source>point %1</source>
+        <translation>Punkt %1</translation>
     </message>
 </context>
 <context>
@@ -2017,6 +1941,135 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::TensorsDock</name>
+    <message>
+        <source>Tensors</source>
+        <translation>Tensoren</translation>
+    </message>
+    <message>
+        <source>the tensors that a rank holds at its peak</source>
+        <translation>die Tensoren, die ein Rank an seiner Spitze hält</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::TextDock</name>
+    <message>
+        <source>Scenario</source>
+        <translation>Szenario</translation>
+    </message>
+    <message>
+        <source>the scenario&apos;s text, with its mistakes where they are</source>
+        <translation>der Text des Szenarios, mit seinen Fehlern an ihrem Ort</translation>
+    </message>
+    <message>
+        <source>Edit the scenario&apos;s te&amp;xt</source>
+        <translation>Den Te&amp;xt des Szenarios bearbeiten</translation>
+    </message>
+    <message>
+        <source>Below the timeline</source>
+        <translation>Unter der Zeitleiste</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::TimelinePage</name>
+    <message>
+        <source>Timeline</source>
+        <translation>Zeitleiste</translation>
+    </message>
+    <message>
+        <source>what every rank does and when, why it waits, and what it holds</source>
+        <translation>was jeder Rank wann tut, warum er wartet, und was er hält</translation>
+    </message>
+    <message>
+        <source>Show the ti&amp;meline</source>
+        <translation>Die &amp;Zeitleiste zeigen</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>In der Mitte des Fensters</translation>
+    </message>
+    <message>
+        <source>zoom in and out; Ctrl+wheel zooms at the pointer</source>
+        <translation>hinein- und herauszoomen; Strg+Rad zoomt am Zeiger</translation>
+    </message>
+    <message>
+        <source>left and right; Shift+drag moves</source>
+        <translation>links und rechts; Umschalt+Ziehen verschiebt</translation>
+    </message>
+    <message>
+        <source>drag</source>
+        <translation>ziehen</translation>
+    </message>
+    <message>
+        <source>measure, snapping to the edges of actions, with the totals of the rows that the drag crosses</source>
+        <translation>messen, an den Rändern von Aktionen einrastend, mit den Summen der Zeilen, über die gezogen wird</translation>
+    </message>
+    <message>
+        <source>click</source>
+        <translation>Klick</translation>
+    </message>
+    <message>
+        <source>select an action or a bubble: what it waits for, and why</source>
+        <translation>eine Aktion oder Bubble auswählen: worauf sie wartet, und warum</translation>
+    </message>
+    <message>
+        <source>centre the selection, then fit it</source>
+        <translation>die Auswahl in die Mitte holen, dann einpassen</translation>
+    </message>
+    <message>
+        <source>next and previous action</source>
+        <translation>nächste und vorige Aktion</translation>
+    </message>
+    <message>
+        <source>next and previous bubble: its cause and length are in the details</source>
+        <translation>nächste und vorige Bubble: Ursache und Länge stehen in den Einzelheiten</translation>
+    </message>
+    <message>
+        <source>go to the action that ends the selected bubble</source>
+        <translation>zur Aktion gehen, die die ausgewählte Bubble beendet</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>Menü</translation>
+    </message>
+    <message>
+        <source>of the selection&apos;s row: streams, keep at the top, make thin</source>
+        <translation>der Zeile der Auswahl: Streams, oben halten, schmal machen</translation>
+    </message>
+    <message>
+        <source>mark</source>
+        <translation>Marke</translation>
+    </message>
+    <message>
+        <source>Space</source>
+        <translation>Leertaste</translation>
+    </message>
+    <message>
+        <source>play the step, or stop; a drag along the ruler moves its cursor</source>
+        <translation>den Schritt abspielen oder anhalten; Ziehen am Lineal bewegt den Cursor</translation>
+    </message>
+    <message>
+        <source>critical path</source>
+        <translation>kritischer Pfad</translation>
+    </message>
+    <message>
+        <source>show all</source>
+        <translation>alles zeigen</translation>
+    </message>
+    <message>
+        <source>clear selection and measure</source>
+        <translation>Auswahl und Messung löschen</translation>
+    </message>
+    <message>
+        <source>click the dot</source>
+        <translation>Klick auf den Punkt</translation>
+    </message>
+    <message>
+        <source>of a memory lane: the tensors that are held at its peak</source>
+        <translation>einer Speicherspur: die Tensoren, die an ihrer Spitze belegt sind</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::TimelineView</name>
     <message>
         <source>Selection</source>
@@ -2099,6 +2152,17 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::WhatIfDock</name>
+    <message>
+        <source>What if</source>
+        <translation>Was wäre wenn</translation>
+    </message>
+    <message>
+        <source>the scenario&apos;s fields; a change is predicted at once</source>
+        <translation>die Felder des Szenarios; eine Änderung wird sofort vorhergesagt</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::WhatIfPanel</name>
     <message>
         <source>Difference to the plan before</source>
@@ -2107,6 +2171,49 @@
     <message>
         <source> (follows from the rest)</source>
         <translation> (folgt aus dem Rest)</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::WholeRunPage</name>
+    <message>
+        <source>Run</source>
+        <translation>Lauf</translation>
+    </message>
+    <message>
+        <source>the whole training: days, cost, failures, and where its time goes</source>
+        <translation>das ganze Training: Tage, Kosten, Ausfälle, und wohin seine Zeit geht</translation>
+    </message>
+    <message>
+        <source>Show the whole r&amp;un</source>
+        <translation>Den ganzen La&amp;uf zeigen</translation>
+    </message>
+    <message>
+        <source>Days, cost, and where its time goes</source>
+        <translation>Tage, Kosten, und wohin seine Zeit geht</translation>
+    </message>
+    <message>
+        <source>Left, Right, Enter</source>
+        <translation>Links, Rechts, Eingabe</translation>
+    </message>
+    <message>
+        <source>on the curve: choose a number of nodes, and take it</source>
+        <translation>auf der Kurve: eine Zahl von Knoten wählen, und sie nehmen</translation>
+    </message>
+    <message>
+        <source>drag, Left, Right</source>
+        <translation>ziehen, Links, Rechts</translation>
+    </message>
+    <message>
+        <source>the knob of the interval; Home takes what loses least</source>
+        <translation>der Knopf des Abstands; Pos1 nimmt, was am wenigsten verliert</translation>
+    </message>
+    <message>
+        <source>wheel, W, S</source>
+        <translation>Rad, W, S</translation>
+    </message>
+    <message>
+        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
+        <translation>den gezogenen Lauf vergrößern; Ziehen, A und D verschieben ihn, Pos1 zeigt alles</translation>
     </message>
 </context>
 <context>

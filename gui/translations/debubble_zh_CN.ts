@@ -294,6 +294,49 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::BillPage</name>
+    <message>
+        <source>Where it goes</source>
+        <translation>去向</translation>
+    </message>
+    <message>
+        <source>what the step is paid for, and how it depends on the machine</source>
+        <translation>步时花在何处，以及它如何取决于机器</translation>
+    </message>
+    <message>
+        <source>Show &amp;where the step goes</source>
+        <translation>显示训练步去向(&amp;W)</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>在窗口中央</translation>
+    </message>
+    <message>
+        <source>pointer</source>
+        <translation>指针</translation>
+    </message>
+    <message>
+        <source>on a part lights its actions and bubbles in the lanes below</source>
+        <translation>指向某部分时，下方通道中对应的操作与气泡会高亮</translation>
+    </message>
+    <message>
+        <source>click, Enter</source>
+        <translation>点击、Enter</translation>
+    </message>
+    <message>
+        <source>on a part&apos;s knob turns it</source>
+        <translation>作用于某部分的调节项</translation>
+    </message>
+    <message>
+        <source>drag, Left, Right</source>
+        <translation>拖动、左、右</translation>
+    </message>
+    <message>
+        <source>a knob of the bars beside: what if the machine were such</source>
+        <translation>旁边条形上的旋钮：假如机器如此</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::BillPanel</name>
     <message>
         <source>Where the step goes</source>
@@ -349,6 +392,17 @@
     <message>
         <source>Command to find</source>
         <translation>要查找的命令</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::CompareDock</name>
+    <message>
+        <source>Compare</source>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>two timelines on one axis: their differences as tables and in words</source>
+        <translation>同一轴上的两条时间线：以表格和文字给出差异</translation>
     </message>
 </context>
 <context>
@@ -412,6 +466,17 @@
     <message>
         <source>Colour by change</source>
         <translation>按变化着色</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::DetailsDock</name>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>the selection in words, what it costs, and a search for actions</source>
+        <translation>所选内容的文字说明、其代价，以及动作搜索</translation>
     </message>
 </context>
 <context>
@@ -524,148 +589,8 @@
         <translation>帮助</translation>
     </message>
     <message>
-        <source>In the timeline</source>
-        <translation>在时间线中</translation>
-    </message>
-    <message>
-        <source>zoom in and out; Ctrl+wheel zooms at the pointer</source>
-        <translation>放大与缩小；Ctrl+滚轮在指针处缩放</translation>
-    </message>
-    <message>
-        <source>left and right; Shift+drag moves</source>
-        <translation>左右移动；Shift+拖动平移</translation>
-    </message>
-    <message>
-        <source>drag</source>
-        <translation>拖动</translation>
-    </message>
-    <message>
-        <source>measure, snapping to the edges of actions, with the totals of the rows that the drag crosses</source>
-        <translation>测量，吸附到操作边缘，并给出所经各行的总计</translation>
-    </message>
-    <message>
-        <source>click</source>
-        <translation>点击</translation>
-    </message>
-    <message>
-        <source>select an action or a bubble: what it waits for, and why</source>
-        <translation>选择操作或气泡：它在等待什么，为什么</translation>
-    </message>
-    <message>
-        <source>centre the selection, then fit it</source>
-        <translation>将选中项居中，再适配视图</translation>
-    </message>
-    <message>
-        <source>next and previous action</source>
-        <translation>下一个与上一个操作</translation>
-    </message>
-    <message>
-        <source>next and previous bubble: its cause and length are in the details</source>
-        <translation>下一个与上一个气泡：原因和长度见详情</translation>
-    </message>
-    <message>
-        <source>go to the action that ends the selected bubble</source>
-        <translation>转到结束所选气泡的操作</translation>
-    </message>
-    <message>
-        <source>Menu</source>
-        <translation>菜单</translation>
-    </message>
-    <message>
-        <source>of the selection&apos;s row: streams, keep at the top, make thin</source>
-        <translation>选中行的菜单：流、置顶、变细</translation>
-    </message>
-    <message>
-        <source>mark</source>
-        <translation>标记</translation>
-    </message>
-    <message>
-        <source>Space</source>
-        <translation>空格</translation>
-    </message>
-    <message>
-        <source>play the step, or stop; a drag along the ruler moves its cursor</source>
-        <translation>回放训练步或停止；沿标尺拖动可移动光标</translation>
-    </message>
-    <message>
-        <source>critical path</source>
-        <translation>关键路径</translation>
-    </message>
-    <message>
-        <source>show all</source>
-        <translation>显示全部</translation>
-    </message>
-    <message>
-        <source>clear selection and measure</source>
-        <translation>清除选择与测量</translation>
-    </message>
-    <message>
-        <source>click the dot</source>
-        <translation>点击圆点</translation>
-    </message>
-    <message>
-        <source>of a memory lane: the tensors that are held at its peak</source>
-        <translation>显存通道的圆点：峰值时占用的张量</translation>
-    </message>
-    <message>
-        <source>Where it goes</source>
-        <translation>去向</translation>
-    </message>
-    <message>
-        <source>pointer</source>
-        <translation>指针</translation>
-    </message>
-    <message>
-        <source>on a part lights its actions and bubbles in the lanes below</source>
-        <translation>指向某部分时，下方通道中对应的操作与气泡会高亮</translation>
-    </message>
-    <message>
-        <source>click, Enter</source>
-        <translation>点击、Enter</translation>
-    </message>
-    <message>
-        <source>on a part&apos;s knob turns it</source>
-        <translation>作用于某部分的调节项</translation>
-    </message>
-    <message>
-        <source>drag, Left, Right</source>
-        <translation>拖动、左、右</translation>
-    </message>
-    <message>
-        <source>a knob of the bars beside: what if the machine were such</source>
-        <translation>旁边条形上的旋钮：假如机器如此</translation>
-    </message>
-    <message>
         <source>Schedules</source>
         <translation>调度</translation>
-    </message>
-    <message>
-        <source>take the schedule</source>
-        <translation>采用该调度</translation>
-    </message>
-    <message>
-        <source>pin it at the top, and compare the others with it</source>
-        <translation>固定到顶部，并与其他比较</translation>
-    </message>
-    <message>
-        <source>The sweep&apos;s plot</source>
-        <translation>扫描的散点图</translation>
-    </message>
-    <message>
-        <source>wheel</source>
-        <translation>滚轮</translation>
-    </message>
-    <message>
-        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
-        <translation>在指针处缩放；在图旁则仅缩放该轴</translation>
-    </message>
-    <message>
-        <source>zoom into a rectangle; Shift+drag moves</source>
-        <translation>放大到矩形；Shift+拖动平移</translation>
-    </message>
-    <message>
-        <source>show all plans; so does a double click</source>
-        <translation>显示所有方案；双击亦可</translation>
     </message>
     <message>
         <source>Everywhere</source>
@@ -692,28 +617,8 @@
         <translation>术语</translation>
     </message>
     <message>
-        <source>Run</source>
-        <translation>运行</translation>
-    </message>
-    <message>
-        <source>Left, Right, Enter</source>
-        <translation>左、右、Enter</translation>
-    </message>
-    <message>
-        <source>on the curve: choose a number of nodes, and take it</source>
-        <translation>在曲线上:选择节点数,并采用它</translation>
-    </message>
-    <message>
-        <source>the knob of the interval; Home takes what loses least</source>
-        <translation>间隔的滑块;Home 取损失最少者</translation>
-    </message>
-    <message>
-        <source>wheel, W, S</source>
-        <translation>滚轮、W、S</translation>
-    </message>
-    <message>
-        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
-        <translation>缩放抽取的运行;拖动、A 和 D 移动它,Home 显示全部</translation>
+        <source>Views</source>
+        <translation>视图</translation>
     </message>
 </context>
 <context>
@@ -746,14 +651,6 @@
     <message>
         <source>debubble</source>
         <translation>debubble</translation>
-    </message>
-    <message>
-        <source>These plans are of %1, which is not open</source>
-        <translation>这些方案属于 %1，而它并未打开</translation>
-    </message>
-    <message>
-        <source>point %1</source>
-        <translation>点 %1</translation>
     </message>
     <message>
         <source>what was predicted</source>
@@ -824,18 +721,6 @@
         <translation>一句话说明所选内容</translation>
     </message>
     <message>
-        <source>What if</source>
-        <translation>假设分析</translation>
-    </message>
-    <message>
-        <source>Summary</source>
-        <translation>摘要</translation>
-    </message>
-    <message>
-        <source>Details</source>
-        <translation>详情</translation>
-    </message>
-    <message>
         <source>Execute</source>
         <translation>执行</translation>
     </message>
@@ -844,32 +729,8 @@
         <translation>比较</translation>
     </message>
     <message>
-        <source>Tensors</source>
-        <translation>张量</translation>
-    </message>
-    <message>
         <source>Tool bar</source>
         <translation>工具栏</translation>
-    </message>
-    <message>
-        <source>Timeline</source>
-        <translation>时间线</translation>
-    </message>
-    <message>
-        <source>Sweep</source>
-        <translation>扫描</translation>
-    </message>
-    <message>
-        <source>Where it goes</source>
-        <translation>去向</translation>
-    </message>
-    <message>
-        <source>Schedules</source>
-        <translation>调度</translation>
-    </message>
-    <message>
-        <source>All ranks</source>
-        <translation>所有 rank</translation>
     </message>
     <message>
         <source>Open</source>
@@ -938,42 +799,6 @@
     <message>
         <source>Another scenario takes its place.</source>
         <translation>另一个场景将取而代之。</translation>
-    </message>
-    <message>
-        <source>A run is under way</source>
-        <translation>有运行正在进行</translation>
-    </message>
-    <message>
-        <source>The run is still ending.</source>
-        <translation>运行仍在结束中。</translation>
-    </message>
-    <message>
-        <source>A training run is under way.</source>
-        <translation>有训练运行正在进行。</translation>
-    </message>
-    <message>
-        <source>Killed now, it loses what it has not saved.</source>
-        <translation>现在终止会丢失未保存的内容。</translation>
-    </message>
-    <message>
-        <source>It ends with the window, after its current step.</source>
-        <translation>它会在当前步之后随窗口结束。</translation>
-    </message>
-    <message>
-        <source>Kill it and quit</source>
-        <translation>终止并退出</translation>
-    </message>
-    <message>
-        <source>End it and quit</source>
-        <translation>结束并退出</translation>
-    </message>
-    <message>
-        <source>Wait</source>
-        <translation>等待</translation>
-    </message>
-    <message>
-        <source>Go on</source>
-        <translation>继续</translation>
     </message>
     <message>
         <source>&amp;Edit</source>
@@ -1268,46 +1093,6 @@
         <translation>语言(&amp;G)</translation>
     </message>
     <message>
-        <source>Show the ti&amp;meline</source>
-        <translation>显示时间线(&amp;M)</translation>
-    </message>
-    <message>
-        <source>In the middle of the window</source>
-        <translation>在窗口中央</translation>
-    </message>
-    <message>
-        <source>Show the s&amp;weep</source>
-        <translation>显示扫描(&amp;W)</translation>
-    </message>
-    <message>
-        <source>Show &amp;where the step goes</source>
-        <translation>显示训练步去向(&amp;W)</translation>
-    </message>
-    <message>
-        <source>Show every sche&amp;dule</source>
-        <translation>显示每种调度(&amp;D)</translation>
-    </message>
-    <message>
-        <source>Of this plan, beside each other</source>
-        <translation>此方案的各种调度并列</translation>
-    </message>
-    <message>
-        <source>Show all ran&amp;ks</source>
-        <translation>显示所有 rank(&amp;K)</translation>
-    </message>
-    <message>
-        <source>A line of pixels each; a brush shows the rows of some alone</source>
-        <translation>每个一行像素；刷选后仅显示所选行</translation>
-    </message>
-    <message>
-        <source>Edit the scenario&apos;s te&amp;xt</source>
-        <translation>编辑场景文本(&amp;X)</translation>
-    </message>
-    <message>
-        <source>Below the timeline</source>
-        <translation>在时间线下方</translation>
-    </message>
-    <message>
         <source>Fold the pane&amp;ls beside</source>
         <translation>折叠侧边面板(&amp;L)</translation>
     </message>
@@ -1454,20 +1239,8 @@
         <translation>前一方案</translation>
     </message>
     <message>
-        <source>Timeline, sweep, where the step goes, schedules, all ranks, or the whole run</source>
-        <translation>时间线、扫描、步时去向、调度、全部 rank 或整个运行</translation>
-    </message>
-    <message>
-        <source>Run</source>
-        <translation>运行</translation>
-    </message>
-    <message>
-        <source>Show the whole r&amp;un</source>
-        <translation>显示整个运行(&amp;U)</translation>
-    </message>
-    <message>
-        <source>Days, cost, and where its time goes</source>
-        <translation>天数、费用和时间去向</translation>
+        <source>Pages: %1</source>
+        <translation>页面：%1</translation>
     </message>
 </context>
 <context>
@@ -1536,6 +1309,25 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::RanksPage</name>
+    <message>
+        <source>All ranks</source>
+        <translation>所有 rank</translation>
+    </message>
+    <message>
+        <source>all ranks at once, and which of them are alike</source>
+        <translation>一次看到所有 rank，以及哪些彼此相似</translation>
+    </message>
+    <message>
+        <source>Show all ran&amp;ks</source>
+        <translation>显示所有 rank(&amp;K)</translation>
+    </message>
+    <message>
+        <source>A line of pixels each; a brush shows the rows of some alone</source>
+        <translation>每个一行像素；刷选后仅显示所选行</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::RemedyStrip</name>
     <message>
         <source>What would make the plan fit</source>
@@ -1572,6 +1364,53 @@
     <message>
         <source>The fastest plan of the grid that fits</source>
         <translation>网格中放得下的最快方案</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::RunDock</name>
+    <message>
+        <source>Execute</source>
+        <translation>执行</translation>
+    </message>
+    <message>
+        <source>the plan trained on this machine, beside what was predicted</source>
+        <translation>在本机上训练该方案，并与预测对照</translation>
+    </message>
+    <message>
+        <source>A run is under way</source>
+        <translation>有运行正在进行</translation>
+    </message>
+    <message>
+        <source>The run is still ending.</source>
+        <translation>运行仍在结束中。</translation>
+    </message>
+    <message>
+        <source>A training run is under way.</source>
+        <translation>有训练运行正在进行。</translation>
+    </message>
+    <message>
+        <source>Killed now, it loses what it has not saved.</source>
+        <translation>现在终止会丢失未保存的内容。</translation>
+    </message>
+    <message>
+        <source>It ends with the window, after its current step.</source>
+        <translation>它会在当前步之后随窗口结束。</translation>
+    </message>
+    <message>
+        <source>Kill it and quit</source>
+        <translation>终止并退出</translation>
+    </message>
+    <message>
+        <source>End it and quit</source>
+        <translation>结束并退出</translation>
+    </message>
+    <message>
+        <source>Wait</source>
+        <translation>等待</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
     </message>
 </context>
 <context>
@@ -1790,6 +1629,33 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::SchedulesPage</name>
+    <message>
+        <source>Schedules</source>
+        <translation>调度</translation>
+    </message>
+    <message>
+        <source>every schedule of this plan, with its picture and its figures</source>
+        <translation>该方案的每种调度，附图与数据</translation>
+    </message>
+    <message>
+        <source>Show every sche&amp;dule</source>
+        <translation>显示每种调度(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Of this plan, beside each other</source>
+        <translation>此方案的各种调度并列</translation>
+    </message>
+    <message>
+        <source>take the schedule</source>
+        <translation>采用该调度</translation>
+    </message>
+    <message>
+        <source>pin it at the top, and compare the others with it</source>
+        <translation>固定到顶部，并与其他比较</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::StripView</name>
     <message>
         <source>%1 d</source>
@@ -1819,10 +1685,68 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::SummaryDock</name>
+    <message>
+        <source>Summary</source>
+        <translation>摘要</translation>
+    </message>
+    <message>
+        <source>the plan&apos;s figures, and bars for the parts of its step</source>
+        <translation>方案的数据，以及步时各部分的条形</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::SummaryPanel</name>
     <message>
         <source>Summary</source>
         <translation>摘要</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::SweepPage</name>
+    <message>
+        <source>Sweep</source>
+        <translation>扫描</translation>
+    </message>
+    <message>
+        <source>every plan of a grid as a table and a plot, or its best one</source>
+        <translation>网格中的每个方案，以表格和散点图呈现，或其中最佳者</translation>
+    </message>
+    <message>
+        <source>Show the s&amp;weep</source>
+        <translation>显示扫描(&amp;W)</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>在窗口中央</translation>
+    </message>
+    <message>
+        <source>wheel</source>
+        <translation>滚轮</translation>
+    </message>
+    <message>
+        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
+        <translation>在指针处缩放；在图旁则仅缩放该轴</translation>
+    </message>
+    <message>
+        <source>drag</source>
+        <translation>拖动</translation>
+    </message>
+    <message>
+        <source>zoom into a rectangle; Shift+drag moves</source>
+        <translation>放大到矩形；Shift+拖动平移</translation>
+    </message>
+    <message>
+        <source>show all plans; so does a double click</source>
+        <translation>显示所有方案；双击亦可</translation>
+    </message>
+    <message>
+        <source>These plans are of %1, which is not open</source>
+        <translation>这些方案属于 %1，而它并未打开</translation>
+    </message>
+    <message>
+        <source>point %1</source>
+        <translation>点 %1</translation>
     </message>
 </context>
 <context>
@@ -2012,6 +1936,135 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::TensorsDock</name>
+    <message>
+        <source>Tensors</source>
+        <translation>张量</translation>
+    </message>
+    <message>
+        <source>the tensors that a rank holds at its peak</source>
+        <translation>某个 rank 在峰值时持有的张量</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::TextDock</name>
+    <message>
+        <source>Scenario</source>
+        <translation>场景</translation>
+    </message>
+    <message>
+        <source>the scenario&apos;s text, with its mistakes where they are</source>
+        <translation>场景文本，错误标在其所在处</translation>
+    </message>
+    <message>
+        <source>Edit the scenario&apos;s te&amp;xt</source>
+        <translation>编辑场景文本(&amp;X)</translation>
+    </message>
+    <message>
+        <source>Below the timeline</source>
+        <translation>在时间线下方</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::TimelinePage</name>
+    <message>
+        <source>Timeline</source>
+        <translation>时间线</translation>
+    </message>
+    <message>
+        <source>what every rank does and when, why it waits, and what it holds</source>
+        <translation>每个 rank 何时做什么、为何等待、持有什么</translation>
+    </message>
+    <message>
+        <source>Show the ti&amp;meline</source>
+        <translation>显示时间线(&amp;M)</translation>
+    </message>
+    <message>
+        <source>In the middle of the window</source>
+        <translation>在窗口中央</translation>
+    </message>
+    <message>
+        <source>zoom in and out; Ctrl+wheel zooms at the pointer</source>
+        <translation>放大与缩小；Ctrl+滚轮在指针处缩放</translation>
+    </message>
+    <message>
+        <source>left and right; Shift+drag moves</source>
+        <translation>左右移动；Shift+拖动平移</translation>
+    </message>
+    <message>
+        <source>drag</source>
+        <translation>拖动</translation>
+    </message>
+    <message>
+        <source>measure, snapping to the edges of actions, with the totals of the rows that the drag crosses</source>
+        <translation>测量，吸附到操作边缘，并给出所经各行的总计</translation>
+    </message>
+    <message>
+        <source>click</source>
+        <translation>点击</translation>
+    </message>
+    <message>
+        <source>select an action or a bubble: what it waits for, and why</source>
+        <translation>选择操作或气泡：它在等待什么，为什么</translation>
+    </message>
+    <message>
+        <source>centre the selection, then fit it</source>
+        <translation>将选中项居中，再适配视图</translation>
+    </message>
+    <message>
+        <source>next and previous action</source>
+        <translation>下一个与上一个操作</translation>
+    </message>
+    <message>
+        <source>next and previous bubble: its cause and length are in the details</source>
+        <translation>下一个与上一个气泡：原因和长度见详情</translation>
+    </message>
+    <message>
+        <source>go to the action that ends the selected bubble</source>
+        <translation>转到结束所选气泡的操作</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>菜单</translation>
+    </message>
+    <message>
+        <source>of the selection&apos;s row: streams, keep at the top, make thin</source>
+        <translation>选中行的菜单：流、置顶、变细</translation>
+    </message>
+    <message>
+        <source>mark</source>
+        <translation>标记</translation>
+    </message>
+    <message>
+        <source>Space</source>
+        <translation>空格</translation>
+    </message>
+    <message>
+        <source>play the step, or stop; a drag along the ruler moves its cursor</source>
+        <translation>回放训练步或停止；沿标尺拖动可移动光标</translation>
+    </message>
+    <message>
+        <source>critical path</source>
+        <translation>关键路径</translation>
+    </message>
+    <message>
+        <source>show all</source>
+        <translation>显示全部</translation>
+    </message>
+    <message>
+        <source>clear selection and measure</source>
+        <translation>清除选择与测量</translation>
+    </message>
+    <message>
+        <source>click the dot</source>
+        <translation>点击圆点</translation>
+    </message>
+    <message>
+        <source>of a memory lane: the tensors that are held at its peak</source>
+        <translation>显存通道的圆点：峰值时占用的张量</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::TimelineView</name>
     <message>
         <source>Selection</source>
@@ -2094,6 +2147,17 @@
     </message>
 </context>
 <context>
+    <name>debubble::gui::WhatIfDock</name>
+    <message>
+        <source>What if</source>
+        <translation>假设分析</translation>
+    </message>
+    <message>
+        <source>the scenario&apos;s fields; a change is predicted at once</source>
+        <translation>场景的各字段；改动会立即得到预测</translation>
+    </message>
+</context>
+<context>
     <name>debubble::gui::WhatIfPanel</name>
     <message>
         <source>Difference to the plan before</source>
@@ -2102,6 +2166,49 @@
     <message>
         <source> (follows from the rest)</source>
         <translation>（由其余推得）</translation>
+    </message>
+</context>
+<context>
+    <name>debubble::gui::WholeRunPage</name>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>the whole training: days, cost, failures, and where its time goes</source>
+        <translation>整个训练：天数、成本、故障，以及时间去向</translation>
+    </message>
+    <message>
+        <source>Show the whole r&amp;un</source>
+        <translation>显示整个运行(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Days, cost, and where its time goes</source>
+        <translation>天数、费用和时间去向</translation>
+    </message>
+    <message>
+        <source>Left, Right, Enter</source>
+        <translation>左、右、Enter</translation>
+    </message>
+    <message>
+        <source>on the curve: choose a number of nodes, and take it</source>
+        <translation>在曲线上:选择节点数,并采用它</translation>
+    </message>
+    <message>
+        <source>drag, Left, Right</source>
+        <translation>拖动、左、右</translation>
+    </message>
+    <message>
+        <source>the knob of the interval; Home takes what loses least</source>
+        <translation>间隔的滑块;Home 取损失最少者</translation>
+    </message>
+    <message>
+        <source>wheel, W, S</source>
+        <translation>滚轮、W、S</translation>
+    </message>
+    <message>
+        <source>zoom the drawn run; a drag, A and D move it, Home shows all</source>
+        <translation>缩放抽取的运行;拖动、A 和 D 移动它,Home 显示全部</translation>
     </message>
 </context>
 <context>

@@ -70,6 +70,21 @@ Document document_of(const Screen& screen) {
         screen);
 }
 
+std::shared_ptr<const PredictedPlan> plan_of(const Screen& screen) {
+    if (const auto* shown = std::get_if<on_screen::Plan>(&screen)) return shown->plan;
+    if (const auto* both = std::get_if<on_screen::Comparison>(&screen)) return both->a.plan;
+    return nullptr;
+}
+
+picture::ChangeWords change_of(const Screen& screen) {
+    const auto* shown = std::get_if<on_screen::Plan>(&screen);
+    if (shown == nullptr || !shown->plan || !shown->ghost) return {};
+    const sim::Prediction& now = shown->plan->prediction;
+    const sim::Prediction& before = shown->ghost->prediction;
+    const double longer = now.step_time_s - before.step_time_s;
+    return {delta_line(before, now), !now.fits ? -1 : longer < 0 ? 1 : longer > 0 ? -1 : 0};
+}
+
 std::string view_name_of(const Screen& screen) {
     return std::visit(Overloaded{
                           [](const on_screen::Nothing&) { return std::string(); },
@@ -84,6 +99,14 @@ std::string view_name_of(const Screen& screen) {
                           },
                       },
                       screen);
+}
+
+std::vector<SummaryRow> figures_of(const Screen& screen) {
+    if (const auto* shown = std::get_if<on_screen::Plan>(&screen); shown != nullptr && shown->plan)
+        return figures_of(Shown{shown->plan->document, shown->plan->file, shown->plan});
+    if (const auto* trace = std::get_if<on_screen::Trace>(&screen)) return figures_of(trace->trace);
+    if (const auto* both = std::get_if<on_screen::Comparison>(&screen)) return figures_of(both->a);
+    return {};
 }
 
 std::vector<SummaryRow> figures_of(const Shown& shown) {

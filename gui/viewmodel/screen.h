@@ -9,6 +9,7 @@
 #include "gui/viewmodel/opened.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/figures.h"
+#include "trace/picture/timeline.h"
 
 /// The content of the window as one value: what is on the screen, and the plan behind it. Titles,
 /// exports, ghosts and the commands that can be given follow from it.
@@ -52,6 +53,12 @@ std::string title_of(const Screen& screen);
 /// The document that is on the screen, A of two; nullptr if there is none.
 Document document_of(const Screen& screen);
 
+/// The plan that is on the screen, A of two; nullptr if there is none.
+std::shared_ptr<const PredictedPlan> plan_of(const Screen& screen);
+
+/// What the last change of the plan on the screen did, compared with its ghost; no words without.
+picture::ChangeWords change_of(const Screen& screen);
+
 /// The name under which the view of this screen (its part of the time, rows, colours) is kept from
 /// one start to the next; empty if it is not.
 std::string view_name_of(const Screen& screen);
@@ -59,6 +66,8 @@ std::string view_name_of(const Screen& screen);
 /// The figures of a trace: of a plan that was predicted all that is known, of others those that the
 /// trace contains.
 std::vector<SummaryRow> figures_of(const Shown& shown);
+/// Those of what is on the screen, A of two.
+std::vector<SummaryRow> figures_of(const Screen& screen);
 
 /// The screen and the open scenario, which stays open behind a trace or a comparison.
 class Desk {

@@ -42,46 +42,23 @@ QTextBrowser* page_of(const QString& html) {
 
 }  // namespace
 
-HelpSheet::HelpSheet(const QList<QAction*>& commands, QWidget* parent) : QDialog(parent) {
+HelpSheet::HelpSheet(const std::vector<std::unique_ptr<WindowView>>& views,
+                     const QList<QAction*>& commands, QWidget* parent)
+    : QDialog(parent) {
     setWindowTitle(tr("Help"));
     setObjectName("help");
-    QString text = "<h3>" + tr("In the timeline") + "</h3><table>";
-    text += row("W  S", tr("zoom in and out; Ctrl+wheel zooms at the pointer"));
-    text += row("A  D", tr("left and right; Shift+drag moves"));
-    text += row(tr("drag"), tr("measure, snapping to the edges of actions, with the totals of the "
-                               "rows that the drag crosses"));
-    text += row(tr("click"), tr("select an action or a bubble: what it waits for, and why"));
-    text += row("F", tr("centre the selection, then fit it"));
-    text += row(".  ,", tr("next and previous action"));
-    text +=
-        row("B  Shift+B", tr("next and previous bubble: its cause and length are in the details"));
-    text += row("Enter", tr("go to the action that ends the selected bubble"));
-    text += row(tr("Menu"), tr("of the selection's row: streams, keep at the top, make thin"));
-    text += row("M", tr("mark"));
-    text += row(tr("Space"), tr("play the step, or stop; a drag along the ruler moves its cursor"));
-    text += row("C", tr("critical path"));
-    text += row("Home", tr("show all"));
-    text += row("Esc", tr("clear selection and measure"));
-    text += row(tr("click the dot"), tr("of a memory lane: the tensors that are held at its peak"));
-    text += "</table><h3>" + tr("Where it goes") + "</h3><table>";
-    text += row(tr("pointer"), tr("on a part lights its actions and bubbles in the lanes below"));
-    text += row(tr("click, Enter"), tr("on a part's knob turns it"));
-    text += row(tr("drag, Left, Right"),
-                tr("a knob of the bars beside: what if the machine were such"));
-    text += "</table><h3>" + tr("Schedules") + "</h3><table>";
-    text += row("Enter", tr("take the schedule"));
-    text += row("Space", tr("pin it at the top, and compare the others with it"));
-    text += "</table><h3>" + tr("Run") + "</h3><table>";
-    text +=
-        row(tr("Left, Right, Enter"), tr("on the curve: choose a number of nodes, and take it"));
-    text +=
-        row(tr("drag, Left, Right"), tr("the knob of the interval; Home takes what loses least"));
-    text +=
-        row(tr("wheel, W, S"), tr("zoom the drawn run; a drag, A and D move it, Home shows all"));
-    text += "</table><h3>" + tr("The sweep's plot") + "</h3><table>";
-    text += row(tr("wheel"), tr("zoom at the pointer; beside the plot, of the axis there alone"));
-    text += row(tr("drag"), tr("zoom into a rectangle; Shift+drag moves"));
-    text += row("Home", tr("show all plans; so does a double click"));
+    QString text = "<h3>" + tr("Views") + "</h3><table>";
+    for (const auto& view : views) {
+        const ViewFacts facts = view->facts();
+        text += row(key_of(facts).toString(QKeySequence::NativeText),
+                    QString("%1: %2").arg(facts.title, facts.line));
+    }
+    for (const auto& view : views) {
+        const ViewFacts facts = view->facts();
+        if (facts.keys.empty()) continue;
+        text += "</table><h3>" + facts.title + "</h3><table>";
+        for (const ViewKey& key : facts.keys) text += row(key.keys, key.meaning);
+    }
     text += "</table><h3>" + tr("Everywhere") + "</h3><table>";
     for (const QAction* command : commands)
         if (!command->shortcut().isEmpty())

@@ -4,16 +4,19 @@
 #include <QDialog>
 #include <QList>
 
+#include "gui/widgets/window_view.h"
+
 class QAction;
 
 namespace debubble::gui {
 
-/// The meaning of the keys and of the colours.
+/// The views, the meaning of the keys and of the colours.
 class HelpSheet : public QDialog {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::HelpSheet)
 
 public:
-    HelpSheet(const QList<QAction*>& commands, QWidget* parent);
+    HelpSheet(const std::vector<std::unique_ptr<WindowView>>& views,
+              const QList<QAction*>& commands, QWidget* parent);
 };
 
 }  // namespace debubble::gui

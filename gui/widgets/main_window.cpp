@@ -6,25 +6,14 @@
 #include <QStandardPaths>
 #include <QTabBar>
 
-#include "gui/widgets/bill/bill_panel.h"
-#include "gui/widgets/bill/tornado_view.h"
 #include "gui/widgets/colours.h"
-#include "gui/widgets/compare/compare_panel.h"
-#include "gui/widgets/details_panel.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/tensor_panel.h"
 #include "gui/widgets/theme.h"
-#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_accessible.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
-#include "gui/widgets/what_if/summary_panel.h"
-#include "gui/widgets/what_if/what_if_panel.h"
-#include "gui/widgets/what_if/yaml_editor.h"
-#include "gui/widgets/whole_run/run_page.h"
-#include "gui/widgets/zoo/zoo_panel.h"
 
 namespace debubble::gui {
 namespace {
@@ -45,10 +34,11 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
     make_placeholders_legible();
     make_timelines_accessible();
     build_centre();
-    build_docks();
+    build_views();
     build_menus();
     build_tool_bar();
     connect_parts();
+    make_opener();
     show_title_and_commands();
     lay_out_afresh();
     restore();
@@ -57,82 +47,18 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
 MainWindow::~MainWindow() = default;
 
 void MainWindow::connect_parts() {
-    connect(what_if_, &WhatIfPanel::changed, &session_, &PlanSession::set_field);
-    connect(text_, &YamlEditor::edited, &session_, &PlanSession::set_text);
     connect(&session_, &PlanSession::text_changed, this, &MainWindow::show_text);
     connect(&session_, &PlanSession::answered, this, &MainWindow::show_answer);
     connect(&session_, &PlanSession::refused, messages_, &MessageStrip::warn);
-    connect(&session_, &PlanSession::refused, what_if_, &WhatIfPanel::refill);
-    connect(sweep_, &SweepPanel::chosen, this,
-            [this](const ScenarioText& ground, const std::vector<scenarios::Override>& keys,
-                   const QString& what) {
-                if (!desk_.has_plan()) return;
-                if (ground.file != session_.history().now().file)
-                    return messages_->warn(tr("These plans are of %1, which is not open")
-                                               .arg(QString::fromStdString(title_of(ground.file))));
-                if (desk_.can_show_plan()) {  // the sweep stays in front
-                    desk_.show_plan();
-                    show_screen();
-                }
-                session_.set_keys(ground, keys, tr("point %1").arg(what));
-            });
-    connect(sweep_, &SweepPanel::opened, this, [this] { show_page(timeline_); });
-    connect(sweep_, &SweepPanel::failed, messages_, &MessageStrip::show_mistakes);
-    connect(run_, &RunPanel::failed, messages_, &MessageStrip::warn);
-    connect(run_, &RunPanel::wanted, this, &MainWindow::execute);
-    connect(run_, &RunPanel::executed, this,
-            [this](const std::shared_ptr<const PredictedPlan>& plan, const QString& trace) {
-                OpenRequest request{{trace.toStdString()}, {}};
-                if (plan)
-                    request.predicted =
-                        Shown{plan->document, tr("what was predicted").toStdString(), plan};
-                opener_->ask(std::move(request));
-            });
-    connect(run_, &RunPanel::ended, this, [this] {
-        if (quits_after_run_) close();
-    });
     messages_->on_place = [this](const SourceLocation& where) { show_place(where); };
     messages_->has_place = [this](const SourceLocation& where) {
         return desk_.shows_text_of(where.file);
     };
-    connect(zoo_, &ZooPanel::chosen, this,
-            [this](const ScenarioText& changed, const QString& schedule) {
-                if (!desk_.has_plan()) return;
-                if (desk_.can_show_plan()) desk_.show_plan();
-                show_screen();
-                session_.set_keys(changed, {}, schedule);
-            });
     connect(remedies_, &RemedyStrip::chosen, &session_,
             [this](const ScenarioText& changed, const QString& what) {
                 session_.set_keys(changed, {}, what);
             });
     connect(remedies_, &RemedyStrip::search_wanted, this, &MainWindow::search_best);
-    connect(timeline_, &TimelineView::peak_clicked, this, [this](int rank) {
-        std::shared_ptr<const PredictedPlan> plan;
-        if (const auto* one = std::get_if<on_screen::Plan>(&desk_.screen())) plan = one->plan;
-        if (const auto* two = std::get_if<on_screen::Comparison>(&desk_.screen()))
-            plan = two->a.plan;
-        raise_dock("tensors");
-        tensors_->list(plan, rank);
-    });
-    connect(overview_, &OverviewView::brushed, this, [this](int first, int last) {
-        timeline_->show_ranks(first, last);
-        show_page(timeline_);
-        timeline_->setFocus();
-    });
-    connect(timeline_, &TimelineView::state_changed, this,
-            [this] { overview_->set_brush(timeline_->state().rows.only); });
-    connect(bill_, &BillPanel::looked_at, this, [this](const sim::BillRow* row) {
-        const Document document = timeline_->scene().main.document;
-        if (!document) return;
-        timeline_->light(row ? lit_by(*document, row->part.key, row->part.idle) : Lit{});
-    });
-    const auto turn = [this](const ScenarioText& changed, const QString& what) {
-        if (desk_.edits()) session_.set_keys(changed, {}, what);
-    };
-    connect(bill_, &BillPanel::turned, this, turn);
-    connect(tornado_, &TornadoView::turned, this, turn);
-    connect(whole_run_, &RunPage::turned, this, turn);
     connect(timeline_, &TimelineView::span_selected, this, [this] { show_answer_line(); });
     connect(timeline_, &TimelineView::state_changed, this, [this] { show_answer_line(); });
     connect(answer_line_, &QLabel::linkActivated, this, [this](const QString& link) {
@@ -149,6 +75,9 @@ void MainWindow::connect_parts() {
     unsaved_timer_.setSingleShot(true);
     unsaved_timer_.setInterval(kKeepAfter);
     connect(&unsaved_timer_, &QTimer::timeout, this, &MainWindow::keep_unsaved);
+}
+
+void MainWindow::make_opener() {
     opener_ = std::make_unique<LatestWins<OpenRequest, Opened>>(
         [](const OpenRequest& request, const std::stop_token&) {
             if (request.step) return open_step(request.step->first, request.step->second);
@@ -162,24 +91,37 @@ void MainWindow::connect_parts() {
         });
 }
 
+void MainWindow::add_state(nlohmann::ordered_json& state) const {
+    for (const auto& view : views_) view->add_state(state);
+}
+
 QString MainWindow::message() const {
     return messages_->message();
 }
 
 void MainWindow::execute() {
     raise_dock("run");
-    if (run_->is_running())
+    auto& run = widget<RunPanel>();
+    if (run.is_running())
         messages_->warn(tr("A run is under way; stop it first"));
     else if (session_.is_busy() || !session_.answer().plan)
         messages_->warn(tr("There is no plan yet that could be executed"));
     else
-        run_->start(session_.history().now(), session_.answer().plan);
+        run.start(session_.history().now(), session_.answer().plan);
+}
+
+void MainWindow::show_run(const std::shared_ptr<const PredictedPlan>& plan, const QString& trace) {
+    OpenRequest request{{trace.toStdString()}, {}};
+    if (plan)
+        request.predicted = Shown{plan->document, tr("what was predicted").toStdString(), plan};
+    opener_->ask(std::move(request));
 }
 
 void MainWindow::search_best() {
     if (!desk_.has_plan()) return;
-    show_page(sweep_);
-    if (!sweep_->is_running()) sweep_->search();
+    show_page("sweep");
+    auto& sweep = widget<SweepPanel>();
+    if (!sweep.is_running()) sweep.search();
 }
 
 void MainWindow::changeEvent(QEvent* event) {
@@ -191,7 +133,7 @@ void MainWindow::changeEvent(QEvent* event) {
         show_answer_line();
     }
     // The colours of the complaints are mixed from the palette.
-    if (event->type() == QEvent::PaletteChange && what_if_ != nullptr && desk_.edits() &&
+    if (event->type() == QEvent::PaletteChange && !views_.empty() && desk_.edits() &&
         !session_.is_busy() && session_.answer().plan)
         show_mistakes();
 }

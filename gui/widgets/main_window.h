@@ -12,6 +12,7 @@
 #include "gui/viewmodel/timeline/scene.h"
 #include "gui/viewmodel/unsaved.h"
 #include "gui/widgets/what_if/plan_session.h"
+#include "gui/widgets/window_view.h"
 
 class QLabel;
 class QMenu;
@@ -21,25 +22,12 @@ class QToolBar;
 
 namespace debubble::gui {
 
-class BillPanel;
-class ComparePanel;
-class DetailsPanel;
-class MessageStrip;
-class OverviewView;
 class RemedyStrip;
-class RunPage;
-class RunPanel;
-class SummaryPanel;
-class SweepPanel;
-class TensorPanel;
-class TimelineView;
-class TornadoView;
-class WhatIfPanel;
-class YamlEditor;
-class ZooPanel;
 
-/// The window: a timeline in the middle, with questions and answers around it.
-class MainWindow : public QMainWindow {
+/// The window: pages in the middle, of which the timeline is the first, and docks with questions
+/// and answers around them. Each is a WindowView, of which it knows no more than that. What is here
+/// is the window itself: its files and commands, what is on the screen, and how it is laid out.
+class MainWindow : public QMainWindow, private ViewHost {
     Q_OBJECT
 
 public:
@@ -50,7 +38,10 @@ public:
     void open(const CommandLine& line);
     void open_files(const QStringList& files, const std::vector<std::string>& set = {});
 
-    PlanSession& session() { return session_; }
+    PlanSession& session() override { return session_; }
+    const std::vector<std::unique_ptr<WindowView>>& views() const { return views_; }
+    /// The parts of the state of the window that views know (StateFile).
+    void add_state(nlohmann::ordered_json& state) const;
     QString message() const;
 
 public Q_SLOTS:
@@ -60,9 +51,9 @@ public Q_SLOTS:
     bool save_to(const QString& file);
     void export_to(const QString& file);
     void choose_export();
-    void execute();
+    void execute() override;
     /// Finds the best plan of the grid, and takes it.
-    void search_best();
+    void search_best() override;
     /// Puts the timeline's picture and the command that shows the same into the clipboard.
     void copy();
     void show_current_plan();
@@ -97,8 +88,8 @@ private:
     };
 
     void build_centre();
-    void build_docks();
-    QDockWidget* add_dock(const char* name, const QString& title, QWidget* widget);
+    void build_views();
+    void add_dock(WindowView& view);
     void build_tool_bar();
     void build_menus();
     void build_arrangement_menu(QMenu* menu);
@@ -108,6 +99,7 @@ private:
     void build_view_menu();
     void build_colour_menu(QMenu* menu);
     void connect_parts();
+    void make_opener();
     void film_to(const QString& file, ExportFormat format);
     QAction* action(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip);
 
@@ -119,17 +111,26 @@ private:
     void show_place(const SourceLocation& where);
     /// Shows desk_.screen() and everything that follows from it.
     void show_screen();
-    void put(const on_screen::Nothing& nothing);
-    void put(const on_screen::Plan& plan);
-    void put(const on_screen::Trace& trace);
-    void put(const on_screen::Comparison& both);
+    void show_status();
     void show_title_and_commands();
     void offer_way_back();
     void show_steps();
     void show_answer_line();
     QString what_covers_the_plan() const;
-    void raise_dock(const QString& name);
-    void show_page(const QWidget* page);
+    const Desk& desk() const override { return desk_; }
+    MessageStrip& messages() override { return *messages_; }
+    TimelineView& timeline() override { return *timeline_; }
+    QSplitter& lanes() override { return *lanes_; }
+    void show_page(const QString& name) override;
+    void raise_dock(const QString& name) override;
+    void uncover_plan() override;
+    void show_run(const std::shared_ptr<const PredictedPlan>& plan, const QString& trace) override;
+    void close_window() override { close(); }
+    /// The widget of a view, for a command of the window that needs more of it than its interface.
+    template <class Widget>
+    Widget& widget() const {
+        return *findChild<Widget*>();
+    }
     void turn_to_page(int tab);
     /// Hides the open ones of these docks, or shows them again.
     void fold(const QList<QDockWidget*>& docks);
@@ -146,33 +147,19 @@ private:
     void take_up(const UnsavedFolder::Left& left);
     bool may_discard();
     bool may_lose_changes();
-    bool may_end_run();
 
     PlanSession session_;
     Desk desk_;
     QString looked_at_;  ///< the name under which the view on the screen is kept; may be empty
     QString way_back_;   ///< the message that offers to show the plan again
     UnsavedFolder unsaved_;
-    bool quits_after_run_ = false;
     QTimer unsaved_timer_;
 
     TimelineView* timeline_ = nullptr;
     MessageStrip* messages_ = nullptr;
-    WhatIfPanel* what_if_ = nullptr;
-    SummaryPanel* summary_ = nullptr;
-    YamlEditor* text_ = nullptr;
-    SweepPanel* sweep_ = nullptr;
-    BillPanel* bill_ = nullptr;
-    TornadoView* tornado_ = nullptr;
-    QWidget* where_it_goes_ = nullptr;  ///< the bill and the tornado, above the lanes
-    ZooPanel* zoo_ = nullptr;
-    OverviewView* overview_ = nullptr;
-    RunPage* whole_run_ = nullptr;
-    RunPanel* run_ = nullptr;
-    ComparePanel* compare_ = nullptr;
-    DetailsPanel* details_ = nullptr;
-    TensorPanel* tensors_ = nullptr;
+    QSplitter* lanes_ = nullptr;
     QStackedWidget* pages_ = nullptr;
+    std::vector<QWidget*> page_of_tab_;
     QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
     QTabBar* page_tabs_ = nullptr;
     RemedyStrip* remedies_ = nullptr;
@@ -201,7 +188,8 @@ private:
     QAction* fold_beside_ = nullptr;
     QAction* fold_below_ = nullptr;
     bool film_is_written_ = false;
-    std::jthread filming_;                                     ///< writes a film
+    std::jthread filming_;  ///< writes a film
+    std::vector<std::unique_ptr<WindowView>> views_;
     std::unique_ptr<LatestWins<OpenRequest, Opened>> opener_;  ///< last, since it calls back
 };
 

@@ -80,7 +80,7 @@ void MainWindow::take(const Opened& opened) {
         if (opened.compares == Compares::Files)
             for (const Shown& trace : opened.traces) add_recent(QString::fromStdString(trace.file));
         show_screen();
-        show_page(timeline_);
+        show_page("timeline");
     }
     Q_EMIT settled();
 }
@@ -88,7 +88,7 @@ void MainWindow::take(const Opened& opened) {
 void MainWindow::open_scenario(const ScenarioText& source) {
     desk_.open_plan(source.file);
     show_screen();
-    show_page(timeline_);
+    show_page("timeline");
     session_.start(source);
     add_recent(QString::fromStdString(source.file));
 }

@@ -15,26 +15,13 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
-#include "gui/widgets/bill/bill_panel.h"
-#include "gui/widgets/bill/tornado_view.h"
-#include "gui/widgets/compare/compare_panel.h"
-#include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
-#include "gui/widgets/run/run_panel.h"
-#include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/tensor_panel.h"
-#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
-#include "gui/widgets/what_if/summary_panel.h"
-#include "gui/widgets/what_if/what_if_panel.h"
-#include "gui/widgets/what_if/yaml_editor.h"
-#include "gui/widgets/whole_run/run_page.h"
-#include "gui/widgets/zoo/zoo_panel.h"
 
-/// The room of the window: the timeline and the sweep in the middle, a column of questions and
-/// answers beside them, and panels below that are folded until they are needed.
+/// The room of the window: pages in the middle, a column of docks beside them, and docks below that
+/// are folded until they are needed.
 namespace debubble::gui {
 namespace {
 
@@ -67,7 +54,7 @@ QScrollArea* scrolled(QWidget* panel) {
 
 void MainWindow::build_centre() {
     timeline_ = new TimelineView;
-    sweep_ = new SweepPanel;
+    lanes_ = new QSplitter(Qt::Vertical);
     messages_ = new MessageStrip;
     remedies_ = new RemedyStrip;
     steps_ = new QTabBar;
@@ -86,31 +73,6 @@ void MainWindow::build_centre() {
     answer_line_->setContentsMargins(8, 3, 8, 3);
     answer_line_->hide();
     pages_ = new QStackedWidget;
-    bill_ = new BillPanel;
-    tornado_ = new TornadoView;
-    auto* where_it_goes = new QSplitter;
-    where_it_goes->addWidget(bill_);
-    where_it_goes->addWidget(tornado_);
-    where_it_goes->setStretchFactor(0, 3);
-    where_it_goes->setStretchFactor(1, 2);
-    where_it_goes->setSizes({1000, 420});
-    where_it_goes->hide();
-    where_it_goes_ = where_it_goes;
-    auto* lanes = new QSplitter(Qt::Vertical);
-    lanes->addWidget(where_it_goes_);
-    lanes->addWidget(timeline_);
-    lanes->setStretchFactor(0, 1);
-    lanes->setStretchFactor(1, 1);
-    lanes->setChildrenCollapsible(false);
-    lanes->setSizes({400, 500});
-    pages_->addWidget(lanes);
-    pages_->addWidget(scrolled(sweep_));
-    zoo_ = new ZooPanel;
-    pages_->addWidget(zoo_);
-    overview_ = new OverviewView;
-    pages_->addWidget(overview_);
-    whole_run_ = new RunPage;
-    pages_->addWidget(whole_run_);
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -125,9 +87,11 @@ void MainWindow::build_centre() {
     statusBar()->addWidget(status_, 1);
 }
 
-QDockWidget* MainWindow::add_dock(const char* name, const QString& title, QWidget* widget) {
-    auto* dock = new QDockWidget(title);
-    dock->setObjectName(name);  // the name by which saveState() knows it
+void MainWindow::add_dock(WindowView& view) {
+    const ViewFacts facts = view.facts();
+    QWidget* widget = facts.scrolls ? scrolled(view.widget()) : view.widget();
+    auto* dock = new QDockWidget(facts.title);
+    dock->setObjectName(facts.name);  // the name by which saveState() knows it
     dock->setWidget(widget);
     // A dock behind another one counts as visible: without this, keys would go into it unseen.
     QSizePolicy policy = widget->sizePolicy();
@@ -135,24 +99,30 @@ QDockWidget* MainWindow::add_dock(const char* name, const QString& title, QWidge
     widget->setSizePolicy(policy);
     connect(dock, &QDockWidget::visibilityChanged, widget, &QWidget::setVisible);
     addDockWidget(Qt::LeftDockWidgetArea, dock);
-    return dock;
+    (facts.place == ViewPlace::Beside ? beside_ : below_) << dock;
 }
 
-void MainWindow::build_docks() {
-    what_if_ = new WhatIfPanel;
-    summary_ = new SummaryPanel;
-    details_ = new DetailsPanel(timeline_);
-    text_ = new YamlEditor;
-    run_ = new RunPanel;
-    compare_ = new ComparePanel(timeline_);
-    tensors_ = new TensorPanel;
-    beside_ = {add_dock("what-if", tr("What if"), what_if_),
-               add_dock("summary", tr("Summary"), summary_),
-               add_dock("details", tr("Details"), details_)};
-    below_ = {add_dock("text", tr("Scenario"), text_),
-              add_dock("run", tr("Execute"), scrolled(run_)),
-              add_dock("compare", tr("Compare"), scrolled(compare_)),
-              add_dock("tensors", tr("Tensors"), tensors_)};
+void MainWindow::build_views() {
+    views_ = make_views(*this);
+    page_tabs_ = new QTabBar;
+    QStringList titles;
+    for (const auto& view : views_) {
+        const ViewFacts facts = view->facts();
+        if (facts.place != ViewPlace::Middle) {
+            add_dock(*view);
+            continue;
+        }
+        QWidget* page = facts.scrolls ? scrolled(view->widget()) : view->widget();
+        if (pages_->indexOf(page) < 0) pages_->addWidget(page);
+        page_of_tab_.push_back(page);
+        page_tabs_->setTabData(page_tabs_->addTab(facts.title), facts.name);
+        titles << facts.title;
+    }
+    page_tabs_->setObjectName("pages");
+    page_tabs_->setAccessibleName(tr("Pages: %1").arg(titles.join(", ")));
+    page_tabs_->setDrawBase(false);
+    page_tabs_->setUsesScrollButtons(false);  // where room is scarce, commands go, not pages
+    connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::turn_to_page);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
 }
@@ -161,19 +131,6 @@ void MainWindow::build_tool_bar() {
     tool_bar_ = new QToolBar(tr("Tool bar"));
     tool_bar_->setObjectName("tool-bar");
     tool_bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    page_tabs_ = new QTabBar;
-    page_tabs_->setObjectName("pages");
-    page_tabs_->setAccessibleName(
-        tr("Timeline, sweep, where the step goes, schedules, all ranks, or the whole run"));
-    page_tabs_->setDrawBase(false);
-    page_tabs_->setUsesScrollButtons(false);  // where room is scarce, commands go, not pages
-    // The names by which the state file knows them.
-    for (const auto& [name, title] :
-         {std::pair("timeline", tr("Timeline")), std::pair("sweep", tr("Sweep")),
-          std::pair("bill", tr("Where it goes")), std::pair("schedules", tr("Schedules")),
-          std::pair("ranks", tr("All ranks")), std::pair("run", tr("Run"))})
-        page_tabs_->setTabData(page_tabs_->addTab(title), name);
-    connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::turn_to_page);
     tool_bar_->addWidget(page_tabs_);
     tool_bar_->addSeparator();
     const auto add = [&](QAction* action, const QString& name) {
@@ -226,7 +183,7 @@ void MainWindow::lay_out_afresh() {
                 Qt::Horizontal);
     resizeDocks({beside_[0], beside_[1]}, {600, 400}, Qt::Vertical);
     below_has_size_ = false;
-    show_page(timeline_);
+    show_page("timeline");
 }
 
 void MainWindow::fold(const QList<QDockWidget*>& docks) {
@@ -258,21 +215,19 @@ void MainWindow::raise_dock(const QString& name) {
     give_height(dock);
 }
 
-/// The bill stands above the lanes, in which its parts are lit.
 void MainWindow::turn_to_page(int tab) {
-    where_it_goes_->setVisible(tab == 2);
-    pages_->setCurrentIndex(tab == 1 ? 1 : tab >= 3 ? tab - 1 : 0);
-    if (tab != 2 && timeline_->scene().lit.any()) timeline_->light({});
+    const QString name = page_tabs_->tabData(tab).toString();
+    for (const auto& view : views_) {
+        const ViewFacts facts = view->facts();
+        if (facts.place == ViewPlace::Middle) view->turned_to(facts.name == name);
+    }
+    pages_->setCurrentWidget(page_of_tab_[static_cast<std::size_t>(tab)]);
     show_answer_line();
 }
 
-void MainWindow::show_page(const QWidget* page) {
-    page_tabs_->setCurrentIndex(page == timeline_    ? 0
-                                : page == bill_      ? 2
-                                : page == zoo_       ? 3
-                                : page == overview_  ? 4
-                                : page == whole_run_ ? 5
-                                                     : 1);
+void MainWindow::show_page(const QString& name) {
+    for (int tab = 0; tab < page_tabs_->count(); ++tab)
+        if (page_tabs_->tabData(tab).toString() == name) page_tabs_->setCurrentIndex(tab);
 }
 
 }  // namespace debubble::gui

@@ -1,12 +1,11 @@
 #include <QCloseEvent>
 #include <QMessageBox>
-#include <QPushButton>
 
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
-#include "gui/widgets/run/run_panel.h"
 
-/// Nothing is lost: unsaved changes are kept, and questions come before a plan or a run ends.
+/// Nothing is lost: unsaved changes are kept, and questions come before a plan ends or the window
+/// closes.
 namespace debubble::gui {
 
 /// Returns whether nothing would be lost.
@@ -86,32 +85,12 @@ bool MainWindow::may_discard() {
     return true;
 }
 
-/// Asks before a run ends with the window. A run that is to end saves first, and the window closes
-/// when it is over; only a run that is ending already can be killed.
-bool MainWindow::may_end_run() {
-    if (!run_->is_running()) return true;
-    const bool again = run_->is_stopping();
-    QMessageBox box(QMessageBox::Question, tr("A run is under way"),
-                    again ? tr("The run is still ending.") : tr("A training run is under way."),
-                    QMessageBox::NoButton, this);
-    box.setInformativeText(again ? tr("Killed now, it loses what it has not saved.")
-                                 : tr("It ends with the window, after its current step."));
-    const QPushButton* end = box.addButton(again ? tr("Kill it and quit") : tr("End it and quit"),
-                                           QMessageBox::DestructiveRole);
-    box.setDefaultButton(box.addButton(again ? tr("Wait") : tr("Go on"), QMessageBox::RejectRole));
-    box.exec();
-    if (!run_->is_running()) return true;  // it ended while the question was asked
-    if (box.clickedButton() != end) return false;
-    run_->stop();
-    quits_after_run_ = true;
-    return again;
-}
-
 /// Unsaved changes are kept and offered at the next start: no question about them on the way out,
 /// unless they cannot be kept.
 void MainWindow::closeEvent(QCloseEvent* event) {
     if (!keep_unsaved() && !may_lose_changes()) return event->ignore();
-    if (!may_end_run()) return event->ignore();
+    for (const auto& view : views_)
+        if (!view->may_close()) return event->ignore();
     remember();
     QMainWindow::closeEvent(event);
 }

@@ -8,7 +8,6 @@
 
 #include "gui/viewmodel/help_words.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "gui/widgets/bill/bill_panel.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
@@ -17,12 +16,8 @@
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/theme.h"
-#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
-#include "gui/widgets/what_if/yaml_editor.h"
-#include "gui/widgets/whole_run/run_page.h"
-#include "gui/widgets/zoo/zoo_panel.h"
 #include "scenarios/read/read_scenario.h"
 #include "trace/picture/document/link_table.h"
 
@@ -59,10 +54,11 @@ void MainWindow::build_menus() {
     schedule_ = action(plan, tr("Change the sche&dule"), QKeySequence("Ctrl+D"),
                        tr("Opens the list of schedules"));
     connect(schedule_, &QAction::triggered, this, [this] {
-        auto* box = what_if_->findChild<QComboBox*>("schedule");
+        auto& fields = widget<WhatIfPanel>();
+        auto* box = fields.findChild<QComboBox*>("schedule");
         if (box == nullptr || !box->isEnabled()) return;
         raise_dock("what-if");
-        what_if_->ensureWidgetVisible(box);
+        fields.ensureWidgetVisible(box);
         box->setFocus();
         box->showPopup();
     });
@@ -82,8 +78,9 @@ void MainWindow::build_menus() {
     QAction* sweep = action(plan, tr("&Sweep the grid"), QKeySequence("Ctrl+G"),
                             tr("Predict every plan of the grid"));
     connect(sweep, &QAction::triggered, this, [this] {
-        show_page(sweep_);
-        if (desk_.has_plan() && !sweep_->is_running()) sweep_->start();
+        show_page("sweep");
+        auto& panel = widget<SweepPanel>();
+        if (desk_.has_plan() && !panel.is_running()) panel.start();
     });
     search_ = action(plan, tr("Search the &best plan"), QKeySequence("Ctrl+Shift+G"),
                      tr("The fastest plan of the grid that fits; undo takes it back"));
@@ -178,7 +175,7 @@ void MainWindow::build_view_menu() {
         action(view, tr("Find &actions..."), QKeySequence::Find, tr("By name, kind, rank, length"));
     connect(find, &QAction::triggered, this, [this] {
         raise_dock("details");
-        details_->focus_search();
+        widget<DetailsPanel>().focus_search();
     });
     build_colour_menu(view->addMenu(tr("Colour &by")));
     build_theme_menu(view->addMenu(tr("&Theme")));
@@ -188,35 +185,31 @@ void MainWindow::build_view_menu() {
 }
 
 void MainWindow::build_arrangement_menu(QMenu* menu) {
-    const auto add = [&](const QString& text, const char* keys, const QString& tip, auto act) {
-        QAction* made = action(menu, text, QKeySequence(keys), tip);
+    const auto add = [&](const QString& text, const QKeySequence& keys, const QString& tip,
+                         auto act) {
+        QAction* made = action(menu, text, keys, tip);
         connect(made, &QAction::triggered, this, act);
         return made;
     };
-    add(tr("Show the ti&meline"), "Alt+1", tr("In the middle of the window"),
-        [this] { show_page(timeline_); });
-    add(tr("Show the s&weep"), "Alt+2", tr("In the middle of the window"),
-        [this] { show_page(sweep_); });
-    add(tr("Show &where the step goes"), "Alt+3", tr("In the middle of the window"),
-        [this] { show_page(bill_); });
-    add(tr("Show every sche&dule"), "Alt+4", tr("Of this plan, beside each other"),
-        [this] { show_page(zoo_); });
-    add(tr("Show all ran&ks"), "Alt+5",
-        tr("A line of pixels each; a brush shows the rows of some alone"),
-        [this] { show_page(overview_); });
-    add(tr("Show the whole r&un"), "Alt+6", tr("Days, cost, and where its time goes"),
-        [this] { show_page(whole_run_); });
-    add(tr("Edit the scenario's te&xt"), "Ctrl+T", tr("Below the timeline"), [this] {
-        raise_dock("text");
-        text_->setFocus();
-    });
-    fold_beside_ = add(tr("Fold the pane&ls beside"), "Ctrl+B",
+    for (const auto& view : views_) {
+        const ViewFacts facts = view->facts();
+        if (facts.command.isEmpty()) continue;
+        const bool page = facts.place == ViewPlace::Middle;
+        add(facts.command, facts.key, facts.tip,
+            [this, page, name = facts.name, widget = view->widget()] {
+                if (page) return show_page(name);
+                raise_dock(name);
+                widget->setFocus();
+            });
+    }
+    fold_beside_ = add(tr("Fold the pane&ls beside"), fold_key(ViewPlace::Beside),
                        tr("Hides them, or shows them again"), [this] { fold(beside_); });
-    fold_below_ = add(tr("Fold the panels &below"), "Ctrl+J", tr("Hides them, or shows them again"),
-                      [this] { fold(below_); });
-    add(tr("F&ull screen"), "F11", tr("Without the frame of the window, or with it again"),
+    fold_below_ = add(tr("Fold the panels &below"), fold_key(ViewPlace::Below),
+                      tr("Hides them, or shows them again"), [this] { fold(below_); });
+    add(tr("F&ull screen"), QKeySequence("F11"),
+        tr("Without the frame of the window, or with it again"),
         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-    add(tr("&Reset the layout"), "", tr("Tool bar and panels as at the first start"),
+    add(tr("&Reset the layout"), {}, tr("Tool bar and panels as at the first start"),
         [this] { lay_out_afresh(); });
     menu->addSeparator();
     for (const auto& docks : {beside_, below_})
@@ -285,7 +278,7 @@ void MainWindow::show_commands() {
 }
 
 void MainWindow::show_help() {
-    auto* sheet = new HelpSheet(actions(), this);
+    auto* sheet = new HelpSheet(views_, actions(), this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
     sheet->show();
 }

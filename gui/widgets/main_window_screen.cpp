@@ -1,5 +1,3 @@
-#include <map>
-
 #include <QAction>
 #include <QLabel>
 #include <QSettings>
@@ -10,23 +8,11 @@
 #include "base/sha256.h"
 #include "gui/viewmodel/remembered_view.h"
 #include "gui/viewmodel/timeline/answer_line.h"
-#include "gui/widgets/bill/bill_panel.h"
-#include "gui/widgets/bill/tornado_view.h"
-#include "gui/widgets/compare/compare_panel.h"
-#include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
-#include "gui/widgets/run/run_panel.h"
-#include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/tensor_panel.h"
-#include "gui/widgets/timeline/overview_view.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
-#include "gui/widgets/what_if/summary_panel.h"
-#include "gui/widgets/what_if/what_if_panel.h"
 #include "gui/widgets/what_if/yaml_editor.h"
-#include "gui/widgets/whole_run/run_page.h"
-#include "gui/widgets/zoo/zoo_panel.h"
 
 /// The window follows the value of its desk: every part shows what is on the screen.
 namespace debubble::gui {
@@ -47,93 +33,41 @@ void MainWindow::show_screen() {
         document ? QString::fromStdString(view_name_of(desk_.screen())) : QString();
     const bool other = name != looked_at_;
     if (other) remember_view();  // as long as the timeline still has it
-    std::visit([this](const auto& screen) { put(screen); }, desk_.screen());
+    for (const auto& view : views_) view->show(desk_.screen());
     looked_at_ = name;
-    overview_->set_document(document);
+    show_status();
     if (other) recall_view();
     show_steps();
     show_title_and_commands();
     offer_way_back();
 }
 
-void MainWindow::put(const on_screen::Nothing&) {
-    timeline_->set_ghost(nullptr);
-    timeline_->set_document(nullptr);
-    details_->set_plan(nullptr);
-    tensors_->set_plan(nullptr);
-    bill_->set_plan(nullptr);
-    whole_run_->set_plan(nullptr);
-    tornado_->set_scenario({});
-    summary_->show_rows({});
-    what_if_->show_delta({}, 0);
-    timeline_->set_change({}, 0);
-    status_->clear();
-    status_->setToolTip({});
-}
-
-void MainWindow::put(const on_screen::Plan& screen) {
-    if (!screen.plan) return put(on_screen::Nothing{});
-    const PredictedPlan& plan = *screen.plan;
-    timeline_->set_document(plan.document);
-    timeline_->set_ghost(screen.ghost ? screen.ghost->document : nullptr);
-    details_->set_plan(screen.plan);
-    tensors_->set_plan(screen.plan);
-    const Answer& answer = session_.answer();
-    const ScenarioText text = answer.plan == screen.plan ? answer.source : ScenarioText{};
-    bill_->set_plan(screen.plan, text);
-    whole_run_->set_plan(screen.plan, text);
-    tornado_->set_scenario(text);
-    summary_->show_rows(figures_of(Shown{plan.document, plan.file, screen.plan}));
-    sweep_->set_memory_limit(plan.document->memory_limit);
-    QString delta;
-    int good = 0;
-    if (screen.ghost) {
-        delta = QString::fromStdString(delta_line(screen.ghost->prediction, plan.prediction));
-        const double step = plan.prediction.step_time_s - screen.ghost->prediction.step_time_s;
-        good = !plan.prediction.fits ? -1 : step < 0 ? 1 : step > 0 ? -1 : 0;
-    }
-    what_if_->show_delta(delta, good);
-    timeline_->set_change(delta, good);
-    status_->setText(QString::fromStdString(plan.picture.title));
-    status_->setToolTip(QString::fromStdString(plan.picture.subtitle));
-}
-
-void MainWindow::put(const on_screen::Trace& screen) {
-    timeline_->set_ghost(nullptr);
-    timeline_->set_document(screen.trace.document);
-    details_->set_plan(nullptr);
-    tensors_->set_plan(nullptr);
-    bill_->set_plan(nullptr);
-    whole_run_->set_plan(nullptr);
-    tornado_->set_scenario({});
-    summary_->show_rows(figures_of(screen.trace));
-    what_if_->show_delta({}, 0);
-    timeline_->set_change({}, 0);
-    status_->setText(tr("%n action(s)", nullptr, int(screen.trace.document->trace.spans.size())));
-    status_->setToolTip({});
+void MainWindow::show_status() {
+    QString text;
+    QString tip;
+    std::visit(Overloaded{[](const on_screen::Nothing&) {},
+                          [&](const on_screen::Plan& screen) {
+                              if (!screen.plan) return;
+                              text = QString::fromStdString(screen.plan->picture.title);
+                              tip = QString::fromStdString(screen.plan->picture.subtitle);
+                          },
+                          [&](const on_screen::Trace& screen) {
+                              const std::size_t spans = screen.trace.document->trace.spans.size();
+                              text = tr("%n action(s)", nullptr, int(spans));
+                          },
+                          [&](const on_screen::Comparison& screen) {
+                              text = tr("A has %1 actions, B %2")
+                                         .arg(screen.a.document->trace.spans.size())
+                                         .arg(screen.b.document->trace.spans.size());
+                          }},
+               desk_.screen());
+    status_->setText(text);
+    status_->setToolTip(tip);
+    const bool covers_plan = std::holds_alternative<on_screen::Trace>(desk_.screen()) ||
+                             std::holds_alternative<on_screen::Comparison>(desk_.screen());
+    if (!covers_plan) return;
     messages_->clear_mistakes();
     remedies_->forget();
-}
-
-void MainWindow::put(const on_screen::Comparison& screen) {
-    timeline_->set_comparison(screen.a.document, screen.b.document, screen.pairing);
-    const std::vector<SummaryRow> figures = figures_of(screen.a);
-    compare_->show_comparison(*screen.pairing, *screen.a.document,
-                              compared(figures, figures_of(screen.b)), screen.words);
-    details_->set_plan(screen.a.plan);
-    tensors_->set_plan(screen.a.plan);
-    bill_->set_plan(screen.a.plan);
-    whole_run_->set_plan(screen.a.plan);
-    summary_->show_rows(figures);
-    what_if_->show_delta({}, 0);
-    timeline_->set_change({}, 0);
-    status_->setText(tr("A has %1 actions, B %2")
-                         .arg(screen.a.document->trace.spans.size())
-                         .arg(screen.b.document->trace.spans.size()));
-    status_->setToolTip({});
-    messages_->clear_mistakes();
-    remedies_->forget();
-    raise_dock("compare");
 }
 
 void MainWindow::show_title_and_commands() {
@@ -144,14 +78,8 @@ void MainWindow::show_title_and_commands() {
                    : edits         ? tr("%1[*] - debubble").arg(title)
                                    : tr("%1 - debubble").arg(title));
     setWindowModified(edits && !history.is_saved());
-    what_if_->setEnabled(edits);
-    text_->setReadOnly(!edits);
     const bool stale = edits && (session_.is_busy() || !session_.answer().plan);
-    summary_->set_stale(stale);
-    timeline_->set_stale(stale);
-    whole_run_->set_stale(stale);
-    sweep_->setEnabled(desk_.has_plan());
-    run_->setEnabled(desk_.has_plan());
+    for (const auto& view : views_) view->show_state({desk_.has_plan(), edits, stale});
     search_->setEnabled(desk_.has_plan());
     for (QAction* action : {run_action_, schedule_, save_, save_as_, pin_})
         action->setEnabled(edits);
@@ -180,7 +108,7 @@ void MainWindow::show_steps() {
 
 /// What is selected answers at once: why it is there, with links to what it waits for.
 void MainWindow::show_answer_line() {
-    const bool seen = pages_->currentIndex() == 0;
+    const bool seen = pages_->currentWidget() == lanes_;
     const bool empty = !timeline_->scene().main;
     auto line = seen && !empty ? answer_line(timeline_->scene(), timeline_->state())
                                : std::vector<Phrase>{};
@@ -225,9 +153,7 @@ void MainWindow::offer_way_back() {
 void MainWindow::show_text() {
     const History& history = session_.history();
     remedies_->forget();  // they are of the text before
-    text_->show_text(QString::fromStdString(history.now().text));
-    sweep_->set_scenario(history.now());
-    zoo_->set_scenario(history.now());
+    for (const auto& view : views_) view->show_text(history.now());
     unsaved_timer_.start();
     show_title_and_commands();
 }
@@ -235,8 +161,7 @@ void MainWindow::show_text() {
 void MainWindow::show_answer() {
     const Answer& answer = session_.answer();
     const bool showed_plan = std::holds_alternative<on_screen::Plan>(desk_.screen());
-    what_if_->show_fields(answer.fields);
-    what_if_->show_written(answer.written);
+    for (const auto& view : views_) view->show_answer(answer);
     pin_->setChecked(session_.is_pinned());
     desk_.predicted(answer.plan, answer.plan ? session_.reference() : nullptr);
     // Of an impossible plan the last possible one stays, with the action that is selected in it.
@@ -251,16 +176,7 @@ void MainWindow::show_answer() {
 
 void MainWindow::show_mistakes() {
     const Answer& answer = session_.answer();
-    text_->show_mistakes(answer.mistakes, answer.source.file);
-    std::map<std::string, QString> complaints;
-    for (const Diagnostic& mistake : answer.mistakes) {
-        const std::string key =
-            field_of(mistake, answer.source, what_if_->fields(), session_.last_changed());
-        QString& sentence = complaints[key];
-        if (!sentence.isEmpty()) sentence += '\n';
-        sentence += QString::fromStdString(mistake.message);
-    }
-    what_if_->show_complaints(complaints);
+    for (const auto& view : views_) view->show_mistakes(answer);
     if (answer.mistakes.empty())
         messages_->clear_mistakes();
     else
@@ -270,7 +186,7 @@ void MainWindow::show_mistakes() {
 void MainWindow::show_place(const SourceLocation& where) {
     if (desk_.can_show_plan()) show_current_plan();
     raise_dock("text");
-    text_->go_to(where.line, where.column);
+    widget<YamlEditor>().go_to(where.line, where.column);
 }
 
 void MainWindow::compare_plans() {
@@ -291,11 +207,16 @@ void MainWindow::compare_plans() {
     opener_->ask(std::move(request));
 }
 
-void MainWindow::show_current_plan() {
+void MainWindow::uncover_plan() {
     if (!desk_.can_show_plan()) return;
     desk_.show_plan();
     show_screen();
-    show_page(timeline_);
+}
+
+void MainWindow::show_current_plan() {
+    if (!desk_.can_show_plan()) return;
+    uncover_plan();
+    show_page("timeline");
     if (!session_.is_busy()) show_mistakes();
 }
 
@@ -303,7 +224,7 @@ void MainWindow::show_aside() {
     if (!desk_.can_show_aside()) return;
     desk_.show_aside();
     show_screen();
-    show_page(timeline_);
+    show_page("timeline");
 }
 
 /// While a comparison covers an open plan, its rows and colours are not the plan's.

@@ -11,11 +11,7 @@
 
 #include "base/file.h"
 #include "gui/widgets/main_window.h"
-#include "gui/widgets/sweep/scatter_view.h"
-#include "gui/widgets/sweep/sweep_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
-#include "gui/widgets/whole_run/nodes_view.h"
-#include "gui/widgets/whole_run/run_page.h"
 #include "schedule/action.h"
 
 namespace debubble::gui {
@@ -90,19 +86,7 @@ std::string StateFile::state() const {
     state["popup"] = name_of(QApplication::activePopupWidget());
     if (const auto* tabs = window_.findChild<QTabBar*>("pages"))
         state["page"] = tabs->tabData(tabs->currentIndex()).toString().toStdString();
-    if (const auto* page = window_.findChild<RunPage*>()) {
-        const sim::RunPlan* run = page->shown_run();
-        if (run != nullptr)
-            state["run"] = {{"points", page->findChild<NodesView*>()->points().size()},
-                            {"days", run->days()},
-                            {"goodput", run->figures.goodput()},
-                            {"save_every", run->figures.job.save_every},
-                            {"stale", page->is_stale()}};
-    }
-    if (const auto* plot = window_.findChild<ScatterView*>())
-        state["sweep_points"] = plot->point_count();
-    if (const auto* panel = window_.findChild<SweepPanel*>())
-        state["sweep_rows"] = panel->is_running() ? 0 : panel->table().rows().size();
+    window_.add_state(state);
     return state.dump() + "\n";
 }
 

@@ -56,8 +56,10 @@ void expose(TimeByKind& all, double more, CommunicationKind otherwise) {
 /// The communication of one rank, span by span.
 class RankCommunication {
 public:
-    RankCommunication(Rank rank, const PlacementIndex& index, const CostModel& costs)
-        : rank_(rank), index_(index), costs_(costs) {}
+    /// `parts` are the trace's.
+    RankCommunication(Rank rank, const PlacementIndex& index, const CostModel& costs,
+                      ExposedParts& parts)
+        : rank_(rank), index_(index), costs_(costs), parts_(parts) {}
 
     void add(Span& span) {
         std::visit(
@@ -111,7 +113,7 @@ private:
         else
             expose(priced, more, CommunicationKind::Data);
         sim::add(sum_, priced);
-        span.exposed_by = whole_parts(priced, unhidden);
+        span.exposed_parts = parts_.number(whole_parts(priced, unhidden));
     }
     void add(Span& span, const Overlap& pair) {
         TimeByKind both = costs_.communication(pair.first);
@@ -163,6 +165,7 @@ private:
     Rank rank_;
     const PlacementIndex& index_;
     const CostModel& costs_;
+    ExposedParts& parts_;
     TimeByKind sum_{};
     ArrayBy<Between, double, kBetween> alone_{};  ///< seconds between computes, by purpose
     std::set<Stage> begun_;                       ///< stages with a forward
@@ -196,7 +199,7 @@ void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
     std::vector<RankCommunication> sums;
     IndexedBy<Rank, std::size_t> place(placement.stages.size(), ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-        sums.emplace_back(ranks[i].rank, index, costs);
+        sums.emplace_back(ranks[i].rank, index, costs, trace.exposed_parts);
         place[ranks[i].rank] = i;
     }
     for (Span& span : trace.spans)

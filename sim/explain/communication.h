@@ -16,7 +16,7 @@ namespace debubble::sim {
 /// part that a pair hides is taken from the kinds that it hides, and time by which a compute
 /// exceeds its price, since others use its links, is divided by all of its communication. The
 /// hidden part of communication between computes is its time alone less its exposed time. The spans
-/// of the trace get their part of it (Span::exposed_by). Precondition: `ranks` are those of the
+/// of the trace get their part of it (Trace::exposed_by). Precondition: `ranks` are those of the
 /// statistics.
 void fill_communication(std::vector<RankPrediction>& ranks, Trace& trace,
                         const Statistics& statistics, const Placement& placement,

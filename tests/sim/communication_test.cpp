@@ -93,10 +93,11 @@ TEST(Communication, OfTheSpansOfATraceIsThatInsideTheComputesOfEveryRank) {
         std::vector<DurationByKind> sums(answer.prediction.ranks.size());
         for (const Span& span : answer.trace.spans) {
             Duration all{};
+            const DurationByKind parts = answer.trace.exposed_by(span);
             for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
-                EXPECT_GE(span.exposed_by[k], Duration{});
-                all += span.exposed_by[k];
-                sums[static_cast<std::size_t>(span.rank.index)][k] += span.exposed_by[k];
+                EXPECT_GE(parts[k], Duration{});
+                all += parts[k];
+                sums[static_cast<std::size_t>(span.rank.index)][k] += parts[k];
             }
             EXPECT_EQ(all, span.exposed) << job.name << ' ' << to_text(span.action);
             known += all > Duration{} ? 1 : 0;

@@ -60,7 +60,8 @@ Trace every_action() {
                                Duration{lane == Lane::Compute ? 11 : 0}, Bytes{begin + 17}});
         begin += 1'000'000'007;
     }
-    trace.spans[0].exposed_by = {Duration{4}, {}, Duration{7}, {}, {}, {}};
+    trace.spans[0].exposed_parts =
+        trace.exposed_parts.number({Duration{4}, {}, Duration{7}, {}, {}, {}});
     trace.pair_parts = {
         {Rank{3}, 1, Lane::Compute, PairStep::Outside, forward, {}, at(-16), at(-3)},
         {Rank{3},

@@ -33,10 +33,10 @@ std::string micros(std::int64_t nanoseconds) {
 }
 
 /// The parts of the exposed time, as a further argument; empty where they are not known.
-std::string exposed_by(const Span& span) {
+std::string exposed_by(const DurationByKind& by_kind) {
     std::string parts;
     for (std::size_t k = 0; k < kCommunicationKinds; ++k)
-        if (const Duration part = span.exposed_by[k]; part != Duration{})
+        if (const Duration part = by_kind[k]; part != Duration{})
             parts += fmt::format(R"({}"{}":{})", parts.empty() ? "" : ",",
                                  name_of(static_cast<CommunicationKind>(k)), part.count());
     return parts.empty() ? parts : fmt::format(R"(,"exposed_by_ns":{{{}}})", parts);
@@ -231,7 +231,7 @@ private:
         if (const auto* recv = std::get_if<Recv>(&s.action))
             args += fmt::format(R"(,"peer":{})", recv->from.index);
         if (s.exposed != Duration{}) args += fmt::format(R"(,"exposed_ns":{})", s.exposed.count());
-        args += exposed_by(s);
+        args += exposed_by(trace_.exposed_by(s));
         if (s.on_core != Duration{}) args += fmt::format(R"(,"on_core_ns":{})", s.on_core.count());
         if (s.bytes != Bytes{}) args += fmt::format(R"(,"bytes":{})", s.bytes.count);
         event(fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},)"

@@ -343,7 +343,7 @@ private:
                   {}};
         if (span.end < span.begin) throw Mistake{"\"end_ns\" is before \"begin_ns\""};
         span.exposed = Duration{whole_or_zero(args, "exposed_ns", span.length().count())};
-        span.exposed_by = exposed_by(args, span.exposed);
+        span.exposed_parts = trace_.exposed_parts.number(exposed_by(args, span.exposed));
         span.bytes = Bytes{whole_or_zero(args, "bytes", kMostBytes)};
         span.on_core = Duration{whole_or_zero(args, "on_core_ns", kMostTime)};
         trace_.spans.push_back(span);

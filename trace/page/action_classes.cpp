@@ -87,7 +87,7 @@ Json shares_of(const Action& action) {
     span.action = action;
     span.end = Instant{kLength};
     Json shares = Json::array();
-    for (const std::int64_t part : picture::work_of(span, kLength))
+    for (const std::int64_t part : picture::bar_work(span).of(kLength))
         shares.push_back(static_cast<double>(part) / static_cast<double>(kLength.count()));
     return shares;
 }

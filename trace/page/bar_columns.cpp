@@ -122,7 +122,7 @@ private:
             add_values(before[found.number], found.values);
             exposures_.add(exposure(span));
             bytes_.add(span.bytes.count > 0 ? 1 + sizes_of_messages_.number(span.bytes.count) : 0);
-            waits_.add_signed((span.length() - document_.net_lengths[bars[i].span]).count());
+            waits_.add_signed(document_.waits[bars[i].span].count());
             add_needs(bars[i].span);
             operators_.add(operators_of(span.action));
         }
@@ -139,7 +139,7 @@ private:
 
     std::uint64_t exposure(const Span& span) {
         if (span.exposed <= Duration{}) return 0;
-        return 1 + exposed_.number({span.exposed, span.exposed_by});
+        return 1 + exposed_.number({span.exposed, document_.trace.exposed_by(span)});
     }
 
     /// Twice the number of needs, and one more if the bar before is one; then the others.
@@ -215,8 +215,7 @@ BarNumbers::BarNumbers(const TimelineDocument& document)
 std::vector<std::int64_t> BarNumbers::needs(std::uint32_t span) const {
     constexpr std::size_t kMost = 64;  // of a chain of spans without length
     std::vector<std::int64_t> found;
-    std::vector<std::uint32_t> open(document_.links.needs(span).begin(),
-                                    document_.links.needs(span).end());
+    std::vector<std::uint32_t> open = document_.links.needs(span);
     for (std::size_t i = 0; i < open.size() && i < kMost; ++i) {
         if (const auto number = of(open[i])) {
             if (std::ranges::find(found, *number) == found.end()) found.push_back(*number);

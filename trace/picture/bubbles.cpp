@@ -89,11 +89,16 @@ std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const 
             add(static_cast<std::uint32_t>(b - bubbles.begin()));
         return wide;
     }
-    // There are far more bubbles than pixels: few of them can be wide, and those come first.
-    for (const std::uint32_t i : device.longest_bubbles) {
-        if (bubbles[i].end - bubbles[i].begin < least) break;
-        add(i);
+    // There are far more bubbles than pixels: few of them can be wide.
+    const std::size_t count = device.last_bubble - device.first_bubble;
+    for (std::size_t block = 0; block < device.longest_bubbles.size(); ++block) {
+        if (device.longest_bubbles[block] < least) continue;
+        const std::size_t end = std::min(count, (block + 1) * kBubbleBlock);
+        for (std::size_t i = block * kBubbleBlock; i < end; ++i)
+            add(static_cast<std::uint32_t>(device.first_bubble + i));
     }
+    std::ranges::stable_sort(wide, std::ranges::greater{},
+                             [&](std::uint32_t i) { return bubbles[i].end - bubbles[i].begin; });
     return wide;
 }
 

@@ -87,8 +87,9 @@ std::string cause_of(const TimelineDocument& document, const Bubble& bubble) {
     return {};
 }
 
-std::string exposed_text(const Span& span) {
-    const std::string parts = shares_by_kind(span.exposed_by, seconds(span.length()));
+std::string exposed_text(const TimelineDocument& document, const Span& span) {
+    const std::string parts =
+        shares_by_kind(document.trace.exposed_by(span), seconds(span.length()));
     return fmt::format("{}, {} of it{}", text::time_text(span.exposed),
                        text::percent(exposed_share(span)),
                        parts.empty() ? parts : fmt::format(" ({})", parts));
@@ -98,7 +99,8 @@ std::string tip_of(const TimelineDocument& document, const Span& span) {
     std::string text =
         fmt::format("{} \u00b7 {} from {}", to_text(span.action), text::time_text(span.length()),
                     text::time_text(span.begin - document.range.begin));
-    if (span.exposed > Duration{}) text += " \u00b7 exposed communication " + exposed_text(span);
+    if (span.exposed > Duration{})
+        text += " \u00b7 exposed communication " + exposed_text(document, span);
     if (span.bytes.count > 0) text += " \u00b7 " + text::size_text(span.bytes);
     return text;
 }

@@ -16,7 +16,7 @@ std::string only_in(const std::string& words, const std::string& other);
 std::string place_text(const Span& span);
 
 /// The exposed communication of a span: "4.2 ms, 61.4 % of it (EP 40.2 %, TP 21.2 %)".
-std::string exposed_text(const Span& span);
+std::string exposed_text(const TimelineDocument& document, const Span& span);
 
 /// The cause of a bubble, such as "waits for stage 2: 2B3 of rank 2".
 std::string cause_of(const TimelineDocument& document, const Bubble& bubble);

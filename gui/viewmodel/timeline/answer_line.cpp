@@ -110,8 +110,8 @@ std::vector<Phrase> of_span(const TimelineDocument& document, std::uint32_t inde
     line.words(
         filled(said("answer", " ({}) takes {}"), describe(span.action), time_text(span.length())));
     if (span.exposed > Duration{})
-        line.words(filled(said("answer", ", of it exposed {}"), exposed_text(span)));
-    const Duration waited = span.length() - document.net_lengths[index];
+        line.words(filled(said("answer", ", of it exposed {}"), exposed_text(document, span)));
+    const Duration waited = document.waits[index];
     if (waited > Duration{})
         line.words(filled(said("answer", ", of it waiting {}"), time_text(waited)));
     const Index need = last_need(document, index);

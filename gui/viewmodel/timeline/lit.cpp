@@ -51,10 +51,9 @@ std::optional<CommunicationKind> serves(const Action& action) {
         action);
 }
 
-Test exposes(CommunicationKind kind) {
-    return [kind](const Span& span) {
-        return span.exposed_by[static_cast<std::size_t>(kind)] > Duration{} ||
-               serves(span.action) == kind;
+Test exposes(const Trace& trace, CommunicationKind kind) {
+    return [&trace, kind](const Span& span) {
+        return trace.exposed_by(span)[kind] > Duration{} || serves(span.action) == kind;
     };
 }
 
@@ -92,7 +91,7 @@ Test test_of(const TimelineDocument& document, std::string_view part) {
     if (!part.starts_with(kExposed)) return {};
     for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
         const auto kind = static_cast<CommunicationKind>(k);
-        if (part.substr(kExposed.size()) == name_of(kind)) return exposes(kind);
+        if (part.substr(kExposed.size()) == name_of(kind)) return exposes(document.trace, kind);
     }
     return {};
 }

@@ -54,7 +54,7 @@ std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b,
             ++out.only_b;
             ++y;
         } else {
-            pairs.push_back({x->span, y->span, {a.net_lengths[x->span], b.net_lengths[y->span]}});
+            pairs.push_back({x->span, y->span, {a.net_length(x->span), b.net_length(y->span)}});
             ++x;
             ++y;
         }
@@ -96,7 +96,7 @@ void add_sums(const TimelineDocument& document, Side side, Sums& kinds, Sums& ra
         const Span& span = document.span(i);
         const Device* device = document.device_of(span.rank);
         if (device == nullptr || device->replica != span.replica) continue;
-        const Duration length = document.net_lengths[i];
+        const Duration length = document.net_length(i);
         const std::string& kind = kind_of(span.action);
         const auto place = static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
         add_sum(kinds[place + 1], kind, length, side);

@@ -63,14 +63,14 @@ std::vector<Detail> details_of(const TimelineDocument& document, std::uint32_t i
         {said("details", "start"), time_text(span.begin - document.range.begin)},
         {said("details", "duration"), time_text(span.length())},
     };
-    const Duration waited = span.length() - document.net_lengths[index];
+    const Duration waited = document.waits[index];
     if (waited > Duration{})
         details.push_back({said("details", "of it waiting"), time_text(waited)});
     if (span.exposed > Duration{})
-        details.push_back({said("details", "exposed communication"), exposed_text(span)});
+        details.push_back({said("details", "exposed communication"), exposed_text(document, span)});
     if (span.bytes.count > 0) {
         details.push_back({said("details", "bytes"), size_text(span.bytes)});
-        const double net = seconds(document.net_lengths[index]);
+        const double net = seconds(document.net_length(index));
         if (net > 0)
             details.push_back(
                 {"rate",

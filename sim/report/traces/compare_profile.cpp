@@ -58,6 +58,7 @@ Trace reduced(const Trace& trace, const Program& program, const std::set<KindInd
     for (const Span& span : trace.spans)
         if (kinds.contains(span.action.index())) out.spans.push_back(span);
     out.header.program_hash = program_hash(program);
+    out.exposed_parts = trace.exposed_parts;
     return out;
 }
 

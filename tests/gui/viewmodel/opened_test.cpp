@@ -55,7 +55,7 @@ protected:
                 span.begin = at(span.begin);
                 span.end = at(span.end);
                 span.exposed = {};
-                span.exposed_by = {};
+                span.exposed_parts = 0;
                 all.spans.push_back(span);
             }
             shift += from_seconds(slower * seconds(step));

@@ -106,7 +106,7 @@ TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_
     Duration exposed{};
     for (std::size_t i = 0; i < tensor.spans->size(); ++i) {
         const Span& span = document->span(i);
-        const Duration own = span.exposed_by[0];
+        const Duration own = document->trace.exposed_by(span)[0];
         EXPECT_EQ((*tensor.spans)[i], own > Duration{});
         if ((*tensor.spans)[i]) exposed += own;
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "trace/picture/document/palette.h"
@@ -32,19 +34,21 @@ struct ColourArea {
 /// The mean over `length`; the part that no bar covers shows `ground`.
 Rgb blend(const ColourArea& area, Duration length, Rgb ground);
 
-/// A track's colour summed from its start to each bar (a summed-area table in one dimension: Crow
-/// 1984), so that the mean of any window is the difference of two look-ups. A mip pyramid would be
-/// exact at its own steps only and blur between them; this blends every pixel by the true area at
-/// every zoom, and the same code paints a step of a million operators and a single one.
+/// A track's colour summed from its start to every few bars (a summed-area table in one dimension:
+/// Crow 1984), so that the mean of any window is the difference of two look-ups. A mip pyramid
+/// would be exact at its own steps only and blur between them; this blends every pixel by the true
+/// area at every zoom, and the same code paints a step of a million operators and a single one.
 class ColourSums {
 public:
-    /// `colours` has one colour per bar. O(n).
-    ColourSums(const Bars& bars, const std::vector<Rgb>& colours);
+    /// `colours` has one colour per bar. The bars must outlive the sums. O(n).
+    ColourSums(std::span<const Bar> bars, const std::vector<Rgb>& colours);
 
     /// The exact colour of any window.
     ColourArea over(TimeRange window) const;
 
-    Rgb colour(std::size_t bar) const { return entries_[bar].colour; }
+    Rgb colour(std::size_t bar) const {
+        return blocks_.empty() ? only_ : blocks_[bar / kBlock].colours[bar % kBlock];
+    }
 
     /// A walk to the right: the instants asked for must not descend. Each step takes constant time
     /// on average.
@@ -59,16 +63,24 @@ public:
     };
 
 private:
-    struct Entry {
-        Instant begin;
-        Instant end;
+    static constexpr std::size_t kBlock = 4;    ///< bars
+    static constexpr std::size_t kCovered = 8;  ///< bars
+    /// Of a track with bars of several colours.
+    struct Block {
         ColourArea before;  ///< colour of all bars to the left
-        Rgb colour;
+        std::array<Rgb, kBlock> colours{};
     };
+    void sum_blocks(const std::vector<Rgb>& colours);
+    void sum_covered();
     ColourArea at_bar(std::size_t next, Instant at) const;
 
-    std::vector<Entry> entries_;  ///< and one after the last bar
-    /// The first bar that ends after origin_ + i x 2^shift_: about one cell per bar.
+    std::span<const Bar> bars_;
+    std::vector<Block> blocks_;  ///< one more than there are whole ones
+    /// Of a track of one colour, as those of messages are: the time covered before every kCovered
+    /// bars.
+    std::vector<std::int64_t> covered_;
+    Rgb only_;  ///< its colour
+    /// The first bar that ends after origin_ + i x 2^shift_: about one cell for eight bars.
     std::vector<std::uint32_t> cells_;
     Instant origin_;
     int shift_ = 0;

@@ -3,7 +3,7 @@
 namespace debubble::picture {
 namespace {
 
-using SpanView = std::span<const std::uint32_t>;
+using Spans = std::vector<std::uint32_t>;
 
 /// The compute that makes the message of a Recv; the Recv itself if the trace does not know it.
 std::uint32_t producer_of(const TimelineDocument& document, std::uint32_t recv) {
@@ -20,7 +20,7 @@ std::vector<std::uint32_t> consumers_of(const TimelineDocument& document, std::u
     std::vector<std::uint32_t> consumers;
     for (const std::uint32_t recv : document.links.needed_by(send)) {
         if (!std::holds_alternative<Recv>(document.span(recv).action)) continue;
-        const SpanView users = document.links.needed_by(recv);
+        const Spans users = document.links.needed_by(recv);
         consumers.insert(consumers.end(), users.begin(), users.end());
     }
     if (consumers.empty()) consumers.push_back(send);
@@ -30,8 +30,8 @@ std::vector<std::uint32_t> consumers_of(const TimelineDocument& document, std::u
 }  // namespace
 
 std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::uint32_t span) {
-    const SpanView needs = document.links.needs(span);
-    if (!is_work(document.span(span).action)) return {needs.begin(), needs.end()};
+    const Spans needs = document.links.needs(span);
+    if (!is_work(document.span(span).action)) return needs;
     std::vector<std::uint32_t> out;
     for (const std::uint32_t needed : needs)
         out.push_back(std::holds_alternative<Recv>(document.span(needed).action)
@@ -41,8 +41,8 @@ std::vector<std::uint32_t> direct_needs(const TimelineDocument& document, std::u
 }
 
 std::vector<std::uint32_t> direct_users(const TimelineDocument& document, std::uint32_t span) {
-    const SpanView users = document.links.needed_by(span);
-    if (!is_work(document.span(span).action)) return {users.begin(), users.end()};
+    const Spans users = document.links.needed_by(span);
+    if (!is_work(document.span(span).action)) return users;
     std::vector<std::uint32_t> out;
     for (const std::uint32_t user : users) {
         if (!std::holds_alternative<Send>(document.span(user).action)) {

@@ -20,6 +20,10 @@ struct Stream {
     Bars bars;
 };
 
+/// So many bubbles that follow each other are looked through where the longest of them is long
+/// enough.
+inline constexpr std::size_t kBubbleBlock = 16;
+
 /// One pipeline rank of one replica.
 struct Device {
     Rank rank;
@@ -34,10 +38,10 @@ struct Device {
     const RankStatistics* statistics = nullptr;
     std::size_t first_bubble = 0;
     std::size_t last_bubble = 0;
-    std::vector<std::uint32_t> longest_bubbles;  ///< the same bubbles, the longest first
-    Bars between;                 ///< exposed communication between the bars of `work`
-    DurationByKind exposed_by{};  ///< parts of the exposed communication, as far as known
-    WorkSums sums;                ///< of `work` and `between`
+    std::vector<Duration> longest_bubbles;  ///< the longest of every kBubbleBlock of them
+    Bars between;                           ///< exposed communication between the bars of `work`
+    DurationByKind exposed_by{};            ///< parts of the exposed communication, as far as known
+    WorkSums sums;                          ///< of `work` and `between`
     MemorySeries memory;
     const MemoryPeak* peak = nullptr;
     std::optional<std::uint32_t> peak_span;  ///< the span that ran at the peak

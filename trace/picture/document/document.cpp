@@ -1,8 +1,8 @@
 #include "trace/picture/document/document.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <numeric>
 #include <span>
 
 #include <fmt/format.h>
@@ -14,8 +14,6 @@
 namespace debubble::picture {
 namespace {
 
-using Spans = std::vector<std::uint32_t>;
-
 /// The values of a rank, in a list that is sorted by rank.
 template <class Value>
 std::span<const Value> of_rank(const std::vector<Value>& values, Rank rank, Rank Value::*member) {
@@ -24,65 +22,109 @@ std::span<const Value> of_rank(const std::vector<Value>& values, Rank rank, Rank
     return {first, last};
 }
 
-/// The spans of a device by row: computes and optimizer steps share the row of bars; the others are
-/// sorted by lane.
-struct SortedSpans {
-    Spans work;
-    std::map<Lane, Spans> lanes;
+/// The rows of a device while the spans of a trace are dealt out, in the order of the trace.
+struct DeviceRows {
+    std::vector<Bars> work = std::vector<Bars>(1);  ///< tracks of computes and optimizer steps
+    std::vector<BarWork> kinds;                     ///< of the first track
+    ArrayBy<Lane, std::vector<Bars>, 5> lanes;
+    std::vector<Stage> stages;
+    DurationByKind exposed_by{};  ///< inside the bars of the first track
+
+    void add_stage(Stage stage) {
+        const auto place = std::ranges::lower_bound(stages, stage);
+        if (place == stages.end() || *place != stage) stages.insert(place, stage);
+    }
+    void add_work(const Trace& trace, std::uint32_t i) {
+        const Span& span = trace.spans[i];
+        for_each_compute(span.action, [&](const Compute& c) { add_stage(c.stage); });
+        if (add_to_tracks(work, trace, i) != 0) return;
+        kinds.push_back(bar_work(span));
+        if (span.exposed_parts == 0) return;
+        const DurationByKind parts = trace.exposed_by(span);
+        for (std::size_t k = 0; k < parts.size(); ++k) exposed_by[k] += parts[k];
+    }
 };
 
+/// A rank of a replica, and how many of its spans there are.
+struct UnitSize {
+    Rank rank;
+    std::int32_t replica = 0;
+    std::size_t work = 0;
+    std::size_t sends = 0;
+    std::size_t recvs = 0;
+
+    auto key() const { return std::pair(rank, replica); }
+};
+
+/// Deals out the spans, each of which is visited once: there may be ten million. `units` are sorted
+/// by their key.
+std::vector<DeviceRows> rows_of(const Trace& trace, const std::vector<UnitSize>& units) {
+    std::vector<DeviceRows> rows(units.size());
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        rows[u].work[0].reserve(units[u].work);
+        rows[u].kinds.reserve(units[u].work);
+        const auto reserve = [&](Lane lane, std::size_t spans) {
+            if (spans > 0) rows[u].lanes[lane].emplace_back().reserve(spans);
+        };
+        reserve(Lane::Send, units[u].sends);
+        reserve(Lane::Recv, units[u].recvs);
+    }
+    // The unit seen last under the low bits of its rank, which saves most searches.
+    std::array<std::size_t, 64> latest{};
+    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) {
+        const Span& span = trace.spans[i];
+        std::size_t& unit = latest[static_cast<std::uint32_t>(span.rank.index) % latest.size()];
+        const std::pair key(span.rank, span.replica);
+        if (units[unit].key() != key)
+            unit = static_cast<std::size_t>(
+                std::ranges::lower_bound(units, key, {}, &UnitSize::key) - units.begin());
+        if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action))
+            rows[unit].add_work(trace, i);
+        else
+            add_to_tracks(rows[unit].lanes[span.lane], trace, i);
+    }
+    return rows;
+}
+
 void add_streams(Device& device, Lane lane, std::vector<Bars> tracks, std::size_t first_number) {
-    for (std::size_t i = 0; i < tracks.size(); ++i) {
-        const std::size_t number = first_number + i;
+    for (Bars& bars : tracks) {
+        if (bars.empty()) continue;
+        bars.shrink_to_fit();
+        const std::size_t number = first_number++;
         device.streams.push_back(
             {lane,
              number == 1 ? std::string(name_of(lane)) : fmt::format("{} {}", name_of(lane), number),
-             std::move(tracks[i])});
+             std::move(bars)});
     }
 }
 
-Device make_device(const Trace& trace, const SpanGraph::Unit& unit, const SortedSpans& sorted,
-                   bool only_replica) {
+Device make_device(const UnitSize& unit, DeviceRows rows, bool only_replica) {
     Device device;
     device.rank = unit.rank;
     device.replica = unit.replica;
     device.name = only_replica ? fmt::format("rank {}", unit.rank.index)
                                : fmt::format("rank {} replica {}", unit.rank.index, unit.replica);
-    std::vector<Bars> work = tracks_of(trace, sorted.work);
-    if (!work.empty()) {
-        device.work = std::move(work.front());
-        work.erase(work.begin());
-        add_streams(device, Lane::Compute, std::move(work), 2);
-    }
-    for (const auto& [lane, spans] : sorted.lanes)
-        add_streams(device, lane, tracks_of(trace, spans), 1);
-    for (const std::uint32_t i : sorted.work)
-        for_each_compute(trace.spans[i].action, [&](const Compute& c) {
-            const auto place = std::ranges::lower_bound(device.stages, c.stage);
-            if (place == device.stages.end() || *place != c.stage)
-                device.stages.insert(place, c.stage);
-        });
+    device.stages = std::move(rows.stages);
+    device.exposed_by = rows.exposed_by;
+    device.work = std::move(rows.work.front());
+    device.work.shrink_to_fit();
+    device.sums = WorkSums(device.work, std::move(rows.kinds));
+    rows.work.erase(rows.work.begin());
+    add_streams(device, Lane::Compute, std::move(rows.work), 2);
+    for (std::size_t lane = 0; lane < rows.lanes.size(); ++lane)
+        add_streams(device, static_cast<Lane>(lane), std::move(rows.lanes[lane]), 1);
     return device;
 }
 
-std::vector<Device> make_devices(const SpanGraph& graph) {
-    const Trace& trace = graph.trace();
-    const std::vector<SpanGraph::Unit>& units = graph.units();
-    std::vector<SortedSpans> sorted(units.size());
-    for (std::uint32_t i = 0; i < trace.spans.size(); ++i) {
-        const Span& span = trace.spans[i];
-        SortedSpans& of_unit = sorted[&graph.unit_of(i) - units.data()];
-        if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action))
-            of_unit.work.push_back(i);
-        else
-            of_unit.lanes[span.lane].push_back(i);
-    }
+std::vector<Device> make_devices(const Trace& trace, std::vector<UnitSize> units) {
+    std::ranges::sort(units, {}, &UnitSize::key);
+    std::vector<DeviceRows> rows = rows_of(trace, units);
     std::map<Rank, int> replicas;
-    for (const SpanGraph::Unit& unit : units) ++replicas[unit.rank];
+    for (const UnitSize& unit : units) ++replicas[unit.rank];
     std::vector<Device> devices;
+    devices.reserve(units.size());
     for (std::size_t u = 0; u < units.size(); ++u)
-        devices.push_back(make_device(trace, units[u], sorted[u], replicas[units[u].rank] == 1));
-    std::ranges::sort(devices, {}, [](const Device& d) { return std::pair(d.rank, d.replica); });
+        devices.push_back(make_device(units[u], std::move(rows[u]), replicas[units[u].rank] == 1));
     return devices;
 }
 
@@ -122,26 +164,27 @@ void add_statistics(TimelineDocument& document) {
                 const auto mine = of_rank(bubbles, row.rank, &Bubble::rank);
                 device.first_bubble = static_cast<std::size_t>(mine.data() - bubbles.data());
                 device.last_bubble = device.first_bubble + mine.size();
-                device.longest_bubbles.resize(device.last_bubble - device.first_bubble);
-                std::iota(device.longest_bubbles.begin(), device.longest_bubbles.end(),
-                          static_cast<std::uint32_t>(device.first_bubble));
-                std::ranges::stable_sort(
-                    device.longest_bubbles, std::ranges::greater{},
-                    [&](std::uint32_t b) { return bubbles[b].end - bubbles[b].begin; });
+                device.longest_bubbles.resize((mine.size() + kBubbleBlock - 1) / kBubbleBlock);
+                for (std::size_t b = 0; b < mine.size(); ++b) {
+                    Duration& longest = device.longest_bubbles[b / kBubbleBlock];
+                    longest = std::max(longest, mine[b].end - mine[b].begin);
+                }
             }
 }
 
-/// What is exposed inside bars and between them, and the kinds of work.
-void add_work(TimelineDocument& document) {
+/// What is exposed between bars, and the kinds of work.
+void add_between(TimelineDocument& document) {
     for (Device& device : document.devices) {
-        if (device.statistics != nullptr) {
-            const std::span bubbles =
-                std::span(document.statistics.bubbles)
-                    .subspan(device.first_bubble, device.last_bubble - device.first_bubble);
-            device.between = exposed_between(device, bubbles, document.range);
-            device.exposed_by = exposed_by_kind(document.trace, device);
+        if (device.statistics == nullptr) {
+            device.exposed_by = {};
+            continue;
         }
-        device.sums = work_sums(document.trace, device);
+        const std::span bubbles =
+            std::span(document.statistics.bubbles)
+                .subspan(device.first_bubble, device.last_bubble - device.first_bubble);
+        device.between = exposed_between(device, bubbles, document.range);
+        device.sums.put_between(device.between);
+        add_between_by_kind(device.exposed_by, *device.statistics);
     }
 }
 
@@ -152,7 +195,7 @@ void add_memory(TimelineDocument& document) {
         if (sample.held.count > 0) document.holds[static_cast<std::size_t>(sample.held_as)] = true;
     for (Device& device : document.devices) {
         const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
-        device.memory = MemorySeries({samples.begin(), samples.end()});
+        device.memory = MemorySeries(samples);
         const auto rank = static_cast<std::size_t>(device.rank.index);
         if (rank < trace.peaks.size()) {
             device.peak = &trace.peaks[rank];
@@ -212,16 +255,26 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
     if (range.begin > range.end) range = {};
 
     give_up_if(stop);
-    const SpanGraph graph(document->trace);
+    std::vector<UnitSize> units;
+    {
+        const SpanGraph graph(document->trace);  // its tables go before those of devices are made
+        give_up_if(stop);
+        document->links = Links(graph);
+        document->waits = ShortDurations(document->trace.spans.size());
+        for_each_wait(graph,
+                      [&](std::size_t span, Duration wait) { document->waits.set(span, wait); });
+        for (const SpanGraph::Unit& unit : graph.units())
+            units.push_back(
+                {unit.rank, unit.replica, unit.work.size(), unit.sends.size(), unit.recvs});
+    }
     give_up_if(stop);
-    document->devices = make_devices(graph);
+    document->links.add_users();
     give_up_if(stop);
-    document->links = Links(graph);
-    document->net_lengths = net_lengths(graph);
+    document->devices = make_devices(document->trace, std::move(units));
     give_up_if(stop);
     add_pair_parts(*document);
     add_statistics(*document);
-    add_work(*document);
+    add_between(*document);
     add_memory(*document);
     return document;
 }

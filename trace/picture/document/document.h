@@ -13,6 +13,7 @@
 #include "trace/picture/document/links.h"
 #include "trace/picture/document/operators.h"
 #include "trace/picture/document/palette.h"
+#include "trace/picture/document/short_durations.h"
 #include "trace/statistics.h"
 
 /// The content of a timeline: a trace with everything that is looked up in it while it is drawn. It
@@ -50,7 +51,7 @@ struct TimelineDocument {
     Links links;
     std::shared_ptr<const OperatorTable> operators;  ///< of the passes, if they are known
     std::shared_ptr<const LinkTable> link_table;     ///< of the spans, as far as it is known
-    std::vector<Duration> net_lengths;  ///< length of each span, without its wait for a peer
+    ShortDurations waits;  ///< of each span, for a peer: the part that net_lengths() leaves out
 
     TimelineDocument() = default;
     /// Not copied, since its parts point at each other.
@@ -58,6 +59,8 @@ struct TimelineDocument {
     TimelineDocument& operator=(const TimelineDocument&) = delete;
 
     const Span& span(std::size_t i) const { return trace.spans[i]; }
+    /// The length of a span without its wait for a peer.
+    Duration net_length(std::size_t i) const { return span(i).length() - waits[i]; }
     /// The device of the rank whose statistics are kept, or else any device of that rank; nullptr
     /// if there is none.
     const Device* device_of(Rank rank) const;

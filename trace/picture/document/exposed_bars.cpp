@@ -33,37 +33,33 @@ void add_gathers(Bars& between, const Device& device, TimeRange free) {
     }
 }
 
-void add_compute(WorkArea& work, const Compute& c, std::int64_t ns) {
-    WorkKind kind = WorkKind::Forward;
+WorkKind kind_of(const Compute& c) {
     switch (c.pass) {
         case Pass::Forward: break;
         case Pass::Backward:
-        case Pass::BackwardInput: kind = WorkKind::Backward; break;
-        case Pass::BackwardWeight: kind = WorkKind::Weight; break;
+        case Pass::BackwardInput: return WorkKind::Backward;
+        case Pass::BackwardWeight: return WorkKind::Weight;
     }
-    work[static_cast<std::size_t>(kind)] += ns;
+    return WorkKind::Forward;
 }
 
 }  // namespace
 
-WorkArea work_of(const Span& span, Duration length) {
-    WorkArea work{};
-    const auto exposed =
-        static_cast<std::int64_t>(std::llround(exposed_share(span) * seconds(length) * 1e9));
-    work[static_cast<std::size_t>(WorkKind::Exposed)] = exposed;
-    const std::int64_t rest = length.count() - exposed;
-    std::visit(
+BarWork bar_work(const Span& span) {
+    const Duration length = span.length();
+    const Duration exposed{
+        static_cast<std::int64_t>(std::llround(exposed_share(span) * seconds(length) * 1e9))};
+    const auto of = [&](WorkKind first, WorkKind second) {
+        return BarWork(exposed, length, first, second);
+    };
+    return std::visit(
         Overloaded{
-            [&](const Compute& c) { add_compute(work, c, rest); },
-            [&](const Overlap& both) {
-                add_compute(work, both.first, rest - rest / 2);
-                add_compute(work, both.second, rest / 2);
-            },
-            [&](const Recompute&) { work[static_cast<std::size_t>(WorkKind::Forward)] += rest; },
-            [&](const auto&) { work[static_cast<std::size_t>(WorkKind::Optimizer)] += rest; },
+            [&](const Compute& c) { return of(kind_of(c), kind_of(c)); },
+            [&](const Overlap& both) { return of(kind_of(both.first), kind_of(both.second)); },
+            [&](const Recompute&) { return of(WorkKind::Forward, WorkKind::Forward); },
+            [&](const auto&) { return of(WorkKind::Optimizer, WorkKind::Optimizer); },
         },
         span.action);
-    return work;
 }
 
 double exposed_share(const Span& span) {
@@ -94,15 +90,7 @@ Bars exposed_between(const Device& device, std::span<const Bubble> bubbles, Time
     return between;
 }
 
-DurationByKind exposed_by_kind(const Trace& trace, const Device& device) {
-    DurationByKind sums{};
-    const auto add = [&](const Bars& bars) {
-        for (const Bar& bar : bars)
-            for (std::size_t k = 0; k < sums.size(); ++k)
-                sums[k] += trace.spans[bar.span].exposed_by[k];
-    };
-    add(device.work);
-    const RankStatistics& rank = *device.statistics;
+void add_between_by_kind(DurationByKind& sums, const RankStatistics& rank) {
     constexpr std::array<CommunicationKind, kBetween> kKinds{
         CommunicationKind::Data, CommunicationKind::Pipeline, CommunicationKind::Host};
     const double all = seconds(std::accumulate(rank.exposed_between_by.begin(),
@@ -112,26 +100,6 @@ DurationByKind exposed_by_kind(const Trace& trace, const Device& device) {
     for (std::size_t b = 0; b < kBetween; ++b)
         sums[static_cast<std::size_t>(kKinds[b])] +=
             from_seconds(kept * seconds(rank.exposed_between_by[b]));
-    return sums;
-}
-
-WorkSums work_sums(const Trace& trace, const Device& device) {
-    std::vector<WorkSums::Piece> pieces;
-    pieces.reserve(device.work.size() + device.between.size());
-    for (const Bar& bar : device.work) {
-        const Span& span = trace.spans[bar.span];
-        pieces.push_back({bar.range(), work_of(span, bar.end - bar.begin)});
-    }
-    for (const Bar& bar : device.between) {
-        WorkArea work{};
-        work[static_cast<std::size_t>(WorkKind::Exposed)] = (bar.end - bar.begin).count();
-        pieces.push_back({bar.range(), work});
-    }
-    const auto begin_of = [](const WorkSums::Piece& piece) { return piece.range.begin; };
-    std::ranges::inplace_merge(pieces,
-                               pieces.begin() + static_cast<std::ptrdiff_t>(device.work.size()),
-                               std::ranges::less{}, begin_of);
-    return WorkSums(pieces);
 }
 
 }  // namespace debubble::picture

@@ -12,16 +12,11 @@ namespace debubble::picture {
 /// device's statistics and streams are set.
 Bars exposed_between(const Device& device, std::span<const Bubble> bubbles, TimeRange range);
 
-/// What the exposed communication of a rank serves. It adds up to less than all of it where a trace
-/// does not say what its computes wait for. Precondition: the device's statistics are set.
-DurationByKind exposed_by_kind(const Trace& trace, const Device& device);
+/// Adds the purposes of the communication that is exposed between the computes of a rank.
+void add_between_by_kind(DurationByKind& sums, const RankStatistics& rank);
 
-/// The work of a device's lane of bars, with what is exposed between them. Precondition:
-/// Device::between is set.
-WorkSums work_sums(const Trace& trace, const Device& device);
-
-/// The kinds of work in a stretch of a span, as long as `length`.
-WorkArea work_of(const Span& span, Duration length);
+/// The kinds of work of a bar that shows a span.
+BarWork bar_work(const Span& span);
 
 /// The exposed share of a bar, 0 to 1.
 double exposed_share(const Span& span);

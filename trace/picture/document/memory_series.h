@@ -18,14 +18,15 @@ inline constexpr std::array kStacked{MemoryClass::Parameters,  MemoryClass::Grad
 static_assert(kStacked.size() == kMemoryClasses);
 
 /// The memory of one device over time: a step function, with its least and greatest value over any
-/// window in logarithmic time.
+/// window in logarithmic time. Its steps are the samples; what is summed over all classes is kept
+/// for every few of them.
 class MemorySeries {
 public:
     MemorySeries() = default;
-    /// `samples` belong to one rank and are sorted by time.
+    /// `samples` belong to one rank, are sorted by time and outlive the series.
     explicit MemorySeries(std::span<const MemorySample> samples);
 
-    bool empty() const { return steps_.empty(); }
+    bool empty() const { return samples_.empty(); }
     Bytes held_at(Instant at) const;  ///< 0 before the first sample
     /// By class, to 24 binary digits, which a picture does not show.
     MemoryByClass held_by_class(Instant at) const;
@@ -42,33 +43,67 @@ public:
     /// The extent over a window that is not empty.
     Extent over(TimeRange window) const;
 
-    /// A walk to the right: no window starts earlier than the one before.
-    class Walk {
-    public:
-        explicit Walk(const MemorySeries& series) : series_(&series) {}
-        Extent over(TimeRange window);
-
-    private:
-        const MemorySeries* series_;
-        std::size_t next_ = 0;  ///< the first step after the window's start
-    };
-
 private:
+    static constexpr std::size_t kFan = 8;
+    /// From this instant on, until the next step. All classes that change at one instant change
+    /// together.
     struct Step {
         Instant at;
         Bytes held;
         Bytes lasting;
         ClassBytes by_class{};
     };
-    static Extent joined(const Extent& a, const Extent& b);
-    /// The extent of the steps in force in a window; `next` is the first step after its start.
-    Extent from(std::size_t next, Instant end) const;
-    /// The first step from `first` on that is not before `at`; fast if it is near.
-    std::size_t first_from(std::size_t first, Instant at) const;
-    /// The extent of steps [first, last), which are not empty.
-    Extent extent(std::size_t first, std::size_t last) const;
+    /// The steps, made of their samples block by block. The last two blocks are kept: those at both
+    /// ends of a window.
+    class Steps {
+    public:
+        explicit Steps(const MemorySeries& series) : series_(&series) {}
+        const Step& operator[](std::size_t step);
 
-    std::vector<Step> steps_;
+    private:
+        struct Read {
+            std::size_t block = SIZE_MAX;
+            std::array<Step, kFan> steps;
+        };
+        const MemorySeries* series_;
+        std::array<Read, 2> read_;
+        std::size_t latest_ = 0;  ///< of read_
+    };
+
+public:
+    /// A walk to the right: no window starts earlier than the one before.
+    class Walk {
+    public:
+        explicit Walk(const MemorySeries& series) : series_(&series), steps_(series) {}
+        Extent over(TimeRange window);
+
+    private:
+        const MemorySeries* series_;
+        Steps steps_;
+        std::size_t next_ = 0;  ///< the first step after the window's start
+    };
+
+private:
+    /// kFan steps, or the last ones.
+    struct Block {
+        std::uint32_t first = 0;  ///< its first sample
+        MemoryByClass before;     ///< held before it
+    };
+    static Extent joined(const Extent& a, const Extent& b);
+    static Extent extent_of(const Step& step);
+    std::size_t read(std::size_t block, std::span<Step, kFan> steps) const;
+    /// The extent of the steps in force in a window; `next` is the first step after its start.
+    Extent from(Steps& steps, std::size_t next, Instant end) const;
+    /// The first step from `first` on that is not before `at`; fast if it is near.
+    std::size_t first_from(Steps& steps, std::size_t first, Instant at) const;
+    /// The extent of steps [first, last), which are not empty.
+    Extent extent(Steps& steps, std::size_t first, std::size_t last) const;
+    /// The step in force at an instant; nothing before the first one.
+    std::optional<Step> step_at(Instant at) const;
+
+    std::span<const MemorySample> samples_;
+    std::size_t count_ = 0;  ///< steps
+    std::vector<Block> blocks_;
     /// Level k holds the extents of blocks of kFan^(k+1) steps.
     std::vector<std::vector<Extent>> levels_;
 };

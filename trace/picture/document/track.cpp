@@ -4,16 +4,22 @@
 
 namespace debubble::picture {
 
+std::optional<std::size_t> add_to_tracks(std::vector<Bars>& tracks, const Trace& trace,
+                                         std::uint32_t i) {
+    const Span& span = trace.spans[i];
+    if (span.end <= span.begin) return std::nullopt;
+    const auto is_free = [&](const Bars& bars) {
+        return bars.empty() || bars.back().end <= span.begin;
+    };
+    auto track = std::ranges::find_if(tracks, is_free);
+    if (track == tracks.end()) track = tracks.emplace(tracks.end());
+    track->push_back({span.begin, span.end, i});
+    return static_cast<std::size_t>(track - tracks.begin());
+}
+
 std::vector<Bars> tracks_of(const Trace& trace, std::span<const std::uint32_t> spans) {
     std::vector<Bars> tracks;
-    for (const std::uint32_t i : spans) {
-        const Span& span = trace.spans[i];
-        if (span.end <= span.begin) continue;
-        const auto free = std::ranges::find_if(
-            tracks, [&](const Bars& bars) { return bars.back().end <= span.begin; });
-        Bars& bars = free == tracks.end() ? tracks.emplace_back() : *free;
-        bars.push_back({span.begin, span.end, i});
-    }
+    for (const std::uint32_t i : spans) add_to_tracks(tracks, trace, i);
     return tracks;
 }
 
@@ -23,6 +29,20 @@ std::pair<std::size_t, std::size_t> bars_in(const Bars& bars, TimeRange range) {
         std::ranges::lower_bound(first, bars.end(), range.end, std::ranges::less{}, &Bar::begin);
     return {static_cast<std::size_t>(first - bars.begin()),
             static_cast<std::size_t>(last - bars.begin())};
+}
+
+std::size_t first_to_end_after(std::span<const Bar> bars, std::size_t from, Instant at) {
+    // The steps double: near bars are found at once, far ones in logarithmic time.
+    std::size_t step = 1;
+    std::size_t last = from;
+    while (last < bars.size() && bars[last].end <= at) {
+        from = last + 1;
+        last += step;
+        step *= 2;
+    }
+    const auto between = bars.subspan(from, std::min(last, bars.size()) - from);
+    const auto found = std::ranges::upper_bound(between, at, {}, &Bar::end);
+    return from + static_cast<std::size_t>(found - between.begin());
 }
 
 const Bar* bar_at(const Bars& bars, Instant at) {

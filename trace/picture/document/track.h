@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,13 +22,20 @@ struct Bar {
 
 using Bars = std::vector<Bar>;
 
-/// The fewest tracks on which no spans overlap: each span goes onto the first track that is free
-/// when it starts. Spans without length are left out, since they cannot be seen. Precondition:
-/// `spans` are indices of the trace, ascending.
+/// Adds a span to the fewest tracks on which no spans overlap: it goes onto the first track that is
+/// free when it starts. Returns the index of the track; nothing for a span without length, which
+/// cannot be seen and is left out. Precondition: spans are added in the order of the trace.
+std::optional<std::size_t> add_to_tracks(std::vector<Bars>& tracks, const Trace& trace,
+                                         std::uint32_t span);
+
+/// The tracks of these spans of a trace, whose indices ascend.
 std::vector<Bars> tracks_of(const Trace& trace, std::span<const std::uint32_t> spans);
 
 /// The bars that meet the range, as a half-open pair of indices of `bars`.
 std::pair<std::size_t, std::size_t> bars_in(const Bars& bars, TimeRange range);
+
+/// Index of the first bar from `from` on that ends after an instant; fast if it is near.
+std::size_t first_to_end_after(std::span<const Bar> bars, std::size_t from, Instant at);
 
 /// The bar that runs at this instant.
 const Bar* bar_at(const Bars& bars, Instant at);

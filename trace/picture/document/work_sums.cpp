@@ -1,31 +1,101 @@
 #include "trace/picture/document/work_sums.h"
 
 #include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
 
 namespace debubble::picture {
+namespace {
 
-WorkSums::WorkSums(const std::vector<Piece>& pieces) {
-    if (pieces.empty()) return;
-    entries_.reserve(pieces.size() + 1);
-    WorkArea before{};
-    for (const Piece& piece : pieces) {
-        entries_.push_back({piece.range.begin, piece.range.end, before});
-        for (std::size_t kind = 0; kind < kWorkKinds; ++kind) before[kind] += piece.work[kind];
-    }
-    entries_.push_back({Instant::max(), Instant::max(), before});
+constexpr std::uint64_t kWhole = std::numeric_limits<std::uint32_t>::max();
+
+/// a x b / c, rounded. Precondition: a <= c or b <= c.
+std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    if (a <= kWhole && b <= kWhole) return (a * b + c / 2) / c;
+    return static_cast<std::uint64_t>(
+        static_cast<double>(a) / static_cast<double>(c) * static_cast<double>(b) + 0.5);
 }
 
-WorkArea WorkSums::at_piece(std::size_t next, Instant at) const {
-    const Entry& entry = entries_[next];
-    WorkArea work = entry.before;
-    if (at <= entry.begin) return work;
-    const double share = static_cast<double>((at - entry.begin).count()) /
-                         static_cast<double>((entry.end - entry.begin).count());
-    const WorkArea& after = entries_[next + 1].before;
-    for (std::size_t kind = 0; kind < kWorkKinds; ++kind)
-        work[kind] += static_cast<std::int64_t>(
-            static_cast<double>(after[kind] - entry.before[kind]) * share + 0.5);
+void add(WorkArea& sum, const WorkArea& more) {
+    for (std::size_t kind = 0; kind < kWorkKinds; ++kind) sum[kind] += more[kind];
+}
+
+}  // namespace
+
+BarWork::BarWork(Duration exposed, Duration length, WorkKind first, WorkKind second)
+    : first_(first), second_(second) {
+    assert(exposed >= Duration{} && exposed <= length && "a part of the length is exposed");
+    if (length > Duration{})
+        exposed_ =
+            static_cast<std::uint32_t>(scaled(static_cast<std::uint64_t>(exposed.count()), kWhole,
+                                              static_cast<std::uint64_t>(length.count())));
+}
+
+WorkArea BarWork::of(Duration length) const {
+    WorkArea work{};
+    const std::int64_t exposed =
+        exposed_ == kWhole ? length.count()
+                           : static_cast<std::int64_t>(scaled(
+                                 exposed_, static_cast<std::uint64_t>(length.count()), kWhole));
+    const std::int64_t rest = length.count() - exposed;
+    work[static_cast<std::size_t>(WorkKind::Exposed)] = exposed;
+    work[static_cast<std::size_t>(first_)] += rest - rest / 2;
+    work[static_cast<std::size_t>(second_)] += rest / 2;
     return work;
+}
+
+void BarWork::add_part(WorkArea& work, Duration length, double share) const {
+    const WorkArea all = of(length);
+    const auto add = [&](WorkKind kind) {
+        const double part = static_cast<double>(all[static_cast<std::size_t>(kind)]) * share;
+        work[static_cast<std::size_t>(kind)] += static_cast<std::int64_t>(part + 0.5);
+    };
+    if (exposed_ > 0) add(WorkKind::Exposed);
+    add(first_);
+    if (second_ != first_) add(second_);
+}
+
+WorkSums::WorkSums(std::span<const Bar> bars, std::vector<BarWork> work)
+    : bars_(bars), work_(std::move(work)) {
+    assert(bars_.size() == work_.size() && "every bar has its work");
+    before_.reserve(bars_.size() / kBlock + 1);
+    for (std::size_t i = 0; i < bars_.size(); ++i) {
+        if (i % kBlock == 0) before_.push_back(all_);
+        add(all_, work_[i].of(bars_[i].end - bars_[i].begin));
+    }
+    if (bars_.size() % kBlock == 0) before_.push_back(all_);
+}
+
+void WorkSums::put_between(std::span<const Bar> between) {
+    between_ = between;
+    between_before_.reserve(between_.size() + 1);
+    std::int64_t exposed = 0;
+    for (const Bar& bar : between_) {
+        between_before_.push_back(exposed);
+        exposed += (bar.end - bar.begin).count();
+    }
+    between_before_.push_back(exposed);
+    all_[static_cast<std::size_t>(WorkKind::Exposed)] += exposed;
+}
+
+/// Adds the work of the bars up to an instant; `next` is the first that ends after it.
+void WorkSums::add_bars(WorkArea& work, std::size_t next, Instant at) const {
+    add(work, before_[next / kBlock]);
+    for (std::size_t i = next - next % kBlock; i < next; ++i)
+        add(work, work_[i].of(bars_[i].end - bars_[i].begin));
+    if (next == bars_.size() || at <= bars_[next].begin) return;
+    const Bar& bar = bars_[next];
+    work_[next].add_part(work, bar.end - bar.begin,
+                         static_cast<double>((at - bar.begin).count()) /
+                             static_cast<double>((bar.end - bar.begin).count()));
+}
+
+void WorkSums::add_between(WorkArea& work, std::size_t next, Instant at) const {
+    std::int64_t& exposed = work[static_cast<std::size_t>(WorkKind::Exposed)];
+    exposed += between_before_[next];
+    if (next < between_.size() && at > between_[next].begin)
+        exposed += (at - between_[next].begin).count();
 }
 
 WorkArea WorkSums::over(TimeRange window) const {
@@ -37,22 +107,14 @@ WorkArea WorkSums::over(TimeRange window) const {
 }
 
 WorkArea WorkSums::Walk::until(Instant at) {
-    const std::vector<Entry>& entries = sums_->entries_;
-    if (entries.empty()) return {};
-    // The steps double: near pieces are found at once, far ones in logarithmic time.
-    std::size_t step = 1;
-    std::size_t last = next_;
-    while (entries[last].end <= at) {
-        next_ = last + 1;
-        last = std::min(last + step, entries.size() - 1);
-        step *= 2;
-    }
-    const auto first = entries.begin() + static_cast<std::ptrdiff_t>(std::min(next_, last));
-    const auto end = entries.begin() + static_cast<std::ptrdiff_t>(last) + 1;
-    next_ = static_cast<std::size_t>(
-        std::ranges::upper_bound(first, end, at, std::ranges::less{}, &Entry::end) -
-        entries.begin());
-    return sums_->at_piece(next_, at);
+    WorkArea work{};
+    if (sums_->before_.empty()) return work;
+    next_ = first_to_end_after(sums_->bars_, next_, at);
+    sums_->add_bars(work, next_, at);
+    if (sums_->between_.empty()) return work;
+    next_between_ = first_to_end_after(sums_->between_, next_between_, at);
+    sums_->add_between(work, next_between_, at);
+    return work;
 }
 
 }  // namespace debubble::picture

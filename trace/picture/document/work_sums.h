@@ -3,9 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "trace/picture/document/time_axis.h"
+#include "trace/picture/document/track.h"
 
 namespace debubble::picture {
 
@@ -22,24 +23,40 @@ inline constexpr std::size_t kWorkKinds = 5;
 /// Nanoseconds by WorkKind.
 using WorkArea = std::array<std::int64_t, kWorkKinds>;
 
+/// The kinds of work of a bar, spread evenly over it: a part of its length is exposed, and the rest
+/// belongs to one kind or half to each of two.
+class BarWork {
+public:
+    BarWork() = default;
+    /// Precondition: 0 <= exposed <= length.
+    BarWork(Duration exposed, Duration length, WorkKind first, WorkKind second);
+
+    /// Its kinds, which add up to the length.
+    WorkArea of(Duration length) const;
+    /// Adds the part of them that is done once this share of the length is over.
+    void add_part(WorkArea& work, Duration length, double share) const;
+
+private:
+    /// Share of the length, of 2^32 - 1: a length of less than 4 s gives its nanoseconds back.
+    std::uint32_t exposed_ = 0;
+    WorkKind first_{};
+    WorkKind second_{};
+};
+
 /// A lane's work summed from its start, so that the shares of the kinds in any window are the
 /// difference of two look-ups, whatever the number of bars in it.
 class WorkSums {
 public:
-    /// A stretch of the lane with its work, whose kinds add up to its length and are spread evenly
-    /// over it.
-    struct Piece {
-        TimeRange range;
-        WorkArea work{};
-    };
-
     WorkSums() = default;
-    /// Precondition: the pieces ascend and do not overlap.
-    explicit WorkSums(const std::vector<Piece>& pieces);
+    WorkSums(WorkSums&&) = default;
+    WorkSums& operator=(WorkSums&&) = default;
+    /// `work` has one value per bar. The bars must outlive the sums.
+    WorkSums(std::span<const Bar> bars, std::vector<BarWork> work);
+    /// Adds what lies between the bars, which is exposed as a whole. Called once at most; these
+    /// bars must outlive the sums too.
+    void put_between(std::span<const Bar> between);
 
-    std::int64_t all(WorkKind kind) const {
-        return entries_.empty() ? 0 : entries_.back().before[static_cast<std::size_t>(kind)];
-    }
+    std::int64_t all(WorkKind kind) const { return all_[static_cast<std::size_t>(kind)]; }
     WorkArea over(TimeRange window) const;
 
     /// A walk to the right: the instants asked for must not descend.
@@ -51,18 +68,21 @@ public:
 
     private:
         const WorkSums* sums_;
-        std::size_t next_ = 0;  ///< the first piece that ends after the last instant asked for
+        std::size_t next_ = 0;  ///< the first bar that ends after the last instant asked for
+        std::size_t next_between_ = 0;
     };
 
 private:
-    struct Entry {
-        Instant begin;
-        Instant end;
-        WorkArea before{};  ///< the work of all pieces to the left
-    };
-    WorkArea at_piece(std::size_t next, Instant at) const;
+    static constexpr std::size_t kBlock = 8;  ///< bars
+    void add_bars(WorkArea& work, std::size_t next, Instant at) const;
+    void add_between(WorkArea& work, std::size_t next, Instant at) const;
 
-    std::vector<Entry> entries_;  ///< and one after the last piece
+    std::span<const Bar> bars_;
+    std::vector<BarWork> work_;  ///< by bar
+    std::span<const Bar> between_;
+    std::vector<WorkArea> before_;              ///< the work to the left of every kBlock bars
+    std::vector<std::int64_t> between_before_;  ///< and of each of `between_`, which is exposed
+    WorkArea all_{};
 };
 
 }  // namespace debubble::picture

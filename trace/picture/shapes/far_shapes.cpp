@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <ranges>
 
 #include "trace/picture/shapes/row_shapes.h"
 
@@ -23,6 +23,13 @@ Paint paint_of_kind(WorkKind kind) {
     }
     return Paint::Optimizer;
 }
+
+/// The upper edge of a kind of work in each column.
+struct StackedKind {
+    explicit StackedKind(std::size_t of) : kind(of) {}
+    std::size_t kind = 0;
+    std::vector<float> tops;
+};
 
 /// The stretches between wide bubbles, within which columns are averaged.
 std::vector<TimeRange> stretches_of(const TimelineDocument& document, const Device& device,
@@ -56,11 +63,16 @@ void RowShapes::work_stacked(const Lane& lane) {
     const double bar_ns = mean_width(lane.device.work, lane.axis) * lane.axis.ns_per_pixel();
     const Duration half{static_cast<Duration::rep>(bar_ns * kBarsAveraged / 2)};
     const std::vector<TimeRange> stretches = stretches_of(document, lane.device, lane.axis);
-    std::array<std::vector<float>, kWorkKinds> tops;
+    const TimeAxis axis = lane.axis.scaled(view_.means.columns);
+    std::vector<StackedKind> kinds;
+    for (std::size_t kind = 0; kind < kWorkKinds; ++kind)
+        if (lane.device.sums.all(static_cast<WorkKind>(kind)) > 0)
+            kinds.emplace_back(kind).tops.reserve(
+                static_cast<std::size_t>(std::lround(axis.width())));
     WorkSums::Walk left(lane.device.sums);
     WorkSums::Walk right(lane.device.sums);
     auto stretch = stretches.begin();
-    for_each_column(lane.axis.scaled(view_.means.columns), [&](int, TimeRange column) {
+    for_each_column(axis, [&](int, TimeRange column) {
         while (stretch != stretches.end() && stretch->end <= column.begin) ++stretch;
         TimeRange window = column;
         if (stretch != stretches.end() && stretch->begin < column.end)
@@ -71,17 +83,15 @@ void RowShapes::work_stacked(const Lane& lane) {
         const double length =
             static_cast<double>(std::max<std::int64_t>((window.end - window.begin).count(), 1));
         double y = lane.band.bottom();
-        for (std::size_t kind = 0; kind < kWorkKinds; ++kind) {
+        for (auto& [kind, tops] : kinds) {
             y -= lane.band.height * static_cast<double>(after[kind] - before[kind]) / length;
-            tops[kind].push_back(static_cast<float>(std::max<double>(y, lane.band.y)));
+            tops.push_back(static_cast<float>(std::max<double>(y, lane.band.y)));
         }
     });
     Steps steps{{0, double(lane.band.y), width_, double(lane.band.height)}, {}};
-    for (std::size_t kind = kWorkKinds; kind-- > 0;) {
-        if (lane.device.sums.all(static_cast<WorkKind>(kind)) == 0) continue;
-        steps.levels.push_back({std::move(tops[kind]),
-                                paint(paint_of_kind(static_cast<WorkKind>(kind)), view_.theme)});
-    }
+    for (auto& [kind, tops] : kinds | std::views::reverse)
+        steps.levels.push_back(
+            {std::move(tops), paint(paint_of_kind(static_cast<WorkKind>(kind)), view_.theme)});
     out_.emplace_back(std::move(steps));
 }
 

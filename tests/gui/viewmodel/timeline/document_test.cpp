@@ -97,6 +97,51 @@ TEST(Document, OfNothingIsEmpty) {
     EXPECT_EQ(document->range.length(), Duration{});
 }
 
+TEST(NearSpans, GiveEveryListBackHoweverFarItsSpansAre) {
+    std::mt19937 random(3);
+    constexpr std::uint32_t kSpans = 1'000'000'000;
+    std::vector<std::vector<std::uint32_t>> lists(1000);
+    picture::NearSpans near;
+    for (std::uint32_t i = 0; i < lists.size(); ++i) {
+        lists[i].resize(random() % 5);
+        for (std::uint32_t& span : lists[i])
+            span = random() % 4 == 0 ? 1000 + static_cast<std::uint32_t>(random()) % kSpans
+                   : i > 300 && random() % 2 == 0
+                       ? i - 1 - static_cast<std::uint32_t>(random()) % 300
+                       : i + 1 + static_cast<std::uint32_t>(random()) % 300;
+        near.add(lists[i].data(), lists[i].data() + lists[i].size());
+    }
+    std::vector<std::vector<std::uint32_t>> walked(lists.size());
+    near.for_each([&](std::size_t i, std::uint32_t span) { walked[i].push_back(span); });
+    EXPECT_EQ(walked, lists);
+    for (std::size_t i = 0; i < lists.size(); ++i) ASSERT_EQ(near.of(i), lists[i]) << i;
+}
+
+TEST(ShortDurations, GiveLongOnesBackToo) {
+    picture::ShortDurations durations(1000);
+    const std::vector<std::int64_t> values{
+        1, 0, 4'294'967'294, 4'294'967'295, 4'294'967'296, 9'000'000'000'000};
+    for (std::size_t i = 0; i < values.size(); ++i) durations.set(300 + i, Duration{values[i]});
+    for (std::size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(durations[300 + i], Duration{values[i]});
+    EXPECT_EQ(durations[0], Duration{});
+    EXPECT_EQ(durations[999], Duration{});
+    durations.set(303, Duration{7});
+    EXPECT_EQ(durations[303], Duration{7});
+    durations.set(303, Duration{});
+    EXPECT_EQ(durations[303], Duration{});
+}
+
+TEST(Document, KnowsTheWaitsThatNetLengthsLeaveOut) {
+    const Document document = document_of(
+        plan("zb-v", 4, 12, std::chrono::milliseconds(1), std::chrono::microseconds(700), 2));
+    const std::vector<Duration> lengths = net_lengths(SpanGraph(document->trace));
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        EXPECT_EQ(document->net_length(i), lengths[i]);
+        EXPECT_GE(document->waits[i], Duration{});
+    }
+}
+
 TEST(Links, AreThoseOfTheGraphInBothDirections) {
     const Document document = document_of(
         plan("1f1b", 4, 6, std::chrono::milliseconds(1), std::chrono::microseconds(100)));

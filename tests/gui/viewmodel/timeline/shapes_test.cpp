@@ -236,7 +236,8 @@ Trace with_exposed_parts() {
     trace.header = {TraceSource::Simulated, "t", "", 1, 1, 1, 1, true};
     Span forward = compute(Pass::Forward, 0, 40);
     forward.exposed = milliseconds(30);
-    forward.exposed_by = {milliseconds(10), {}, milliseconds(20), {}, {}, {}};
+    forward.exposed_parts =
+        trace.exposed_parts.number({milliseconds(10), {}, milliseconds(20), {}, {}, {}});
     trace.spans = {forward,
                    {Rank{0}, 0, Lane::Collective, ReduceGrad{Stage{0}}, ms(40), ms(60), {}, {}},
                    compute(Pass::Backward, 60, 100)};
@@ -313,7 +314,8 @@ TEST(Exposed, IsDividedByWhatItServesInLegendAndTips) {
         if (const auto* text = std::get_if<Text>(&shape)) words.push_back(text->words);
     // 10, 20 and 20 of 100 ms.
     EXPECT_THAT(words, testing::Contains("exposed 50.0 %: EP 20.0 %, DP 20.0 %, TP 10.0 %"));
-    EXPECT_EQ(exposed_text(document.span(0)), "30 ms, 75.0 % of it (EP 50.0 %, TP 25.0 %)");
+    EXPECT_EQ(exposed_text(document, document.span(0)),
+              "30 ms, 75.0 % of it (EP 50.0 %, TP 25.0 %)");
     EXPECT_THAT(tip_of(document, document.span(0)),
                 testing::HasSubstr("exposed communication 30 ms, 75.0 % of it"));
     EXPECT_EQ(gutter_text(document, document.devices[0]).exposed, "exposed 50.0 %");

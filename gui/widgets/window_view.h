@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <QKeySequence>
+#include <QObject>
+#include <QString>
+#include <nlohmann/json_fwd.hpp>
+
+#include "gui/viewmodel/screen.h"
+
+class QScrollArea;
+class QSplitter;
+class QWidget;
+
+/// A view in the window, a page in its middle or a dock around it, and what it may ask of the
+/// window. The window knows views by this interface alone: it builds their tabs, docks, commands
+/// and lines of help from their facts, and tells them what is on the screen. A view tells the
+/// window what a person wants by the signals of its widget, which its constructor connects.
+namespace debubble::gui {
+
+class MessageStrip;
+class PlanSession;
+class TimelineView;
+
+class ViewHost {
+public:
+    virtual PlanSession& session() = 0;
+    virtual const Desk& desk() const = 0;
+    virtual MessageStrip& messages() = 0;
+    virtual TimelineView& timeline() = 0;
+    virtual QSplitter& lanes() = 0;  ///< the page of the timeline
+    virtual void show_page(const QString& name) = 0;
+    virtual void raise_dock(const QString& name) = 0;
+    /// Shows the plan if a trace or a comparison is in front of it. The page stays.
+    virtual void uncover_plan() = 0;
+    virtual void search_best() = 0;
+    virtual void execute() = 0;
+    /// Shows the trace of a run below its prediction, if there is one.
+    virtual void show_run(const std::shared_ptr<const PredictedPlan>& plan,
+                          const QString& trace) = 0;
+    virtual void close_window() = 0;
+
+protected:
+    ~ViewHost() = default;
+};
+
+enum class ViewPlace : std::uint8_t {
+    Middle,
+    Beside,  ///< a dock in the column beside the timeline
+    Below,   ///< a dock below the timeline, folded at first
+};
+
+/// A key or a gesture, and what it does.
+struct ViewKey {
+    QString keys;
+    QString meaning;
+};
+
+struct ViewFacts {
+    QString name;  ///< by which saved layouts and the state file know it
+    ViewPlace place{};
+    QString title;  ///< of its tab or dock
+    QString line;   ///< what it shows, for the help sheet
+    /// The command that shows it, in the menu of views, with its key and its tip. A dock without
+    /// one is shown by its place's key and by its own entry.
+    QString command = {};
+    QKeySequence key = {};
+    QString tip = {};
+    std::vector<ViewKey> keys = {};  ///< its own, in a section of the help sheet
+    bool scrolls = false;            ///< with scroll bars where its place is too small
+};
+
+/// The key that folds the docks of a place and shows them again; pages have none.
+QKeySequence fold_key(ViewPlace place);
+/// The key that shows a view: its own, or that of its place.
+QKeySequence key_of(const ViewFacts& facts);
+
+/// What can be done with the plan.
+struct PlanState {
+    bool open = false;    ///< there is one
+    bool edited = false;  ///< it is what one sees, and can be changed
+    bool stale = false;   ///< what is shown is of the text before
+};
+
+class WindowView {
+public:
+    explicit WindowView(ViewHost& host) : host_(host) {}
+    virtual ~WindowView() = default;
+    WindowView(const WindowView&) = delete;
+    WindowView& operator=(const WindowView&) = delete;
+
+    virtual ViewFacts facts() const = 0;
+    virtual QWidget* widget() = 0;
+
+    virtual void show(const Screen& /*screen*/) {}
+    /// The scenario has another text; the answer follows.
+    virtual void show_text(const ScenarioText& /*text*/) {}
+    virtual void show_answer(const Answer& /*answer*/) {}
+    /// Shows the mistakes of an answer where they were made.
+    virtual void show_mistakes(const Answer& /*answer*/) {}
+    virtual void show_state(const PlanState& /*state*/) {}
+    /// Its page has come to the front, or has left it.
+    virtual void turned_to(bool /*front*/) {}
+    /// Whether the window may close now; asks the person if something would be lost.
+    virtual bool may_close() { return true; }
+    /// Adds its part of the state of the window (StateFile).
+    virtual void add_state(nlohmann::ordered_json& /*state*/) const {}
+
+protected:
+    /// The text of the plan on the screen; empty if it is not the one that was answered last, and
+    /// then it cannot be changed from there.
+    ScenarioText text_of(const Screen& screen) const;
+
+    ViewHost& host_;
+    QObject context_;  ///< of connections, so that none calls the view when it is gone
+};
+
+/// All views, pages from the left to the right, then docks from the top down.
+std::vector<std::unique_ptr<WindowView>> make_views(ViewHost& host);
+
+}  // namespace debubble::gui

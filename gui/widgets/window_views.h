@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "gui/widgets/window_view.h"
+
+/// The rooms of the views: each makes its own.
+namespace debubble::gui {
+
+std::unique_ptr<WindowView> timeline_page(ViewHost& host);
+std::unique_ptr<WindowView> sweep_page(ViewHost& host);
+std::unique_ptr<WindowView> bill_page(ViewHost& host);
+std::unique_ptr<WindowView> schedules_page(ViewHost& host);
+std::unique_ptr<WindowView> ranks_page(ViewHost& host);
+std::unique_ptr<WindowView> run_page(ViewHost& host);
+std::unique_ptr<WindowView> what_if_dock(ViewHost& host);
+std::unique_ptr<WindowView> summary_dock(ViewHost& host);
+std::unique_ptr<WindowView> details_dock(ViewHost& host);
+std::unique_ptr<WindowView> text_dock(ViewHost& host);
+std::unique_ptr<WindowView> run_dock(ViewHost& host);
+std::unique_ptr<WindowView> compare_dock(ViewHost& host);
+std::unique_ptr<WindowView> tensors_dock(ViewHost& host);
+
+}  // namespace debubble::gui
