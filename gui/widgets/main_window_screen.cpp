@@ -2,6 +2,7 @@
 #include <QLabel>
 #include <QSettings>
 #include <QSignalBlocker>
+#include <QStackedWidget>
 #include <QTabBar>
 
 #include "base/overloaded.h"
