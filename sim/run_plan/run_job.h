@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ids.h"
+
 /// A training run of weeks or months as a few numbers: how much work it is, what stops it and how
 /// often, what a save costs, and what a stop costs. Times are seconds of the wall clock, rates are
 /// events per second of it, and work is counted in seconds that it takes at full speed.
