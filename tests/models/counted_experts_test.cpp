@@ -40,7 +40,9 @@ TEST(CountedExperts, AreThoseThatAreNamed) {
                 const StageGraph named = built(ExpertParameters::EachByName);
                 const StageGraph counted = built(ExpertParameters::Counted);
                 SCOPED_TRACE(name + " on " + std::to_string(expert));
-                if (expert == 1) EXPECT_LT(counted.parameters.size(), named.parameters.size());
+                if (expert == 1) {
+                    EXPECT_LT(counted.parameters.size(), named.parameters.size());
+                }
                 EXPECT_EQ(counted.parameter_count(), named.parameter_count());
                 EXPECT_EQ(static_memory(counted, {}).held, static_memory(named, {}).held);
                 expect_same_steps(forward_steps(counted), forward_steps(named));
