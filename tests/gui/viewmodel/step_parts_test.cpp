@@ -103,8 +103,8 @@ TEST_F(StepParts, are_drawn_left_of_the_lanes_and_said_in_words) {
 }
 
 TEST_F(StepParts, are_missing_where_no_statistics_are_kept) {
-    Device device = plan->document->devices[0];
-    device.statistics = nullptr;
+    const Device device{};
+    ASSERT_EQ(device.statistics, nullptr);
     EXPECT_TRUE(step_parts(device).empty());
     EXPECT_TRUE(step_bar(device, {0, 0, 100, 5}, Theme::Light, false).empty());
 }

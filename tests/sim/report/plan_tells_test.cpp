@@ -77,11 +77,11 @@ std::string figures_in_text(const Scenario& scenario) {
     const Prediction p =
         predict(scenario, {.keep_trace = false, .explain = false, .play_allocator = false})
             .prediction;
-    const std::vector<std::string> names = figure_names();
-    const std::vector<std::string> figures = figures_of(p);
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] != "scenario") text += fmt::format("{}={} ", names[i], figures[i]);
+    const PlanFigures figures(p);
+    std::string text = figures.schedule_hash + ' ';
+    for (const std::string& name : figure_names())
+        if (name != "scenario" && name != "schedule_hash")
+            text += fmt::format("{}={} ", name, figures[name]);
     return text + fmt::format("fits={}", p.fits);
 }
 
