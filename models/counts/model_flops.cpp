@@ -192,7 +192,7 @@ double choice_flops(const Attention& attention, double hidden, double tokens, Co
     const double products = 2 * indexer_weights(attention, hidden) * tokens;
     if (attention.compressed && attention.compressed->indexer) {
         CompressedKeys all = *attention.compressed;
-        all.chosen = 0;
+        all.chosen.reset();
         return products + score_flops(*all.indexer) * entries_seen(all, tokens);
     }
     if (!attention.sparse || !attention.sparse->indexer) return products;

@@ -314,7 +314,10 @@ void read_nanotron_job(const JobText& text, Reading& job) {
         throw InputError({{{text.file.string(), 0, 0}, "the file has no map of sections", {}}});
     add_keys(*document, true, job.in);
     NanotronNetwork network = read_nanotron_network(job);
-    if (job.has_model()) network.layers = layers_of_given_model(job, text.folder);
+    if (job.has_model()) {
+        const std::int64_t layers = layers_of_given_model(job, text.folder);
+        network.layers = layers > 0 ? std::optional(layers) : std::nullopt;
+    }
     const NanotronCut cut = read_nanotron_cut(job);
     read_nanotron_schedule(job, cut, network);
     read_nanotron_batch(job, cut);
