@@ -6,7 +6,7 @@ namespace debubble::exec {
 namespace {
 
 PieceSource source_of(const std::string& name, const std::string& bytes,
-                      const std::string& sha256 = "") {
+                      const std::optional<std::string>& sha256 = {}) {
     const Dimensions shape{static_cast<std::int64_t>(bytes.size())};
     PieceSource source;
     source.name = "of the folder " + name;
