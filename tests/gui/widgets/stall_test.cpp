@@ -8,16 +8,11 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kFrame = 16;  ///< ms: a frame of a display at 60 Hz
-
-// Address and undefined-behaviour sanitizers make a span some eight times as dear, and a turn of
-// the event loop, which paints and lays out, three to four times: 9 to 15 ms become 32 to 49.
+// Address and undefined-behaviour sanitizers make a span some eight times as dear.
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kMicroBatches = 300;
-constexpr double kMostStall = 4 * kFrame;
 #else
 constexpr int kMicroBatches = 2400;
-constexpr double kMostStall = kFrame;
 #endif
 
 TEST(StallWatcher, sees_the_work_of_one_event_and_not_a_sleep) {
@@ -42,11 +37,14 @@ TEST(StallWatcher, sees_the_work_of_one_event_and_not_a_sleep) {
     EXPECT_GT(watcher.longest_ms(), 45);
 }
 
-/// A plan of a million actions is read, predicted, shown and coloured. A small one is open before,
-/// since fonts are loaded and fields made for the first plan of a window, whatever its length.
-TEST_F(Window, stands_still_for_no_frame_while_a_million_actions_open) {
-    const QString file = folder.filePath("long.yaml");
-    write_file(file.toStdString(), fmt::format(R"(model: gpt3-175b
+/// A plan of 64 stages is read, predicted, shown and coloured. A small one is open before, since
+/// fonts are loaded and fields made for the first plan of a window, whatever its length.
+class Stalls : public Window {
+protected:
+    /// Milliseconds of the longest turn of the event loop until all of it is painted.
+    double longest_while_it_opens(int micro_batches) {
+        const QString file = folder.filePath("long.yaml");
+        write_file(file.toStdString(), fmt::format(R"(model: gpt3-175b
 cluster: dgx-a100-80gb
 nodes: 64
 parallel: {{tensor: 8, pipeline: 64, sequence: true}}
@@ -54,24 +52,28 @@ schedule: 1f1b
 training: {{micro_batch: 1, global_batch: {}, seq_length: 2048, precision: fp16}}
 framework: megatron-2021
 )",
-                                               kMicroBatches));
-    // Page faults and caches that others use count as this thread's time, and only add to it.
-    double least = 1e9;
-    for (int tries = 0; tries < 3 && least >= kMostStall; ++tries) {
+                                                   micro_batches));
         auto* timeline = window->findChild<TimelineView*>();
-        ASSERT_TRUE(opens({"gpt2-xl"}));
+        EXPECT_TRUE(opens({"gpt2-xl"}));
         QTest::qWait(100);  // it is painted
         StallWatcher watcher;
         QSignalSpy coloured(timeline, &TimelineView::coloured);
-        ASSERT_TRUE(opens({file})) << window->message().toStdString();
-        ASSERT_TRUE(shown()) << window->message().toStdString();
-        ASSERT_TRUE(!coloured.isEmpty() || coloured.wait(kDeadline));
+        EXPECT_TRUE(opens({file})) << window->message().toStdString();
+        EXPECT_TRUE(!coloured.isEmpty() || coloured.wait(kDeadline));
         QTest::qWait(50);
         fmt::print("{} actions: the longest stall is {:.1f} ms\n",
-                   shown().document->trace.spans.size(), watcher.longest_ms());
-        least = std::min(least, watcher.longest_ms());
+                   shown() ? shown().document->trace.spans.size() : 0, watcher.longest_ms());
+        return watcher.longest_ms();
     }
-    EXPECT_LT(least, kMostStall);
+};
+
+TEST_F(Stalls, are_no_longer_while_a_million_actions_open) {
+    double small = 1e9, large = 1e9;
+    for (int tries = 0; tries < 3; ++tries) {
+        small = std::min(small, longest_while_it_opens(4));
+        large = std::min(large, longest_while_it_opens(kMicroBatches));
+    }
+    EXPECT_LT(large, 2 * small);
 }
 
 }  // namespace
