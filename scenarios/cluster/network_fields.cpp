@@ -93,7 +93,9 @@ const Fields<NodeNetwork>& network_fields() {
          "Oversubscription: the bandwidth into a leaf switch relative to that from leaf to spine.",
          "2"},
         {"nodes_per_leaf", zero_unsets(whole(&NodeNetwork::nodes_per_leaf, 0, kMostNodes, "nodes")),
-         "The number of nodes per leaf switch; 0: one leaf for all nodes.", "32"}};
+         "The number of nodes per leaf switch, or per unit whose leaf switches hold one NIC of "
+         "every node each (rails); 0: one leaf for all nodes.",
+         "32"}};
     return kFields;
 }
 
