@@ -23,7 +23,7 @@ namespace {
 constexpr int kRanks = 64;
 constexpr int kMillion =
     2632;  ///< microbatches of a million spans: computes, both ends of messages
-constexpr double kMostBytesPerSpan = 220;
+constexpr double kMostBytesPerSpan = 205;
 bool failed = false;
 
 /// Memory that changes with every F and B, as in a training.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <map>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -206,6 +208,47 @@ void add_memory(TimelineDocument& document) {
     }
 }
 
+/// Calls both: `other` on another thread, where there are so many spans that it pays. The heap of
+/// this thread gets back what `here` frees, so the large tables belong there.
+template <class Here, class Other>
+void call_both(std::size_t spans, const Here& here, const Other& other) {
+    constexpr std::size_t kWorthAThread = 100'000;
+    if (spans < kWorthAThread) {
+        other();
+        here();
+        return;
+    }
+    std::future<void> there = std::async(std::launch::async, other);
+    here();
+    there.get();
+}
+
+/// The time from the first start to the last end, and the paints of its spans.
+void add_range(TimelineDocument& document) {
+    TimeRange& range = document.range;
+    range = {Instant::max(), Instant::min()};
+    for (const Span& span : document.trace.spans) {
+        range = {std::min(range.begin, span.begin), std::max(range.end, span.end)};
+        document.paints[static_cast<std::size_t>(paint_of(span.action))] = true;
+        if (const auto* overlap = std::get_if<Overlap>(&span.action))
+            document.paints[static_cast<std::size_t>(paint_of(overlap->second))] = true;
+    }
+    document.paints[static_cast<std::size_t>(Paint::Bubble)] = !document.statistics.bubbles.empty();
+    if (range.begin > range.end) range = {};
+}
+
+void add_waits(TimelineDocument& document, const SpanGraph& graph) {
+    document.waits = ShortDurations(document.trace.spans.size());
+    for_each_wait(graph, [&](std::size_t span, Duration wait) { document.waits.set(span, wait); });
+}
+
+std::vector<UnitSize> sizes_of(const std::vector<SpanGraph::Unit>& units) {
+    std::vector<UnitSize> sizes;
+    for (const SpanGraph::Unit& unit : units)
+        sizes.push_back({unit.rank, unit.replica, unit.work.size(), unit.sends.size(), unit.recvs});
+    return sizes;
+}
+
 }  // namespace
 
 const Device* TimelineDocument::device_of(Rank rank) const {
@@ -236,41 +279,30 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
     document->caption = std::move(facts.caption);
     document->operators = std::move(facts.operators);
     document->memory_left = std::move(facts.memory_left);
-    document->link_table = facts.link_table ? std::move(facts.link_table) : sent_by(trace);
     document->trace = std::move(trace);
     document->statistics = std::move(statistics);
     document->memory_limit = limit;
-    const TraceHeader& header = document->trace.header;
-    if (header.folded) document->copies = header.tensor * header.context * header.data;
-    TimeRange& range = document->range;
-    range = {Instant::max(), Instant::min()};
-    for (const Span& span : document->trace.spans) {
-        range = {std::min(range.begin, span.begin), std::max(range.end, span.end)};
-        document->paints[static_cast<std::size_t>(paint_of(span.action))] = true;
-        if (const auto* overlap = std::get_if<Overlap>(&span.action))
-            document->paints[static_cast<std::size_t>(paint_of(overlap->second))] = true;
-    }
-    document->paints[static_cast<std::size_t>(Paint::Bubble)] =
-        !document->statistics.bubbles.empty();
-    if (range.begin > range.end) range = {};
+    const Trace& of = document->trace;
+    if (of.header.folded) document->copies = of.header.tensor * of.header.context * of.header.data;
 
-    give_up_if(stop);
     std::vector<UnitSize> units;
     {
-        const SpanGraph graph(document->trace);  // its tables go before those of devices are made
+        std::optional<SpanGraph> graph;  // its tables go before those of devices are made
+        const auto facts_of_spans = [&] {
+            document->link_table = facts.link_table ? std::move(facts.link_table) : sent_by(of);
+            add_range(*document);
+        };
+        call_both(
+            of.spans.size(), [&] { graph.emplace(of); }, facts_of_spans);
         give_up_if(stop);
-        document->links = Links(graph);
-        document->waits = ShortDurations(document->trace.spans.size());
-        for_each_wait(graph,
-                      [&](std::size_t span, Duration wait) { document->waits.set(span, wait); });
-        for (const SpanGraph::Unit& unit : graph.units())
-            units.push_back(
-                {unit.rank, unit.replica, unit.work.size(), unit.sends.size(), unit.recvs});
+        const auto add_links = [&] { document->links = Links(*graph); };
+        call_both(of.spans.size(), add_links, [&] { add_waits(*document, *graph); });
+        units = sizes_of(graph->units());
     }
     give_up_if(stop);
     document->links.add_users();
     give_up_if(stop);
-    document->devices = make_devices(document->trace, std::move(units));
+    document->devices = make_devices(of, std::move(units));
     give_up_if(stop);
     add_pair_parts(*document);
     add_statistics(*document);
