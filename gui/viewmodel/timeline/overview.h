@@ -21,7 +21,7 @@ struct RankBand {
     friend bool operator==(const RankBand&, const RankBand&) = default;
 };
 
-/// The devices in bands of those that are alike (trace/picture/document/alike.h).
+/// The devices in bands of those that are alike (trace/picture/document/similar_ranks.h).
 std::vector<RankBand> rank_bands(const TimelineDocument& document);
 
 /// Colours are 0xffRRGGBB, a line for each device.
