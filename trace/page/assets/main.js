@@ -1,4 +1,4 @@
-// The page: reads its data, draws, and listens.
+// The page: reads its data, draws, and listens to its buttons.
 import { unpacked } from "./bytes.js";
 import { readPage } from "./plan.js";
 import { Timeline } from "./timeline.js";
@@ -40,7 +40,7 @@ function isOf({ plan, bar, bubble }, device) {
   return bubble !== undefined ? bubble >= device.bubbles.first && bubble < device.bubbles.last : plan.deviceOf(bar) === device;
 }
 
-/// What buttons and keys do, by the names of the buttons.
+/// The commands of buttons and keys, by the ids of the buttons.
 function commandsOf(page, timeline, player, memory) {
   const show = () => {
     document.documentElement.dataset.theme = timeline.theme;
