@@ -165,9 +165,8 @@ void MainWindow::build_view_menu() {
         if (!why.empty()) return messages_->say(QString::fromStdString(said("links", why)));
         timeline_->toggle_link_use();
     });
-    QAction* fold =
-        action(view, tr("Fold &ranks alike"), {},
-               tr("Of more than 32 ranks, those whose steps look the same share a row"));
+    QAction* fold = action(view, tr("Fold similar &ranks"), {},
+                           tr("Of more than 32 ranks, neighbours with similar steps share a row"));
     connect(fold, &QAction::triggered, timeline_, &TimelineView::toggle_folding);
     QAction* every = action(view, tr("Show every ran&k"), {}, tr("Not only those of a brush"));
     connect(every, &QAction::triggered, timeline_, &TimelineView::show_every_rank);

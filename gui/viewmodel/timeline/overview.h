@@ -16,7 +16,7 @@ namespace debubble::gui {
 struct RankBand {
     std::size_t first = 0;  ///< indices in TimelineDocument::devices, both included
     std::size_t last = 0;
-    std::string name;  ///< "rank 0", "ranks 1 to 998 alike"
+    std::string name;  ///< "rank 0", "similar ranks 1 to 998"
     bool alike() const { return first != last; }
     friend bool operator==(const RankBand&, const RankBand&) = default;
 };

@@ -186,7 +186,7 @@ private:
         for_experts();
         add("training.expert_load", said("fields", "Expert load"),
             said("fields",
-                 "rows at the fullest GPU's experts over the mean; 1: the router balances"),
+                 "tokens at the fullest GPU's experts over the mean; 1: the router balances"),
             fmt::format("{}", scenario_.training.expert_load))
             .choices = words({"1", "1.1", "1.25", "1.5", "2"});
         for_experts();
@@ -233,7 +233,7 @@ private:
         const std::string of_schedule = "schedule.stages_per_rank";
         add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
                   said("fields", "Stages per rank"),
-                  said("fields", "pieces of the model on each pipeline rank"),
+                  said("fields", "chunks of the model on each pipeline rank"),
                   scenario_.parallel.stages_per_rank, 8);
     }
 
@@ -290,10 +290,10 @@ private:
 
     void how_its_framework_runs() {
         const scenarios::Framework& framework = scenario_.framework;
-        add_flag(
-            "framework.tensor_overlap", said("fields", "Tensor overlap"),
-            said("fields", "products run piece by piece beside their tensor-parallel collectives"),
-            framework.tensor_overlap);
+        add_flag("framework.tensor_overlap", said("fields", "Tensor overlap"),
+                 said("fields",
+                      "GEMMs run in chunks, overlapped with their tensor-parallel collectives"),
+                 framework.tensor_overlap);
         add("framework.dispatcher", said("fields", "Dispatcher"),
             said("fields", "how tokens get to the ranks of their experts"),
             word_of(framework.kernels.dispatcher))

@@ -141,10 +141,11 @@ std::string hides(const models::Kernel& kernel, const models::Collective& collec
     if (kernel.beside != models::Beside::Nothing)
         return said("formula", "the shared experts, on a stream of their own");
     if (collective.pieces == Pieces::OfNext)
-        return said("formula", "what follows it, computed piece by piece as the pieces arrive");
+        return said("formula",
+                    "the kernel that follows, computed chunk by chunk as the chunks arrive");
     if (collective.pieces == Pieces::OfPrevious)
         return said("formula",
-                    "what comes before it, computed piece by piece as the pieces are sent");
+                    "the kernel before it, computed chunk by chunk as the chunks are sent");
     return collective.hidden_by == 1
                ? said("formula", "the kernel that follows")
                : filled(said("formula", "the {} kernels that follow"), collective.hidden_by);

@@ -28,7 +28,7 @@ public:
         return {.name = "run",
                 .place = ViewPlace::Below,
                 .title = tr("Execute"),
-                .line = tr("the plan trained on this machine, beside what was predicted"),
+                .line = tr("the plan trained on this machine, compared with its prediction"),
                 .scrolls = true};
     }
     QWidget* widget() override { return panel_; }

@@ -34,7 +34,7 @@ public:
                 .key = QKeySequence("Alt+2"),
                 .tip = tr("In the middle of the window"),
                 .keys = {{tr("wheel"),
-                          tr("zoom at the pointer; beside the plot, of the axis there alone")},
+                          tr("zoom at the pointer; outside the plot, only the axis there")},
                          {tr("drag"), tr("zoom into a rectangle; Shift+drag moves")},
                          {"Home", tr("show all plans; so does a double click")}},
                 .scrolls = true};

@@ -201,7 +201,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     if (document.link_table) add(tr("Show its links"), state_.rows.link_use);
     add(tr("Keep at the top"), state_.rows.pinned);
     add(tr("Make thin"), state_.rows.collapsed);
-    QAction* folds = menu.addAction(tr("Fold ranks alike"), this, &TimelineView::toggle_folding);
+    QAction* folds = menu.addAction(tr("Fold similar ranks"), this, &TimelineView::toggle_folding);
     folds->setCheckable(true);
     folds->setChecked(state_.rows.fold_alike && state_.rows.unfolded.empty());
     if (state_.rows.only)

@@ -55,7 +55,7 @@ function commandsOf(page, timeline, player, memory) {
     byId("scale").ariaPressed = timeline.ownScale;
     byId("scale").hidden = byId("memory-part").hidden;
     byId("links").ariaPressed = timeline.allLinked;
-    byId("unfold").textContent = timeline.folded ? "Show every rank" : "Fold ranks alike";
+    byId("unfold").textContent = timeline.folded ? "Show every rank" : "Fold similar ranks";
   };
   const fold = () => { timeline.fold(); show(); };
   const theme = () => { timeline.theme = timeline.theme === "dark" ? "light" : "dark"; show(); };

@@ -20,7 +20,7 @@ TEST(Overview, folds_neighbours_whose_steps_go_to_the_same_things) {
     }
     EXPECT_EQ(next, document->devices.size());
     EXPECT_EQ(bands.size(), 1U) << "all ranks of even stages compute as long";
-    EXPECT_EQ(bands[0].name, "ranks 0 to 63 alike");
+    EXPECT_EQ(bands[0].name, "similar ranks 0 to 63");
 }
 
 TEST(Overview, keeps_a_rank_apart_that_works_longer) {

@@ -165,7 +165,7 @@ TEST(ManyDevices, HaveStripsOfHeat) {
                                                       {"training.global_batch", "96"}});
     view.set_document(document);
     keep(view.picture({1280, 720}, 1), "many-devices-folded");
-    EXPECT_LT(view.scene().layout.height, 720) << "ranks alike share rows";
+    EXPECT_LT(view.scene().layout.height, 720) << "similar ranks share rows";
     view.toggle_folding();
     keep(view.picture({1280, 720}, 1), "many-devices");
     EXPECT_EQ(view.scene().layout.rows.size(), 48U);
