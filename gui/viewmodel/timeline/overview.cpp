@@ -16,7 +16,7 @@ namespace {
 
 std::string name_of_band(const TimelineDocument& document, const RankBand& band) {
     const Device& first = document.devices[band.first];
-    if (!band.alike()) return first.name;
+    if (!band.has_several()) return first.name;
     return filled(said("details", "similar ranks {} to {}"), first.rank.index,
                   document.devices[band.last].rank.index);
 }

@@ -12,16 +12,16 @@
 /// All ranks at once, a line of pixels each.
 namespace debubble::gui {
 
-/// Neighbouring devices whose steps go to the same things.
+/// Neighbouring devices with similar steps.
 struct RankBand {
     std::size_t first = 0;  ///< indices in TimelineDocument::devices, both included
     std::size_t last = 0;
     std::string name;  ///< "rank 0", "similar ranks 1 to 998"
-    bool alike() const { return first != last; }
+    bool has_several() const { return first != last; }
     friend bool operator==(const RankBand&, const RankBand&) = default;
 };
 
-/// The devices in bands of those that are alike (trace/picture/document/similar_ranks.h).
+/// The devices in bands of similar ones (trace/picture/document/similar_ranks.h).
 std::vector<RankBand> rank_bands(const TimelineDocument& document);
 
 /// Colours are 0xffRRGGBB, a line for each device.

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/document.h"
-#include "gui/viewmodel/timeline/lit.h"
+#include "gui/viewmodel/timeline/highlight.h"
 #include "trace/picture/timeline.h"
 
-/// The content of one time axis, and a person's view of it.
+/// The content of one time axis, and the user's view of it.
 namespace debubble::gui {
 
 struct SpanRef {
@@ -37,7 +37,7 @@ struct ComparisonChoices {
     friend bool operator==(const ComparisonChoices&, const ComparisonChoices&) = default;
 };
 
-/// All choices of a person in one value, so that going back is assigning the previous one.
+/// All choices of the user in one value, so that going back is assigning the previous one.
 struct ViewState {
     TimeAxis axis;
     int scroll = 0;  ///< pixels by which the rows are moved up
@@ -55,15 +55,15 @@ struct ViewState {
 
 struct Pairing;
 
-/// The timeline with the results of a person's questions.
+/// The timeline with the results of the user's questions.
 struct Scene : Timeline {
     std::vector<Selection> hits;             ///< hits of the last search
     std::shared_ptr<const Pairing> pairing;  ///< pairs of a comparison
-    Lit lit;                                 ///< part of the bill that a person looks at
+    Highlight lit;                           ///< part of the bill that a person looks at
     std::optional<Instant> cursor;           ///< of a step that is played, on the axis
 };
 
-/// The time of the selected span or bubble, on the axis.
+/// The range of the selected span or bubble on the axis.
 std::optional<TimeRange> range_of(const Scene& scene, const Selection& selection);
 
 }  // namespace debubble::gui

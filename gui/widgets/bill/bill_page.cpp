@@ -68,7 +68,8 @@ private:
     void light(const sim::BillRow* row) {
         const Document document = host_.timeline().scene().main.document;
         if (!document) return;
-        host_.timeline().light(row ? lit_by(*document, row->part.key, row->part.idle) : Lit{});
+        host_.timeline().light(row ? highlight_of(*document, row->part.key, row->part.idle)
+                                   : Highlight{});
     }
 
     BillPanel* bill_;

@@ -80,7 +80,7 @@ void TimelineView::colour_now() {
     take_colours(colours_of(colour_question()));
 }
 
-void TimelineView::light(Lit lit) {
+void TimelineView::light(Highlight lit) {
     if (!lit.any() && !scene_.lit.any()) return;
     scene_.lit = std::move(lit);
     colour_again();

@@ -86,7 +86,7 @@ void TimelineView::step_op(int by) {
 }
 
 void TimelineView::step_bubble(int by) {
-    const auto next = bubble_beside(scene_, state_.selection, by);
+    const auto next = neighbour_bubble(scene_, state_.selection, by);
     if (!next) return;
     state_.measured.reset();
     select(*next);

@@ -50,7 +50,7 @@ public:
     /// Pales everything while the plan that is shown is not the one that is asked for.
     void set_stale(bool stale);
     /// Shows what belongs to a part of the bill in full, and pales the rest; without spans, all.
-    void light(Lit lit);
+    void light(Highlight lit);
 
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }

@@ -106,7 +106,7 @@ TEST_F(FilesToOpen, LieBelowTheirPredictionWhereAScenarioIsGivenToo) {
     ASSERT_EQ(opened.traces.size(), 2U);
     EXPECT_EQ(opened.compares, Compares::Run);
     ASSERT_TRUE(opened.pairing);
-    EXPECT_EQ(opened.pairing->alike, Alike::Program);
+    EXPECT_EQ(opened.pairing->alike, Common::Program);
     EXPECT_FALSE(opened.pairing->kinds.empty());
     EXPECT_THAT(opened.comparison, HasSubstr("step"));
 }
@@ -154,13 +154,13 @@ TEST_F(FilesToOpen, ArePlansWhoseSumsAreComparedWhereTheirLayersDiffer) {
     const Opened opened =
         open_both({plan->document, "this plan", plan}, {v->document, "the plan before", v});
     ASSERT_TRUE(opened.pairing);
-    EXPECT_EQ(opened.pairing->alike, Alike::Nothing);
+    EXPECT_EQ(opened.pairing->alike, Common::Nothing);
     EXPECT_THAT(opened.comparison, testing::Not(HasSubstr("error")));
     const auto gpipe = answer(with_change(shipped("gpt2-xl-1f1b"), "schedule", "gpipe")).plan;
     const auto alike = open_both({gpipe->document, "this plan", gpipe},
                                  {answer(shipped("gpt2-xl-1f1b")).plan->document, "the plan before",
                                   answer(shipped("gpt2-xl-1f1b")).plan});
-    EXPECT_EQ(alike.pairing->alike, Alike::Layers);
+    EXPECT_EQ(alike.pairing->alike, Common::Layers);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(Overview, keeps_a_rank_apart_that_works_longer) {
     const std::vector<RankBand> bands = rank_bands(*document_of(std::move(trace)));
     ASSERT_EQ(bands.size(), 3U);
     EXPECT_EQ(bands[1].name, "rank 2");
-    EXPECT_FALSE(bands[1].alike());
+    EXPECT_FALSE(bands[1].has_several());
 }
 
 TEST(Overview, has_a_line_of_mean_colours_for_each_rank) {
