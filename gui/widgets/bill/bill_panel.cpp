@@ -138,7 +138,7 @@ void BillPanel::take(const Made& made) {
             new QTreeWidgetItem(this, {QString::fromStdString(said("bill", row.part.words)),
                                        {},
                                        QString::fromStdString(takes_words(row)),
-                                       QString::fromStdString(if_free_words(row))});
+                                       QString::fromStdString(without_part_text(row))});
         item->setData(0, kPart, QString::fromStdString(row.part.key));
         item->setData(kWaterfall, kFrom, row.from);
         item->setData(kWaterfall, kTo, row.to);

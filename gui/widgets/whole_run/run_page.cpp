@@ -144,7 +144,7 @@ void RunPage::connect_parts() {
     });
     connect(missing_, &QLabel::linkActivated, this, [this](const QString& link) {
         if (!plan_ || source_.text.empty()) return;
-        for (const auto& key : lacks_for_a_run(plan_->scenario, plan_->prediction.parameters))
+        for (const auto& key : missing_run_keys(plan_->scenario, plan_->prediction.parameters))
             if (QString::fromStdString(key.first) == link)
                 Q_EMIT turned(with_run_key(source_, key), link);
     });
@@ -272,7 +272,7 @@ QString RunPage::headline() const {
 QString RunPage::missing() const {
     if (!plan_) return tr("No plan is open");
     QStringList sentences;
-    for (const auto& key : lacks_for_a_run(plan_->scenario, plan_->prediction.parameters)) {
+    for (const auto& key : missing_run_keys(plan_->scenario, plan_->prediction.parameters)) {
         const bool tokens = key.first == "training.tokens";
         const QString what = tokens
                                  ? tr("The scenario does not say how long it trains. Type %1")
