@@ -164,8 +164,8 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
     if (run_->asked() == Ask::BestPlan)
         text = tr("%1 of %2 plans settled").arg(progress.done).arg(progress.total);
-    if (const std::size_t twins = table_.twins(); twins > 0)
-        text += tr("; %1 are the same plan as another one and listed once").arg(twins);
+    if (const std::size_t duplicates = table_.duplicates(); duplicates > 0)
+        text += tr("; %1 are the same plan as another one and listed once").arg(duplicates);
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");

@@ -240,7 +240,7 @@ TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const std::vector<sim::SweepRow> few = rows;
     while (rows.size() < 10'000) {
         rows.push_back(few[rows.size() % few.size()]);
-        // Each is another plan, and no twin.
+        // Each is another plan, and no duplicate.
         if (rows.back().possible())
             (*rows.back().figures)["step_time_s"] *= 1 + 1e-9 * double(rows.size());
     }
@@ -340,7 +340,7 @@ TEST(SweepTable, lists_a_plan_that_other_keys_give_too_once_and_the_best_first) 
     SweepTable table(run.grid());
     table.add(run.take_rows());
     // Without tensor parallelism, sequence parallelism makes no difference.
-    EXPECT_EQ(table.twins(), 4U);
+    EXPECT_EQ(table.duplicates(), 4U);
     const std::vector<std::size_t> order = table.best_first("");
     ASSERT_EQ(order.size(), 4U);
     const std::size_t rate = table.column_of("tokens_per_s");
@@ -355,7 +355,7 @@ TEST(SweepTable, lists_a_plan_that_other_keys_give_too_once_and_the_best_first) 
     for (const std::size_t row : order)
         EXPECT_EQ(table.rows()[row].values.back(), "false") << "the first of the grid is listed";
     const std::string csv = table.csv(order);
-    EXPECT_EQ(std::ranges::count(csv, '\n'), 9) << "a table in a file has the twins, marked";
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 9) << "a table in a file has the duplicates, marked";
 }
 
 TEST(SweepTable, tells_what_of_its_scenario_has_changed) {
