@@ -22,7 +22,7 @@ QString percent_of(const std::optional<double>& error, bool signed_one) {
                                              : fmt::format("{:.1f} %", 100 * *error));
 }
 
-/// Writes an error in the colour that the timeline gives it.
+/// Writes an error in its colour of the timeline.
 void paint_error(QTreeWidgetItem& item, int column, const std::optional<double>& error) {
     if (!error) return;
     const QPalette& palette = item.treeWidget()->palette();

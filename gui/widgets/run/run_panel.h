@@ -22,8 +22,8 @@ namespace debubble::gui {
 
 class CurveView;
 
-/// Executes the plan that is shown as a child process: `debubble run`, after the user's launch
-/// command if there is one.
+/// Executes the shown plan as a child process: `debubble run`, after the user's launch command if
+/// there is one.
 class RunPanel : public QWidget {
     Q_OBJECT
 
@@ -31,9 +31,9 @@ public:
     explicit RunPanel(QWidget* parent = nullptr);
     ~RunPanel() override;
 
-    /// Executes a scenario, of which `plan` is the prediction.
+    /// Executes a scenario. `plan` is its prediction.
     void start(const ScenarioText& source, std::shared_ptr<const PredictedPlan> plan);
-    /// Asks the run to save and end; if called again, kills it.
+    /// Asks the run to save and end; a second call kills it.
     void stop();
     bool is_stopping() const { return is_running() && stopping_; }
     bool is_running() const { return process_.state() != QProcess::NotRunning; }
@@ -41,7 +41,7 @@ public:
 
 Q_SIGNALS:
     void wanted();  ///< the button was pressed: the plan that is shown is to be executed
-    /// The run of this plan ended well and left this trace.
+    /// The run of this plan ended successfully and wrote this trace.
     void executed(const std::shared_ptr<const debubble::gui::PredictedPlan>& plan,
                   const QString& trace);
     void failed(const QString& message);

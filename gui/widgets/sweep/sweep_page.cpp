@@ -9,7 +9,7 @@
 
 namespace debubble::gui {
 
-/// The grid of the scenario.
+/// The page of sweeps and searches over a grid.
 class SweepPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::SweepPage)
 

@@ -26,8 +26,8 @@ constexpr int kPartFrom = Qt::UserRole;
 constexpr int kPartTo = Qt::UserRole + 1;
 constexpr int kPartCause = Qt::UserRole + 2;
 
-/// Draws the bar of a cause, from where those before it end. Below the useful work the axis shows
-/// what is lost alone, since a percent of the whole run is hardly a pixel.
+/// Draws the bar of a cause, which begins at the end of the previous cause. Below the useful work
+/// the axis spans only the lost time, since a percent of the whole run is hardly a pixel.
 class LossDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -67,8 +67,8 @@ QTreeWidget* make_waterfall() {
     return tree;
 }
 
-/// "training: {tokens: 30B}", as a person types it.
-QString as_typed(const scenarios::Override& key) {
+/// A key as a line of YAML: "training: {tokens: 30B}".
+QString yaml_line(const scenarios::Override& key) {
     const auto words = [](const std::string& text) { return QString::fromStdString(text); };
     const auto dot = key.first.find('.');
     if (dot == std::string::npos) return words(key.first + ": " + key.second);
@@ -98,15 +98,15 @@ RunPage::RunPage(QWidget* parent) : QWidget(parent) {
     waterfall_ = make_waterfall();
     interval_ = new IntervalSlider;
     strip_ = new StripView;
-    auto* beside = new QSplitter(Qt::Vertical);
-    beside->addWidget(waterfall_);
-    beside->addWidget(interval_);
-    beside->setChildrenCollapsible(false);
-    beside->setStretchFactor(0, 3);
-    beside->setStretchFactor(1, 2);
+    auto* right_column = new QSplitter(Qt::Vertical);
+    right_column->addWidget(waterfall_);
+    right_column->addWidget(interval_);
+    right_column->setChildrenCollapsible(false);
+    right_column->setStretchFactor(0, 3);
+    right_column->setStretchFactor(1, 2);
     auto* above = new QSplitter(Qt::Horizontal);
     above->addWidget(nodes_);
-    above->addWidget(beside);
+    above->addWidget(right_column);
     above->setChildrenCollapsible(false);
     above->setSizes({500, 500});
     auto* all = new QSplitter(Qt::Vertical);
@@ -204,7 +204,7 @@ void RunPage::set_stale(bool stale) {
 void RunPage::ask() {
     if (run() == nullptr || asked_ == plan_) return;
     asked_ = plan_;
-    nodes_->setEnabled(false);  // its points are those of the plan before
+    nodes_->setEnabled(false);  // its points are those of the previous plan
     worker_->ask(plan_);
     if (source_.text.empty())
         curve_worker_->forget();
@@ -277,7 +277,7 @@ QString RunPage::missing() const {
         const QString what = tokens
                                  ? tr("The scenario does not say how long it trains. Type %1")
                                  : tr("Nothing stops this run, so nothing of it is lost. Type %1");
-        const QString typed = as_typed(key).toHtmlEscaped();
+        const QString typed = yaml_line(key).toHtmlEscaped();
         sentences << what.arg(
             source_.text.empty()
                 ? typed

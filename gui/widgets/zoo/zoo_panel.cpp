@@ -25,7 +25,7 @@ constexpr int kPinnedHeight = 100;
 constexpr int kTipWidth = 900;
 constexpr int kTipLine = 16;  ///< height of a rank's line in the enlarged picture
 
-/// The lines of a small timeline, each a pixel high.
+/// The image of a small timeline, whose lines are a pixel high.
 QImage image_of(const SmallTimeline& small, bool dark) {
     const auto& lines = dark ? small.dark : small.light;
     QImage image(small.width, int(lines.size()), QImage::Format_RGB32);
@@ -35,7 +35,7 @@ QImage image_of(const SmallTimeline& small, bool dark) {
     return image;
 }
 
-/// Paints the small timelines, each line of a rank as high as the row has room for it.
+/// Paints the small timelines, with the ranks' lines stretched to the height of the row.
 class SmallTimelineDelegate : public QStyledItemDelegate {
 public:
     SmallTimelineDelegate(const std::vector<ZooRow>& rows, const std::vector<std::size_t>& order,
@@ -105,7 +105,7 @@ void ZooPanel::set_scenario(const ScenarioText& source) {
     if (source_ == source) return;
     source_ = source;
     if (source_.text.empty()) return say(tr("No plan is open"));
-    setEnabled(false);  // the rows are those of the text before
+    setEnabled(false);  // the rows are those of the previous text
     if (isVisible()) ask();
 }
 
@@ -136,7 +136,7 @@ const ZooRow* ZooPanel::row_of(const QTreeWidgetItem* item) const {
     return at < 0 || std::size_t(at) >= order_.size() ? nullptr : &rows_[order_[std::size_t(at)]];
 }
 
-/// The row stays the current one, wherever it goes.
+/// The current row stays the current one at its new position.
 void ZooPanel::toggle_pin(const ZooRow& row) {
     const std::string name = row.schedule;
     if (std::erase(pinned_, name) == 0) pinned_.push_back(name);
@@ -152,7 +152,7 @@ void ZooPanel::keyPressEvent(QKeyEvent* event) {
     toggle_pin(*row);
 }
 
-/// The picture under the pointer, enlarged.
+/// Shows the picture under the pointer, enlarged.
 bool ZooPanel::viewportEvent(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QTreeWidget::viewportEvent(event);
     const auto* help = static_cast<QHelpEvent*>(event);

@@ -13,8 +13,8 @@
 namespace debubble::gui {
 
 /// Every schedule of the plan as a row: its picture on one axis, its figures, whether it fits.
-/// Enter or a double click takes one, Space pins it at the top to be compared with, and the pointer
-/// enlarges its picture. The rows are made by a worker when they are seen.
+/// Enter or a double click chooses one, Space pins it at the top for comparison, and the pointer
+/// enlarges its picture. A worker makes the rows when they are visible.
 class ZooPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -22,14 +22,14 @@ public:
     explicit ZooPanel(QWidget* parent = nullptr);
     ~ZooPanel() override;
 
-    /// Sets the scenario; without a text there is none.
+    /// Sets the scenario; an empty text: none.
     void set_scenario(const ScenarioText& source);
     const std::vector<ZooRow>& rows() const { return rows_; }
-    /// The schedules that are pinned, the first one pinned first.
+    /// The pinned schedules, in the order of pinning.
     const std::vector<std::string>& pinned() const { return pinned_; }
 
 Q_SIGNALS:
-    /// A person takes a schedule: the scenario with it.
+    /// The user chose a schedule: the scenario with it.
     void chosen(const debubble::gui::ScenarioText& changed, const QString& schedule);
     void made_rows();
 
