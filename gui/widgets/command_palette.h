@@ -10,7 +10,7 @@ class QListWidget;
 
 namespace debubble::gui {
 
-/// All commands, found by typing some letters of their names in order.
+/// All commands. Typing some letters of a name in order finds it.
 class CommandPalette : public QDialog {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::CommandPalette)
 

@@ -21,7 +21,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "trace/picture/document/link_table.h"
 
-/// The menus. Every command is an action of the window, so that the palette finds it.
+/// The menus. Every command is an action of the window, so the palette finds it.
 namespace debubble::gui {
 
 QAction* MainWindow::action(QMenu* menu, const QString& text, const QKeySequence& keys,
@@ -136,7 +136,7 @@ void MainWindow::build_file_menu() {
 void MainWindow::build_view_menu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     const auto add = [&](const QString& text, const char* keys, void (TimelineView::*slot)()) {
-        // The keys belong to the timeline: they must not take letters from text fields.
+        // The keys are handled by the timeline, so that text fields keep their letters.
         QAction* made = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
         connect(made, &QAction::triggered, timeline_, slot);
     };
@@ -148,7 +148,7 @@ void MainWindow::build_view_menu() {
     add(tr("&Previous action"), ",", &TimelineView::previous_op);
     add(tr("Next &bubble"), "B", &TimelineView::next_bubble);
     add(tr("Previous bubbl&e"), "Shift+B", &TimelineView::previous_bubble);
-    add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_end_of_wait);
+    add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_ending_action);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
     add(tr("Pla&y the step"), "Space", &TimelineView::toggle_play);
@@ -209,7 +209,7 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         tr("Without the frame of the window, or with it again"),
         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     add(tr("&Reset the layout"), {}, tr("Tool bar and panels as at the first start"),
-        [this] { lay_out_afresh(); });
+        [this] { reset_layout(); });
     menu->addSeparator();
     for (const auto& docks : {beside_, below_})
         for (QDockWidget* dock : docks) {
@@ -235,7 +235,7 @@ void MainWindow::build_theme_menu(QMenu* menu) {
     add(tr("&Dark theme"), WindowTheme::Dark);
 }
 
-/// Texts are made by workers too, so that a language is spoken from a start to the next one.
+/// Workers make texts too, so a new language is used from the next start on.
 void MainWindow::build_language_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     QList<Language> all = languages();

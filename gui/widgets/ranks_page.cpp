@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// All ranks at once, with a brush over those whose rows the timeline shows.
+/// The page of all ranks, with a brush over those with rows in the timeline.
 class RanksPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::RanksPage)
 

@@ -45,7 +45,7 @@ void TensorPanel::set_plan(std::shared_ptr<const PredictedPlan> plan) {
     }
     question_ = {std::move(plan), rank};
     asked_ = false;
-    setEnabled(false);  // the rows are those of the plan before
+    setEnabled(false);  // the rows are those of the previous plan
     if (isVisible()) ask();
 }
 

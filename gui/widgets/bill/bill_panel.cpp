@@ -26,7 +26,7 @@ constexpr int kIfFree = 3;
 constexpr int kKnob = 4;
 constexpr int kColumns = 5;
 
-/// Draws the bar of a part, from where the parts before it end.
+/// Draws the bar of a part, which begins at the end of the previous part.
 class WaterfallDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -113,7 +113,7 @@ void BillPanel::set_plan(std::shared_ptr<const PredictedPlan> plan, const Scenar
     knob_worker_->forget();
     asked_ = nullptr;
     if (!plan_) return say(tr("No plan is open"));
-    setEnabled(false);  // the rows are those of the plan before
+    setEnabled(false);  // the rows are those of the previous plan
     if (isVisible()) ask();
 }
 
@@ -187,7 +187,7 @@ void BillPanel::look_at(const QTreeWidgetItem* row) {
     Q_EMIT looked_at(is_part ? &rows_[static_cast<std::size_t>(at)] : nullptr);
 }
 
-/// The part that the keys are on stays lit.
+/// The part with the keyboard focus stays highlighted.
 void BillPanel::leaveEvent(QEvent* event) {
     QTreeWidget::leaveEvent(event);
     look_at(hasFocus() ? currentItem() : nullptr);

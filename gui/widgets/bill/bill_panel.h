@@ -13,9 +13,9 @@
 
 namespace debubble::gui {
 
-/// Where the step goes: a waterfall from the step of perfect kernels to the real one, with the step
-/// if each part of it were free, and the key that makes it smaller. It is made anew, by workers,
-/// when it is seen and the plan is another one.
+/// The parts of the step: a waterfall from the step of perfect kernels to the real one, with the
+/// step without each part, and the key that makes the part smaller. Workers make it when it is
+/// visible and the plan has changed.
 class BillPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -23,15 +23,15 @@ public:
     explicit BillPanel(QWidget* parent = nullptr);
     ~BillPanel() override;
 
-    /// Sets the plan that is on the screen; nullptr: none. Without its text it has no knobs.
+    /// Sets the plan on the screen; nullptr: none. A plan without its text has no knobs.
     void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
 
 Q_SIGNALS:
     void made_rows();   ///< the rows of the plan are there
     void made_knobs();  ///< and what makes them smaller
-    /// The pointer or the keys are on a part; null: on none.
+    /// The pointer or the keyboard focus is on a part; null: on none.
     void looked_at(const debubble::sim::BillRow* row);
-    /// A person turns a knob: the scenario with it, and its name for undo.
+    /// The user turned a knob: the changed scenario, and the knob's name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
 
 protected:

@@ -40,7 +40,7 @@ TornadoView::TornadoView(QWidget* parent) : QWidget(parent) {
 
 TornadoView::~TornadoView() = default;
 
-/// What a person turned here keeps the bars, so that a knob does not run away under the pointer.
+/// The view's own changes keep the bars, so that the knob stays under the pointer.
 void TornadoView::set_scenario(const ScenarioText& source) {
     const bool turned_here = tornado_ && source == turned_text_;
     if (turned_here || (source == base_ && !base_.text.empty() && asked_ == base_)) {
@@ -107,7 +107,7 @@ QRectF TornadoView::row(std::size_t bar) const {
     return {bars().left(), bars().top() + double(bar) * high, bars().width(), high};
 }
 
-/// The axis has room for all ends, and a tenth of a percent of the step at least.
+/// The axis contains all ends, and at least a tenth of a percent of the step.
 double TornadoView::x_of(double step_s) const {
     double low = tornado_->step_s * 0.999;
     double high = tornado_->step_s * 1.001;
@@ -137,7 +137,7 @@ QString TornadoView::changes_of(const TornadoBar& bar) const {
         const double by = 100 * (*end / tornado_->step_s - 1);
         return QString("%1%2 %").arg(by >= 0.05 ? "+" : "", QString::number(by, 'f', 1));
     };
-    if (bar.lever.constants().front().value == 0)  // half and twice of nothing are nothing
+    if (bar.lever.constants().front().value == 0)  // half and twice of 0 are 0
         return tr("at %1: %2")
             .arg(QString::fromStdString(bar.lever.words(2)), change(bar.step_at_twice_s));
     return tr("half: %1, twice: %2").arg(change(bar.step_at_half_s), change(bar.step_at_twice_s));
@@ -213,7 +213,8 @@ std::optional<std::size_t> TornadoView::bar_at(QPointF at) const {
     return std::nullopt;
 }
 
-/// A second constant is turned on top of the first, whose bars then are those of another machine.
+/// Changing a second constant keeps the first change, so the bars become those of the changed
+/// machine.
 void TornadoView::turn(std::size_t bar, double factor) {
     factor = std::exp2(std::round(std::log2(std::clamp(factor, 0.5, 2.0)) / kFinest) * kFinest);
     if (factor == factor_of(bar)) return;

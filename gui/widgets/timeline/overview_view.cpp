@@ -103,7 +103,7 @@ void OverviewView::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), palette().color(QPalette::Base));
     painter.setPen(palette().color(QPalette::PlaceholderText));
     if (!document_) return painter.drawText(rect(), Qt::AlignCenter, tr("Nothing is open"));
-    // Lines that are lower than a pixel are averaged, so that none is left out.
+    // Lines lower than a pixel are averaged, so that none is left out.
     painter.setRenderHint(QPainter::SmoothPixmapTransform,
                           double(document_->devices.size()) > work().height());
     if (!work_.isNull()) painter.drawImage(work(), work_);
@@ -138,7 +138,7 @@ void OverviewView::paint_brush(QPainter& painter, double a, double b) {
         QRectF(work().left(), std::min(a, b), memory().right() - work().left(), std::abs(b - a)));
 }
 
-/// The line of a rank's first device; empty for a rank that there is not.
+/// The line of a rank's first device; empty for an unknown rank.
 QRectF OverviewView::line_of(int rank) const {
     const std::vector<Device>& devices = document_->devices;
     const auto at = std::ranges::find(devices, Rank{rank}, &Device::rank);

@@ -2,8 +2,9 @@
 
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// The colours of what is shown. Those of a long trace are made by a worker, so that no key waits
-/// for them: until then the ones before stay, and a new trace is drawn by its kinds of work alone.
+/// The colours of the shown documents. A worker makes those of a long trace, so that no key waits
+/// for them. Meanwhile the previous colours stay, and a new trace is drawn by its kinds of work
+/// alone.
 namespace debubble::gui {
 namespace {
 
@@ -71,7 +72,7 @@ void TimelineView::colour_again() {
     std::size_t spans = scene_.main.document->trace.spans.size();
     if (scene_.other) spans += scene_.other.document->trace.spans.size();
     if (spans <= kMostColouredHere) return colour_now();
-    if (!has_colours()) scene_.error_colouring = nullptr;  // it is of the document before
+    if (!has_colours()) scene_.error_colouring = nullptr;  // it belongs to the previous document
     colourer_->ask(colour_question());
 }
 

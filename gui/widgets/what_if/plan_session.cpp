@@ -97,7 +97,7 @@ void PlanSession::saved(const QString& file) {
         source.file = file.toStdString();
         history_.change(std::move(source), "file");
         history_.saved();
-        moved();  // paths in the text now start in another folder
+        moved();  // relative paths in the text now start in another folder
         return;
     }
     history_.saved();
@@ -118,7 +118,7 @@ void PlanSession::moved() {
 }
 
 void PlanSession::take(Answer answer) {
-    // The text changed while the answer was on its way.
+    // The text has changed since the question.
     if (answer.source != history_.now()) return;
     busy_ = false;
     answer_ = std::move(answer);

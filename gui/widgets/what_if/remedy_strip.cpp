@@ -28,7 +28,7 @@ RemedyStrip::RemedyStrip(QWidget* parent) : QFrame(parent) {
 
 RemedyStrip::~RemedyStrip() = default;
 
-void RemedyStrip::look_after(const Answer& answer) {
+void RemedyStrip::look_for_remedies(const Answer& answer) {
     if (asked_ == answer.source) return;
     forget();
     if (answer.plan && answer.plan->prediction.fits) return;

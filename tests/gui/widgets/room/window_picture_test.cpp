@@ -133,7 +133,7 @@ TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens)
             if (ratio > 1 && screen.width() < 1920) continue;
             const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
             window->resize(size);
-            window->lay_out_afresh();
+            window->reset_layout();
             const int beside = window->findChild<WhatIfPanel*>()->width();
             command("Show the whole run")->trigger();
             for (int i = 0; i < 3; ++i) QApplication::processEvents();
