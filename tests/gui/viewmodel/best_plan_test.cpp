@@ -88,7 +88,7 @@ TEST(FirstGrid, finds_a_plan_of_a_large_network_from_a_cut_that_is_impossible) {
         const sim::SweepRow row = sim::evaluate(grid, grid.points[i]);
         if (!row.fits) continue;
         fits = true;
-        ScenarioText chosen = source;  // as the window sets the keys of a point
+        ScenarioText chosen = source;  // like the window, which sets the keys of a point
         for (const scenarios::Override& key : grid.sweep.point(row.index))
             chosen.text = scenarios::with_key(chosen.text, chosen.file, key);
         const Answer taken = answer(chosen);

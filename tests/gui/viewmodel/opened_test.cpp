@@ -15,7 +15,7 @@
 #include "trace/io/trace_formats.h"
 #include "trace/profile/formats/profile_files.h"
 
-/// What a person drops on the window: profiles, folders, traces of several steps.
+/// Files that the user drops on the window: profiles, folders, traces of several steps.
 namespace debubble::gui {
 namespace {
 
@@ -37,7 +37,7 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(folder); }
 
-    /// The plan's step so many times, one after another, the second one slower.
+    /// `count` copies of the plan's step, one after another, the second one slower.
     static Trace steps(int count) {
         const Trace& one = plan->document->trace;
         Trace all{one.header, {}, {}, one.peaks, one.program};

@@ -90,7 +90,7 @@ TEST(RunView, HasAStripWhoseColumnsAddUpAtAnyZoom) {
 TEST(RunView, FindsFailuresAndTheEndsOfSteps) {
     const RunStrip strip(planned_run(), 1, 0);
     const sim::DrawnRun drawn = sim::draw_run(planned_run().figures.job, 1, 0);
-    // One that strikes while the job is down begins no stop of its own.
+    // A failure during a downtime does not begin another one.
     EXPECT_EQ(strip.failures().size(), static_cast<std::size_t>(drawn.failures));
     const double step = planned_run().figures.job.step;
     const std::vector<double> ends = strip.step_ends(0, 10.5 * step, 100);

@@ -131,7 +131,7 @@ TEST(Sweep, goes_on_where_it_was_stopped) {
     const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
     SweepRun whole(source, other.file());
     ASSERT_EQ(wait_for(whole), State::Finished);
-    {  // as if killed after two points
+    {  // like a sweep that was killed after two points
         const std::string all = read_file(other.file());
         std::size_t end = 0;
         for (int lines = 0; lines < 3; ++lines) end = all.find('\n', end) + 1;
@@ -230,7 +230,7 @@ TEST(Sweep, keeps_the_rows_of_every_grid_apart) {
     std::filesystem::current_path(here);
 }
 
-/// Ten thousand made-up plans: the work of the window on each of them between two frames.
+/// Ten thousand invented plans, which the window processes between two frames.
 TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const Folder folder;
     SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file());
@@ -240,7 +240,7 @@ TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const std::vector<sim::SweepRow> few = rows;
     while (rows.size() < 10'000) {
         rows.push_back(few[rows.size() % few.size()]);
-        // Each is another plan, and no duplicate.
+        // All are different plans, without duplicates.
         if (rows.back().possible())
             (*rows.back().figures)["step_time_s"] *= 1 + 1e-9 * double(rows.size());
     }

@@ -10,8 +10,8 @@
 #include "gui/widgets/zoo/zoo_panel.h"
 #include "tests/gui/widgets/window.h"
 
-/// Five jobs of people, each with the most gestures that it may take: a click, a key, a drag, a
-/// choice in a box, or a number that is typed.
+/// Five tasks of users, each with its limit of gestures: a click, a key, a drag, a choice in a box,
+/// or a typed number.
 namespace debubble::gui {
 namespace {
 

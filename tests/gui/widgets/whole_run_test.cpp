@@ -30,7 +30,7 @@ constexpr const char* kSmallTraining =
 
 class RunTab : public Window {
 protected:
-    /// Opens a training of weeks and its tab, and waits until all of it is there.
+    /// Opens a training of weeks and its tab, and waits until the tab is complete.
     bool opens_the_tab(const char* text = kSmallTraining) {
         const QString file = folder.filePath("small.yaml");
         write_file(file.toStdString(), text);

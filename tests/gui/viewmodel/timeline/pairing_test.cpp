@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::SizeIs;
 
-/// The same trace with every F of rank 1 longer by `more`, started at the same time: the run.
+/// The run: the same trace with every F of rank 1 longer by `more` from the same start.
 Trace with_longer_forwards(Trace trace, Duration more) {
     for (Span& span : trace.spans) {
         const auto* c = std::get_if<Compute>(&span.action);

@@ -52,7 +52,7 @@ TEST(Playing, two_plans_run_on_one_clock_and_say_how_far_they_are) {
     // end all of them and 4 and 5 backwards.
     EXPECT_EQ(comparison_progress(scene, first.begin + first.length() / 2), "A 50 %, B 39 %");
     EXPECT_EQ(comparison_progress(scene, first.end), "A done at 27 ms, B 64 %");
-    scene.other.shift = std::chrono::milliseconds(5);  // its clock began later
+    scene.other.shift = std::chrono::milliseconds(5);  // its clock starts later
     EXPECT_EQ(comparison_progress(scene, scene.other.document->range.end),
               "A done at 27 ms, B 92 %");
 }

@@ -59,7 +59,7 @@ TEST(Rows, OfRanksAlikeAreThinLinesThatShareTheirWords) {
     const Document document = many_ranks(100);
     const RowChoices fold{.fold_alike = true};
     const RowLayout layout = lay_out(*document, fold, {.memory = true}, 700);
-    // The ranks of a pipeline of even stages are all alike.
+    // The ranks of a pipeline of even stages are all similar.
     ASSERT_THAT(layout.rows, SizeIs(kMostLinesOfRun));
     EXPECT_EQ(layout.rows[0].run_to, 99U);
     EXPECT_EQ(layout.rows[0].run_height, layout.height);

@@ -31,7 +31,8 @@ TEST(Waits, EndWhenTheActionEndsThatIsNamed) {
                 const auto end = ends_wait(*document, bubble);
                 ASSERT_TRUE(end) << name_of(bubble.cause);
                 const Span& span = document->span(*end);
-                // A compute that another rank waits for has ended a link's time before it begins.
+                // The compute that a rank waits for ended a link's time before the rank's own
+                // compute begins.
                 const bool arrives = bubble.cause == BubbleCause::WarmUp;
                 EXPECT_EQ(span.end + (arrives ? link : Duration{}), bubble.end)
                     << name << ' ' << to_text(span.action) << ' ' << name_of(bubble.cause);
