@@ -26,12 +26,12 @@ namespace debubble::gui {
 
 QAction* MainWindow::action(QMenu* menu, const QString& text, const QKeySequence& keys,
                             const QString& tip) {
-    QAction* made = menu->addAction(text);
-    made->setShortcut(keys);
-    made->setStatusTip(tip);
-    made->setToolTip(tip);
-    addAction(made);
-    return made;
+    QAction* entry = menu->addAction(text);
+    entry->setShortcut(keys);
+    entry->setStatusTip(tip);
+    entry->setToolTip(tip);
+    addAction(entry);
+    return entry;
 }
 
 void MainWindow::build_menus() {
@@ -137,8 +137,8 @@ void MainWindow::build_view_menu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     const auto add = [&](const QString& text, const char* keys, void (TimelineView::*slot)()) {
         // The keys are handled by the timeline, so that text fields keep their letters.
-        QAction* made = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
-        connect(made, &QAction::triggered, timeline_, slot);
+        QAction* entry = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
+        connect(entry, &QAction::triggered, timeline_, slot);
     };
     add(tr("Zoom &in"), "W", &TimelineView::zoom_in);
     add(tr("Zoom &out"), "S", &TimelineView::zoom_out);
@@ -186,9 +186,9 @@ void MainWindow::build_view_menu() {
 void MainWindow::build_arrangement_menu(QMenu* menu) {
     const auto add = [&](const QString& text, const QKeySequence& keys, const QString& tip,
                          auto act) {
-        QAction* made = action(menu, text, keys, tip);
-        connect(made, &QAction::triggered, this, act);
-        return made;
+        QAction* entry = action(menu, text, keys, tip);
+        connect(entry, &QAction::triggered, this, act);
+        return entry;
     };
     for (const auto& view : views_) {
         const ViewFacts facts = view->facts();
@@ -221,11 +221,11 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
 void MainWindow::build_theme_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     const auto add = [&](const QString& text, WindowTheme theme) {
-        QAction* made = action(menu, text, {}, tr("The colours of the window"));
-        made->setCheckable(true);
-        made->setChecked(remembered_theme() == theme);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [theme] {
+        QAction* entry = action(menu, text, {}, tr("The colours of the window"));
+        entry->setCheckable(true);
+        entry->setChecked(remembered_theme() == theme);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [theme] {
             remember_theme(theme);
             use_theme(theme);
         });
@@ -241,11 +241,11 @@ void MainWindow::build_language_menu(QMenu* menu) {
     QList<Language> all = languages();
     all.prepend({{}, tr("Language of the s&ystem")});
     for (const Language& language : all) {
-        QAction* made = action(menu, language.name, {}, tr("From the next start on"));
-        made->setCheckable(true);
-        made->setChecked(remembered_language() == language.code);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [this, language] {
+        QAction* entry = action(menu, language.name, {}, tr("From the next start on"));
+        entry->setCheckable(true);
+        entry->setChecked(remembered_language() == language.code);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [this, language] {
             remember_language(language.code);
             messages_->say(tr("The window speaks this language from its next start on"));
         });
@@ -255,12 +255,12 @@ void MainWindow::build_language_menu(QMenu* menu) {
 void MainWindow::build_colour_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     const auto add = [&](const QString& text, const QString& tip, ColourBy by) {
-        QAction* made = action(menu, text, {}, tip);
-        made->setCheckable(true);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [this, by] { timeline_->set_colour_by(by); });
-        connect(timeline_, &TimelineView::state_changed, made,
-                [this, made, by] { made->setChecked(timeline_->state().colour_by == by); });
+        QAction* entry = action(menu, text, {}, tip);
+        entry->setCheckable(true);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [this, by] { timeline_->set_colour_by(by); });
+        connect(timeline_, &TimelineView::state_changed, entry,
+                [this, entry, by] { entry->setChecked(timeline_->state().colour_by == by); });
     };
     add(tr("Colour by &kind"), tr("Forward, backward, communication, optimizer"), ColourBy::Kind);
     add(tr("Colour by &microbatch"), tr("A colour per microbatch"), ColourBy::MicroBatch);

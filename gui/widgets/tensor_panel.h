@@ -36,18 +36,18 @@ private:
         std::shared_ptr<const PredictedPlan> plan;
         int rank = 0;
     };
-    struct Found {
+    struct Result {
         Question of;
         std::optional<HeldAtPeak> held;
     };
     void ask();
-    void show_found(const Found& found);
+    void show_result(const Result& result);
     void add(const HeldRow& row, QTreeWidgetItem* parent, Bytes all);
     void say(const QString& words);
 
     Question question_;
     bool asked_ = false;
-    std::unique_ptr<LatestWins<Question, Found>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -27,8 +27,8 @@ public:
     void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
 
 Q_SIGNALS:
-    void made_rows();   ///< the rows of the plan are there
-    void made_knobs();  ///< and what makes them smaller
+    void rows_ready();   ///< the rows of the plan are there
+    void knobs_ready();  ///< and what makes them smaller
     /// The pointer or the keyboard focus is on a part; null: on none.
     void looked_at(const debubble::sim::BillRow* row);
     /// The user turned a knob: the changed scenario, and the knob's name for undo.
@@ -41,7 +41,7 @@ protected:
 
 private:
     using Plan = std::shared_ptr<const PredictedPlan>;
-    struct Made {
+    struct Result {
         Plan plan;
         sim::Bill bill;
         std::vector<sim::BillRow> rows;
@@ -52,14 +52,14 @@ private:
         ScenarioText source;
         sim::Bill bill;
     };
-    struct Found {
+    struct KnobResult {
         Plan plan;
         std::vector<Knob> knobs;
     };
-    static Made made_of(const Plan& plan, const std::stop_token& stop);
+    static Result result_of(const Plan& plan, const std::stop_token& stop);
     void ask();
-    void take(const Made& made);
-    void show_knobs(const Found& found);
+    void take(const Result& result);
+    void show_knobs(const KnobResult& found);
     void turn(QTreeWidgetItem* row);
     void look_at(const QTreeWidgetItem* row);
     void say(const QString& words);
@@ -69,8 +69,8 @@ private:
     ScenarioText source_;
     std::vector<sim::BillRow> rows_;  ///< by item; empty while words stand in their place
     std::vector<Knob> knobs_;
-    std::unique_ptr<LatestWins<Question, Found>> knob_worker_;
-    std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, KnobResult>> knob_worker_;
+    std::unique_ptr<LatestWins<Plan, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -27,13 +27,13 @@ TornadoView::TornadoView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("The step at half and at twice of each constant of the machine"));
     setFocusPolicy(Qt::StrongFocus);
     setToolTip(tr("Drag a knob along its bar: what if the machine were such?"));
-    worker_ = std::make_unique<LatestWins<ScenarioText, Made>>(
+    worker_ = std::make_unique<LatestWins<ScenarioText, Result>>(
         [](const ScenarioText& source, const std::stop_token& stop) {
-            return Made{source, tornado_of(source, stop)};
+            return Result{source, tornado_of(source, stop)};
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)]() mutable { take(std::move(made)); },
+                this, [this, result = std::move(result)]() mutable { take(std::move(result)); },
                 Qt::QueuedConnection);
         });
 }
@@ -66,15 +66,15 @@ void TornadoView::ask() {
     worker_->ask(base_);
 }
 
-void TornadoView::take(Made made) {
-    if (made.source != base_) return;
+void TornadoView::take(Result result) {
+    if (result.source != base_) return;
     const auto name_of = [&](std::size_t bar) {
         return tornado_ && bar < tornado_->bars.size() ? tornado_->bars[bar].lever.name()
                                                        : std::string();
     };
     const std::string chosen = name_of(chosen_);
     const std::string turned = turned_ ? name_of(*turned_) : std::string();
-    tornado_ = std::move(made.tornado);
+    tornado_ = std::move(result.tornado);
     chosen_ = 0;
     turned_.reset();
     for (std::size_t i = 0; tornado_ && i < tornado_->bars.size(); ++i) {
@@ -83,7 +83,7 @@ void TornadoView::take(Made made) {
     }
     updateGeometry();
     update();
-    Q_EMIT this->made();
+    Q_EMIT ready();
 }
 
 void TornadoView::showEvent(QShowEvent* event) {

@@ -35,7 +35,7 @@ public:
 Q_SIGNALS:
     /// The user changed a constant: the changed scenario, and the constant's name.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void made();  ///< the bars of the plan are there
+    void ready();  ///< the bars of the plan are there
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -46,12 +46,12 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    struct Made {
+    struct Result {
         ScenarioText source;
         std::optional<Tornado> tornado;
     };
     void ask();
-    void take(Made made);
+    void take(Result result);
     QRectF bars() const;
     QRectF row(std::size_t bar) const;
     std::optional<std::size_t> bar_at(QPointF at) const;
@@ -69,7 +69,7 @@ private:
     double factor_ = 1;
     std::size_t chosen_ = 0;  ///< by keys
     bool dragging_ = false;
-    std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -33,19 +33,19 @@ ColourScheme TimelineView::scheme_of(Side side) const {
 }
 
 TimelineView::Colours TimelineView::colours_of(const ColourQuestion& question) {
-    Colours made{question.main, question.other, {}, {}, {}};
-    made.of_main = colour(*question.main, question.scheme);
-    if (!question.other) return made;
-    made.of_other = colour(*question.other, question.other_scheme);
-    if (question.errors) made.of_errors = colour(*question.main, *question.errors);
-    return made;
+    Colours colours{question.main, question.other, {}, {}, {}};
+    colours.of_main = colour(*question.main, question.scheme);
+    if (!question.other) return colours;
+    colours.of_other = colour(*question.other, question.other_scheme);
+    if (question.errors) colours.of_errors = colour(*question.main, *question.errors);
+    return colours;
 }
 
-void TimelineView::take_colours(Colours made) {
-    if (made.main != scene_.main.document || made.other != scene_.other.document) return;
-    scene_.main.colouring = std::move(made.of_main);
-    scene_.other.colouring = std::move(made.of_other);
-    scene_.error_colouring = std::move(made.of_errors);
+void TimelineView::take_colours(Colours colours) {
+    if (colours.main != scene_.main.document || colours.other != scene_.other.document) return;
+    scene_.main.colouring = std::move(colours.of_main);
+    scene_.other.colouring = std::move(colours.of_other);
+    scene_.error_colouring = std::move(colours.of_errors);
     viewport()->update();
     Q_EMIT coloured();
 }

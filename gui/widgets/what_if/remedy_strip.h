@@ -43,18 +43,18 @@ private:
         ScenarioText source;
         std::optional<sim::Prediction> now;
     };
-    struct Found {
+    struct Result {
         ScenarioText source;
         std::vector<Remedy> remedies;
     };
-    void show_remedies(const Found& found);
+    void show_remedies(const Result& result);
     void clear();
     void add(const QString& words, const QString& tip, const std::function<void()>& act);
 
     ScenarioText asked_;
     QLabel* title_ = nullptr;
     QHBoxLayout* row_ = nullptr;
-    std::unique_ptr<LatestWins<Question, Found>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

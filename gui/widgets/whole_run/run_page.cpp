@@ -161,13 +161,13 @@ void RunPage::make_workers() {
                 this, [this, curve = std::move(curve)]() mutable { take_curve(std::move(curve)); },
                 Qt::QueuedConnection);
         });
-    worker_ = std::make_unique<LatestWins<Plan, Made>>(
+    worker_ = std::make_unique<LatestWins<Plan, Result>>(
         [](const Plan& plan, const std::stop_token& stop) {
-            return Made{plan, run_view_of(plan->scenario, *plan->prediction.run, stop)};
+            return Result{plan, run_view_of(plan->scenario, *plan->prediction.run, stop)};
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)]() mutable { take(std::move(made)); },
+                this, [this, result = std::move(result)]() mutable { take(std::move(result)); },
                 Qt::QueuedConnection);
         });
 }
@@ -212,14 +212,14 @@ void RunPage::ask() {
         curve_worker_->ask({plan_, source_});
 }
 
-void RunPage::take(Made made) {
-    if (made.plan != plan_ || !made.view) return;
+void RunPage::take(Result result) {
+    if (result.plan != plan_ || !result.view) return;
     made_of_ = plan_;
-    show_waterfall(made.view->parts);
-    interval_->show_curve(std::move(made.view->intervals));
-    strip_->show_strip(std::move(made.view->strip));
+    show_waterfall(result.view->parts);
+    interval_->show_curve(std::move(result.view->intervals));
+    strip_->show_strip(std::move(result.view->strip));
     show_state();
-    Q_EMIT this->made();
+    Q_EMIT ready();
 }
 
 void RunPage::take_curve(Curve curve) {
@@ -228,7 +228,7 @@ void RunPage::take_curve(Curve curve) {
     nodes_->show_points(std::move(curve.points), scenario.gpus / scenario.cluster.gpus_per_node,
                         QString::fromStdString(run()->currency));
     nodes_->setEnabled(true);
-    Q_EMIT made_curve();
+    Q_EMIT curve_ready();
 }
 
 void RunPage::show_waterfall(const std::vector<WaterfallPart>& parts) {

@@ -41,8 +41,8 @@ public:
 Q_SIGNALS:
     /// The user changed the run: the changed scenario, and the change's name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void made();        ///< waterfall, strip and slider are there
-    void made_curve();  ///< so is the curve over GPUs
+    void ready();        ///< waterfall, strip and slider are there
+    void curve_ready();  ///< so is the curve over GPUs
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -50,7 +50,7 @@ protected:
 
 private:
     using Plan = std::shared_ptr<const PredictedPlan>;
-    struct Made {
+    struct Result {
         Plan plan;
         std::optional<RunView> view;
     };
@@ -65,7 +65,7 @@ private:
     void connect_parts();
     void make_workers();
     void ask();
-    void take(Made made);
+    void take(Result result);
     void take_curve(Curve curve);
     void show_state();
     void show_waterfall(const std::vector<WaterfallPart>& parts);
@@ -85,7 +85,7 @@ private:
     IntervalSlider* interval_ = nullptr;
     StripView* strip_ = nullptr;
     std::unique_ptr<LatestWins<Question, Curve>> curve_worker_;
-    std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Plan, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -80,20 +80,20 @@ ZooPanel::ZooPanel(QWidget* parent) : QTreeWidget(parent) {
         if (row == nullptr || !row->possible()) return;
         Q_EMIT chosen(with_schedule(asked_, *row), QString::fromStdString(row->schedule));
     });
-    worker_ = std::make_unique<LatestWins<ScenarioText, Made>>(
+    worker_ = std::make_unique<LatestWins<ScenarioText, Result>>(
         [](const ScenarioText& source, const std::stop_token& stop) {
-            return made_of(source, stop);
+            return result_of(source, stop);
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)] { take(made); }, Qt::QueuedConnection);
+                this, [this, result = std::move(result)] { take(result); }, Qt::QueuedConnection);
         });
     say(tr("No plan is open"));
 }
 
 ZooPanel::~ZooPanel() = default;
 
-ZooPanel::Made ZooPanel::made_of(const ScenarioText& source, const std::stop_token& stop) {
+ZooPanel::Result ZooPanel::result_of(const ScenarioText& source, const std::stop_token& stop) {
     try {
         return {source, schedule_zoo(source, stop), {}};
     } catch (const InputError& error) {
@@ -116,13 +116,13 @@ void ZooPanel::ask() {
     worker_->ask(source_);
 }
 
-void ZooPanel::take(const Made& made) {
-    if (made.source != source_) return;
+void ZooPanel::take(const Result& result) {
+    if (result.source != source_) return;
     setEnabled(true);
-    rows_ = made.rows;
-    if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
+    rows_ = result.rows;
+    if (!result.mistake.empty()) return say(QString::fromStdString(result.mistake));
     list();
-    Q_EMIT made_rows();
+    Q_EMIT rows_ready();
 }
 
 void ZooPanel::list() {

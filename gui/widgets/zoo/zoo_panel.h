@@ -31,7 +31,7 @@ public:
 Q_SIGNALS:
     /// The user chose a schedule: the scenario with it.
     void chosen(const debubble::gui::ScenarioText& changed, const QString& schedule);
-    void made_rows();
+    void rows_ready();
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -39,14 +39,14 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
-    struct Made {
+    struct Result {
         ScenarioText source;
         std::vector<ZooRow> rows;
         std::string mistake;
     };
-    static Made made_of(const ScenarioText& source, const std::stop_token& stop);
+    static Result result_of(const ScenarioText& source, const std::stop_token& stop);
     void ask();
-    void take(const Made& made);
+    void take(const Result& result);
     void list();
     void add(const ZooRow& row);
     const ZooRow* row_of(const QTreeWidgetItem* item) const;
@@ -58,7 +58,7 @@ private:
     std::vector<ZooRow> rows_;
     std::vector<std::size_t> order_;  ///< of the rows on the screen
     std::vector<std::string> pinned_;
-    std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -302,15 +302,15 @@ TEST_F(Window, what_a_change_did_stands_in_the_head_and_is_pale_while_another_is
 TEST_F(Window, the_bill_is_made_when_it_is_seen) {
     ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
     auto* bill = window->findChild<BillPanel*>();
-    QSignalSpy made(bill, &BillPanel::made_rows);
+    QSignalSpy ready(bill, &BillPanel::rows_ready);
     EXPECT_LT(bill->topLevelItemCount(), 2);
     command("Show where the step goes")->trigger();
-    ASSERT_TRUE(!made.isEmpty() || made.wait(kDeadline));
+    ASSERT_TRUE(!ready.isEmpty() || ready.wait(kDeadline));
     EXPECT_GT(bill->topLevelItemCount(), 6);
     EXPECT_EQ(bill->topLevelItem(0)->text(0), "model FLOPs at the peak rate");
     EXPECT_EQ(bill->topLevelItem(bill->topLevelItemCount() - 1)->text(0), "step");
     ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
-    ASSERT_TRUE(made.wait(kDeadline)) << "another plan has another bill";
+    ASSERT_TRUE(ready.wait(kDeadline)) << "another plan has another bill";
 }
 
 TEST_F(Window, a_plan_that_does_not_fit_has_remedies_that_a_click_takes) {

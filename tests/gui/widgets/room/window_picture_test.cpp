@@ -121,7 +121,7 @@ TEST_F(WindowPicture, has_large_letters_where_the_system_has) {
 TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens) {
     ASSERT_TRUE(opens({"llama3-405b-run"}));
     auto* page = window->findChild<RunPage*>();
-    QSignalSpy curve(page, &RunPage::made_curve);
+    QSignalSpy curve(page, &RunPage::curve_ready);
     command("Show the whole run")->trigger();
     ASSERT_TRUE(!curve.isEmpty() || curve.wait(kDeadline));
     for (const char* theme : {"Light theme", "Dark theme"}) {
