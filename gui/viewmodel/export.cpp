@@ -169,7 +169,7 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
 }
 
 std::string exported(const Exhibit& exhibit, ExportFormat format) {
-    assert(is_text_format(format) && "pictures of pixels are made by the window's side");
+    assert(is_text_format(format) && "gui/widgets makes pictures of pixels");
     if (format == ExportFormat::Html) return page::page_html(page_of(exhibit));
     std::ostringstream out;
     if (format == ExportFormat::Svg)

@@ -53,7 +53,7 @@ TEST(BestPlan, is_that_of_debubble_search_with_what_was_played_the_best_first) {
     table.add(run.take_rows());
     ASSERT_FALSE(table.rows().empty());
     EXPECT_EQ(table.rows()[0].values, expected.best->values);
-    EXPECT_THAT(table.plan_of(0), Not(HasSubstr("data"))) << "keys of one value are no choice";
+    EXPECT_THAT(table.plan_of(0), Not(HasSubstr("data"))) << "keys of one value are not a choice";
     const std::string words = search_words(run.found(), table.plan_of(0), grid.keys());
     EXPECT_THAT(words, HasSubstr("Best of 12 plans: "));
     EXPECT_THAT(words, HasSubstr(table.plan_of(0)));

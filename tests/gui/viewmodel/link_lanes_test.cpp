@@ -90,8 +90,7 @@ TEST(LinkLanes, of_a_message_are_its_bytes_over_the_limit) {
         ++messages;
     }
     EXPECT_GT(messages, 100U);
-    EXPECT_LT(plan.links->uses.size(), 400U)
-        << "messages and passes that are the same share theirs";
+    EXPECT_LT(plan.links->uses.size(), 400U) << "equal messages and passes share their stretches";
 }
 
 TEST(LinkLanes, say_at_the_pointer_what_is_sent_there) {
@@ -136,7 +135,7 @@ TEST(LinkLanes, of_a_trace_without_its_plan_are_what_it_says_of_messages) {
     EXPECT_THAT(picture::link_words(*document, device, 0), testing::HasSubstr(" GB/s, at most "));
     EXPECT_EQ(picture::same_class(*document, 0, *document_of_plan(predicted("gpt3-175b"))),
               std::nullopt)
-        << "a plan's links are others";
+        << "a plan has other classes of links";
     for (Span& span : plan.trace.spans) span.bytes = Bytes{};
     const Document bare = make_document(std::move(plan.trace), std::nullopt);
     EXPECT_FALSE(bare->link_table);

@@ -129,7 +129,7 @@ TEST_F(OnTheDesk, a_change_takes_a_comparison_of_the_plan_from_the_screen) {
     desk.predicted(nullptr, nullptr);  // an impossible plan too, since its mistakes are the plan's
     ASSERT_TRUE(shown<on_screen::Plan>());
     EXPECT_EQ(shown<on_screen::Plan>()->plan, now);
-    EXPECT_FALSE(desk.can_show_aside()) << "two plans are compared anew";
+    EXPECT_FALSE(desk.can_show_aside()) << "two plans are compared again";
 }
 
 TEST_F(OnTheDesk, a_comparison_of_a_plan_that_has_changed_meanwhile_is_not_shown) {

@@ -369,7 +369,7 @@ TEST(SweepTable, tells_what_of_its_scenario_has_changed) {
     EXPECT_THAT(changed("gpus", "16"), HasSubstr("gpus 8"));
     const std::string key = grid.sweep.keys.front().key;
     EXPECT_EQ(changed(key.c_str(), grid.sweep.keys.front().values.back().c_str()), "")
-        << "a point of the grid is no other ground";
+        << "a point of the grid is not another scenario";
     EXPECT_EQ(ground_of_rows(swept, {swept.text + "x: [1\n", swept.file}, grid), "");
 }
 

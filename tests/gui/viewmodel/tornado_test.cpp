@@ -42,7 +42,7 @@ TEST(Tornado, has_the_step_at_half_and_at_twice_of_each_constant_the_longest_bar
             EXPECT_GE(tornado->bars[i - 1].reach(tornado->step_s), bar.reach(tornado->step_s));
         }
     }
-    EXPECT_EQ(tornado->bars[0].lever.name(), "GPU") << "products take most of this step";
+    EXPECT_EQ(tornado->bars[0].lever.name(), "GPU") << "GEMMs take most of this step";
 }
 
 TEST(Tornado, of_one_node_has_no_network_and_of_an_impossible_plan_there_is_none) {
@@ -73,7 +73,7 @@ TEST(Tornado, a_place_on_a_bar_is_a_factor_and_back) {
         EXPECT_NEAR(factor_for(bar, 10, step_for(bar, 10, factor)), factor, 1e-12);
     EXPECT_EQ(bar.lever.words(0.5), "0.5 GB/s");
     const Lever jitter("jitter", {{"imbalance.jitter", 0, Lever::Unit::Share}});
-    EXPECT_EQ(jitter.at(2)[0].second, "0.02") << "half of nothing and twice of it would be alike";
+    EXPECT_EQ(jitter.at(2)[0].second, "0.02") << "half of 0 and twice 0 would be equal";
     EXPECT_EQ(jitter.at(0.5)[0].second, "0");
 }
 

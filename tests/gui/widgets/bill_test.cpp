@@ -62,7 +62,7 @@ TEST_F(Window, a_bar_of_the_tornado_is_a_slider_whose_knob_asks_what_if) {
         QTest::mouseRelease(tornado, Qt::LeftButton, {}, slowest);
     }));
     const double slow = window->session().answer().plan->prediction.step_time_s;
-    EXPECT_NEAR(slow, *bars[0].step_at_half_s, 0.02 * slow) << "a pixel beside the end at most";
+    EXPECT_NEAR(slow, *bars[0].step_at_half_s, 0.02 * slow) << "at most a pixel from the end";
     EXPECT_GT(slow, step);
     EXPECT_TRUE(text().contains("fp16_flops"));
     // The window may have given it another width meanwhile.
@@ -88,7 +88,8 @@ TEST_F(Window, space_pins_a_schedule_and_enter_takes_it) {
     EXPECT_EQ(zoo->pinned(), std::vector<std::string>{pinned});
     EXPECT_TRUE(zoo->topLevelItem(0)->text(0).startsWith(QString::fromStdString(pinned)));
     EXPECT_EQ(zoo->currentItem(), zoo->topLevelItem(0));
-    EXPECT_TRUE(zoo->topLevelItem(1)->text(2).contains('%')) << "the others are beside it";
+    EXPECT_TRUE(zoo->topLevelItem(1)->text(2).contains('%'))
+        << "other rows show the difference to it";
     ASSERT_TRUE(settles_after([&] { Q_EMIT zoo->itemActivated(zoo->topLevelItem(0), 0); }));
     EXPECT_EQ(field("schedule")->currentText().toStdString(), pinned);
 }

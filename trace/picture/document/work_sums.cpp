@@ -25,7 +25,7 @@ void add(WorkArea& sum, const WorkArea& more) {
 
 BarWork::BarWork(Duration exposed, Duration length, WorkKind first, WorkKind second)
     : first_(first), second_(second) {
-    assert(exposed >= Duration{} && exposed <= length && "a part of the length is exposed");
+    assert(exposed >= Duration{} && exposed <= length && "the exposed part is within the length");
     if (length > Duration{})
         exposed_ =
             static_cast<std::uint32_t>(scaled(static_cast<std::uint64_t>(exposed.count()), kWhole,

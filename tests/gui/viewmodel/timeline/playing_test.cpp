@@ -64,7 +64,7 @@ TEST(Playing, the_cursor_runs_through_what_is_in_sight_and_ends_with_the_step) {
     EXPECT_EQ(*half, Instant{milliseconds(600)});
     axis.show({Instant{}, Instant{milliseconds(120)}});
     EXPECT_EQ(*advanced(axis, Instant{}, kSecondsAcross / 2), Instant{milliseconds(60)})
-        << "what is larger runs slower";
+        << "a closer view plays slower";
     EXPECT_FALSE(advanced(axis, Instant{milliseconds(1195)}, 1));
 }
 

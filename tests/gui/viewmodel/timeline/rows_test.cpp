@@ -117,7 +117,7 @@ TEST(Rows, OfTwoPlansAreFoldedWhereBothHaveRanksAlike) {
             span.begin += (span.end - span.begin) / 2;
     EXPECT_THAT(folded(document_of(std::move(uneven))).rows, SizeIs(40));
     EXPECT_THAT(folded(many_ranks(20)).rows, SizeIs(testing::Gt(20)))
-        << "ranks that B does not have are not like those that it has";
+        << "ranks that B lacks are not similar to others";
 }
 
 TEST(Rows, AreThoseOfABrushAlone) {
